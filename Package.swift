@@ -1,0 +1,127 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+  name: "hpeer",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "hpeer", targets: ["hpeer"]),
+    .library(name: "HealthModel", targets: ["HealthModel"]),
+    .library(name: "HealthStore", targets: ["HealthStore"]),
+    .library(name: "HealthFormats", targets: ["HealthFormats"]),
+    .library(name: "PeerClient", targets: ["PeerClient"]),
+    .library(name: "PeerServer", targets: ["PeerServer"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    // MARK: The record
+
+    .target(
+      name: "HealthModel",
+      dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+      resources: [
+        .embedInCode("Resources/category_values.tsv"),
+        .embedInCode("Resources/sample_types.tsv"),
+        .embedInCode("Resources/workout_activity_types.tsv"),
+      ]),
+    .target(
+      name: "HealthStore",
+      dependencies: [
+        "HealthModel",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]),
+    .target(name: "HealthFormats", dependencies: ["HealthModel", "CZip"]),
+
+    // MARK: Peers
+
+    .target(name: "PeerProtocol", dependencies: ["HealthModel"]),
+    .target(
+      name: "PeerTrust",
+      dependencies: [
+        "PeerProtocol", "COpenSSL",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .target(name: "PeerDiscovery", dependencies: ["CAvahi"]),
+    .target(
+      name: "PeerServer",
+      dependencies: [
+        "HealthModel", "HealthStore", "PeerProtocol", "PeerTrust",
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      resources: [.embedInCode("Resources/openapi.yaml")]),
+    .target(
+      name: "PeerClient",
+      dependencies: [
+        "HealthModel", "HealthStore", "PeerDiscovery", "PeerProtocol", "PeerTrust",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ]),
+
+    // MARK: The command line
+
+    .target(name: "Terminal", dependencies: ["CQREncode"]),
+    .executableTarget(
+      name: "hpeer",
+      dependencies: [
+        "HealthModel", "HealthStore", "HealthFormats", "PeerProtocol", "PeerTrust", "PeerDiscovery",
+        "PeerServer", "PeerClient", "Terminal",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
+
+    // MARK: System libraries
+
+    // No pkgConfig: avahi-client.pc asks for -D_REENTRANT, which SwiftPM prohibits, and the module map links the libraries.
+    .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
+
+    // MARK: Tests
+
+    .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"]),
+    .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "TestSupport"]),
+    .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
+    .testTarget(name: "PeerProtocolTests", dependencies: ["PeerProtocol"]),
+    .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
+    .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
+    .testTarget(
+      name: "PeerTests",
+      dependencies: [
+        "PeerServer", "PeerClient", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
+      ]),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+    .testTarget(name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "TestSupport"]),
+    .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
+  ],
+  swiftLanguageModes: [.v6]
+)
