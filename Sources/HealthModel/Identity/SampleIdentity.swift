@@ -1,0 +1,77 @@
+import Crypto
+import Foundation
+
+/// Deterministic UUIDs for records whose source gives none, such as those of Apple's export.
+///
+/// A version 5 UUID (RFC 9562 section 5.5) over `v1␟kind␟type␟source␟start␟end␟created␟ordinal`: UTF-8, ␟ is U+001F, instants
+/// in whole UTC seconds, an absent one empty. Value, unit, offset, device, source version and metadata are left out,
+/// because Apple prints them differently from one export to the next. Frozen: a change makes every record of every
+/// store a new one.
+public enum SampleIdentity {
+  /// The namespace of version 1: the version 5 UUID of `hpeer:sample:v1` in the URL namespace.
+  public static let namespace = UUID(
+    uuid: (
+      0x93, 0xFF, 0xB9, 0x94, 0xC3, 0x87, 0x57, 0xBA, 0xB2, 0x62, 0x84, 0x1D, 0x29, 0xFD, 0x58, 0x1B
+    ))
+
+  /// - Parameter ordinal: the rank, by canonical value, among records that agree in everything else here.
+  public static func uuid(
+    kind: String, type: SampleType, source: String, start: Timestamp, end: Timestamp, created: Timestamp?, ordinal: Int
+  ) -> UUID {
+    var key: [UInt8] = []
+    key.reserveCapacity(160)
+    key.append(contentsOf: "v1\u{1F}".utf8)
+    key.append(contentsOf: kind.utf8)
+    key.append(0x1F)
+    key.append(contentsOf: type.rawValue.utf8)
+    key.append(0x1F)
+    key.append(contentsOf: source.utf8)
+    for instant in [start, end, created] {
+      key.append(0x1F)
+      if let instant { key.append(contentsOf: String(instant.seconds).utf8) }
+    }
+    key.append(0x1F)
+    key.append(contentsOf: String(ordinal).utf8)
+    return uuid(of: key)
+  }
+
+  /// The identity of a record whose value drifts, such as a day's activity summary: its value belongs to it, so that a new value is
+  /// a new sample and a tombstone for the old one.
+  ///
+  /// - Parameter ordinal: 0, or the number of times that this very value has come back after another.
+  public static func uuid(ofDrifting sample: Sample, ordinal: Int = 0) -> UUID {
+    var key = Array("v1\u{1F}drifting\u{1F}\(sample.type.rawValue)\u{1F}\(sample.start.seconds)".utf8)
+    for field in sample.payload.canonicalFields {
+      key.append(0x1F)
+      key.append(contentsOf: field.utf8)
+    }
+    key.append(contentsOf: "\u{1F}\(ordinal)".utf8)
+    return uuid(of: key)
+  }
+
+  private static func uuid(of name: [UInt8]) -> UUID {
+    var hasher = Insecure.SHA1()
+    withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
+    name.withUnsafeBytes { hasher.update(bufferPointer: $0) }
+    var digest = [UInt8](hasher.finalize())
+    digest[6] = digest[6] & 0x0F | 0x50
+    digest[8] = digest[8] & 0x3F | 0x80
+    return UUID(
+      uuid: (
+        digest[0], digest[1], digest[2], digest[3], digest[4], digest[5], digest[6], digest[7], digest[8], digest[9],
+        digest[10], digest[11], digest[12], digest[13], digest[14], digest[15]
+      ))
+  }
+}
+
+extension Payload {
+  /// The content of the payloads whose values drift, as text in a fixed order.
+  fileprivate var canonicalFields: [String] {
+    switch self {
+    case .activitySummary(let summary):
+      [summary.date] + summary.attributes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+    case .characteristic(let characteristic): [characteristic.value]
+    default: [kind]
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/// A double in JSON: a number when it is finite, else `"nan"`, `"inf"` or `"-inf"`, which JSON numbers cannot say.
+struct JSONNumber: Codable {
+  var value: Double
+
+  init(value: Double) { self.value = value }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let number = try? container.decode(Double.self) {
+      value = number
+      return
+    }
+    switch try container.decode(String.self) {
+    case "nan": value = .nan
+    case "inf": value = .infinity
+    case "-inf": value = -.infinity
+    default: throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a number")
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if value.isFinite {
+      try container.encode(value)
+    } else {
+      try container.encode(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf")
+    }
+  }
+}
+
+extension KeyedDecodingContainer {
+  func decodeNumber(forKey key: Key) throws -> Double {
+    try decode(JSONNumber.self, forKey: key).value
+  }
+
+  func decodeNumberIfPresent(forKey key: Key) throws -> Double? {
+    try decodeIfPresent(JSONNumber.self, forKey: key)?.value
+  }
+}
+
+extension KeyedEncodingContainer {
+  mutating func encodeNumber(_ value: Double, forKey key: Key) throws {
+    try encode(JSONNumber(value: value), forKey: key)
+  }
+
+  mutating func encodeNumberIfPresent(_ value: Double?, forKey key: Key) throws {
+    try encodeIfPresent(value.map(JSONNumber.init), forKey: key)
+  }
+}

@@ -1,0 +1,98 @@
+/// What a sample says. Open: a kind that this version does not know is kept as JSON and passed on.
+public enum Payload: Hashable, Sendable {
+  case quantity(Quantity)
+  case category(CategoryValue)
+  case correlation(Correlation)
+  case workout(Workout)
+  case activitySummary(ActivitySummary)
+  case characteristic(CharacteristicValue)
+  case unknown(kind: String, content: JSONValue)
+}
+
+extension Payload {
+  /// The name of the kind on the wire and in the store.
+  public var kind: String {
+    switch self {
+    case .quantity: "quantity"
+    case .category: "category"
+    case .correlation: "correlation"
+    case .workout: "workout"
+    case .activitySummary: "activitySummary"
+    case .characteristic: "characteristic"
+    case .unknown(let kind, _): kind
+    }
+  }
+}
+
+/// A number in a unit (`HKQuantity`).
+public struct Quantity: Hashable, Sendable {
+  public var value: Double
+  /// HealthKit's unit string, as it came: `count/min`, `kcal`, `mL/min·kg`. Percentages are fractions with unit `%`.
+  public var unit: String
+
+  public init(_ value: Double, _ unit: String) {
+    self.value = value
+    self.unit = unit
+  }
+}
+
+extension Quantity: Codable {
+  private enum Key: String, CodingKey { case value, unit }
+
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: Key.self)
+    value = try object.decodeNumber(forKey: .value)
+    unit = try object.decode(String.self, forKey: .unit)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encodeNumber(value, forKey: .value)
+    try object.encode(unit, forKey: .unit)
+  }
+}
+
+/// The value of a category sample: HealthKit's integer, and Apple's name for it where the integer does not say it.
+///
+/// Apple's export prints names (`HKCategoryValueSleepAnalysisAsleepCore`), apps send integers. `name` is `nil` when
+/// ``CategoryValueNames`` derives it from the type and the integer; both are `nil` for a sample without a value.
+public struct CategoryValue: Hashable, Sendable, Codable {
+  public var value: Int64?
+  public var name: String?
+
+  public init(value: Int64?, name: String? = nil) {
+    self.value = value
+    self.name = name
+  }
+}
+
+/// Samples that belong together (`HKCorrelation`): a blood pressure, a meal. The members are samples of their own.
+public struct Correlation: Hashable, Sendable, Codable {
+  public var members: [SampleReference]
+
+  public init(members: [SampleReference]) {
+    self.members = members
+  }
+}
+
+/// A characteristic of the person (`HKCharacteristicType`), as Apple's export prints it: `HKBiologicalSexFemale`.
+public struct CharacteristicValue: Hashable, Sendable, Codable {
+  public var value: String
+
+  public init(value: String) {
+    self.value = value
+  }
+}
+
+/// One day's activity rings (`HKActivitySummary`), by Apple's attribute names: `activeEnergyBurned`, `appleStandHours`.
+public struct ActivitySummary: Hashable, Sendable, Codable {
+  /// The local calendar day, `yyyy-MM-dd`.
+  public var date: String
+  /// All other attributes, as they came.
+  public var attributes: [String: String]
+
+  public init(date: String, attributes: [String: String]) {
+    self.date = date
+    self.attributes = attributes
+  }
+}

@@ -1,0 +1,45 @@
+/// Apple's names for the integers of category samples, read from `Resources/category_values.tsv`.
+public struct CategoryValueNames: Sendable {
+  public static let healthKit = CategoryValueNames(
+    table: String(decoding: PackageResources.category_values_tsv, as: UTF8.self))
+
+  private let values: [String: Int64]
+  private let names: [String: [Int64: String]]
+
+  /// Reads rows `enumeration value name` below a header line. Where two rows give one integer, the first is its name
+  /// and the later ones are older spellings that are understood.
+  init(table: String) {
+    var values: [String: Int64] = [:]
+    var names: [String: [Int64: String]] = [:]
+    for line in table.split(whereSeparator: \.isNewline).dropFirst() {
+      let fields = line.split(separator: "\t").map(String.init)
+      guard fields.count == 3, let value = Int64(fields[1]) else { continue }
+      values[fields[2]] = value
+      if names[fields[0]]?[value] == nil { names[fields[0], default: [:]][value] = fields[2] }
+    }
+    self.values = values
+    self.names = names
+  }
+
+  /// Apple's name for `value` in samples of `type`; `nil` where there is none.
+  public func name(of value: Int64, type: SampleType) -> String? {
+    SampleTypeCatalogue.healthKit[type]?.values.flatMap { names[$0]?[value] }
+  }
+
+  /// The value that `text` in an export means: an integer as such, a known name as its integer. The text itself is
+  /// kept wherever type and integer do not give it back.
+  public func value(exported text: String, type: SampleType) -> CategoryValue {
+    if let value = values[text] {
+      return CategoryValue(value: value, name: name(of: value, type: type) == text ? nil : text)
+    }
+    if let value = Int64(text), String(value) == text, name(of: value, type: type) == nil {
+      return CategoryValue(value: value)
+    }
+    return CategoryValue(value: Int64(text), name: text)
+  }
+
+  /// What an export prints for `category`; `nil` for a sample without a value.
+  public func exported(_ category: CategoryValue, type: SampleType) -> String? {
+    category.name ?? category.value.map { name(of: $0, type: type) ?? String($0) }
+  }
+}

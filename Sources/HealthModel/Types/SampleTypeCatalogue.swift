@@ -1,0 +1,104 @@
+/// What is known about the sample types of HealthKit, read from `Resources/sample_types.tsv`.
+///
+/// The catalogue is data: it gives types their short names, canonical units and groups. Nothing is refused for being
+/// absent from it.
+public struct SampleTypeCatalogue: Sendable {
+  /// How samples of a type combine into one number (`HKQuantityAggregationStyle`).
+  public enum Aggregation: String, Sendable {
+    case cumulative
+    case discrete
+    case discreteTemporallyWeighted
+    case discreteEquivalentContinuousLevel
+  }
+
+  /// What kind of HealthKit object a type describes.
+  public enum Kind: String, Sendable {
+    case quantity, category, correlation, characteristic, workout, activitySummary
+    case electrocardiogram, heartbeatSeries, audiogram, stateOfMind, workoutRoute, visionPrescription
+    case medicationDoseEvent, scoredAssessment, clinicalRecord
+  }
+
+  /// One row of the catalogue.
+  public struct Entry: Sendable {
+    public let type: SampleType
+    /// The Swift HealthKit constant, which people type: `stepCount`.
+    public let shortName: String
+    public let displayName: String
+    /// The group that Apple's Health app would show it in: `heart`, `activity`, ...
+    public let group: String
+    public let kind: Kind
+    /// The unit that values are compared and aggregated in; `nil` for what has none.
+    public let canonicalUnit: String?
+    public let aggregation: Aggregation?
+    /// The enumeration of ``CategoryValueNames`` that a category's values belong to.
+    let values: String?
+  }
+
+  public static let healthKit = SampleTypeCatalogue(
+    table: String(decoding: PackageResources.sample_types_tsv, as: UTF8.self))
+
+  public let entries: [Entry]
+  private let byIdentifier: [String: Int]
+  private let byName: [String: Int]
+
+  /// Reads tab-separated rows `shortName displayName group identifier kind unit aggregation notes values` below a
+  /// header line. Rows of an unknown kind are left out.
+  init(table: String) {
+    let entries = table.split(whereSeparator: \.isNewline).dropFirst().compactMap { line -> Entry? in
+      let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      guard fields.count == 9, let kind = Kind(rawValue: fields[4]) else { return nil }
+      return Entry(
+        type: SampleType(fields[3]), shortName: fields[0], displayName: fields[1], group: fields[2], kind: kind,
+        canonicalUnit: fields[5].isEmpty ? nil : fields[5], aggregation: Aggregation(rawValue: fields[6]),
+        values: fields[8].isEmpty ? nil : fields[8])
+    }
+    self.entries = entries
+    byIdentifier = Dictionary(
+      entries.enumerated().map { ($1.type.rawValue, $0) }, uniquingKeysWith: { first, _ in first })
+    byName = Dictionary(
+      entries.enumerated().map { ($1.shortName.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  public subscript(type: SampleType) -> Entry? {
+    byIdentifier[type.rawValue].map { entries[$0] }
+  }
+
+  /// The type that a person means by `text`: a HealthKit identifier or a short name in any case; `nil` when neither.
+  public func type(named text: String) -> SampleType? {
+    if let index = byIdentifier[text] ?? byName[text.lowercased()] { return entries[index].type }
+    return text.hasPrefix("HK") ? SampleType(text) : nil
+  }
+
+  /// The short names closest to a mistyped one, best first, for "did you mean".
+  public func suggestions(for text: String, limit: Int = 3) -> [String] {
+    let wanted = Array(text.lowercased().utf8)
+    return
+      entries
+      .map { (name: $0.shortName, distance: editDistance(wanted, Array($0.shortName.lowercased().utf8))) }
+      .filter { $0.distance <= max(2, wanted.count / 3) || $0.name.lowercased().contains(text.lowercased()) }
+      .sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }
+      .prefix(limit)
+      .map(\.name)
+  }
+}
+
+extension SampleType {
+  /// The name that people read: the catalogue's short name, else the identifier itself.
+  public var shortName: String {
+    SampleTypeCatalogue.healthKit[self]?.shortName ?? rawValue
+  }
+}
+
+/// Levenshtein distance in bytes.
+private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+  var previous = Array(0...b.count)
+  for i in a.indices {
+    var current = [i + 1]
+    current.reserveCapacity(b.count + 1)
+    for j in b.indices {
+      current.append(min(previous[j] + (a[i] == b[j] ? 0 : 1), previous[j + 1] + 1, current[j] + 1))
+    }
+    previous = current
+  }
+  return previous[b.count]
+}

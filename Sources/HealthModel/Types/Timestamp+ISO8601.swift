@@ -1,0 +1,142 @@
+/// ISO 8601 text, the subset of RFC 3339 that people and other programs write.
+extension Timestamp {
+  /// `2024-06-15T10:30:00Z`, with six decimals only where the instant has a fraction of a second. Always UTC.
+  public var iso8601: String {
+    let (year, month, day, hour, minute, second, microsecond) = civil
+    var text = ""
+    text.reserveCapacity(27)
+    if year < 0 || year > 9999 { text += year < 0 ? "-" : "+" }
+    Self.pad(abs(year), to: year < 0 || year > 9999 ? 6 : 4, into: &text)
+    text += "-"
+    Self.pad(month, to: 2, into: &text)
+    text += "-"
+    Self.pad(day, to: 2, into: &text)
+    text += "T"
+    Self.pad(hour, to: 2, into: &text)
+    text += ":"
+    Self.pad(minute, to: 2, into: &text)
+    text += ":"
+    Self.pad(second, to: 2, into: &text)
+    if microsecond != 0 {
+      text += "."
+      Self.pad(microsecond, to: 6, into: &text)
+    }
+    text += "Z"
+    return text
+  }
+
+  /// Reads `YYYY-MM-DD`, optionally followed by `T` or a space, `HH:MM[:SS[.fraction]]` and `Z` or `±HH[:]MM`.
+  ///
+  /// Years may have a sign and up to six digits. A text without an offset is UTC; digits past microseconds are cut.
+  public init?(iso8601 text: some StringProtocol) {
+    var scanner = DigitScanner(Array(text.utf8))
+    let negative = scanner.take(UInt8(ascii: "-"))
+    let signed = negative || scanner.take(UInt8(ascii: "+"))
+    guard let year = scanner.number(digits: signed ? 4...6 : 4...4), scanner.take(UInt8(ascii: "-")),
+      let month = scanner.number(digits: 2...2), scanner.take(UInt8(ascii: "-")),
+      let day = scanner.number(digits: 2...2)
+    else { return nil }
+    var (hour, minute, second, microsecond, offset) = (0, 0, 0, 0, 0)
+    if !scanner.isAtEnd {
+      guard scanner.take(UInt8(ascii: "T")) || scanner.take(UInt8(ascii: " ")),
+        let h = scanner.number(digits: 2...2), scanner.take(UInt8(ascii: ":")), let m = scanner.number(digits: 2...2)
+      else { return nil }
+      (hour, minute) = (h, m)
+      if scanner.take(UInt8(ascii: ":")) {
+        guard let s = scanner.number(digits: 2...2) else { return nil }
+        second = s
+        if scanner.take(UInt8(ascii: ".")) {
+          guard let fraction = scanner.fraction(digits: 6) else { return nil }
+          microsecond = fraction
+        }
+      }
+      guard let seconds = scanner.offset() else { return nil }
+      offset = seconds
+    }
+    guard scanner.isAtEnd else { return nil }
+    self.init(
+      year: negative ? -year : year, month: month, day: day, hour: hour, minute: minute, second: second,
+      microsecond: microsecond, offset: offset)
+  }
+
+  private static func pad(_ value: Int, to width: Int, into text: inout String) {
+    let digits = String(value)
+    for _ in 0..<max(0, width - digits.count) { text += "0" }
+    text += digits
+  }
+}
+
+/// Reads fixed-width decimal fields from bytes.
+private struct DigitScanner {
+  private let bytes: [UInt8]
+  private var index = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var isAtEnd: Bool { index == bytes.count }
+
+  mutating func take(_ byte: UInt8) -> Bool {
+    guard index < bytes.count, bytes[index] == byte else { return false }
+    index += 1
+    return true
+  }
+
+  mutating func number(digits: ClosedRange<Int>) -> Int? {
+    var value = 0
+    var count = 0
+    while index < bytes.count, count < digits.upperBound, case let digit = bytes[index] &- 48, digit < 10 {
+      value = value * 10 + Int(digit)
+      index += 1
+      count += 1
+    }
+    return count >= digits.lowerBound ? value : nil
+  }
+
+  /// Decimals scaled to exactly `digits` places; further ones are skipped.
+  mutating func fraction(digits: Int) -> Int? {
+    var value = 0
+    var count = 0
+    while index < bytes.count, case let digit = bytes[index] &- 48, digit < 10 {
+      if count < digits { value = value * 10 + Int(digit) }
+      index += 1
+      count += 1
+    }
+    guard count > 0 else { return nil }
+    while count < digits {
+      value *= 10
+      count += 1
+    }
+    return value
+  }
+
+  /// Seconds east of UTC: nothing, `Z`, `±HHMM` or `±HH:MM`.
+  mutating func offset() -> Int? {
+    if isAtEnd || take(UInt8(ascii: "Z")) { return 0 }
+    _ = take(UInt8(ascii: " "))
+    let west = take(UInt8(ascii: "-"))
+    guard west || take(UInt8(ascii: "+")), let hours = number(digits: 2...2) else { return nil }
+    _ = take(UInt8(ascii: ":"))
+    guard let minutes = number(digits: 2...2), hours < 24, minutes < 60 else { return nil }
+    return (west ? -1 : 1) * (hours * 3600 + minutes * 60)
+  }
+}
+
+extension Timestamp: CustomStringConvertible {
+  public var description: String { iso8601 }
+}
+
+extension Timestamp: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let value = Timestamp(iso8601: text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an ISO 8601 instant")
+    }
+    self = value
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(iso8601)
+  }
+}

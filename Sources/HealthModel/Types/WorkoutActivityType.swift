@@ -1,0 +1,48 @@
+/// What a workout was, as HealthKit's integer (`HKWorkoutActivityType`) or, for one that is not in the table, as Apple's name.
+public enum WorkoutActivityType: Hashable, Sendable {
+  case value(UInt)
+  case name(String)
+
+  /// Reads an exported name (`HKWorkoutActivityTypeRunning`).
+  public init(exported name: String) {
+    self = Self.values[name].map(Self.value) ?? .name(name)
+  }
+
+  /// What an export prints: `HKWorkoutActivityTypeRunning`; an integer without a name prints as such.
+  public var exported: String {
+    switch self {
+    case .value(let value): Self.names[value] ?? String(value)
+    case .name(let name): name
+    }
+  }
+
+  private static let names: [UInt: String] = Dictionary(
+    uniqueKeysWithValues: String(decoding: PackageResources.workout_activity_types_tsv, as: UTF8.self)
+      .split(whereSeparator: \.isNewline).dropFirst().compactMap { line in
+        let fields = line.split(separator: "\t")
+        guard fields.count == 2, let value = UInt(fields[0]) else { return nil }
+        return (value, String(fields[1]))
+      })
+
+  private static let values: [String: UInt] = Dictionary(uniqueKeysWithValues: names.map { ($1, $0) })
+}
+
+/// In JSON an integer, or the name where there is no integer.
+extension WorkoutActivityType: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let value = try? container.decode(UInt.self) {
+      self = .value(value)
+    } else {
+      self = .name(try container.decode(String.self))
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .value(let value): try container.encode(value)
+    case .name(let name): try container.encode(name)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/// SplitMix64: the same numbers from the same seed on every machine, so that a failing run can be repeated.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  public init(seed: UInt64) {
+    state = seed
+  }
+
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// Whether something that happens once in `n` times happens now.
+  public mutating func oneIn(_ n: Int) -> Bool {
+    Int.random(in: 0..<n, using: &self) == 0
+  }
+
+  /// One of `elements`, which must not be empty.
+  public mutating func pick<C: RandomAccessCollection>(_ elements: C) -> C.Element {
+    let offset = Int.random(in: 0..<elements.count, using: &self)
+    return elements[elements.index(elements.startIndex, offsetBy: offset)]
+  }
+}
