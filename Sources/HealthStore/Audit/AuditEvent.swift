@@ -1,0 +1,45 @@
+import HealthModel
+
+/// Something that happened to the record, or to the trust around it. Holds no sample values and no secrets.
+public struct AuditEvent: Hashable, Sendable {
+  /// What happened; the raw values are stable.
+  public enum Name: String, Sendable, CaseIterable {
+    case serverStarted = "server.started"
+    case serverStopped = "server.stopped"
+    case windowOpened = "window.opened"
+    case windowClosed = "window.closed"
+    case windowLocked = "window.locked"
+    case pairingSucceeded = "pairing.succeeded"
+    case pairingFailed = "pairing.failed"
+    case pairingEnded = "pairing.ended"
+    case tokenRefused = "token.refused"
+    case tokenRevoked = "token.revoked"
+    case typesListed = "types.listed"
+    case dataRead = "data.read"
+    case pullStarted = "pull.started"
+    case pullFinished = "pull.finished"
+    case pullFailed = "pull.failed"
+    case imported = "import"
+    case deleted = "delete"
+  }
+
+  public var time: Timestamp
+  public var name: Name
+  /// Who, what, how much: `peer`, `address`, `reason`, `types`, `count`, `from`, `to`, ...
+  public var detail: [String: String]
+
+  public init(_ name: Name, _ detail: [String: String] = [:], time: Timestamp = .now) {
+    self.name = name
+    self.detail = detail
+    self.time = time
+  }
+}
+
+/// A stored event.
+public struct AuditRecord: Hashable, Sendable {
+  public var id: Int64
+  public var time: Timestamp
+  /// An ``AuditEvent/Name`` raw value, or a name that a later version wrote.
+  public var event: String
+  public var detail: [String: String]
+}

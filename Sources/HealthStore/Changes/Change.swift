@@ -1,0 +1,78 @@
+import HealthModel
+
+/// One step of a store's history.
+public enum Change: Hashable, Sendable {
+  case added(Sample)
+  case deleted(Tombstone)
+}
+
+/// What a reader of the change feed wants, or may, see.
+public struct ChangeFilter: Hashable, Sendable {
+  /// `nil` for all types.
+  public var types: Set<SampleType>?
+  /// Nothing that starts before this; `nil` for no bound.
+  public var earliest: Timestamp?
+
+  public init(types: Set<SampleType>? = nil, earliest: Timestamp? = nil) {
+    self.types = types
+    self.earliest = earliest
+  }
+
+  public static let everything = ChangeFilter()
+
+  /// What passes both filters.
+  public func intersection(_ other: ChangeFilter) -> ChangeFilter {
+    let types: Set<SampleType>? =
+      switch (self.types, other.types) {
+      case (nil, let some), (let some, nil): some
+      case (let mine?, let theirs?): mine.intersection(theirs)
+      }
+    return ChangeFilter(types: types, earliest: [earliest, other.earliest].compactMap(\.self).max())
+  }
+}
+
+/// Some changes in the order in which they happened, and the anchor that follows them.
+public struct ChangePage: Sendable {
+  public var changes: [Change]
+  public var anchor: Anchor
+  /// Nothing had happened after ``anchor`` when the page was read.
+  public var isLast: Bool
+}
+
+/// Changes to apply together. Their order does not matter: a tombstone wins wherever it stands.
+public struct ChangeBatch: Sendable {
+  public var additions: [Sample]
+  public var deletions: [Tombstone]
+
+  public init(additions: [Sample] = [], deletions: [Tombstone] = []) {
+    self.additions = additions
+    self.deletions = deletions
+  }
+
+  public var isEmpty: Bool { additions.isEmpty && deletions.isEmpty }
+  public var count: Int { additions.count + deletions.count }
+}
+
+/// What a write did.
+public struct WriteSummary: Equatable, Sendable {
+  public var added = 0
+  /// Samples that were here and are gone.
+  public var deleted = 0
+  /// What the store held already, or had seen deleted.
+  public var unchanged = 0
+  /// ``added`` by type.
+  public var addedByType: [SampleType: Int] = [:]
+
+  public init(added: Int = 0, deleted: Int = 0, unchanged: Int = 0) {
+    self.added = added
+    self.deleted = deleted
+    self.unchanged = unchanged
+  }
+
+  public static func += (lhs: inout Self, rhs: Self) {
+    lhs.added += rhs.added
+    lhs.deleted += rhs.deleted
+    lhs.unchanged += rhs.unchanged
+    lhs.addedByType.merge(rhs.addedByType, uniquingKeysWith: +)
+  }
+}

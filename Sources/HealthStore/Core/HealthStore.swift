@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// The health record on this machine: immutable samples, tombstones, one change counter, and the audit log.
+///
+/// A store is one SQLite file in a directory of mode 0700. Any number of processes may use it at once; a write waits up
+/// to ``busyTimeout`` for another process's. Everything that happens gets the next number of one counter, and a
+/// position in that sequence is an ``Anchor``:
+///
+///     let store = try HealthStore(directory: home)
+///     try await store.apply(ChangeBatch(additions: samples))
+///     let page = try await store.changes(since: .zero, limit: 1000)
+///
+/// Nothing here knows of the network, and nothing ever deletes the file to recover.
+public final class HealthStore: Sendable {
+  /// How long a write waits for another process, in seconds.
+  public static let busyTimeout = 30.0
+
+  /// Names this store in change tokens; made once.
+  public let id: UUID
+  public let path: String
+  let pool: DatabasePool
+
+  /// Opens the store in `directory`, making both where `create` allows it.
+  public init(directory: String, create: Bool = true) throws(StoreError) {
+    let path = directory + "/store.sqlite"
+    self.path = path
+    do {
+      if create {
+        try PrivateDirectory.prepare(directory)
+      } else if !FileManager.default.fileExists(atPath: path) {
+        throw StoreError.missing(path: path)
+      }
+      pool = try PrivateDirectory.locked(directory + "/store.lock") {
+        try PrivateDirectory.createFile(path)
+        try Schema.requireKnown(path: path)
+        let pool = try DatabasePool(path: path, configuration: Self.configuration())
+        try Schema.migrate(pool)
+        return pool
+      }
+      id = try pool.read { db in try Schema.storeID(db) }
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private static func configuration() -> Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(busyTimeout)
+    configuration.label = "hpeer.store"
+    configuration.maximumReaderCount = 8
+    // Dictionary rows are never deleted, and checking five references would be most of the cost of an insert.
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA synchronous = NORMAL")
+      try db.execute(sql: "PRAGMA cache_size = -16384")
+      // Without a limit the WAL keeps the size of the largest import for ever.
+      try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
+    }
+    return configuration
+  }
+
+  func read<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws(StoreError) -> T {
+    do {
+      return try await pool.read(body)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  func write<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws(StoreError) -> T {
+    do {
+      return try await pool.write(body)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import GRDB
+
+/// The tables of the store and how they came to be. A published migration is never edited.
+enum Schema {
+  /// Refuses a database that a newer version migrated, or that another program made, before a connection that may write
+  /// touches it: a pool writes as soon as it opens.
+  static func requireKnown(path: String) throws {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(HealthStore.busyTimeout)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.read { db in
+      guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
+      let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+      guard tables.isEmpty || tables.contains("grdb_migrations") else {
+        throw StoreError.corrupt(path: path, detail: "it is the database of another program")
+      }
+    }
+  }
+
+  static func migrate(_ pool: DatabasePool) throws {
+    let migrator = migrator()
+    guard try !pool.read(migrator.hasCompletedMigrations) else { return }
+    try migrator.migrate(pool)
+  }
+
+  static func storeID(_ db: Database) throws -> UUID {
+    guard let bytes = try Data.fetchOne(db, sql: "SELECT id FROM store"), let id = UUID(bytes: bytes) else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no id")
+    }
+    return id
+  }
+
+  private static func migrator() -> DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("v1", migrate: createVersion1)
+    return migrator
+  }
+
+  /// Dates are microseconds since 1970; `duration` and `created` are wrapping differences from `start`, which keeps
+  /// them short. `value` is NULL for NaN. `payload` and `metadata` are JSON. A sample's change number is its rowid, so
+  /// that a page of the feed is one walk along the table.
+  private static func createVersion1(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE store(
+          id BLOB NOT NULL,
+          counter INTEGER NOT NULL,
+          tombstoneFloor INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE type(id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, samples INTEGER NOT NULL) STRICT;
+        CREATE TABLE unit(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE source(id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE device(id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE sample(
+          change INTEGER PRIMARY KEY,
+          type INTEGER NOT NULL REFERENCES type,
+          start INTEGER NOT NULL,
+          uuid BLOB NOT NULL,
+          duration INTEGER NOT NULL,
+          created INTEGER,
+          source INTEGER NOT NULL REFERENCES source,
+          device INTEGER REFERENCES device,
+          kind INTEGER NOT NULL REFERENCES kind,
+          value REAL,
+          unit INTEGER REFERENCES unit,
+          payload TEXT,
+          metadata TEXT
+        ) STRICT;
+        CREATE UNIQUE INDEX sample_identity ON sample(type, start, uuid);
+        CREATE TABLE tombstone(
+          change INTEGER PRIMARY KEY,
+          type INTEGER NOT NULL REFERENCES type,
+          start INTEGER NOT NULL,
+          uuid BLOB NOT NULL,
+          deleted INTEGER NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX tombstone_identity ON tombstone(type, start, uuid);
+        CREATE TABLE position(
+          consumer TEXT PRIMARY KEY,
+          token TEXT NOT NULL,
+          updated INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE audit(
+          id INTEGER PRIMARY KEY,
+          time INTEGER NOT NULL,
+          event TEXT NOT NULL,
+          detail TEXT NOT NULL,
+          hash BLOB NOT NULL
+        ) STRICT;
+        """)
+    try db.execute(
+      sql: "INSERT INTO store(id, counter, tombstoneFloor) VALUES (?, 0, 0)", arguments: [UUID().bytes])
+  }
+}
+
+extension UUID {
+  var bytes: Data { withUnsafeBytes(of: uuid) { Data($0) } }
+
+  init?(bytes: Data) {
+    guard bytes.count == 16 else { return nil }
+    self.init(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+  }
+}

@@ -1,0 +1,68 @@
+import GRDB
+
+/// Why the store could not do what was asked. Each description is one sentence for a person.
+public enum StoreError: Error, Hashable, Sendable {
+  /// There is no store at this path yet.
+  case missing(path: String)
+  /// A newer version of hpeer wrote it; it was left untouched.
+  case newerSchema(path: String)
+  /// Not a SQLite database, or one with damaged pages; it was left untouched.
+  case corrupt(path: String, detail: String)
+  /// Another process held the write lock for longer than the busy timeout.
+  case locked(path: String)
+  case diskFull(path: String)
+  case notPermitted(path: String)
+  /// The directory cannot be made or is open to others.
+  case unusableDirectory(path: String, detail: String)
+  /// The anchor lies before what the store can still replay, or after its end: the reader must start over.
+  case anchorOutOfRange
+  case other(path: String, detail: String)
+}
+
+extension StoreError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .missing(let path):
+      "There is no health store at \(path) yet: run `hpeer import` or `hpeer pull` first."
+    case .newerSchema(let path):
+      "The store at \(path) was written by a newer hpeer and was left untouched: update hpeer on this machine."
+    case .corrupt(let path, let detail):
+      "The store at \(path) is damaged (\(detail)) and was left untouched: restore a copy, or move it away and pull again."
+    case .locked(let path):
+      "Another process keeps the store at \(path) locked: wait for it to finish, then try again."
+    case .diskFull(let path):
+      "The disk that holds \(path) is full; what was committed before is safe: make room, then run the same command again."
+    case .notPermitted(let path):
+      "No permission to write \(path): check the owner and mode of the file and its directory."
+    case .unusableDirectory(let path, let detail):
+      "The directory \(path) cannot hold the store: \(detail)."
+    case .anchorOutOfRange:
+      "The change token does not belong to what this store holds: start over with a full pull."
+    case .other(let path, let detail):
+      "The store at \(path) could not do this: \(detail)."
+    }
+  }
+}
+
+extension StoreError {
+  /// Maps what GRDB and SQLite throw.
+  init(_ error: any Error, path: String) {
+    if let error = error as? StoreError {
+      self = error
+      return
+    }
+    guard let error = error as? DatabaseError else {
+      self = .other(path: path, detail: "\(error)")
+      return
+    }
+    let detail = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+    switch error.resultCode {
+    case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
+    case .SQLITE_FULL: self = .diskFull(path: path)
+    case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .corrupt(path: path, detail: detail)
+    case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_CANTOPEN: self = .notPermitted(path: path)
+    case .SQLITE_IOERR where error.message?.contains("No space") == true: self = .diskFull(path: path)
+    default: self = .other(path: path, detail: detail)
+    }
+  }
+}

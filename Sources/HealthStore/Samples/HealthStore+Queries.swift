@@ -1,0 +1,82 @@
+import GRDB
+import HealthModel
+
+/// How much of one type a store holds.
+public struct TypeCount: Hashable, Sendable {
+  public var type: SampleType
+  public var samples: Int
+
+  public init(type: SampleType, samples: Int) {
+    self.type = type
+    self.samples = samples
+  }
+}
+
+extension HealthStore {
+  /// The types that have samples, by identifier. Costs what there are types, not samples.
+  public func typeCounts() async throws(StoreError) -> [TypeCount] {
+    try await read { db in
+      let types = TypeNames(db)
+      return try Row.fetchAll(db, sql: "SELECT id, samples FROM type WHERE samples > 0 ORDER BY identifier").map {
+        TypeCount(type: try types.name($0[0]), samples: $0[1])
+      }
+    }
+  }
+
+  /// The number of samples that pass `filter`, by type.
+  public func typeCounts(_ filter: ChangeFilter) async throws(StoreError) -> [TypeCount] {
+    guard filter.earliest != nil else {
+      let counts = try await typeCounts()
+      return counts.filter { filter.types?.contains($0.type) ?? true }
+    }
+    return try await read { db in
+      let condition = try FilterCondition(filter, db: db)
+      let types = TypeNames(db)
+      return try Row.fetchAll(
+        db,
+        sql: """
+          SELECT type, COUNT(*) FROM sample JOIN type ON type.id = sample.type
+          WHERE TRUE \(condition.sql) GROUP BY type ORDER BY identifier
+          """
+      ).map { TypeCount(type: try types.name($0[0]), samples: $0[1]) }
+    }
+  }
+
+  /// The instants of the first and the last start of a type's samples.
+  public func extent(of type: SampleType) async throws(StoreError) -> ClosedRange<Timestamp>? {
+    try await read { db in
+      guard let id = try type.id(in: db),
+        let first = try Int64.fetchOne(db, sql: "SELECT MIN(start) FROM sample WHERE type = ?", arguments: [id]),
+        let last = try Int64.fetchOne(db, sql: "SELECT MAX(start) FROM sample WHERE type = ?", arguments: [id])
+      else { return nil }
+      return Timestamp(microseconds: first)...Timestamp(microseconds: last)
+    }
+  }
+
+  /// Samples of one type, newest start first. Skipping `offset` of them walks the index, not the samples.
+  public func samples(
+    of type: SampleType, in range: Range<Timestamp>? = nil, offset: Int = 0, limit: Int
+  ) async throws(StoreError) -> [Sample] {
+    try await read { db in
+      guard let id = try type.id(in: db) else { return [] }
+      let bounds = range.map {
+        " AND start >= \($0.lowerBound.microseconds) AND start < \($0.upperBound.microseconds)"
+      }
+      return try SampleRow.fetch(
+        db,
+        where: "type = \(id)\(bounds ?? "") ORDER BY start DESC, uuid DESC LIMIT \(limit) OFFSET \(offset)"
+      ).map(\.1)
+    }
+  }
+
+  /// One sample by its identity.
+  public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
+    try await read { db in
+      guard let id = try reference.type.id(in: db) else { return nil }
+      return try SampleRow.fetch(
+        db, where: "type = ? AND start = ? AND uuid = ?",
+        arguments: [id, reference.start.microseconds, reference.uuid.bytes]
+      ).first?.1
+    }
+  }
+}
