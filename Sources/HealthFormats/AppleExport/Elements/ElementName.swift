@@ -1,0 +1,59 @@
+/// The name of an element as a small number. Names that the format does not have get numbers of their own.
+struct ElementName: Equatable {
+  var id: Int32
+
+  static let healthData = ElementName(id: 0)
+  static let record = ElementName(id: 1)
+  static let metadataEntry = ElementName(id: 2)
+  static let heartRateList = ElementName(id: 3)
+  static let heartRateBeat = ElementName(id: 4)
+  static let correlation = ElementName(id: 5)
+  static let workout = ElementName(id: 6)
+  static let activitySummary = ElementName(id: 7)
+  static let exportDate = ElementName(id: 8)
+  static let me = ElementName(id: 9)
+  static let clinicalRecord = ElementName(id: 10)
+  static let audiogram = ElementName(id: 11)
+  static let visionPrescription = ElementName(id: 12)
+  static let location = ElementName(id: 13)
+  /// All names after the first few thousand unknown ones.
+  static let other = ElementName(id: 14)
+
+  /// Whether the element occurs at the top level only (a `Record` also in a `Correlation`).
+  var isTopLevel: Bool {
+    switch self {
+    case .correlation, .workout, .activitySummary, .exportDate, .me, .clinicalRecord, .audiogram, .visionPrescription:
+      true
+    default: false
+    }
+  }
+}
+
+/// Looks element names up.
+struct ElementNames {
+  private var texts = [
+    "HealthData", "Record", "MetadataEntry", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
+    "Correlation", "Workout", "ActivitySummary", "ExportDate", "Me", "ClinicalRecord", "Audiogram",
+    "VisionPrescription", "Location", "others",
+  ]
+  private var ids: [String: Int32]
+
+  init() {
+    ids = Dictionary(uniqueKeysWithValues: zip(texts, Int32(0)...))
+  }
+
+  mutating func name(of bytes: Bytes) -> ElementName {
+    // The two that make up nearly all of a file.
+    if bytes == "Record" { return .record }
+    if bytes == "MetadataEntry" { return .metadataEntry }
+    var defects: TextDefects = []
+    let text = XMLText.decode(Bytes(bytes.start, min(bytes.count, 100)), defects: &defects)
+    if let id = ids[text] { return ElementName(id: id) }
+    guard texts.count < 4096 else { return .other }
+    ids[text] = Int32(texts.count)
+    texts.append(text)
+    return ElementName(id: Int32(texts.count - 1))
+  }
+
+  func text(of name: ElementName) -> String { texts[Int(name.id)] }
+}

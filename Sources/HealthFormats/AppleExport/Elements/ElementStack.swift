@@ -1,0 +1,61 @@
+/// The open elements, and what each of them is to the reader.
+struct ElementStack {
+  enum Role: UInt8 {
+    /// `HealthData`.
+    case root
+    /// A `Record` at the top level or, as `member`, in a correlation.
+    case record, member
+    case correlation
+    /// Any other top-level element that becomes a sample, and the elements in it.
+    case entity, branch
+    /// The list of heart beats in a record.
+    case beats
+    /// An element whose attributes are all: `ExportDate`, `Me`, `ActivitySummary`, `MetadataEntry`, ...
+    case leaf
+    /// An element that has been counted as skipped, and all in it.
+    case ignored
+  }
+
+  struct Frame {
+    var name: ElementName
+    var role: Role
+  }
+
+  /// Far beyond any export, and little enough for JSON decoders, which stop at 512.
+  static let maximumDepth = 100
+
+  private(set) var frames: [Frame] = []
+
+  var role: Role? { frames.last?.role }
+  var isEmpty: Bool { frames.isEmpty }
+  /// The frame that would be closed last but for the root: the top-level element.
+  var topLevelName: ElementName? { frames.count > 1 ? frames[1].name : nil }
+
+  mutating func push(_ name: ElementName, _ role: Role) {
+    frames.append(Frame(name: name, role: role))
+  }
+
+  mutating func pop() -> Frame { frames.removeLast() }
+
+  /// How many elements must have lost their closing tags if `name` opens here.
+  func unclosed(before name: ElementName) -> Int {
+    guard let role, role != .root else { return 0 }
+    if name == .record {
+      if role == .correlation { return 0 }
+      // A record in a record: the outer one was not closed.
+      if role == .record || role == .member { return 1 }
+      guard let index = frames.lastIndex(where: { $0.role == .correlation || $0.role == .root || $0.role == .ignored })
+      else { return 0 }
+      return frames[index].role == .ignored ? 0 : frames.count - 1 - index
+    }
+    guard name.isTopLevel, let root = frames.firstIndex(where: { $0.role == .root }) else { return 0 }
+    return frames.count - 1 - root
+  }
+
+  /// How many elements the closing tag `name` closes: none if it has no opening tag.
+  func closed(by name: ElementName) -> Int {
+    if frames.last?.name == name { return 1 }
+    guard let index = frames.lastIndex(where: { $0.name == name }) else { return 0 }
+    return frames.count - index
+  }
+}

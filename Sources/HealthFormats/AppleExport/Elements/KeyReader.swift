@@ -1,0 +1,126 @@
+import HealthModel
+
+/// Reads from an element's attributes what its identity is made of. Both passes over a file use it, so that they agree.
+struct KeyReader: ~Copyable {
+  struct Key {
+    var kind: ElementKind
+    var type: InternedText
+    var source: InternedText
+    var start: Timestamp
+    var end: Timestamp
+    var created: Timestamp?
+    /// Of all of the above, in whole seconds.
+    var hash: UInt64
+    var problems: Problems
+    /// The name of the attribute that gave `start`, if not `startDate`.
+    var startName: String?
+  }
+
+  struct Problems: OptionSet {
+    let rawValue: UInt8
+    static let unreadableEnd = Problems(rawValue: 1)
+    static let unreadableCreated = Problems(rawValue: 2)
+    static let noOffset = Problems(rawValue: 4)
+    static let noSource = Problems(rawValue: 8)
+  }
+
+  enum Failure: Error {
+    case noType
+    case noStart
+    case unreadableStart
+  }
+
+  private var types = ByteInterner<InternedText>()
+  private var sources = ByteInterner<InternedText>()
+  private(set) var dates = DateReader()
+
+  /// - Parameter name: the name of an element that is neither record, correlation nor workout.
+  mutating func key(
+    _ kind: ElementKind, _ attributes: CommonAttributes, in scanner: borrowing XMLScanner
+  ) throws(Failure) -> Key {
+    var kind = kind
+    var problems: Problems = []
+    var startBytes = attributes.start
+    var startName: String?
+    if case .other(let name, _) = kind {
+      kind = .other(name: name, identifier: scanner.text(of: "identifier", among: attributes.others))
+      for name: StaticString in ["dateIssued", "receivedDate"] where startBytes == nil {
+        startBytes = scanner.bytes(of: name, among: attributes.others)
+        if startBytes != nil { startName = "\(name)" }
+      }
+    }
+    let type: InternedText
+    if kind != .workout, let bytes = attributes.type {
+      type = types.value(of: bytes, make: InternedText.init)
+    } else {
+      type = try Self.typeWithoutName(kind)
+    }
+    guard let startBytes else { throw .noStart }
+    guard let start = dates.read(startBytes) else { throw .unreadableStart }
+    if !start.hasOffset { problems.insert(.noOffset) }
+    var end = start.date
+    if let bytes = attributes.end {
+      if let reading = dates.read(bytes) {
+        end = reading.date
+        if !reading.hasOffset { problems.insert(.noOffset) }
+      } else {
+        problems.insert(.unreadableEnd)
+      }
+    }
+    var created: Timestamp?
+    if let bytes = attributes.created {
+      let reading = dates.read(bytes)
+      created = reading?.date
+      if reading == nil { problems.insert(.unreadableCreated) }
+      if reading?.hasOffset == false { problems.insert(.noOffset) }
+    }
+    if attributes.source == nil { problems.insert(.noSource) }
+    let source = attributes.source.map { sources.value(of: $0, make: InternedText.init) } ?? Self.noText
+    let hash = kind.hash.folded(with: type.hash).folded(with: source.hash)
+      .folded(with: UInt64(bitPattern: start.date.seconds)).folded(with: UInt64(bitPattern: end.seconds))
+      .folded(with: UInt64(bitPattern: created?.seconds ?? .min))
+    return Key(
+      kind: kind, type: type, source: source, start: start.date, end: end, created: created, hash: hash,
+      problems: problems, startName: startName)
+  }
+
+  /// Reads a date that is no part of a key.
+  mutating func date(_ text: String) -> Timestamp? { dates.read(text)?.date }
+
+  private static let noText = InternedText("")
+  private static let workout = InternedText(SampleType.workout.rawValue)
+
+  private static func typeWithoutName(_ kind: ElementKind) throws(Failure) -> InternedText {
+    switch kind {
+    case .workout: workout
+    case .other("Audiogram", _): InternedText("HKDataTypeIdentifierAudiogram")
+    case .other("VisionPrescription", _): InternedText("HKVisionPrescriptionTypeIdentifier")
+    case .other("ClinicalRecord", _): InternedText("HKClinicalTypeIdentifier")
+    case .other(let name, _): InternedText(name)
+    case .record, .correlation: throw .noType
+    }
+  }
+}
+
+extension InternedText {
+  init(_ text: String) {
+    self.text = text
+    hash = text.withBytes(\.stableHash)
+    defects = []
+  }
+}
+
+extension XMLScanner {
+  /// The value of the attribute `name`, looked for at the given indices.
+  func bytes(of name: StaticString, among indices: [Int]) -> Bytes? {
+    for index in indices where attribute(index).name == name { return attribute(index).value }
+    return nil
+  }
+
+  func text(of name: StaticString, among indices: [Int]) -> String? {
+    bytes(of: name, among: indices).map {
+      var defects: TextDefects = []
+      return XMLText.decode($0, defects: &defects)
+    }
+  }
+}

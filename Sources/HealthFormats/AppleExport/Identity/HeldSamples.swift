@@ -1,0 +1,151 @@
+import HealthModel
+
+/// Samples whose key may not be theirs alone, held back until the file has been read and they can be ranked.
+struct HeldSamples {
+  /// A member of a correlation: known, or one of ``nested``.
+  enum Member {
+    case known(SampleReference, rank: String)
+    case held(Int)
+  }
+
+  private struct Correlation {
+    var sample: Sample
+    var key: ElementKey
+    var members: [Member]
+    var ordinal = 0
+  }
+
+  private struct Nested {
+    var sample: Sample
+    var key: ElementKey
+    var rank: SampleRank
+    /// The correlation that it is in.
+    var parent: Int
+    var ordinal = 0
+  }
+
+  private var samples: [ElementKey: [Sample]] = [:]
+  private var correlations: [Correlation] = []
+  private var nested: [Nested] = []
+
+  var isEmpty: Bool { samples.isEmpty && correlations.isEmpty }
+
+  mutating func add(_ sample: Sample, kind: ElementKind) {
+    samples[ElementKey(kind: kind, sample: sample), default: []].append(sample)
+  }
+
+  /// Adds a correlation and those of its members whose identity is open.
+  ///
+  /// - Parameter members: each member, and whether its identity is known already.
+  mutating func add(_ sample: Sample, members: [(sample: Sample, isKnown: Bool)]) {
+    let parent = correlations.count
+    let references = members.map { member -> Member in
+      let rank = SampleRank(member.sample)
+      if member.isKnown { return .known(member.sample.reference, rank: rank.text) }
+      nested.append(
+        Nested(
+          sample: member.sample, key: ElementKey(kind: .record, sample: member.sample), rank: rank, parent: parent))
+      return .held(nested.count - 1)
+    }
+    correlations.append(
+      Correlation(sample: sample, key: ElementKey(kind: .correlation, sample: sample), members: references))
+  }
+
+  /// All held samples with their identities, in an order that does not depend on the file.
+  ///
+  /// - Returns: the samples, and how many of them share their key with another.
+  mutating func resolve() -> (samples: [Sample], equalKeys: Int) {
+    var result: [Sample] = []
+    var equalKeys = 0
+    var ranks: [ElementKey: [SampleRank]] = [:]
+    let wanted = Set(nested.map(\.key))
+    for key in samples.keys.sorted(by: ElementKey.precedes) {
+      let group = samples.removeValue(forKey: key) ?? []
+      if group.count > 1 { equalKeys += group.count }
+      let ranked = group.count == 1 ? group : Self.ranked(group)
+      for (ordinal, sample) in ranked.enumerated() {
+        var sample = sample
+        sample.identify(as: key.kind, ordinal: ordinal)
+        result.append(sample)
+      }
+      if wanted.contains(key) { ranks[key] = ranked.map { SampleRank($0) } }
+    }
+    equalKeys += rankCorrelations()
+    rankNested(among: ranks)
+    for index in nested.indices {
+      nested[index].sample.identify(as: .record, ordinal: nested[index].ordinal)
+      result.append(nested[index].sample)
+    }
+    for correlation in correlations {
+      var sample = correlation.sample
+      sample.payload = .correlation(
+        HealthModel.Correlation(
+          members: correlation.members.map { member in
+            switch member {
+            case .known(let reference, _): reference
+            case .held(let index): nested[index].sample.reference
+            }
+          }))
+      sample.identify(as: .correlation, ordinal: correlation.ordinal)
+      result.append(sample)
+    }
+    return (result, equalKeys)
+  }
+
+  private static func ranked(_ group: [Sample]) -> [Sample] {
+    SampleRank.order(group.map { SampleRank($0) }) { group[$0] }.map { group[$0] }
+  }
+
+  /// - Returns: how many correlations share their key with another.
+  private mutating func rankCorrelations() -> Int {
+    var equalKeys = 0
+    for group in Dictionary(grouping: correlations.indices, by: { correlations[$0].key }).values where group.count > 1 {
+      equalKeys += group.count
+      let ranks = group.map { index in
+        let members = correlations[index].members.map { member in
+          switch member {
+          case .known(let reference, let rank): "\(reference.type)\u{1F}\(rank)"
+          case .held(let nested): "\(self.nested[nested].key.type)\u{1F}\(self.nested[nested].rank.text)"
+          }
+        }
+        return SampleRank(correlations[index].sample, members: members)
+      }
+      let order = SampleRank.order(ranks) { correlations[group[$0]].sample }
+      for (ordinal, index) in order.enumerated() { correlations[group[index]].ordinal = ordinal }
+    }
+    return equalKeys
+  }
+
+  /// Gives each nested record the ordinal of its twin at the top level: one that says the same, else one of the same
+  /// rank, else an ordinal after all twins.
+  private mutating func rankNested(among ranks: [ElementKey: [SampleRank]]) {
+    for (key, group) in Dictionary(grouping: nested.indices, by: { nested[$0].key }) {
+      let order = group.sorted { a, b in
+        if nested[a].rank != nested[b].rank { return nested[a].rank < nested[b].rank }
+        let (parentA, parentB) = (correlations[nested[a].parent], correlations[nested[b].parent])
+        if parentA.key == parentB.key { return parentA.ordinal < parentB.ordinal }
+        return ElementKey.precedes(parentA.key, parentB.key)
+      }
+      let twins = ranks[key] ?? []
+      let equals = Dictionary(grouping: twins.indices, by: { twins[$0].text })
+      var used: [String: Int] = [:]
+      var isTaken = Array(repeating: false, count: twins.count)
+      var unmatched: [Int] = []
+      for index in order {
+        let text = nested[index].rank.text
+        guard let equal = equals[text] else {
+          unmatched.append(index)
+          continue
+        }
+        let twin = equal[min(used[text, default: 0], equal.count - 1)]
+        used[text, default: 0] += 1
+        isTaken[twin] = true
+        nested[index].ordinal = twin
+      }
+      let free = twins.indices.filter { !isTaken[$0] }
+      for (position, index) in unmatched.enumerated() {
+        nested[index].ordinal = position < free.count ? free[position] : twins.count + position - free.count
+      }
+    }
+  }
+}

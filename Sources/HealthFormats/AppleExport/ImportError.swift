@@ -1,0 +1,65 @@
+import Foundation
+
+/// Why an export could not be imported.
+public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
+  case noSuchFile(path: String)
+  /// Permission is missing.
+  case notReadable(path: String)
+  /// - Parameter looksLike: what the file seems to be instead, such as `a PDF document`.
+  case notAnExport(path: String, looksLike: String)
+  /// A zip file or folder without Apple's XML in it.
+  case exportXMLMissing(path: String)
+  /// - Parameter someKept: whether samples had been delivered before the damage showed.
+  case damagedZip(path: String, detail: String, someKept: Bool)
+  case encryptedZip(path: String)
+  /// Something in the XML is far beyond what any export holds.
+  case tooLarge(what: String, at: TextPosition)
+  case changedWhileReading(path: String)
+  case ioError(path: String, detail: String)
+
+  public var description: String {
+    switch self {
+    case .noSuchFile(let path):
+      "There is no file or folder at \(path); check the path."
+    case .notReadable(let path):
+      "\(path) may not be read by this user; give yourself permission to read it (chmod u+r) and try again."
+    case .notAnExport(let path, let looksLike):
+      "\(path) is not an Apple Health export but \(looksLike); give the export.zip that the Health app shares, "
+        + "or the XML file in it."
+    case .exportXMLMissing(let path):
+      "\(path) holds no XML of an Apple Health export; export again in the Health app and copy the whole zip file."
+    case .damagedZip(let path, let detail, let someKept):
+      "\(path) is damaged (\(detail)); "
+        + (someKept
+          ? "what was read before has been kept, so copy the file again and repeat: nothing is added twice."
+          : "nothing was imported, so copy the file again or export again in the Health app.")
+    case .encryptedZip(let path):
+      "\(path) is protected by a password; unpack it yourself and give the folder instead."
+    case .tooLarge(let what, let position):
+      "The XML holds \(what) that is larger than any export has, at line \(position.line), column \(position.column); "
+        + "export again in the Health app."
+    case .changedWhileReading(let path):
+      "\(path) changed while it was being read; wait until it is copied completely and try again."
+    case .ioError(let path, let detail):
+      "\(path) could not be read (\(detail)); check the disk and try again."
+    }
+  }
+
+  /// What `errno` means for reading `path`.
+  init(errno code: Int32, path: String) {
+    self =
+      switch code {
+      case ENOENT, ENOTDIR: .noSuchFile(path: path)
+      case EACCES, EPERM: .notReadable(path: path)
+      default: .ioError(path: path, detail: String(cString: strerror(code)))
+      }
+  }
+
+  /// The same error, when samples had already been delivered.
+  var afterDelivery: ImportError {
+    if case .damagedZip(let path, let detail, _) = self {
+      return .damagedZip(path: path, detail: detail, someKept: true)
+    }
+    return self
+  }
+}

@@ -1,0 +1,62 @@
+import HealthModel
+
+/// What an export held and what became of it.
+public struct ImportReport: Sendable, Codable, Equatable {
+  /// How often something was found, and where first.
+  public struct Finding: Sendable, Codable, Equatable {
+    public var count = 0
+    /// The lines of the first five.
+    public var lines: [Int] = []
+
+    public init(count: Int = 0, lines: [Int] = []) {
+      self.count = count
+      self.lines = lines
+    }
+  }
+
+  /// Top-level `Record` elements that became samples, by type.
+  public var records: [String: Int] = [:]
+  /// `Record` elements inside correlations, by type. Apple prints most of them at the top level too.
+  public var nestedRecords: [String: Int] = [:]
+  /// Other top-level elements that became samples, by name: `Workout`, `Correlation`, `ActivitySummary`, ...
+  public var elements: [String: Int] = [:]
+  /// Samples that agree with another in type, source and dates, and were told apart by their values.
+  public var equalKeys = 0
+
+  public var exportDate: Timestamp?
+  public var locale: String?
+  /// The `HealthKit Export Version` in the document type declaration.
+  public var version: Int?
+  /// Seconds east of UTC in the dates: the phone's offset when it exported, not where a sample was taken.
+  public var utcOffset: Int?
+
+  /// What was not imported, by reason.
+  public var skipped: [String: Finding] = [:]
+  /// What was imported and yet is not as it should be, by kind.
+  public var remarks: [String: Finding] = [:]
+
+  /// Whether the root element was closed: `false` for a file that ends early.
+  public var isComplete = false
+  /// Where an incomplete file ends.
+  public var end: TextPosition?
+
+  public init() {}
+}
+
+extension ImportReport.Finding {
+  /// How many lines are kept.
+  fileprivate static let lineLimit = 5
+}
+
+extension [String: ImportReport.Finding] {
+  /// More kinds than this, which only a hostile file has, are counted together.
+  private static var limit: Int { 1000 }
+
+  /// - Parameter line: asked only for the first few of a kind, because finding a line takes a while.
+  mutating func add(_ name: String, line: () -> Int) {
+    var key = name.utf8.count > 160 ? String(name.prefix(40)) + "…" : name
+    if count >= Self.limit, self[key] == nil { key = "others" }
+    self[key, default: .init()].count += 1
+    if self[key]?.lines.count ?? 0 < ImportReport.Finding.lineLimit { self[key]?.lines.append(line()) }
+  }
+}

@@ -1,0 +1,108 @@
+import HealthModel
+
+/// `MetadataEntry`, the beats of `HeartRateVariabilityMetadataList`, and attributes that nothing else understands.
+extension SampleReader {
+  /// The metadata key of an attribute that the model has no place for.
+  func attributeKey(_ name: String) -> String { "hpeer.attribute.\(name)" }
+
+  mutating func readMetadataEntry() {
+    guard let (key, value) = metadataEntry() else { return }
+    if member != nil {
+      member?.metadata.append((key, value))
+    } else {
+      current?.metadata.append((key, value))
+    }
+  }
+
+  private mutating func metadataEntry() -> (String, String)? {
+    var key: InternedText?
+    var value: InternedText?
+    for index in 0..<scanner.attributeCount {
+      let attribute = scanner.attribute(index)
+      if attribute.name == "key", key == nil {
+        key = texts.key(attribute.value)
+      } else if attribute.name == "value", value == nil {
+        value = texts.value(attribute.value)
+      } else {
+        skip("MetadataEntry with an unknown attribute \(decoded(attribute.name))")
+      }
+    }
+    guard let key else {
+      skip("MetadataEntry without a key")
+      return nil
+    }
+    if value == nil { remark("MetadataEntry without a value") }
+    remark(key.defects.union(value?.defects ?? []))
+    return (key.text, value?.text ?? "")
+  }
+
+  mutating func readBeat() throws {
+    var (bpm, time) = ("", "")
+    for index in 0..<scanner.attributeCount {
+      let attribute = scanner.attribute(index)
+      if attribute.name == "bpm" {
+        bpm = decoded(attribute.value)
+      } else if attribute.name == "time" {
+        time = decoded(attribute.value)
+      } else {
+        skip("InstantaneousBeatsPerMinute with an unknown attribute \(decoded(attribute.name))")
+      }
+    }
+    let beat = "\(bpm)@\(time)"
+    if member != nil { member?.beats.appendBeat(beat) } else { current?.beats.appendBeat(beat) }
+    let length = (member ?? current)?.beats.utf8.count ?? 0
+    if length > XMLScanner.maximumTag {
+      throw ImportError.tooLarge(what: "a list of heart beats", at: scanner.tokenPosition)
+    }
+  }
+
+  /// Keeps an attribute that the model has no place for.
+  mutating func addUnknown(
+    _ name: String, _ value: String, of element: String, to metadata: inout [(key: String, value: String)]
+  ) {
+    remark("\(element) with an unknown attribute \(name)")
+    metadata.append((attributeKey(name), value))
+  }
+
+  /// Moves what has been collected into the sample.
+  mutating func complete(_ draft: inout Draft) {
+    if !draft.beats.isEmpty { draft.metadata.append(("hpeer.beatsPerMinute", draft.beats)) }
+    if !draft.metadata.isEmpty { draft.sample.metadata = metadata(draft.metadata) }
+  }
+
+  /// Entries as metadata. An entry that says the same twice is one; another value under the same key becomes `key#2`.
+  mutating func metadata(_ entries: [(key: String, value: String)]) -> Metadata {
+    var result = Metadata(minimumCapacity: entries.count)
+    var repeated: [(key: String, value: String)] = []
+    for (key, text) in entries {
+      guard let earlier = result.updateValue(.string(text), forKey: key) else { continue }
+      result[key] = earlier
+      if earlier != .string(text) { repeated.append((key, text)) }
+    }
+    if repeated.isEmpty { return result }
+    var seen: [String: Set<String>] = [:]
+    var numbers: [String: Int] = [:]
+    for (key, text) in repeated where seen[key, default: []].insert(text).inserted {
+      remark("metadata key given twice")
+      var number = numbers[key, default: 1] + 1
+      while result["\(key)#\(number)"] != nil { number += 1 }
+      numbers[key] = number
+      result["\(key)#\(number)"] = .string(text)
+    }
+    return result
+  }
+
+  mutating func decoded(_ bytes: Bytes) -> String {
+    var defects: TextDefects = []
+    let text = XMLText.decode(bytes, defects: &defects)
+    remark(defects)
+    return text
+  }
+}
+
+extension String {
+  fileprivate mutating func appendBeat(_ beat: String) {
+    if !isEmpty { append(";") }
+    append(beat)
+  }
+}

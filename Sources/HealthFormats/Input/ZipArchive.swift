@@ -1,0 +1,116 @@
+import CZip
+import Foundation
+
+/// A zip file opened for reading with libzip. Entries are named by index: their names may be in any encoding.
+final class ZipArchive {
+  struct Entry {
+    var index: UInt64
+    /// As the archive has it, invalid UTF-8 repaired.
+    var name: String
+    /// Uncompressed, as the central directory declares it.
+    var size: Int64
+    var isEncrypted: Bool
+  }
+
+  let path: String
+  private var handle: OpaquePointer?
+
+  init(path: String) throws(ImportError) {
+    self.path = path
+    var code: Int32 = 0
+    handle = zip_open(path, ZIP_RDONLY, &code)
+    guard handle != nil else {
+      switch code {
+      case ZIP_ER_NOENT: throw .noSuchFile(path: path)
+      case ZIP_ER_OPEN, ZIP_ER_READ, ZIP_ER_SEEK: throw ImportError(errno: errno, path: path)
+      case ZIP_ER_NOZIP: throw .damagedZip(path: path, detail: "its table of contents is missing", someKept: false)
+      default: throw .damagedZip(path: path, detail: Self.text(of: code), someKept: false)
+      }
+    }
+  }
+
+  deinit { close() }
+
+  func close() {
+    guard let handle else { return }
+    zip_discard(handle)
+    self.handle = nil
+  }
+
+  /// All files of the archive, directories left out.
+  func entries() throws(ImportError) -> [Entry] {
+    var entries: [Entry] = []
+    for index in 0..<UInt64(max(0, zip_get_num_entries(handle, 0))) {
+      var stat = zip_stat_t()
+      zip_stat_init(&stat)
+      guard zip_stat_index(handle, index, zip_flags_t(ZIP_FL_ENC_RAW), &stat) == 0 else {
+        throw .damagedZip(path: path, detail: lastError, someKept: false)
+      }
+      let name = stat.name.map { String(cString: $0) } ?? ""
+      if name.hasSuffix("/") { continue }
+      entries.append(
+        Entry(
+          index: index, name: name, size: Int64(clamping: stat.size),
+          isEncrypted: stat.encryption_method != UInt16(ZIP_EM_NONE)))
+    }
+    return entries
+  }
+
+  /// Opens one entry. The source keeps the archive open and checks the CRC at the end.
+  func source(of entry: Entry) throws(ImportError) -> any ByteSource {
+    guard let file = zip_fopen_index(handle, entry.index, 0) else {
+      switch zip_error_code_zip(zip_get_error(handle)) {
+      case ZIP_ER_NOPASSWD, ZIP_ER_WRONGPASSWD, ZIP_ER_ENCRNOTSUPP: throw .encryptedZip(path: path)
+      default: throw .damagedZip(path: path, detail: lastError, someKept: false)
+      }
+    }
+    return EntrySource(archive: self, file: file, size: entry.size)
+  }
+
+  private var lastError: String { String(cString: zip_strerror(handle)) }
+
+  private static func text(of code: Int32) -> String {
+    var error = zip_error_t()
+    zip_error_init_with_code(&error, code)
+    defer { zip_error_fini(&error) }
+    return String(cString: zip_error_strerror(&error))
+  }
+
+  private final class EntrySource: ByteSource {
+    private let archive: ZipArchive
+    private var file: OpaquePointer?
+    private let size: Int64
+    private var total: Int64 = 0
+
+    init(archive: ZipArchive, file: OpaquePointer, size: Int64) {
+      self.archive = archive
+      self.file = file
+      self.size = size
+    }
+
+    deinit { close() }
+
+    func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int {
+      let result = zip_fread(file, buffer, zip_uint64_t(count))
+      guard result >= 0 else {
+        let detail = zip_file_strerror(file).map { String(cString: $0) } ?? "unknown error"
+        throw .damagedZip(path: archive.path, detail: detail, someKept: false)
+      }
+      total += result
+      // A size that lies is how a decompression bomb gets past a check of sizes.
+      guard total <= size else {
+        throw .damagedZip(path: archive.path, detail: "the XML in it is larger than it declares", someKept: false)
+      }
+      if result == 0, total < size {
+        throw .damagedZip(path: archive.path, detail: "the XML in it is shorter than it declares", someKept: false)
+      }
+      return Int(result)
+    }
+
+    func close() {
+      guard let file else { return }
+      zip_fclose(file)
+      self.file = nil
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// A table from raw bytes to what was made of them, so that a text that repeats is decoded once.
+///
+/// Bounded: when `limit` different keys have been seen, it starts over.
+struct ByteInterner<Value>: ~Copyable {
+  private struct Entry {
+    var hash: UInt64
+    var key: UnsafeMutablePointer<UInt8>
+    var count: Int
+    var value: Value
+  }
+
+  private let limit: Int
+  private var entries: [Entry] = []
+  /// Open addressing; an index into `entries`, -1 is empty.
+  private var slots: [Int32]
+  private var last = -1
+
+  init(limit: Int = 4096) {
+    self.limit = limit
+    var size = 64
+    while size < limit * 2 { size *= 2 }
+    slots = Array(repeating: -1, count: size)
+  }
+
+  deinit {
+    for entry in entries { entry.key.deallocate() }
+  }
+
+  /// The value of `bytes`; `make` is called when they are new.
+  mutating func value(of bytes: Bytes, make: (Bytes) -> Value) -> Value {
+    // Neighbouring records mostly say the same.
+    if last >= 0, matches(last, bytes) { return entries[last].value }
+    let hash = bytes.stableHash
+    let mask = slots.count - 1
+    var slot = Int(truncatingIfNeeded: hash) & mask
+    while slots[slot] >= 0 {
+      let index = Int(slots[slot])
+      if entries[index].hash == hash, matches(index, bytes) {
+        last = index
+        return entries[index].value
+      }
+      slot = (slot + 1) & mask
+    }
+    let value = make(bytes)
+    // Long texts hardly ever repeat.
+    if bytes.count > 4096 { return value }
+    if entries.count >= limit {
+      removeAll()
+      slot = Int(truncatingIfNeeded: hash) & mask
+    }
+    let key = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, bytes.count))
+    key.update(from: bytes.start, count: bytes.count)
+    slots[slot] = Int32(entries.count)
+    last = entries.count
+    entries.append(Entry(hash: hash, key: key, count: bytes.count, value: value))
+    return value
+  }
+
+  private func matches(_ index: Int, _ bytes: Bytes) -> Bool {
+    entries[index].count == bytes.count && memcmp(entries[index].key, bytes.start, bytes.count) == 0
+  }
+
+  private mutating func removeAll() {
+    for entry in entries { entry.key.deallocate() }
+    entries.removeAll(keepingCapacity: true)
+    for slot in slots.indices { slots[slot] = -1 }
+    last = -1
+  }
+}
+
+/// A decoded text with what is asked of it again and again.
+struct InternedText {
+  var text: String
+  /// Of the decoded text, so that two spellings of one text agree.
+  var hash: UInt64
+  var defects: TextDefects
+
+  init(_ bytes: Bytes) {
+    var defects: TextDefects = []
+    text = XMLText.decode(bytes, defects: &defects)
+    self.defects = defects
+    hash = text.withBytes(\.stableHash)
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import HealthModel
+import Testing
+
+@testable import HealthFormats
+
+/// Where an export is found, and what is said when there is none.
+@Suite struct LocatorTests {
+  private let folder: TemporaryFolder
+  private let xml = ExportText(ExportText.record()).text
+  private let clinical =
+    "<?xml version=\"1.0\"?>\n<ClinicalDocument xmlns=\"urn:hl7-org:v3\"><HealthData/></ClinicalDocument>"
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func records(_ path: String) throws -> Int { try Reading(try AppleHealthExport(path: path)).recordCount }
+
+  private func failure(_ path: String) -> ImportError? {
+    do throws(ImportError) {
+      _ = try AppleHealthExport(path: path)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  // MARK: Files and folders
+
+  @Test func theXMLMayHaveAnyName() throws {
+    #expect(try records(try folder.write(xml, to: "导出.txt")) == 1)
+  }
+
+  @Test func aFolderOrItsParentWillDo() throws {
+    try folder.write(clinical + String(repeating: " ", count: 9000), to: "unpacked/apple_health_export/export_cda.xml")
+    try folder.write(xml, to: "unpacked/apple_health_export/Exportieren.xml")
+    try folder.write("x", to: "unpacked/__MACOSX/._export.xml")
+    #expect(try records("\(folder.path)/unpacked") == 1)
+    #expect(try records("\(folder.path)/unpacked/apple_health_export") == 1)
+    #expect(try records("\(folder.path)/unpacked/") == 1)
+  }
+
+  @Test func aFolderWithoutOneSaysSo() throws {
+    try folder.write("x", to: "notes.txt")
+    #expect(failure(folder.path) == .exportXMLMissing(path: folder.path))
+  }
+
+  @Test func nothingThereSaysSo() {
+    #expect(failure("\(folder.path)/none.zip") == .noSuchFile(path: "\(folder.path)/none.zip"))
+  }
+
+  @Test(arguments: [
+    ("", "an empty file"), ("%PDF-1.7", "a PDF document"), ("{\"data\":{}}", "a JSON file"), ("hello", "a text file"),
+    ("<html></html>", "another kind of XML or HTML file"), ("<gpx></gpx>", "a GPX track"),
+  ])
+  func otherFilesAreNamed(content: String, name: String) throws {
+    let path = try folder.write(content, to: "file")
+    #expect(failure(path) == .notAnExport(path: path, looksLike: name))
+  }
+
+  @Test func theClinicalDocumentIsNamed() throws {
+    let path = try folder.write(clinical, to: "export_cda.xml")
+    guard case .notAnExport(_, let looksLike) = failure(path) else {
+      Issue.record("was not refused")
+      return
+    }
+    #expect(looksLike.contains("clinical document"))
+  }
+
+  @Test(.enabled(if: getuid() != 0, "root may read everything"))
+  func missingPermissionIsNamed() throws {
+    let path = try folder.write(xml, to: "export.xml")
+    chmod(path, 0)
+    #expect(failure(path) == .notReadable(path: path))
+  }
+
+  @Test func everyErrorIsOneSentence() {
+    let errors: [ImportError] = [
+      .noSuchFile(path: "p"), .notReadable(path: "p"), .notAnExport(path: "p", looksLike: "a PDF document"),
+      .exportXMLMissing(path: "p"), .damagedZip(path: "p", detail: "CRC error", someKept: true),
+      .damagedZip(path: "p", detail: "CRC error", someKept: false), .encryptedZip(path: "p"),
+      .tooLarge(what: "an element", at: TextPosition(line: 1, column: 2, offset: 3)), .changedWhileReading(path: "p"),
+      .ioError(path: "p", detail: "Input/output error"),
+    ]
+    for error in errors {
+      #expect(error.description.hasSuffix("."))
+      #expect(!error.description.dropLast().contains(". "))
+    }
+  }
+
+  @Test func aFileThatShrinksMeanwhileSaysSo() throws {
+    let path = try folder.write(xml, to: "export.xml")
+    let export = try AppleHealthExport(path: path)
+    try folder.write(String(xml.dropLast(20)), to: "export.xml")
+    #expect(throws: ImportError.changedWhileReading(path: path)) { try Reading(export) }
+  }
+}
