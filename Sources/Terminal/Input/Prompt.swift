@@ -1,0 +1,55 @@
+import Dispatch
+import Glibc
+
+/// Questions to the person at the controlling terminal, whatever standard input and output are connected to.
+///
+/// One question is asked at a time. While it waits, signals that would end the process end the question instead, with
+/// ``PromptError/interrupted(signal:)``; the terminal is put back in order on every way out.
+public enum Prompt {
+  /// Reads a line without showing it, for codes and passphrases. Backspace works; what was typed ahead is discarded.
+  ///
+  /// - Parameters:
+  ///   - prompt: what is asked, with its colon and space.
+  ///   - limit: bytes an answer may have.
+  /// - Returns: the line without its newline; may be empty.
+  public static func readSecret(prompt: String, limit: Int = 4096) async throws(PromptError) -> String {
+    try await ask(PromptQuestion(text: prompt, echoes: false, limit: limit))
+  }
+
+  /// Reads a line while showing it.
+  public static func readLine(prompt: String, limit: Int = 4096) async throws(PromptError) -> String {
+    try await ask(PromptQuestion(text: prompt, echoes: true, limit: limit))
+  }
+
+  /// Asks a question that only `y` or `yes` affirms; anything else, and the end of input, is a no.
+  public static func confirm(_ question: String) async throws(PromptError) -> Bool {
+    try await confirm(question, on: PromptTerminal.controlling)
+  }
+
+  static func confirm(
+    _ question: String, on terminal: @escaping @Sendable () throws(PromptError) -> PromptTerminal
+  ) async throws(PromptError) -> Bool {
+    do {
+      let answer = try await ask(PromptQuestion(text: question + " [y/N] ", echoes: true, limit: 4096), on: terminal)
+      return ["y", "yes"].contains(answer.lowercased().filter { !$0.isWhitespace })
+    } catch .endOfInput {
+      return false
+    }
+  }
+
+  // MARK: Threads
+
+  // Serial, so that two questions never share the terminal or the signal handlers.
+  private static let queue = DispatchQueue(label: "Terminal.Prompt")
+
+  static func ask(
+    _ question: PromptQuestion,
+    on terminal: @escaping @Sendable () throws(PromptError) -> PromptTerminal = PromptTerminal.controlling
+  ) async throws(PromptError) -> String {
+    guard let pipe = WakePipe() else { throw .failed(code: errno) }
+    let answer = await runBlocking(on: queue, waking: pipe) {
+      Result { () throws(PromptError) in try question.ask(on: terminal(), until: pipe) }
+    }
+    return try answer.get()
+  }
+}

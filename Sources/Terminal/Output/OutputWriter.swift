@@ -1,0 +1,67 @@
+import Glibc
+import Synchronization
+
+/// Writes whole texts to a file descriptor, without a buffer of its own.
+///
+/// Texts of concurrent callers never mix. A call blocks while the reader is slow, so bulk output belongs on a thread of
+/// its own; a line now and then does not. The process must ignore SIGPIPE, see ``StandardStream/prepareAll()``.
+public final class OutputWriter: Sendable {
+  /// For data, and nothing else.
+  public static let standardOutput = OutputWriter(descriptor: STDOUT_FILENO)
+  /// For prompts, progress, notes and errors.
+  public static let standardError = OutputWriter(descriptor: STDERR_FILENO)
+
+  private let descriptor: Int32
+  private let turn = Mutex(())
+
+  /// - Parameter descriptor: stays the caller's to close.
+  public init(descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  public func writeLine(_ line: String = "") throws(OutputError) {
+    try write(line + "\n")
+  }
+
+  /// All lines at once, so that nothing comes between them.
+  public func writeLines(_ lines: [String]) throws(OutputError) {
+    try write(lines.map { $0 + "\n" }.joined())
+  }
+
+  public func write(_ text: String) throws(OutputError) {
+    try write(Array(text.utf8))
+  }
+
+  public func write(_ bytes: [UInt8]) throws(OutputError) {
+    let code = turn.withLock { _ in bytes.withUnsafeBytes { writeAll($0) } }
+    switch code {
+    case 0: return
+    case EPIPE: throw .readerGone
+    default: throw .failed(code: code)
+    }
+  }
+
+  /// Whether a short text would be taken without blocking: false for a terminal stopped with Ctrl-S.
+  func acceptsOutput() -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLOUT) != 0
+  }
+
+  /// 0, or the `errno` value that ended it.
+  private func writeAll(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+    var rest = bytes
+    while let start = rest.baseAddress, !rest.isEmpty {
+      let written = Glibc.write(descriptor, start, rest.count)
+      if written >= 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+      } else if errno == EAGAIN {
+        // Another process made the shared terminal or pipe non-blocking.
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&entry, 1, -1)
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return 0
+  }
+}

@@ -1,0 +1,138 @@
+import Synchronization
+
+/// One line on standard error that is repainted while work goes on, and gone when it is done.
+///
+/// Silent when standard error is no terminal. Safe to call from any thread and cheap enough (a lock and a look at the
+/// clock) for every batch; it paints at most ten times a second, and skips a painting that would block.
+///
+///     let progress = ProgressBar(label: "Pulling", totalItems: 1_204_331)
+///     defer { progress.finish() }
+///     for try await batch in batches { progress.advance(items: batch.count, bytes: batch.size) }
+public final class ProgressBar: Sendable {
+  private struct State: Sendable {
+    var line: ProgressLine
+    var rate: RateEstimator
+    var nextPainting: Duration
+    var isPainted = false
+    var isFinished = false
+  }
+
+  /// Where a bar paints, for tests to replace.
+  struct Surface: Sendable {
+    var style: Style
+    var usesUTF8: Bool
+    /// Asked before every painting, because windows are resized.
+    var columns: @Sendable () -> Int
+    /// A monotonic clock's reading.
+    var now: @Sendable () -> Duration
+    var write: @Sendable (String) -> Void
+  }
+
+  private static let interval = Duration.milliseconds(100)
+  private static let erasingToEnd = "\u{1b}[K"
+
+  private let state: Mutex<State>
+  /// `nil` for a silent bar.
+  private let surface: Surface?
+  private let log: @Sendable (String) -> Void
+
+  /// - Parameters:
+  ///   - label: what is being done; shown escaped.
+  ///   - totalItems: `nil` while unknown, see ``setTotal(items:)``.
+  public convenience init(
+    label: String, totalItems: Int? = nil, capabilities: TerminalCapabilities = .current()
+  ) {
+    let output = OutputWriter.standardError
+    let start = ContinuousClock.now
+    let surface = Surface(
+      style: Style(for: .error, of: capabilities),
+      usesUTF8: capabilities.usesUTF8,
+      columns: { TerminalSize.ofWindow(of: [.error])?.columns ?? capabilities.size.columns },
+      now: { ContinuousClock.now - start },
+      // A progress bar that cannot be painted is no reason to stop the work.
+      write: { text in if output.acceptsOutput() { try? output.write(text) } })
+    self.init(
+      label: label, totalItems: totalItems,
+      surface: capabilities.allowsEscapeSequences(on: .error) ? surface : nil,
+      log: { try? output.write($0) })
+  }
+
+  init(label: String, totalItems: Int?, surface: Surface?, log: @escaping @Sendable (String) -> Void) {
+    let now = surface?.now() ?? .zero
+    self.surface = surface
+    self.log = log
+    state = Mutex(
+      State(
+        line: ProgressLine(label: PlainText.escaped(label), totalItems: totalItems),
+        rate: RateEstimator(seconds: now / .seconds(1)),
+        nextPainting: now))
+  }
+
+  deinit {
+    finish()
+  }
+
+  /// Adds to what is done.
+  public func advance(items: Int, bytes: Int = 0) {
+    change { line in
+      line.items += items
+      line.bytes += bytes
+    }
+  }
+
+  /// Says how much is done in all.
+  public func update(items: Int, bytes: Int) {
+    change { line in
+      line.items = items
+      line.bytes = bytes
+    }
+  }
+
+  /// Says how much there is to do in all.
+  public func setTotal(items: Int?) {
+    change { $0.totalItems = items }
+  }
+
+  /// Repaints if it is time to, so that the rate falls while nothing comes; for a timer to call.
+  public func refresh() {
+    change { _ in }
+  }
+
+  /// Writes a line above the bar, or just the line when the bar is silent.
+  public func note(_ line: String) {
+    state.withLock { state in
+      if state.isPainted { surface?.write("\r" + ProgressBar.erasingToEnd) }
+      log(line + "\n")
+      if state.isPainted, let surface { paint(state, on: surface) }
+    }
+  }
+
+  /// Takes the bar off the screen for good. Later calls do nothing.
+  public func finish() {
+    state.withLock { state in
+      if state.isPainted { surface?.write("\r" + ProgressBar.erasingToEnd) }
+      state.isPainted = false
+      state.isFinished = true
+    }
+  }
+
+  private func change(_ edit: (inout ProgressLine) -> Void) {
+    guard let surface else { return }
+    state.withLock { state in
+      guard !state.isFinished else { return }
+      edit(&state.line)
+      let now = surface.now()
+      guard now >= state.nextPainting else { return }
+      state.nextPainting = now + ProgressBar.interval
+      state.rate.record(count: state.line.items, seconds: now / .seconds(1))
+      state.line.itemsPerSecond = state.rate.perSecond
+      state.isPainted = true
+      paint(state, on: surface)
+    }
+  }
+
+  private func paint(_ state: State, on surface: Surface) {
+    let line = state.line.rendered(columns: surface.columns(), style: surface.style, usesUTF8: surface.usesUTF8)
+    surface.write("\r" + line + ProgressBar.erasingToEnd)
+  }
+}

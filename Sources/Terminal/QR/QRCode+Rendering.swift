@@ -1,0 +1,66 @@
+extension QRCode {
+  /// How a code is drawn with characters.
+  public enum RenderingStyle: Sendable, CaseIterable {
+    /// Two modules a character (`▀▄█`), black on white whatever the terminal's own colours are.
+    case halfBlocks
+    /// Two characters a module (`##` is dark), for terminals without UTF-8 or without escape sequences.
+    case ascii
+
+    /// The style for `stream`, whose colours are wanted even under `NO_COLOR`: they are the code, not decoration.
+    public init(for stream: StandardStream, of capabilities: TerminalCapabilities) {
+      self = capabilities.usesUTF8 && capabilities.allowsEscapeSequences(on: stream) ? .halfBlocks : .ascii
+    }
+  }
+
+  /// Light modules on each side, without which scanners do not find the code (ISO/IEC 18004 section 6.3.8).
+  private static let quietZone = 4
+  // Of the 256-colour palette, because its entries 16 (black) and 231 (white) are fixed, while themes repaint the
+  // first sixteen, and because more terminals (tmux, screen, the Linux console) know it than know 24-bit colour.
+  private static let blackOnWhite = "\u{1b}[38;5;16;48;5;231m"
+  private static let reset = "\u{1b}[0m"
+
+  private var side: Int { moduleCount + 2 * QRCode.quietZone }
+
+  /// Terminal columns that ``rendered(style:)`` takes.
+  public func columns(style: RenderingStyle) -> Int {
+    switch style {
+    case .halfBlocks: side
+    case .ascii: side * 2
+    }
+  }
+
+  /// Terminal rows that ``rendered(style:)`` takes.
+  public func rows(style: RenderingStyle) -> Int {
+    switch style {
+    case .halfBlocks: (side + 1) / 2
+    case .ascii: side
+    }
+  }
+
+  public func fits(_ size: TerminalSize, style: RenderingStyle) -> Bool {
+    columns(style: style) <= size.columns && rows(style: style) <= size.rows
+  }
+
+  /// The code with its quiet zone, one string a terminal row.
+  public func rendered(style: RenderingStyle) -> [String] {
+    let modules = -QRCode.quietZone..<moduleCount + QRCode.quietZone
+    switch style {
+    case .halfBlocks:
+      return stride(from: modules.lowerBound, to: modules.upperBound, by: 2).map { row in
+        let blocks = modules.map { column in
+          switch (isDark(row: row, column: column), isDark(row: row + 1, column: column)) {
+          case (false, false): " "
+          case (true, false): "▀"
+          case (false, true): "▄"
+          case (true, true): "█"
+          }
+        }
+        return QRCode.blackOnWhite + blocks.joined() + QRCode.reset
+      }
+    case .ascii:
+      return modules.map { row in
+        modules.map { isDark(row: row, column: $0) ? "##" : "  " }.joined()
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/// Numbers as people read them, the same on every machine: nothing here depends on `LANG`.
+public enum HumanFormat {
+  /// `1,204,331`
+  public static func count(_ value: Int) -> String {
+    let digits = Array(String(value.magnitude).utf8)
+    var grouped: [UInt8] = value < 0 ? [UInt8(ascii: "-")] : []
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { grouped.append(UInt8(ascii: ",")) }
+      grouped.append(digit)
+    }
+    return String(decoding: grouped, as: UTF8.self)
+  }
+
+  /// `1,204,331 samples`, `1 sample`
+  public static func count(_ value: Int, _ singular: String, _ plural: String? = nil) -> String {
+    count(value) + " " + (value == 1 ? singular : plural ?? singular + "s")
+  }
+
+  /// `12.4 MB`: decimal units, three significant digits; below 1,000 the exact number, `640 B`.
+  public static func bytes(_ value: Int) -> String {
+    let magnitude = value.magnitude
+    let sign = value < 0 ? "-" : ""
+    guard magnitude >= 1000 else { return "\(sign)\(magnitude) B" }
+    var scaled = Double(magnitude) / 1000
+    for unit in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+      // 999.5 would print as 1000 in three digits, so it belongs to the next unit.
+      if scaled < 999.5 { return sign + threeDigits(scaled) + " " + unit }
+      scaled /= 1000
+    }
+    return sign + threeDigits(scaled * 1000) + " EB"
+  }
+
+  /// `184,200/s`: four significant digits, and one decimal below 10.
+  public static func rate(perSecond value: Double) -> String {
+    perSecond(value) + "/s"
+  }
+
+  /// `12.4 MB/s`
+  public static func byteRate(perSecond value: Double) -> String {
+    bytes(whole(value)) + "/s"
+  }
+
+  /// How long something took: `35 ms`, `0.4 s`, `42 s`, `1 min 12 s`, `2 h 5 min`, `3 d 4 h`.
+  public static func duration(_ duration: Duration) -> String {
+    let seconds = max(0, seconds(in: duration))
+    let tenths = whole(seconds * 10)
+    if seconds < 0.0995 { return "\(whole(seconds * 1000)) ms" }
+    if tenths < 100 { return "\(tenths / 10).\(tenths % 10) s" }
+    let total = whole(seconds)
+    let (minutes, hours, days) = (total / 60, total / 3600, total / 86_400)
+    if minutes == 0 { return "\(total) s" }
+    if hours == 0 { return pair(minutes, "min", total % 60, "s") }
+    if days == 0 { return pair(hours, "h", minutes % 60, "min") }
+    return pair(days, "d", hours % 24, "h")
+  }
+
+  /// A countdown: `4:12`, `1:04:12`; rounded up, so that `0:00` means it is over.
+  public static func countdown(_ duration: Duration) -> String {
+    let total = whole(max(0, seconds(in: duration)).rounded(.up))
+    let seconds = twoDigits(total % 60)
+    guard total >= 3600 else { return "\(total / 60):\(seconds)" }
+    return "\(total / 3600):\(twoDigits(total / 60 % 60)):\(seconds)"
+  }
+
+  // MARK: Digits
+
+  private static func perSecond(_ value: Double) -> String {
+    // "Not 9.95 or more" rather than "less", so that what is no number counts as 0.
+    if !(value >= 9.95) {
+      let tenths = whole(value * 10)
+      return "\(tenths / 10).\(tenths % 10)"
+    }
+    let number = whole(value)
+    var step = 1
+    while number / step >= 10_000 { step *= 10 }
+    let remainder = number % step
+    return count(number - remainder + (remainder * 2 >= step && step > 1 ? step : 0))
+  }
+
+  /// `value` in 1..<999.5 as `1.24`, `12.4` or `124`.
+  private static func threeDigits(_ value: Double) -> String {
+    if value < 9.995 {
+      let hundredths = whole(value * 100)
+      return "\(hundredths / 100).\(twoDigits(hundredths % 100))"
+    }
+    if value < 99.95 {
+      let tenths = whole(value * 10)
+      return "\(tenths / 10).\(tenths % 10)"
+    }
+    return String(whole(value))
+  }
+
+  private static func pair(_ large: Int, _ largeUnit: String, _ small: Int, _ smallUnit: String) -> String {
+    small == 0 ? "\(large) \(largeUnit)" : "\(large) \(largeUnit) \(small) \(smallUnit)"
+  }
+
+  private static func twoDigits(_ value: Int) -> String {
+    value < 10 ? "0\(value)" : String(value)
+  }
+
+  private static func seconds(in duration: Duration) -> Double {
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
+
+  /// The nearest whole number; not a number and below zero are 0, and what is too large is held at 10^18.
+  private static func whole(_ value: Double) -> Int {
+    value > 0 ? Int(min(value, 1e18).rounded()) : 0
+  }
+}

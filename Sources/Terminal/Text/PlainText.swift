@@ -1,0 +1,57 @@
+/// Makes text from elsewhere (device names, TXT records, error messages of a peer) safe to print.
+public enum PlainText {
+  /// More scalars than this in one character are no writing system but an attempt to smear the screen.
+  private static let scalarsPerCharacter = 16
+
+  /// `text` on one line, with everything that could move the cursor, reorder the line or hide in it made visible as
+  /// `\u{1b}`, and cut to `limit` characters, the last of which is then `…`.
+  ///
+  /// Escaped are controls (C0, DEL, C1), line and paragraph separators, bidirectional marks, embeddings, overrides and
+  /// isolates (Unicode Standard Annex #9), and every other invisible format character except the joiners U+200C and
+  /// U+200D, which Persian, Indic scripts and emoji need.
+  public static func escaped(_ text: String, limit: Int = 64) -> String {
+    var result = ""
+    var count = 0
+    var lengthBeforeEllipsis = result.endIndex
+    for character in text {
+      let visible = escaped(character)
+      let length = visible.count
+      // Remembered while there is still room for the ellipsis itself.
+      if count < limit { lengthBeforeEllipsis = result.endIndex }
+      guard count + length <= limit else {
+        return limit > 0 ? result[..<lengthBeforeEllipsis] + "…" : ""
+      }
+      result += visible
+      count += length
+    }
+    return result
+  }
+
+  private static func escaped(_ character: Character) -> String {
+    let scalars = character.unicodeScalars
+    if scalars.count <= scalarsPerCharacter, !scalars.contains(where: isDangerous) { return String(character) }
+    var visible = ""
+    for scalar in scalars.prefix(scalarsPerCharacter) {
+      if isDangerous(scalar) {
+        visible += "\\u{" + String(scalar.value, radix: 16) + "}"
+      } else {
+        visible.unicodeScalars.append(scalar)
+      }
+    }
+    return visible
+  }
+
+  private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x20..<0x7F: false
+    case 0x200C, 0x200D: false
+    case 0xFFF9...0xFFFB: true
+    default:
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: true
+      case .format: scalar.properties.isDefaultIgnorableCodePoint
+      default: false
+      }
+    }
+  }
+}

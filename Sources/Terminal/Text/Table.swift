@@ -1,0 +1,98 @@
+/// Rows of text in aligned columns.
+///
+///     var table = Table(columns: [.init("NAME"), .init("SAMPLES", .trailing)])
+///     table.append([.init(peer.name), .init(HumanFormat.count(peer.samples))])
+///     for line in table.rendered(width: 80) { try OutputWriter.standardOutput.writeLine(line) }
+///
+/// Every cell goes through ``PlainText/escaped(_:limit:)``, so text from the network may be put in as it came.
+public struct Table: Sendable {
+  public enum Alignment: Sendable {
+    case leading, trailing
+  }
+
+  public struct Column: Sendable {
+    public let title: String
+    public let alignment: Alignment
+
+    public init(_ title: String, _ alignment: Alignment = .leading) {
+      self.title = title
+      self.alignment = alignment
+    }
+  }
+
+  public struct Cell: Sendable {
+    public let text: String
+    public let attribute: Style.Attribute?
+
+    public init(_ text: String, _ attribute: Style.Attribute? = nil) {
+      self.text = PlainText.escaped(text, limit: Table.cellLimit)
+      self.attribute = attribute
+    }
+  }
+
+  /// Characters a cell can hold; more is cut.
+  static let cellLimit = 200
+  /// Columns never get narrower than this to fit a window.
+  private static let narrowest = 8
+  private static let gap = "  "
+
+  public let columns: [Column]
+  private var rows: [[Cell]] = []
+
+  public init(columns: [Column]) {
+    self.columns = columns
+  }
+
+  public var isEmpty: Bool { rows.isEmpty }
+
+  /// Adds a row. Missing cells are empty, and cells beyond the last column are not shown.
+  public mutating func append(_ cells: [Cell]) {
+    let missing = max(0, columns.count - cells.count)
+    rows.append(Array(cells.prefix(columns.count)) + Array(repeating: Cell(""), count: missing))
+  }
+
+  /// The header in bold and the rows, one line each, without spaces at the end.
+  ///
+  /// - Parameter width: the terminal's columns; leading-aligned text is cut with `…` to fit. `nil` (a pipe) cuts nothing.
+  public func rendered(width: Int? = nil, style: Style = .plain) -> [String] {
+    let header = columns.map { Cell($0.title, .bold) }
+    let widths = fittedWidths(of: [header] + rows, in: width)
+    return ([header] + rows).map { line(of: $0, widths: widths, style: style) }
+  }
+
+  private func fittedWidths(of lines: [[Cell]], in width: Int?) -> [Int] {
+    var widths = columns.indices.map { index in lines.map { DisplayWidth.of($0[index].text) }.max() ?? 0 }
+    guard let width else { return widths }
+    let gaps = Table.gap.count * max(0, columns.count - 1)
+    var excess = widths.reduce(gaps, +) - width
+    // Numbers cut short would lie, so only text columns shrink, the widest first.
+    while excess > 0,
+      let widest = columns.indices
+        .filter({ columns[$0].alignment == .leading && widths[$0] > Table.narrowest })
+        .max(by: { widths[$0] < widths[$1] })
+    {
+      widths[widest] -= 1
+      excess -= 1
+    }
+    return widths
+  }
+
+  private func line(of cells: [Cell], widths: [Int], style: Style) -> String {
+    var line = ""
+    // Spaces are written when something follows them, so that no line ends in spaces.
+    var owed = 0
+    for (index, cell) in cells.enumerated() {
+      if index > 0 { owed += Table.gap.count }
+      let text = DisplayWidth.truncated(cell.text, to: widths[index])
+      let padding = widths[index] - DisplayWidth.of(text)
+      if columns[index].alignment == .trailing { owed += padding }
+      if !text.isEmpty {
+        line += String(repeating: " ", count: owed)
+        owed = 0
+        line += cell.attribute.map { style.applying($0, to: text) } ?? text
+      }
+      if columns[index].alignment == .leading { owed += padding }
+    }
+    return line
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import Terminal
+
+@Suite struct QRCodeTests {
+  private static let fingerprint = String("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".appending("ABCDEFGHIJKLMNOPQRST"))
+  private static let pairingText = "HPEER:P1/192.168.1.20:8737/\(fingerprint)/482913"
+
+  @Test func aPairingTextIsVersionFourAndFitsAClassicTerminal() throws {
+    let code = try QRCode(QRCodeTests.pairingText)
+    #expect(QRCodeTests.fingerprint.count == 52)
+    #expect(code.version == 4)
+    #expect(code.moduleCount == 33)
+    #expect(code.columns(style: .halfBlocks) == 41)
+    #expect(code.rows(style: .halfBlocks) == 21)
+    #expect(code.fits(.fallback, style: .halfBlocks))
+    #expect(!code.fits(.fallback, style: .ascii))
+  }
+
+  @Test func versionFourHoldsExactlyNinetyAlphanumericCharacters() throws {
+    #expect(try QRCode(String(repeating: "A", count: 90)).version == 4)
+    #expect(try QRCode(String(repeating: "A", count: 91)).version == 5)
+    #expect(try QRCode(String(repeating: "a", count: 90)).version > 4)
+  }
+
+  @Test func halfBlocksPaintBothColoursAndResetThem() throws {
+    let lines = try QRCode(QRCodeTests.pairingText).rendered(style: .halfBlocks)
+    #expect(lines.count == 21)
+    for line in lines {
+      #expect(line.hasPrefix("\u{1b}[38;5;16;48;5;231m"))
+      #expect(line.hasSuffix("\u{1b}[0m"))
+      #expect(glyphs(of: line).count == 41)
+    }
+    // The quiet zone, then the finder patterns.
+    #expect(glyphs(of: lines[1]) == String(repeating: " ", count: 41))
+    #expect(glyphs(of: lines[2]).hasPrefix("    █▀▀▀▀▀█ "))
+    #expect(glyphs(of: lines[2]).hasSuffix(" █▀▀▀▀▀█    "))
+    #expect(glyphs(of: lines[5]).hasPrefix("    ▀▀▀▀▀▀▀ "))
+  }
+
+  @Test func everythingOutsideTheCodeIsLight() throws {
+    let code = try QRCode("A")
+    #expect(code.isDark(row: 0, column: 0))
+    #expect(!code.isDark(row: -1, column: 0))
+    #expect(!code.isDark(row: 0, column: 21))
+  }
+
+  @Test func asciiIsTwoCharactersAModule() throws {
+    let code = try QRCode("A")
+    let lines = code.rendered(style: .ascii)
+    #expect(lines.count == code.rows(style: .ascii))
+    #expect(lines.allSatisfy { $0.utf8.count == code.columns(style: .ascii) })
+    #expect(lines[4].hasPrefix("        ##############  "))
+    #expect(lines.joined().allSatisfy { $0 == "#" || $0 == " " })
+  }
+
+  @Test func textThatCannotBeEncodedIsRefused() {
+    #expect(throws: QRCodeError.empty) { try QRCode("") }
+    #expect(throws: QRCodeError.tooLong(bytes: 5000)) { try QRCode(String(repeating: "x", count: 5000)) }
+  }
+
+  @Test(arguments: [pairingText, "{\"host\":\"studio\",\"code\":\"482913\"}", "Zoë's Mac ✓"])
+  func aScannerReadsWhatWasDrawn(_ text: String) async throws {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg") else {
+      print("skipped: zbarimg (package zbar-tools) is not installed")
+      return
+    }
+    let code = try QRCode(text)
+    let halfBlocks = code.rendered(style: .halfBlocks).flatMap { line in
+      [glyphs(of: line).map { "▀█".contains($0) }, glyphs(of: line).map { "▄█".contains($0) }]
+    }
+    let ascii = code.rendered(style: .ascii).map { line in
+      Array(line).enumerated().filter { $0.offset % 2 == 0 }.map { $0.element == "#" }
+    }
+    #expect(try await scan(halfBlocks) == text)
+    #expect(try await scan(ascii) == text)
+  }
+
+  private func glyphs(of line: String) -> String {
+    line.replacing("\u{1b}[38;5;16;48;5;231m", with: "").replacing("\u{1b}[0m", with: "")
+  }
+
+  /// What zbarimg reads in an image with four pixels a module (Netpbm's plain bitmap, 1 is black).
+  private func scan(_ rows: [[Bool]]) async throws -> String {
+    let scale = 4
+    var image = "P1\n\(rows[0].count * scale) \(rows.count * scale)\n"
+    for row in rows {
+      let line = row.map { String(repeating: $0 ? "1 " : "0 ", count: scale) }.joined() + "\n"
+      image += String(repeating: line, count: scale)
+    }
+    let file = FileManager.default.temporaryDirectory.appending(path: "qr-\(UUID()).pbm")
+    try Data(image.utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/zbarimg")
+    process.arguments = ["--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", file.path]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in continuation.resume() }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    let read = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    return read.trimmingCharacters(in: .newlines)
+  }
+}
