@@ -1,0 +1,68 @@
+import Foundation
+import HealthModel
+
+/// One line of the change feed as NDJSON (`application/x-ndjson`).
+///
+///     {"added":{"uuid":…,"type":…,…}}
+///     {"deleted":{"sample":{"type":…,"start":…,"uuid":…},"deleted":…}}
+///     {"token":"…","more":true}
+///
+/// A token line ends each batch: what came before it, and nothing after, is covered by the token. `more` says whether
+/// there was more when the batch was read. The stream ends after a token line; whoever sees `more` there asks again with
+/// that token. A server that fails in the middle says `{"error":"…"}`.
+public enum ChangeLine: Hashable, Sendable {
+  case added(Sample)
+  case deleted(Tombstone)
+  case token(String, more: Bool)
+  case error(String)
+}
+
+extension ChangeLine: Codable {
+  private enum Key: String, CodingKey { case added, deleted, token, more, error }
+
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: Key.self)
+    if let sample = try object.decodeIfPresent(Sample.self, forKey: .added) {
+      self = .added(sample)
+    } else if let tombstone = try object.decodeIfPresent(Tombstone.self, forKey: .deleted) {
+      self = .deleted(tombstone)
+    } else if let token = try object.decodeIfPresent(String.self, forKey: .token) {
+      self = .token(token, more: try object.decode(Bool.self, forKey: .more))
+    } else {
+      self = .error(try object.decode(String.self, forKey: .error))
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    switch self {
+    case .added(let sample): try object.encode(sample, forKey: .added)
+    case .deleted(let tombstone): try object.encode(tombstone, forKey: .deleted)
+    case .token(let token, let more):
+      try object.encode(token, forKey: .token)
+      try object.encode(more, forKey: .more)
+    case .error(let message): try object.encode(message, forKey: .error)
+    }
+  }
+}
+
+/// What the change feed says outside its lines.
+public enum ChangeFeed {
+  /// The response header with the number of changes that may follow, at most; for progress bars.
+  public static let expectedHeader = "Hpeer-Changes"
+}
+
+/// Encodes lines, each with its line feed.
+public struct ChangeLineEncoder {
+  private let encoder = JSONEncoder()
+  private static let lineFeed = UInt8(ascii: "\n")
+
+  public init() {
+    encoder.outputFormatting = [.withoutEscapingSlashes]
+  }
+
+  public func encode(_ line: ChangeLine, into bytes: inout [UInt8]) throws {
+    bytes.append(contentsOf: try encoder.encode(line))
+    bytes.append(Self.lineFeed)
+  }
+}

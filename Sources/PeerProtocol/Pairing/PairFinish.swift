@@ -1,0 +1,83 @@
+import Foundation
+
+/// The client's proof that it knows the code, `POST /pair/v1/finish`: `{"session":"<32 hex>","cA":"<64 hex>"}`.
+///
+/// A decoded request may hold a confirmation of any length, for the same reason as ``PairStartRequest``'s share.
+public struct PairFinishRequest: Hashable, Sendable {
+  /// 16 bytes, from ``PairStartResponse``.
+  public let session: [UInt8]
+  /// HMAC-SHA256(KcA, TT) of RFC 9382: 32 bytes.
+  public let cA: [UInt8]
+
+  public init(session: [UInt8], cA: [UInt8]) throws(PairMessageError) {
+    let cA = try PairField.bytes(cA, count: PairingProtocol.confirmationByteCount, "cA")
+    try self.init(session: session, unverifiedConfirmation: cA)
+  }
+
+  private init(session: [UInt8], unverifiedConfirmation: [UInt8]) throws(PairMessageError) {
+    self.session = try PairField.bytes(session, count: PairingProtocol.sessionByteCount, "session")
+    self.cA = unverifiedConfirmation
+  }
+}
+
+extension PairFinishRequest: Codable {
+  enum CodingKeys: String, CodingKey { case session, cA }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(session: container.decodeHex(.session), unverifiedConfirmation: container.decodeHex(.cA))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeHex(session, forKey: .session)
+    try container.encodeHex(cA, forKey: .cA)
+  }
+}
+
+/// The server's proof and receipt: `{"cB":"<64 hex>","tokenID":"<16 hex>","expiresAt":1767787500,"receipt":"<64
+/// hex>"}`.
+///
+/// The token itself never travels; both sides derive it. A repeated finish is answered with the same receipt.
+public struct PairFinishResponse: Hashable, Sendable {
+  /// HMAC-SHA256(KcB, TT) of RFC 9382: 32 bytes.
+  public let cB: [UInt8]
+  /// The first 8 bytes of the token's SHA-256 in hexadecimal: what lists and logs may show.
+  public let tokenID: String
+  /// When the token dies unless it is used; whole seconds.
+  public let expiresAt: Date
+  /// HMAC-SHA256(receipt key, "hpeer-pair/1 receipt\0" ‖ session ‖ token ID's 8 bytes ‖ expiry as u64be seconds): 32
+  /// bytes.
+  public let receipt: [UInt8]
+
+  /// - Parameter expiresAt: rounded down to whole seconds; from 1970 to 9999.
+  public init(cB: [UInt8], tokenID: String, expiresAt: Date, receipt: [UInt8]) throws(PairMessageError) {
+    let seconds = expiresAt.timeIntervalSince1970.rounded(.down)
+    guard (0...253_402_300_799).contains(seconds) else { throw .badField("expiresAt") }
+    guard tokenID.utf8.count == 16, LowercaseHex.decode(tokenID) != nil else { throw .badField("tokenID") }
+    self.cB = try PairField.bytes(cB, count: PairingProtocol.confirmationByteCount, "cB")
+    self.tokenID = tokenID.lowercased()
+    self.expiresAt = Date(timeIntervalSince1970: seconds)
+    self.receipt = try PairField.bytes(receipt, count: PairingProtocol.confirmationByteCount, "receipt")
+  }
+}
+
+extension PairFinishResponse: Codable {
+  enum CodingKeys: String, CodingKey { case cB, tokenID, expiresAt, receipt }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let seconds = try container.decode(Int64.self, forKey: .expiresAt)
+    try self.init(
+      cB: container.decodeHex(.cB), tokenID: container.decode(String.self, forKey: .tokenID),
+      expiresAt: Date(timeIntervalSince1970: Double(seconds)), receipt: container.decodeHex(.receipt))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeHex(cB, forKey: .cB)
+    try container.encode(tokenID, forKey: .tokenID)
+    try container.encode(Int64(expiresAt.timeIntervalSince1970), forKey: .expiresAt)
+    try container.encodeHex(receipt, forKey: .receipt)
+  }
+}

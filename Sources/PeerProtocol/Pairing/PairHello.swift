@@ -1,0 +1,45 @@
+/// The server's answer to `GET /pair/v1/hello`: what it speaks and the salt of the live code. Nothing in it is secret.
+///
+/// JSON: `{"versions":["hpeer-pair/1"],"suite":"P256-SHA256-HKDF-HMAC","serverID":"<32 hex>","salt":"<32
+/// hex>","windowOpen":true}`. `salt` is missing while the window is closed.
+public struct PairHello: Hashable, Sendable {
+  public let versions: [String]
+  public let suite: String
+  public let serverID: PeerID
+  /// 16 bytes, new with every code. Not nil while ``windowOpen``.
+  public let salt: [UInt8]?
+  public let windowOpen: Bool
+
+  /// - Parameter salt: the live code's salt, or nil while the window is closed.
+  public init(versions: [String], suite: String, serverID: PeerID, salt: [UInt8]?) throws(PairMessageError) {
+    guard (1...64).contains(suite.utf8.count) else { throw .badField("suite") }
+    self.versions = try PairField.versions(versions)
+    self.suite = suite
+    self.serverID = serverID
+    self.salt = if let salt { try PairField.bytes(salt, count: PairingProtocol.saltByteCount, "salt") } else { nil }
+    self.windowOpen = salt != nil
+  }
+}
+
+extension PairHello: Codable {
+  enum CodingKeys: String, CodingKey { case versions, suite, serverID, salt, windowOpen }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let isOpen = try container.decode(Bool.self, forKey: .windowOpen)
+    try self.init(
+      versions: container.decode([String].self, forKey: .versions),
+      suite: container.decode(String.self, forKey: .suite),
+      serverID: container.decode(PeerID.self, forKey: .serverID),
+      salt: isOpen ? container.decodeHex(.salt) : nil)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(versions, forKey: .versions)
+    try container.encode(suite, forKey: .suite)
+    try container.encode(serverID, forKey: .serverID)
+    if let salt { try container.encodeHex(salt, forKey: .salt) }
+    try container.encode(windowOpen, forKey: .windowOpen)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// HealthAppTransfer's payload: `{"code":"042195","expiry":1718447700.5,"fingerprint":"<64
+/// hex>","host":"192.168.1.20","port":54321}` with sorted keys; `expiry` in seconds since 1970, `fingerprint` in lower
+/// case. That app requires all five keys.
+extension PairingPayload {
+  /// The JSON object on one line. Without an ``expiry`` the key is missing, and HealthAppTransfer refuses the payload.
+  public var json: String {
+    // Written by hand because every value is from a closed alphabet, so nothing needs escaping.
+    var members = ["\"code\":\"\(code.digits)\""]
+    if let expiry { members.append("\"expiry\":\(expiry.timeIntervalSince1970)") }
+    members.append("\"fingerprint\":\"\(fingerprint.hex)\"")
+    members.append("\"host\":\"\(host)\"")
+    members.append("\"port\":\(port)")
+    return "{\(members.joined(separator: ","))}"
+  }
+
+  static func parseJSON(_ text: String) throws(PairingPayloadError) -> PairingPayload {
+    let fields: JSONFields
+    do {
+      fields = try JSONDecoder().decode(JSONFields.self, from: Data(text.utf8))
+    } catch {
+      throw .notAPayload
+    }
+    if fields.isOfAnotherApp { throw .codeOfAnotherApp }
+    if fields.isEmpty { throw .notAPayload }
+    guard let host = fields.host else { throw .badField("host") }
+    guard let number = fields.port, let port = UInt16(exactly: number) else { throw .badField("port") }
+    guard let hex = fields.fingerprint, let fingerprint = Fingerprint(hex: hex) else { throw .badField("fingerprint") }
+    guard let digits = fields.code, digits.utf8.count == PairingCode.digitCount, let code = PairingCode(digits) else {
+      throw .badField("code")
+    }
+    var expiry: Date?
+    if fields.hasExpiry {
+      // The year 9999 bounds what calendars and formatters downstream must cope with.
+      guard let seconds = fields.expiry, (0...253_402_300_799).contains(seconds) else { throw .badField("expiry") }
+      expiry = Date(timeIntervalSince1970: seconds)
+    }
+    return try PairingPayload(host: host, port: port, fingerprint: fingerprint, code: code, expiry: expiry)
+  }
+}
+
+/// A lenient reading of the object: a member of the wrong type is as good as missing, so that one bad field can be
+/// named.
+private struct JSONFields: Decodable {
+  var code: String?
+  var expiry: Double?
+  var hasExpiry: Bool
+  var fingerprint: String?
+  var host: String?
+  var port: Double?
+  var isOfAnotherApp: Bool
+  var isEmpty: Bool
+
+  enum CodingKeys: String, CodingKey {
+    case code, expiry, fingerprint, host, port, certificateFingerprint, expiresAt
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    code = try? container.decode(String.self, forKey: .code)
+    expiry = try? container.decode(Double.self, forKey: .expiry)
+    hasExpiry = container.contains(.expiry)
+    fingerprint = try? container.decode(String.self, forKey: .fingerprint)
+    host = try? container.decode(String.self, forKey: .host)
+    port = try? container.decode(Double.self, forKey: .port)
+    isOfAnotherApp =
+      container.contains(.certificateFingerprint)
+      || (container.contains(.expiresAt) && !container.contains(.fingerprint))
+    isEmpty = container.allKeys.isEmpty
+  }
+}

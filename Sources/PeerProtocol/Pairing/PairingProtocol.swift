@@ -1,0 +1,49 @@
+/// The constants of `hpeer-pair/1`, hpeer's pairing by a typed code: SPAKE2 (RFC 9382) bound to the server's
+/// certificate.
+public enum PairingProtocol {
+  /// The one version this build speaks, and the prefix of every domain separator in it.
+  public static let version = "hpeer-pair/1"
+  /// SPAKE2-P256-SHA256-HKDF-HMAC of RFC 9382, as it is spelled on the wire and in the transcript.
+  public static let suite = "P256-SHA256-HKDF-HMAC"
+  /// The channel binding: the SHA-256 of the server's certificate.
+  public static let binding = "cert-sha256"
+
+  public static let helloPath = "/pair/v1/hello"
+  public static let startPath = "/pair/v1/start"
+  public static let finishPath = "/pair/v1/finish"
+
+  /// A salt and a session are 16 bytes, a point 65 (SEC1 uncompressed), a confirmation or receipt 32.
+  public static let saltByteCount = 16
+  public static let sessionByteCount = 16
+  public static let shareByteCount = 65
+  public static let confirmationByteCount = 32
+
+  /// In UTF-8.
+  public static let maximumNameByteCount = 64
+  public static let maximumVersionCount = 8
+  public static let maximumVersionByteCount = 32
+
+  /// A name cut to at most 64 bytes of UTF-8 at a character's boundary, without control characters and outer white
+  /// space. An empty result becomes `unnamed`.
+  public static func trimmedName(_ name: String) -> String {
+    var result = ""
+    var count = 0
+    let printable = name.unicodeScalars.filter { $0.properties.generalCategory != .control }
+    for character in String(String.UnicodeScalarView(printable)).trimmed {
+      count += character.utf8.count
+      guard count <= maximumNameByteCount else { break }
+      result.append(character)
+    }
+    result = result.trimmed
+    return result.isEmpty ? "unnamed" : result
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    var text = self[...]
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,46 @@
+/// The 16 random bytes that a machine gives itself at its first run: `serverID` and `clientID` of `hpeer-pair/1`.
+///
+/// An ID names a peer, it proves nothing: the proof is the certificate's fingerprint or the token.
+public struct PeerID: Hashable, Sendable {
+  public static let byteCount = 16
+
+  public let bytes: [UInt8]
+
+  /// Nil unless there are exactly 16 bytes.
+  public init?(bytes: some Sequence<UInt8>) {
+    let bytes = Array(bytes)
+    guard bytes.count == Self.byteCount else { return nil }
+    self.bytes = bytes
+  }
+
+  /// Reads 32 hexadecimal digits of either case.
+  public init?(hex: some StringProtocol) {
+    guard hex.utf8.count == 2 * Self.byteCount, let bytes = LowercaseHex.decode(hex) else { return nil }
+    self.init(bytes: bytes)
+  }
+
+  /// 32 lower-case hexadecimal digits.
+  public var hex: String { LowercaseHex.encode(bytes) }
+
+  /// The first eight hexadecimal digits, for people.
+  public var short: String { LowercaseHex.encode(bytes.prefix(4)) }
+}
+
+extension PeerID: CustomStringConvertible {
+  public var description: String { hex }
+}
+
+extension PeerID: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let value = Self(hex: try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "A peer ID is 32 hexadecimal digits.")
+    }
+    self = value
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(hex)
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import PeerProtocol
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Keeps a machine's identity on disk: `identity/certificate.pem`, `identity/key.pem` and `identity/id`, each 0600 in a
+/// directory 0700.
+///
+/// The three files appear together: they are written in a directory beside it, which is then renamed. What is there is
+/// never replaced, whatever is wrong with it, because every paired machine has pinned it.
+public enum IdentityStore {
+  static let directoryName = "identity"
+  static let certificateName = "certificate.pem"
+  static let keyName = "key.pem"
+  static let idName = "id"
+
+  /// Reads the identity, or makes one if there is none. Any number of processes may call this at once; all get the
+  /// same.
+  ///
+  /// Blocks for file input and output; in an async function the async overload is chosen instead.
+  /// - Parameter directory: the parent of `identity`; made (0700) if it is missing.
+  public static func loadOrCreate(in directory: URL) throws(IdentityError) -> PeerIdentity {
+    let parent = directory.path
+    let path = "\(parent)/\(directoryName)"
+    if let identity = try load(path) { return identity }
+    do {
+      try PrivateFile.makeDirectory(parent)
+      return try FileLock.withLock("\(parent)/.identity.lock") {
+        if let identity = try load(path) { return identity }
+        return try create(path)
+      }
+    } catch let error as IdentityError {
+      throw error
+    } catch let error as SystemError {
+      throw .notWritable(path: error.path, reason: error.reason)
+    } catch let error as OpenSSLError {
+      throw .openSSL(error)
+    } catch {
+      throw .notWritable(path: path, reason: "\(error)")
+    }
+  }
+
+  /// Reads the identity, or makes one if there is none, without blocking the caller's thread.
+  public static func loadOrCreate(in directory: URL) async throws(IdentityError) -> PeerIdentity {
+    try await BlockingWork.run { () throws(IdentityError) -> PeerIdentity in
+      try IdentityStore.loadOrCreate(in: directory)
+    }
+  }
+
+  /// Nil if there is no identity: no directory, or an empty one.
+  private static func load(_ path: String) throws(IdentityError) -> PeerIdentity? {
+    guard let mode = PrivateFile.mode(path) else {
+      if errno == ENOENT { return nil }
+      throw .unreadable(path: path, reason: SystemError("stat", path).reason)
+    }
+    let names = [certificateName, keyName, idName]
+    let missing = names.filter { !PrivateFile.exists("\(path)/\($0)") && errno == ENOENT }
+    if missing.count == names.count { return nil }
+    guard missing.isEmpty else { throw .incomplete(directory: path, missing: missing) }
+    // Who may write into the directory may exchange the key.
+    guard mode & 0o022 == 0 else { throw .permissionsTooOpen(path: path, mode: "700") }
+    let key = try read("\(path)/\(keyName)", isSecret: true)
+    let certificate = try read("\(path)/\(certificateName)")
+    let idText = try read("\(path)/\(idName)")
+    guard let id = PeerID(hex: idText.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+      throw .malformed(path: "\(path)/\(idName)", reason: "not 32 hexadecimal digits")
+    }
+    do {
+      return try PeerIdentity(id: id, certificatePEM: certificate, privateKeyPEM: key)
+    } catch {
+      switch error {
+      case .certificate(let reason): throw .malformed(path: "\(path)/\(certificateName)", reason: reason)
+      case .key(let reason): throw .malformed(path: "\(path)/\(keyName)", reason: reason)
+      case .mismatch: throw .keyMismatch(directory: path)
+      }
+    }
+  }
+
+  private static func read(_ path: String, isSecret: Bool = false) throws(IdentityError) -> String {
+    let file: (bytes: [UInt8], mode: UInt32)
+    do { file = try PrivateFile.read(path) } catch { throw .unreadable(path: path, reason: error.reason) }
+    guard !isSecret || file.mode & 0o077 == 0 else { throw .permissionsTooOpen(path: path, mode: "600") }
+    guard let text = String(validating: file.bytes, as: UTF8.self) else {
+      throw .malformed(path: path, reason: "not text")
+    }
+    return text
+  }
+
+  /// Runs under the lock, so the name of the directory under construction can be fixed, and one that is there is a
+  /// crash's.
+  private static func create(_ path: String) throws -> PeerIdentity {
+    let id = SecureRandom.peerID()
+    let key = try PrivateKey.generateP256()
+    let certificatePEM = try SelfSignedCertificate.make(for: id, key: key).pem()
+    let identity = try PeerIdentity(id: id, certificatePEM: certificatePEM, privateKeyPEM: key.pem())
+    let draft = "\(path).new"
+    for name in [certificateName, keyName, idName] { unlink("\(draft)/\(name)") }
+    rmdir(draft)
+    guard mkdir(draft, 0o700) == 0, chmod(draft, 0o700) == 0 else { throw SystemError("mkdir", draft) }
+    try PrivateFile.create("\(draft)/\(keyName)", Array(identity.privateKeyPEM.utf8))
+    try PrivateFile.create("\(draft)/\(certificateName)", Array(identity.certificatePEM.utf8))
+    try PrivateFile.create("\(draft)/\(idName)", Array("\(id.hex)\n".utf8))
+    try PrivateFile.synchronizeParent(of: "\(draft)/\(idName)")
+    // Fails if something else has appeared at the path and is not empty, so nothing is overwritten.
+    guard rename(draft, path) == 0 else { throw SystemError("rename", path) }
+    try PrivateFile.synchronizeParent(of: path)
+    return identity
+  }
+}

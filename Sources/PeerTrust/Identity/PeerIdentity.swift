@@ -1,0 +1,39 @@
+import PeerProtocol
+
+/// Who this machine is to its peers: an ID, a certificate that they pin, and its private key.
+public struct PeerIdentity: Hashable, Sendable {
+  /// `serverID` and `clientID` of `hpeer-pair/1`.
+  public let id: PeerID
+  public let certificatePEM: String
+  /// PKCS #8, unencrypted: a secret.
+  public let privateKeyPEM: String
+  public let certificateDER: [UInt8]
+  /// What peers pin.
+  public let fingerprint: Fingerprint
+
+  /// - Throws: a reason if either PEM cannot be read or the two do not belong together.
+  init(id: PeerID, certificatePEM: String, privateKeyPEM: String) throws(Defect) {
+    let certificate: Certificate
+    do { certificate = try Certificate(pem: certificatePEM) } catch { throw .certificate(error.reason) }
+    let key: PrivateKey
+    do { key = try PrivateKey(pem: privateKeyPEM) } catch { throw .key(error.reason) }
+    guard certificate.matches(key) else { throw .mismatch }
+    do { certificateDER = try certificate.der() } catch { throw .certificate(error.reason) }
+    self.id = id
+    self.certificatePEM = certificatePEM
+    self.privateKeyPEM = privateKeyPEM
+    fingerprint = Fingerprint(certificateDER: certificateDER)
+  }
+
+  enum Defect: Error {
+    case certificate(String)
+    case key(String)
+    case mismatch
+  }
+}
+
+extension PeerIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  public var description: String { "PeerIdentity(\(id.short), \(fingerprint.hex))" }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["id": id, "fingerprint": fingerprint]) }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import PeerProtocol
+
+/// A client that has just proved that it knows the code: what the server must store before it answers.
+public struct PairedClient: Hashable, Sendable {
+  public enum Method: String, Hashable, Sendable {
+    /// `hpeer-pair/1`: the token was derived on both sides.
+    case spake2
+    /// The seed's `POST /api/v1/pair`: the token travelled inside pinned TLS.
+    case plain
+  }
+
+  /// Chosen by the client under `spake2`, by the server under `plain`.
+  public let id: PeerID
+  /// Chosen by the client: hostile text of 1 to 64 bytes.
+  public let name: String
+  public let tokenHash: TokenHash
+  /// Of the client's certificate, if it showed one. Its token is then valid only together with it.
+  public let certificateFingerprint: Fingerprint?
+  public let method: Method
+  public let pairedAt: Date
+  /// When the token dies unless it is used.
+  public let expiresAt: Date
+
+  public init(
+    id: PeerID, name: String, tokenHash: TokenHash, certificateFingerprint: Fingerprint? = nil, method: Method,
+    pairedAt: Date, expiresAt: Date
+  ) {
+    self.id = id
+    self.name = name
+    self.tokenHash = tokenHash
+    self.certificateFingerprint = certificateFingerprint
+    self.method = method
+    self.pairedAt = pairedAt
+    self.expiresAt = expiresAt
+  }
+}
+
+/// The answer to a plain pairing.
+public struct PlainPairing: Equatable, Sendable {
+  public let clientID: PeerID
+  /// The only copy: the server keeps its hash.
+  public let token: BearerToken
+  public let expiresAt: Date
+}

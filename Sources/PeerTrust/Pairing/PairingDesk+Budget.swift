@@ -1,0 +1,87 @@
+import Foundation
+import PeerProtocol
+
+/// What limits the attempts: the count, the lock and the time.
+extension PairingDesk {
+  var attemptsLeft: Int { max(0, limits.failureBudget - state.failures) }
+
+  /// Whether one more attempt can begin without the failures possibly exceeding the budget.
+  var hasRoom: Bool {
+    sessions.count < limits.maximumSessions && state.failures + sessions.count < limits.failureBudget
+  }
+
+  /// The open window, after everything that time has ended is gone.
+  func requireWindow() throws(PairRejection) -> PairingWindow {
+    reap()
+    guard let window else { throw state.isLocked ? .windowLocked : .windowClosed }
+    return window
+  }
+
+  func reap() {
+    let now = clock()
+    receipts = receipts.filter { $0.value.storedAt <= now && now < $0.value.storedAt + limits.receiptLifetime }
+    sessions = sessions.filter { $0.value.isLive(at: now, lifetime: limits.sessionLifetime) }
+    if let window, !window.isLive(at: now) { closeWindow(.expired) }
+  }
+
+  func closeWindow(_ reason: PairingEvent.CloseReason) {
+    window = nil
+    sessions = [:]
+    timer?.cancel()
+    report(.windowClosed(reason))
+  }
+
+  /// Counts a failed attempt, on the disk before anyone hears of it, and replaces the code or locks.
+  func fail(_ reason: PairingEvent.FailureReason) async -> PairRejection {
+    state.failures += 1
+    let left = attemptsLeft
+    report(.failed(reason, attemptsLeft: left))
+    if left == 0 {
+      lock()
+    } else {
+      window?.secret = PairingWindow.Secret(serverID: serverID, derivation: derivation)
+      report(.codeRotated(attemptsLeft: left))
+    }
+    if await saveState() == nil { return .wrongCode(attemptsLeft: left) }
+    // A count that cannot be kept must not be refilled by a crash.
+    if window != nil { lock() }
+    return .wrongCode(attemptsLeft: 0)
+  }
+
+  private func lock() {
+    state.isLocked = true
+    window = nil
+    sessions = [:]
+    timer?.cancel()
+    report(.windowLocked)
+  }
+
+  /// Nil, or why the state could not be written.
+  func saveState() async -> String? {
+    let state = state
+    // The continuation's body runs before this actor lets anyone else in, so the order of the queue is the order of the
+    // attempts.
+    return await withCheckedContinuation { continuation in
+      stateFile.queue.async { [stateFile] in
+        do {
+          try stateFile.write(state)
+          continuation.resume(returning: nil)
+        } catch let error as SystemError {
+          continuation.resume(returning: error.reason)
+        } catch {
+          continuation.resume(returning: "\(error)")
+        }
+      }
+    }
+  }
+
+  func startTimer(_ number: Int) {
+    timer?.cancel()
+    let lifetime = limits.windowLifetime
+    timer = Task { [weak self] in
+      // A little late, so that the wall clock has surely passed the end.
+      try? await Task.sleep(for: .seconds(lifetime + 0.1))
+      if !Task.isCancelled { await self?.reap() }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import PeerProtocol
+
+/// `hpeer-pair/1`: start and finish.
+extension PairingDesk {
+  /// The answer to `POST /pair/v1/start`. Reserves one attempt for 30 seconds.
+  ///
+  /// - Parameter clientFingerprint: of the client's certificate under mutual TLS.
+  public func start(
+    _ request: PairStartRequest, clientFingerprint: Fingerprint? = nil
+  ) async throws(PairRejection) -> PairStartResponse {
+    let window = try requireWindow()
+    guard request.versions.contains(PairingProtocol.version) else { throw .unsupportedVersion }
+    guard settlement == nil else { throw .temporary }
+    guard hasRoom else { throw .tooManySessions }
+    let session = SecureRandom.bytes(PairingProtocol.sessionByteCount)
+    sessions[session] = PairingSession(startedAt: clock())
+
+    let derived = await window.secret.scalar.value
+    // Anything may have happened during the suspension: the window closed, locked or reopened, the session too old.
+    guard try requireWindow().number == window.number, sessions[session] != nil else { throw .sessionExpired }
+    let transcript = PairingTranscript(
+      serverID: serverID, serverFingerprint: fingerprint, clientID: request.clientID,
+      clientFingerprint: clientFingerprint, clientName: request.name, offeredVersions: request.versions)
+    do throws(SPAKE2Error) {
+      let exchange = try PairingServerExchange(
+        transcript: transcript, session: session, pA: request.pA, w: derived.get(), y: .random())
+      sessions[session]?.exchange = exchange
+      return try startResponse(exchange)
+    } catch {
+      sessions[session] = nil
+      guard error == .invalidShare || error == .degenerate else { throw .temporary }
+      throw await fail(.invalidShare)
+    }
+  }
+
+  private func startResponse(_ exchange: PairingServerExchange) throws(SPAKE2Error) -> PairStartResponse {
+    do {
+      return try PairStartResponse(
+        session: exchange.session, pB: exchange.pB, ttl: max(1, Int(limits.sessionLifetime)))
+    } catch {
+      preconditionFailure("16 and 65 bytes: \(error)")
+    }
+  }
+
+  /// The answer to `POST /pair/v1/finish`: checks the client's proof, stores the client, then proves that this server
+  /// knows the code.
+  ///
+  /// The same request may be repeated for ten minutes and has the same answer. Another proof for a finished session is
+  /// a conflict and tries nothing.
+  public func finish(_ request: PairFinishRequest) async throws(PairRejection) -> PairFinishResponse {
+    reap()
+    if let receipt = receipts[request.session] {
+      guard ConstantTime.equal(receipt.cA, request.cA) else { throw .sessionConflict }
+      return receipt.response
+    }
+    if let settlement, settlement.session == request.session, let task = settlement.task {
+      guard ConstantTime.equal(settlement.cA, request.cA) else { throw .sessionConflict }
+      return try await task.value.get()
+    }
+    let window = try requireWindow()
+    guard settlement == nil else { throw .temporary }
+    guard let session = sessions[request.session], let exchange = session.exchange else { throw .sessionExpired }
+    sessions[request.session] = nil
+    guard exchange.verify(request.cA) else { throw await fail(.wrongCode) }
+
+    let now = clock()
+    let client = PairedClient(
+      id: exchange.transcript.clientID, name: exchange.transcript.clientName, tokenHash: exchange.tokenHash,
+      certificateFingerprint: exchange.transcript.clientFingerprint, method: .spake2, pairedAt: now,
+      expiresAt: tokenExpiry(from: now))
+    let task = Task { () -> Result<PairFinishResponse, PairRejection> in
+      let response = try? exchange.response(expiresAt: client.expiresAt)
+      let isStored = if response != nil { await self.store(client) } else { false }
+      self.settlement = nil
+      guard let response, isStored else {
+        // The proof was right, so the client may send it again while the session lives.
+        if self.window?.number == window.number { self.sessions[request.session] = session }
+        return .failure(.temporary)
+      }
+      self.receipts[request.session] = Receipt(cA: request.cA, response: response, storedAt: self.clock())
+      self.conclude(client, window: window.number)
+      return .success(response)
+    }
+    settlement = Settlement(session: request.session, cA: request.cA, task: task)
+    return try await task.value.get()
+  }
+
+  /// Whole seconds, as the answer spells them.
+  func tokenExpiry(from now: Date) -> Date {
+    Date(timeIntervalSince1970: (now.timeIntervalSince1970 + limits.tokenLifetime).rounded(.down))
+  }
+
+  func store(_ client: PairedClient) async -> Bool {
+    do {
+      try await persist(client)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// A code serves once: the window closes with the first success.
+  func conclude(_ client: PairedClient, window number: Int) {
+    report(.succeeded(clientID: client.id, name: client.name, method: client.method))
+    if window?.number == number { closeWindow(.paired) }
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import PeerProtocol
+
+/// HealthAppTransfer's pairing, in which the code itself travels.
+extension PairingDesk {
+  /// The answer to `POST /api/v1/pair`, for clients of other apps that pinned the certificate from a QR code.
+  ///
+  /// It draws on the same code and the same budget as `hpeer-pair/1`; anything that is not the code counts as a failed
+  /// attempt.
+  ///
+  /// - Parameters:
+  ///   - code: as the client sent it.
+  ///   - deviceName: hostile text of any length, or nil.
+  public func plainPair(code: String, deviceName: String?) async throws(PairRejection) -> PlainPairing {
+    let window = try requireWindow()
+    guard settlement == nil else { throw .temporary }
+    guard hasRoom else { throw .tooManySessions }
+    let isRight = ConstantTime.equal(Array(code.utf8), Array(window.secret.code.digits.utf8))
+    guard isRight else { throw await fail(.wrongCode) }
+
+    let now = clock()
+    let token = BearerToken.random()
+    let client = PairedClient(
+      id: SecureRandom.peerID(), name: PairingProtocol.trimmedName(String((deviceName ?? "").prefix(256))),
+      tokenHash: token.hash, certificateFingerprint: nil, method: .plain, pairedAt: now,
+      expiresAt: tokenExpiry(from: now))
+    let task = Task { () -> Bool in
+      let isStored = await self.store(client)
+      self.settlement = nil
+      if isStored { self.conclude(client, window: window.number) }
+      return isStored
+    }
+    settlement = Settlement(session: nil, cA: [], task: nil)
+    // The task is not a child of the request's: a client that hangs up must not leave the desk half way.
+    guard await task.value else { throw .temporary }
+    return PlainPairing(clientID: client.id, token: token, expiresAt: client.expiresAt)
+  }
+}

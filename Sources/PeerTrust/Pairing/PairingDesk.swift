@@ -1,0 +1,178 @@
+import Foundation
+import PeerProtocol
+
+/// The server's side of pairing: who may try, how often, and until when.
+///
+/// A person at the server opens a window for five minutes. It has one code at a time and **five failed attempts in
+/// all**, whoever makes them; each attempt in flight reserves one, so a crowd cannot try more. A failure replaces the
+/// code, the fifth locks the desk, and the lock outlives the process. A success closes the window.
+///
+///     let desk = try await PairingDesk(identity: identity, directory: home) { client in
+///       try await registry.addClient(client)
+///     }
+///     let window = try await desk.open()      // show window.code
+///
+/// Limits in time take effect at the next call and, at the latest, when the window's own timer fires.
+public actor PairingDesk {
+  public struct Limits: Hashable, Sendable {
+    /// Seconds.
+    public var windowLifetime: TimeInterval = 300
+    public var sessionLifetime: TimeInterval = 30
+    public var receiptLifetime: TimeInterval = 600
+    /// From the pairing; each use of a token begins the time anew.
+    public var tokenLifetime: TimeInterval = 30 * 86_400
+    public var failureBudget = 5
+    public var maximumSessions = 4
+
+    public init() {}
+  }
+
+  /// What the desk would tell its owner.
+  public struct Status: Hashable, Sendable {
+    public enum Window: Hashable, Sendable {
+      case closed, locked
+      case open(expiresAt: Date, attemptsLeft: Int)
+    }
+
+    public let window: Window
+    public let liveSessions: Int
+    /// Failed attempts in the window that is open, or was when the process last ended.
+    public let failures: Int
+  }
+
+  /// Stores the client before it is told that it is paired. When it throws, the client may try the same message again.
+  public typealias Persist = @Sendable (PairedClient) async throws -> Void
+
+  let serverID: PeerID
+  let fingerprint: Fingerprint
+  let limits: Limits
+  let persist: Persist
+  let clock: @Sendable () -> Date
+  let report: @Sendable (PairingEvent) -> Void
+  let stateFile: PairingStateFile
+  let derivation: PasswordScalar.Derivation
+
+  var state: PairingState
+  var window: PairingWindow?
+  var sessions: [[UInt8]: PairingSession] = [:]
+  var receipts: [[UInt8]: Receipt] = [:]
+  var settlement: Settlement?
+  private var windowCount = 0
+  var timer: Task<Void, Never>?
+
+  /// The answer to a successful finish, kept for a client that did not hear it.
+  struct Receipt: Sendable {
+    let cA: [UInt8]
+    let response: PairFinishResponse
+    let storedAt: Date
+  }
+
+  /// A proved client that is being stored.
+  struct Settlement {
+    /// Nil for a plain pairing, which has no session.
+    let session: [UInt8]?
+    let cA: [UInt8]
+    let task: Task<Result<PairFinishResponse, PairRejection>, Never>?
+  }
+
+  /// - Parameters:
+  ///   - identity: of this machine; its certificate must be the one that it serves with.
+  ///   - directory: where `pairing.json` keeps the lock; made (0700) if it is missing.
+  ///   - clock: the time; for tests.
+  ///   - events: called on the desk, so it must return at once.
+  public init(
+    identity: PeerIdentity, directory: URL, limits: Limits = Limits(),
+    clock: @escaping @Sendable () -> Date = { Date() },
+    events: @escaping @Sendable (PairingEvent) -> Void = { _ in }, persist: @escaping Persist
+  ) async throws(PairingDeskError) {
+    try await self.init(
+      serverID: identity.id, fingerprint: identity.fingerprint, directory: directory, limits: limits, clock: clock,
+      events: events, persist: persist)
+  }
+
+  init(
+    serverID: PeerID, fingerprint: Fingerprint, directory: URL, limits: Limits = Limits(),
+    clock: @escaping @Sendable () -> Date = { Date() },
+    events: @escaping @Sendable (PairingEvent) -> Void = { _ in },
+    derivation: @escaping PasswordScalar.Derivation = PasswordScalar.derive, persist: @escaping Persist
+  ) async throws(PairingDeskError) {
+    self.serverID = serverID
+    self.fingerprint = fingerprint
+    self.limits = limits
+    self.persist = persist
+    self.clock = clock
+    report = events
+    self.derivation = derivation
+    let stateFile = PairingStateFile(directory: directory)
+    self.stateFile = stateFile
+    state = try await BlockingWork.run { () throws(PairingDeskError) -> PairingState in
+      do throws(SystemError) {
+        try PrivateFile.makeDirectory(directory.path)
+        return try stateFile.read()
+      } catch {
+        throw .stateNotReadable(path: error.path, reason: error.reason)
+      }
+    }
+  }
+
+  deinit { timer?.cancel() }
+
+  // MARK: The window
+
+  /// Opens a window with a full budget, also when the desk is locked. An open window is replaced, with all its
+  /// attempts.
+  ///
+  /// Call it for an act at the server itself only: a terminal, or a socket that only its owner can reach.
+  /// - Throws: if the count of attempts cannot be stored; the desk is then as before, less its window.
+  public func open() async throws(PairingDeskError) -> OpenWindow {
+    let now = clock()
+    let previous = state
+    let secret = PairingWindow.Secret(serverID: serverID, derivation: derivation)
+    let expiresAt = now + limits.windowLifetime
+    windowCount += 1
+    let number = windowCount
+    sessions = [:]
+    state = PairingState()
+    window = PairingWindow(number: number, openedAt: now, expiresAt: expiresAt, secret: secret)
+    if let reason = await saveState() {
+      if window?.number == number {
+        window = nil
+        state = previous
+      }
+      throw .stateNotWritable(path: stateFile.path, reason: reason)
+    }
+    startTimer(number)
+    report(.windowOpened(expiresAt: expiresAt))
+    return OpenWindow(code: secret.code, salt: secret.salt, expiresAt: expiresAt)
+  }
+
+  /// Closes the window and ends its attempts. A locked desk stays locked.
+  public func close() {
+    if window != nil { closeWindow(.closedLocally) }
+  }
+
+  /// The code to show on the local screen; nil while no window is open.
+  public var currentCode: PairingCode? {
+    reap()
+    return window?.secret.code
+  }
+
+  public func status() -> Status {
+    reap()
+    let open = window.map { Status.Window.open(expiresAt: $0.expiresAt, attemptsLeft: attemptsLeft) }
+    return Status(
+      window: open ?? (state.isLocked ? .locked : .closed), liveSessions: sessions.count, failures: state.failures)
+  }
+
+  /// The answer to `GET /pair/v1/hello`. Uses nothing up.
+  public func hello() -> PairHello {
+    reap()
+    do {
+      return try PairHello(
+        versions: [PairingProtocol.version], suite: PairingProtocol.suite, serverID: serverID,
+        salt: window?.secret.salt)
+    } catch {
+      preconditionFailure("constants and 16 bytes of salt: \(error)")
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import PeerProtocol
+
+/// What happened at the pairing desk, for the terminal and the audit log. No event holds a secret: a screen asks
+/// ``PairingDesk/currentCode``.
+public enum PairingEvent: Hashable, Sendable {
+  case windowOpened(expiresAt: Date)
+  case windowClosed(CloseReason)
+  /// The last attempt failed. Only a local ``PairingDesk/open()`` helps.
+  case windowLocked
+  /// The code on the screen is no longer valid; there is a new one.
+  case codeRotated(attemptsLeft: Int)
+  case succeeded(clientID: PeerID, name: String, method: PairedClient.Method)
+  case failed(FailureReason, attemptsLeft: Int)
+
+  public enum CloseReason: String, Hashable, Sendable {
+    case expired, closedLocally, paired
+  }
+
+  /// What was wrong, for the server's owner. The client is told `wrong_code` for each.
+  public enum FailureReason: String, Hashable, Sendable {
+    /// The client's confirmation, or the code of a plain pairing, was wrong.
+    case wrongCode
+    /// The client's share is no point of the curve, or makes the shared key trivial.
+    case invalidShare
+  }
+}

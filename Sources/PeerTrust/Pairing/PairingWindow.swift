@@ -1,0 +1,57 @@
+import Foundation
+import PeerProtocol
+
+/// A window as its opener sees it.
+public struct OpenWindow: Hashable, Sendable {
+  /// To be shown on the local screen, and nowhere else.
+  public let code: PairingCode
+  /// 16 bytes; public.
+  public let salt: [UInt8]
+  public let expiresAt: Date
+}
+
+/// One local permission to pair: a code at a time, five failures in all.
+struct PairingWindow: Sendable {
+  /// Tells this window from every other one of the desk, also across a suspension.
+  let number: Int
+  let openedAt: Date
+  let expiresAt: Date
+  var failures = 0
+  var secret: Secret
+
+  /// The live code and what follows from it.
+  struct Secret: Sendable {
+    let code: PairingCode
+    let salt: [UInt8]
+    /// w of SPAKE2. Started with the code, so that scrypt's 90 ms are over before the first client comes.
+    let scalar: Task<Result<Scalar, SPAKE2Error>, Never>
+
+    init(serverID: PeerID, derivation: @escaping PasswordScalar.Derivation) {
+      let code = PairingCode.random()
+      let salt = SecureRandom.bytes(PairingProtocol.saltByteCount)
+      self.code = code
+      self.salt = salt
+      scalar = Task {
+        do throws(SPAKE2Error) {
+          return .success(try await derivation(code, salt, serverID))
+        } catch {
+          return .failure(error)
+        }
+      }
+    }
+  }
+
+  /// A clock that was set back closes the window rather than lengthen it.
+  func isLive(at now: Date) -> Bool { openedAt <= now && now < expiresAt }
+}
+
+/// One attempt in flight. It reserves a unit of the budget from its start to its end.
+struct PairingSession: Sendable {
+  let startedAt: Date
+  /// Nil while the server's share is being computed.
+  var exchange: PairingServerExchange?
+
+  func isLive(at now: Date, lifetime: TimeInterval) -> Bool {
+    startedAt <= now && now < startedAt + lifetime
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import GRDB
+import PeerProtocol
+
+/// The servers that this machine pulls from.
+extension PeerRegistry {
+  /// Adds a server, or replaces the one with the same ID.
+  public func addServer(_ server: ServerRecord) async throws {
+    try await write { db in
+      try db.execute(
+        sql: """
+          INSERT OR REPLACE INTO server
+            (id, name, fingerprint, credential, dialect, host, port, created, lastUsed, expires)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          """,
+        arguments: [
+          server.id.hex, server.name, Data(server.fingerprint.bytes), server.credential.text, server.dialect,
+          server.host,
+          server.port.map { Int64($0) }, server.created.microseconds, server.lastUsed?.microseconds,
+          server.expires?.microseconds,
+        ])
+    }
+  }
+
+  /// All servers, the oldest pairing first.
+  public func servers() async throws -> [ServerRecord] {
+    try await read(Self.fetchServers)
+  }
+
+  /// The one server that a name, an ID or the beginning of an ID means.
+  /// - Throws: `notFound`, or `ambiguous` with the IDs that the text fits.
+  public func server(matching text: String) async throws -> ServerRecord {
+    try await read { db in try Self.match(text, in: Self.fetchServers(db), name: \.name) }
+  }
+
+  public func server(id: PeerID) async throws -> ServerRecord? {
+    try await read { db in
+      try Row.fetchOne(db, sql: "SELECT * FROM server WHERE id = ?", arguments: [id.hex]).map(ServerRecord.init)
+    }
+  }
+
+  /// Forgets a server, with its pin and its credential. False if there is none.
+  @discardableResult
+  public func removeServer(id: PeerID) async throws -> Bool {
+    try await write { db in
+      try db.execute(sql: "DELETE FROM server WHERE id = ?", arguments: [id.hex])
+      return db.changesCount > 0
+    }
+  }
+
+  /// Notes where a server was found.
+  /// - Throws: `notFound`.
+  public func updateServer(id: PeerID, host: String?, port: UInt16?) async throws {
+    try await write { db in
+      try db.execute(
+        sql: "UPDATE server SET host = ?, port = ? WHERE id = ?", arguments: [host, port.map { Int64($0) }, id.hex])
+      if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
+    }
+  }
+
+  /// Notes that a server was used, and until when its credential is now valid.
+  /// - Parameter expires: nil leaves what is known.
+  /// - Throws: `notFound`.
+  public func markServerUsed(id: PeerID, expires: Date? = nil, now: Date = Date()) async throws {
+    try await write { db in
+      try db.execute(
+        sql: "UPDATE server SET lastUsed = ?, expires = coalesce(?, expires) WHERE id = ?",
+        arguments: [now.microseconds, expires?.microseconds, id.hex])
+      if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
+    }
+  }
+
+  private static func fetchServers(_ db: Database) throws -> [ServerRecord] {
+    try Row.fetchAll(db, sql: "SELECT * FROM server ORDER BY created, id").map(ServerRecord.init)
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import PeerProtocol
+
+/// The machines this one is paired with, in `peers.sqlite`: the clients that may read here, and the servers that are
+/// pulled from.
+///
+/// Any number of processes may use one registry at once. Every function is asynchronous and throws
+/// ``PeerRegistryError``, or `CancellationError` when its task is cancelled.
+public struct PeerRegistry: Sendable {
+  public static let fileName = "peers.sqlite"
+  /// Each use of a token makes it valid for 30 days more.
+  public static let tokenLifetime: TimeInterval = 30 * 86_400
+
+  let pool: DatabasePool
+
+  /// Opens the registry, and makes it if there is none.
+  ///
+  /// - Parameter directory: made (0700) if it is missing; the file is 0600.
+  /// - Throws: `newerSchema` if a newer hpeer wrote the file, which is left untouched.
+  public static func open(in directory: URL) async throws(PeerRegistryError) -> PeerRegistry {
+    try await BlockingWork.run { () throws(PeerRegistryError) -> PeerRegistry in
+      let path = "\(directory.path)/\(fileName)"
+      do {
+        try PrivateFile.makeDirectory(directory.path)
+        // Two processes must neither switch to WAL nor migrate at the same time.
+        return try FileLock.withLock("\(directory.path)/.peers.lock") {
+          // SQLite gives the -wal and -shm files the mode of the database.
+          if PrivateFile.exists(path) { try refuseNewerSchema(path) } else { try PrivateFile.create(path, []) }
+          return PeerRegistry(pool: try connect(path))
+        }
+      } catch {
+        throw PeerRegistryError(error, path: path)
+      }
+    }
+  }
+
+  private static func connect(_ path: String) throws -> DatabasePool {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    configuration.maximumReaderCount = 2
+    configuration.prepareDatabase { db in
+      // A token must survive a power failure: its client believes that it is paired.
+      if !db.configuration.readonly { try db.execute(sql: "PRAGMA synchronous = FULL") }
+    }
+    let pool = try DatabasePool(path: path, configuration: configuration)
+    try PeerSchema.migrator.migrate(pool)
+    return pool
+  }
+
+  /// Looks through a connection that cannot write, because a pool would change the file's journal even as it closes.
+  private static func refuseNewerSchema(_ path: String) throws {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    defer { try? queue.close() }
+    if try queue.read(PeerSchema.migrator.hasBeenSuperseded) { throw PeerRegistryError.newerSchema(path: path) }
+  }
+
+  // MARK: Access
+
+  func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    do { return try await pool.read(body) } catch { throw translated(error) }
+  }
+
+  func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    do { return try await pool.write(body) } catch { throw translated(error) }
+  }
+
+  private func translated(_ error: any Error) -> any Error {
+    switch error {
+    case is CancellationError: error
+    case let row as MalformedRow: PeerRegistryError.damaged(path: pool.path, reason: "column \(row.column)")
+    default: PeerRegistryError(error, path: pool.path)
+    }
+  }
+
+  /// The one peer that a person means: by its whole ID, by its exact name, or by the first four or more digits of its
+  /// ID.
+  ///
+  /// A whole ID always wins, so that no name a peer chose can stand in the way of another.
+  static func match<Peer: Identifiable>(
+    _ text: String, in peers: [Peer], name: (Peer) -> String
+  ) throws(PeerRegistryError) -> Peer where Peer.ID == PeerID {
+    if let id = PeerID(hex: text), let peer = peers.first(where: { $0.id == id }) { return peer }
+    let prefix = text.lowercased()
+    let candidates = peers.filter { name($0) == text || (prefix.utf8.count >= 4 && $0.id.hex.hasPrefix(prefix)) }
+    guard let peer = candidates.first else { throw .notFound(text) }
+    guard candidates.count == 1 else { throw .ambiguous(text, ids: candidates.map(\.id)) }
+    return peer
+  }
+}

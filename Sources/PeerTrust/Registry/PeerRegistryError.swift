@@ -1,0 +1,60 @@
+import GRDB
+import PeerProtocol
+
+/// Why the list of paired machines could not answer.
+public enum PeerRegistryError: Error, Hashable, Sendable {
+  /// A newer hpeer wrote the file. It was left untouched.
+  case newerSchema(path: String)
+  /// The file is no database, or a row in it makes no sense.
+  case damaged(path: String, reason: String)
+  /// Another process held the file for more than five seconds.
+  case busy(path: String)
+  case failed(path: String, reason: String)
+  case notFound(String)
+  /// A name or the beginning of an ID fits several machines.
+  case ambiguous(String, ids: [PeerID])
+}
+
+extension PeerRegistryError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .newerSchema(let path):
+      "\(path) was written by a newer hpeer and was left untouched: install that version here too."
+    case .damaged(let path, let reason):
+      "\(path) is damaged (\(reason)): restore it from a backup, or move it away and pair every machine again."
+    case .busy(let path):
+      "\(path) is in use by another hpeer: try again."
+    case .failed(let path, let reason):
+      "\(path) cannot be used (\(reason)): check the disk and the permissions."
+    case .notFound(let text):
+      "No paired machine is called \(Self.quoted(text)): 'hpeer peers' lists them."
+    case .ambiguous(let text, let ids):
+      "\(Self.quoted(text)) fits several machines: name one by its ID: \(ids.map(\.hex).joined(separator: ", "))."
+    }
+  }
+
+  /// Names come from peers, so nothing in them may steer a terminal.
+  private static func quoted(_ text: String) -> String {
+    let scalars = text.unicodeScalars.prefix(80).map { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: "\u{fffd}"
+      default: String(scalar)
+      }
+    }
+    return "'\(scalars.joined())'"
+  }
+
+  init(_ error: any Error, path: String) {
+    switch error {
+    case let error as PeerRegistryError: self = error
+    case let error as SystemError: self = .failed(path: error.path, reason: error.reason)
+    case let error as DatabaseError:
+      switch error.resultCode {
+      case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
+      case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(path: path, reason: error.message ?? "not a database")
+      default: self = .failed(path: path, reason: error.message ?? "SQLite error \(error.resultCode.rawValue)")
+      }
+    default: self = .failed(path: path, reason: "\(error)")
+    }
+  }
+}

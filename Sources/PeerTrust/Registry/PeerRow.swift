@@ -1,0 +1,97 @@
+import Foundation
+import GRDB
+import PeerProtocol
+
+/// A row that does not say what the schema promises. Reading it must fail rather than fall back to a wider right.
+struct MalformedRow: Error {
+  let column: String
+}
+
+extension Row {
+  /// A NOT NULL column.
+  func required<Value: DatabaseValueConvertible>(_ column: String) throws -> Value {
+    guard let value = Value.fromDatabaseValue(self[column]) else { throw MalformedRow(column: column) }
+    return value
+  }
+
+  /// A column that may be NULL.
+  func optional<Value: DatabaseValueConvertible>(_ column: String) throws -> Value? {
+    let value: DatabaseValue = self[column]
+    return value.isNull ? nil : try required(column)
+  }
+
+  func date(_ column: String) throws -> Date? {
+    try (optional(column) as Int64?).map { Date(microseconds: $0) }
+  }
+
+  func requiredDate(_ column: String) throws -> Date { Date(microseconds: try required(column)) }
+
+  func fingerprint(_ column: String) throws -> Fingerprint? {
+    guard let data: Data = try optional(column) else { return nil }
+    guard let fingerprint = Fingerprint(bytes: data) else { throw MalformedRow(column: column) }
+    return fingerprint
+  }
+
+  func peerID() throws -> PeerID {
+    guard let id = PeerID(hex: try required("id") as String) else { throw MalformedRow(column: "id") }
+    return id
+  }
+}
+
+extension Date {
+  init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
+
+  /// Dates that do not fit are cut to the first or last that does.
+  var microseconds: Int64 {
+    let value = (timeIntervalSince1970 * 1_000_000).rounded()
+    return Int64(exactly: value) ?? (value > 0 ? .max : .min)
+  }
+}
+
+extension ClientRecord {
+  init(_ row: Row) throws {
+    guard let hash = TokenHash(bytes: try row.required("tokenHash") as Data) else {
+      throw MalformedRow(column: "tokenHash")
+    }
+    guard let method = PairedClient.Method(rawValue: try row.required("method")) else {
+      throw MalformedRow(column: "method")
+    }
+    self.init(
+      id: try row.peerID(), name: try row.required("name"), tokenHash: hash, method: method, scope: try PeerScope(row),
+      created: try row.requiredDate("created"), lastSeen: try row.date("lastSeen"),
+      expires: try row.requiredDate("expires"), revoked: try row.date("revoked"),
+      certificateFingerprint: try row.fingerprint("certificate"), isBound: try row.required("isBound"))
+  }
+}
+
+extension PeerScope {
+  init(_ row: Row) throws {
+    self.init(earliest: try row.date("earliest"))
+    guard let json: String = try row.optional("types") else { return }
+    guard let types = try? JSONDecoder().decode([String].self, from: Data(json.utf8)) else {
+      throw MalformedRow(column: "types")
+    }
+    self.types = Set(types)
+  }
+
+  /// The column `types`.
+  func typesJSON() throws -> String? {
+    guard let types else { return nil }
+    return String(decoding: try JSONEncoder().encode(types.sorted()), as: UTF8.self)
+  }
+}
+
+extension ServerRecord {
+  init(_ row: Row) throws {
+    guard let fingerprint = try row.fingerprint("fingerprint") else { throw MalformedRow(column: "fingerprint") }
+    guard let credential = BearerCredential(text: try row.required("credential")) else {
+      throw MalformedRow(column: "credential")
+    }
+    let port: Int64? = try row.optional("port")
+    self.init(
+      id: try row.peerID(), name: try row.required("name"), fingerprint: fingerprint, credential: credential,
+      dialect: try row.required("dialect"), host: try row.optional("host"),
+      port: port.flatMap { UInt16(exactly: $0) }, created: try row.requiredDate("created"),
+      lastUsed: try row.date("lastUsed"), expires: try row.date("expires"))
+  }
+}

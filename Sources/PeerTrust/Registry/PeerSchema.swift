@@ -1,0 +1,42 @@
+import GRDB
+
+/// The tables of `peers.sqlite`. Dates are microseconds since 1970 in UTC; IDs are lower-case hexadecimal.
+///
+/// A migration that has been released is never edited; append another.
+enum PeerSchema {
+  static let migrator: DatabaseMigrator = {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE client (
+            id TEXT PRIMARY KEY NOT NULL,
+            name TEXT NOT NULL,
+            tokenHash BLOB NOT NULL UNIQUE,
+            method TEXT NOT NULL,         -- how it paired: spake2 or plain
+            types TEXT,                   -- JSON array of HealthKit identifiers; NULL: all
+            earliest INTEGER,             -- NULL: no limit
+            created INTEGER NOT NULL,
+            lastSeen INTEGER,
+            expires INTEGER NOT NULL,
+            revoked INTEGER,
+            certificate BLOB,             -- SHA-256 of the client's certificate
+            isBound INTEGER NOT NULL      -- 1: the token needs that certificate
+          ) STRICT;
+          CREATE TABLE server (
+            id TEXT PRIMARY KEY NOT NULL,
+            name TEXT NOT NULL,
+            fingerprint BLOB NOT NULL,
+            credential TEXT NOT NULL,     -- secret
+            dialect TEXT NOT NULL,
+            host TEXT,
+            port INTEGER,
+            created INTEGER NOT NULL,
+            lastUsed INTEGER,
+            expires INTEGER
+          ) STRICT;
+          """)
+    }
+    return migrator
+  }()
+}

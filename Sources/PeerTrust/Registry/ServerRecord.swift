@@ -1,0 +1,45 @@
+import Foundation
+import PeerProtocol
+
+/// A server that this machine pulls from: a row of the table `server`.
+public struct ServerRecord: Equatable, Sendable, Identifiable {
+  public let id: PeerID
+  /// The server's own words: never a key, and to be escaped before it is shown.
+  public var name: String
+  /// The pin.
+  public var fingerprint: Fingerprint
+  /// A secret; its description does not show it.
+  public var credential: BearerCredential
+  /// Which protocol the server speaks, in the client's words; `hpeer` for its own kind.
+  public var dialect: String
+  /// Where the server was last reached: a hint, no proof.
+  public var host: String?
+  public var port: UInt16?
+  public var created: Date
+  public var lastUsed: Date?
+  /// When the credential dies, as far as is known.
+  public var expires: Date?
+
+  public init(
+    id: PeerID, name: String, fingerprint: Fingerprint, credential: BearerCredential, dialect: String = "hpeer",
+    host: String? = nil, port: UInt16? = nil, created: Date = Date(), lastUsed: Date? = nil, expires: Date? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.fingerprint = fingerprint
+    self.credential = credential
+    self.dialect = dialect
+    self.host = host
+    self.port = port
+    self.created = created
+    self.lastUsed = lastUsed
+    self.expires = expires
+  }
+
+  /// The row for a server that has just been paired with.
+  public init(_ server: PairedServer, name: String, host: String?, port: UInt16?, created: Date = Date()) {
+    self.init(
+      id: server.serverID, name: name, fingerprint: server.fingerprint, credential: BearerCredential(server.token),
+      host: host, port: port, created: created, expires: server.expiresAt)
+  }
+}

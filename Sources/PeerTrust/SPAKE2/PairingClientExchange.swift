@@ -1,0 +1,122 @@
+import Foundation
+import PeerProtocol
+
+/// The client's side of `hpeer-pair/1`, up to its own proof.
+///
+///     let exchange = try await PairingClientExchange(
+///       hello: hello, code: code, clientID: identity.id, name: name, serverFingerprint: seenInThisHandshake)
+///     let response = …                                  // POST exchange.startRequest
+///     let confirmation = try exchange.confirm(response)
+///     let receipt = …                                   // POST confirmation.finishRequest
+///     let paired = try confirmation.verify(receipt)     // only now store anything
+///
+/// One value serves one attempt, which is why it cannot be copied.
+public struct PairingClientExchange: ~Copyable, Sendable {
+  public let startRequest: PairStartRequest
+
+  private let spake: SPAKE2
+  private let transcript: PairingTranscript
+
+  /// Derives the key from the code, which takes about 90 ms on another thread.
+  ///
+  /// - Parameters:
+  ///   - name: what the server's list shall call this machine; 1 to 64 bytes, see ``PairingProtocol/trimmedName(_:)``.
+  ///   - serverFingerprint: of the certificate that was seen in the very TLS handshake over which the messages travel.
+  ///   - clientFingerprint: of this client's certificate under mutual TLS.
+  public init(
+    hello: PairHello, code: PairingCode, clientID: PeerID, name: String, serverFingerprint: Fingerprint,
+    clientFingerprint: Fingerprint? = nil
+  ) async throws(PairingExchangeError) {
+    guard hello.versions.contains(PairingProtocol.version), hello.suite == PairingProtocol.suite else {
+      throw .unsupportedVersion
+    }
+    guard let salt = hello.salt else { throw .windowClosed }
+    let transcript = PairingTranscript(
+      serverID: hello.serverID, serverFingerprint: serverFingerprint, clientID: clientID,
+      clientFingerprint: clientFingerprint, clientName: PairingProtocol.trimmedName(name),
+      offeredVersions: [PairingProtocol.version])
+    let spake: SPAKE2
+    let startRequest: PairStartRequest
+    do throws(SPAKE2Error) {
+      let w = try await PasswordScalar.derive(code: code, salt: salt, serverID: hello.serverID)
+      spake = try SPAKE2(role: .a, w: w)
+      startRequest = try Self.startRequest(transcript, spake)
+    } catch {
+      throw PairingExchangeError(error)
+    }
+    self.spake = spake
+    self.startRequest = startRequest
+    self.transcript = transcript
+  }
+
+  /// With a given w and x, for test vectors.
+  init(transcript: PairingTranscript, w: Scalar, x: Scalar) throws(SPAKE2Error) {
+    let spake = try SPAKE2(role: .a, w: w, secret: x)
+    startRequest = try Self.startRequest(transcript, spake)
+    self.spake = spake
+    self.transcript = transcript
+  }
+
+  private static func startRequest(
+    _ transcript: PairingTranscript, _ spake: SPAKE2
+  ) throws(SPAKE2Error) -> PairStartRequest {
+    do {
+      return try PairStartRequest(
+        clientID: transcript.clientID, name: transcript.clientName, versions: transcript.offeredVersions,
+        pA: spake.share)
+    } catch {
+      preconditionFailure("a trimmed name, one version and 65 bytes: \(error)")
+    }
+  }
+
+  /// Takes the server's share and computes this side's proof.
+  public consuming func confirm(
+    _ response: PairStartResponse
+  ) throws(PairingExchangeError) -> PairingClientConfirmation {
+    let additionalData = transcript.additionalData(session: response.session)
+    let keys: SPAKE2Keys
+    do {
+      keys = try spake.keys(
+        peerShare: response.pB, identityA: transcript.identityA, identityB: transcript.identityB,
+        additionalData: additionalData)
+    } catch {
+      throw PairingExchangeError(error)
+    }
+    let finish: PairFinishRequest
+    do { finish = try PairFinishRequest(session: response.session, cA: keys.cA) } catch { throw .badServerShare }
+    return PairingClientConfirmation(
+      finishRequest: finish, expectedCB: keys.cB, secrets: PairingSecrets(keys: keys, additionalData: additionalData),
+      serverID: transcript.serverID, fingerprint: transcript.serverFingerprint)
+  }
+}
+
+/// The client's proof, and what it needs to judge the server's. It may be sent and verified again after a lost answer.
+public struct PairingClientConfirmation: Sendable {
+  public let finishRequest: PairFinishRequest
+
+  let expectedCB: [UInt8]
+  let secrets: PairingSecrets
+  let serverID: PeerID
+  let fingerprint: Fingerprint
+
+  /// Checks the server's proof and receipt, in constant time.
+  public func verify(_ response: PairFinishResponse) throws(PairingExchangeError) -> PairedServer {
+    guard ConstantTime.equal(response.cB, expectedCB) else { throw .serverNotAuthenticated }
+    let receipt = secrets.receipt(session: finishRequest.session, expiresAt: response.expiresAt)
+    guard ConstantTime.equal(response.receipt, receipt), response.tokenID == secrets.token.hash.tokenID else {
+      throw .badReceipt
+    }
+    return PairedServer(
+      serverID: serverID, fingerprint: fingerprint, token: secrets.token, expiresAt: response.expiresAt)
+  }
+}
+
+/// What a client keeps of a server it has paired with.
+public struct PairedServer: Equatable, Sendable {
+  public let serverID: PeerID
+  /// To be pinned from now on.
+  public let fingerprint: Fingerprint
+  public let token: BearerToken
+  /// When the token dies unless it is used.
+  public let expiresAt: Date
+}

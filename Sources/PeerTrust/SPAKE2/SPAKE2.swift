@@ -1,0 +1,56 @@
+/// One party's half of a run of SPAKE2 (RFC 9382 section 3.3) on P-256.
+///
+/// The secret scalar serves one run: make a new value for every run.
+struct SPAKE2: Sendable {
+  /// A uses M and speaks first; in hpeer it is the client. B uses N.
+  enum Role: Sendable {
+    case a, b
+  }
+
+  let role: Role
+  /// pA = w·M + x·P, or pB = w·N + y·P: 65 bytes.
+  let share: [UInt8]
+
+  private let w: Scalar
+  private let secret: Scalar
+
+  init(role: Role, w: Scalar) throws(SPAKE2Error) {
+    try self.init(role: role, w: w, secret: .random())
+  }
+
+  /// With a given x or y, for test vectors.
+  init(role: Role, w: Scalar, secret: Scalar) throws(SPAKE2Error) {
+    let curve = try P256.shared()
+    let blind = try curve.multiply(curve.decode(role == .a ? P256.mBytes : P256.nBytes), by: w)
+    share = try curve.encode(curve.add(blind, curve.multiplyBase(by: secret)))
+    self.role = role
+    self.w = w
+    self.secret = secret
+  }
+
+  /// K = x·(pB − w·N) = y·(pA − w·M): 65 bytes, secret.
+  /// - Throws: `invalidShare` or `degenerate`.
+  func sharedElement(peerShare: [UInt8]) throws(SPAKE2Error) -> [UInt8] {
+    let curve = try P256.shared()
+    let peer = try curve.decodeShare(peerShare)
+    let blind = try curve.multiply(curve.decode(role == .a ? P256.nBytes : P256.mBytes), by: w)
+    let unblinded = try curve.subtract(blind, from: peer)
+    return try curve.encode(curve.multiply(unblinded, by: secret))
+  }
+
+  /// Runs the key schedule over the transcript of this run.
+  /// - Throws: `invalidShare` or `degenerate`.
+  func keys(
+    peerShare: [UInt8], identityA: [UInt8], identityB: [UInt8], additionalData: [UInt8]
+  ) throws(SPAKE2Error) -> SPAKE2Keys {
+    var element = try sharedElement(peerShare: peerShare)
+    var transcript = SPAKE2Keys.transcript(
+      identityA: identityA, identityB: identityB, shareA: role == .a ? share : peerShare,
+      shareB: role == .a ? peerShare : share, element: element, w: w)
+    defer {
+      wipe(&element)
+      wipe(&transcript)
+    }
+    return SPAKE2Keys(transcript: transcript, additionalData: additionalData)
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import PeerProtocol
+import Testing
+
+@Suite struct EnvelopeTests {
+  private func text(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+
+  @Test func successIsWrapped() throws {
+    #expect(try text(Envelope(["a": 1])) == #"{"data":{"a":1},"success":true}"#)
+    let read = try JSONDecoder().decode(
+      Envelope<[String: Int]>.self, from: Data(#"{"success":true,"data":{"a":1}}"#.utf8))
+    #expect(read.success && read.data == ["a": 1])
+  }
+
+  @Test func failureHasAMessage() throws {
+    #expect(try text(FailureEnvelope("no")) == #"{"error":"no","success":false}"#)
+  }
+
+  @Test func statusIsAsDocumented() throws {
+    let status = StatusData(version: "1.2", deviceName: "studio 😴", availableTypes: 3, id: "00ff", time: 12.5)
+    #expect(
+      try text(status)
+        == #"{"availableTypes":3,"deviceName":"studio 😴","id":"00ff","protocol":"hpeer/1","#
+        + #""status":"running","time":12.5,"version":"1.2"}"#
+    )
+    #expect(try JSONDecoder().decode(StatusData.self, from: JSONEncoder().encode(status)) == status)
+  }
+
+  @Test func aServerOfAnotherKindHasFewerFields() throws {
+    let json = #"{"status":"running","version":"1.0","deviceName":"iPhone","availableTypes":180,"uptime":4}"#
+    let status = try JSONDecoder().decode(StatusData.self, from: Data(json.utf8))
+    #expect(status.protocol == nil && status.id == nil && status.time == nil)
+    #expect(status.availableTypes == 180)
+  }
+
+  @Test func pathsAreAsDocumented() {
+    #expect(
+      [
+        Route.status, Route.openAPI, Route.pairHello, Route.pairStart, Route.pairFinish, Route.plainPair, Route.types,
+        Route.data, Route.changes, Route.pairing,
+      ] == [
+        "/status", "/openapi.yaml", "/pair/v1/hello", "/pair/v1/start", "/pair/v1/finish", "/api/v1/pair",
+        "/health/types", "/health/data", "/api/v2/changes", "/api/v2/pairing",
+      ])
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import PeerProtocol
+import Testing
+
+@testable import PeerTrust
+
+@Suite struct PairingBudgetTests {
+  @Test func fiveFailuresLock() async throws {
+    let fixture = try await DeskFixture()
+    _ = try await fixture.desk.open()
+    for left in [4, 3, 2, 1, 0] { #expect(try await fixture.failOnce() == .wrongCode(attemptsLeft: left)) }
+    #expect(fixture.world.events.suffix(2) == [.failed(.wrongCode, attemptsLeft: 0), .windowLocked])
+    #expect(await fixture.desk.status().window == .locked)
+    #expect(await fixture.desk.currentCode == nil)
+  }
+
+  @Test func aRemoteCannotReopen() async throws {
+    let fixture = try await DeskFixture()
+    let window = try await fixture.desk.open()
+    let waiting = try await fixture.begin(window.code)
+    for _ in 0..<4 { _ = try await fixture.failOnce() }
+    // The waiting session reserves the last attempt, so nobody else can begin one.
+    await #expect(throws: PairRejection.tooManySessions) { try await fixture.beginGuess() }
+    await #expect(throws: PairRejection.tooManySessions) {
+      try await fixture.desk.plainPair(code: "000000", deviceName: nil)
+    }
+    await #expect(throws: PairRejection.wrongCode(attemptsLeft: 0)) {
+      try await fixture.finishGuess(waiting.finishRequest.session)
+    }
+    fixture.world.advance(86_400)
+    await #expect(throws: PairRejection.windowLocked) { try await fixture.beginGuess() }
+    await #expect(throws: PairRejection.windowLocked) { try await fixture.desk.finish(waiting.finishRequest) }
+    await #expect(throws: PairRejection.windowLocked) {
+      try await fixture.desk.plainPair(code: window.code.digits, deviceName: nil)
+    }
+    #expect(await !fixture.desk.hello().windowOpen)
+    await fixture.desk.close()
+    #expect(await fixture.desk.status().window == .locked)
+
+    let next = try await fixture.desk.open()
+    #expect(await fixture.desk.status().window == .open(expiresAt: next.expiresAt, attemptsLeft: 5))
+  }
+
+  /// Twelve guessers at once, each as often as it is let: five guesses are looked at, whatever the order.
+  @Test func aCrowdGetsFiveGuesses() async throws {
+    let fixture = try await DeskFixture()
+    _ = try await fixture.desk.open()
+    let outcomes = await withTaskGroup(of: [PairRejection].self) { group in
+      for _ in 0..<12 {
+        group.addTask {
+          var seen: [PairRejection] = []
+          while seen.last != .windowLocked {
+            do throws(PairRejection) {
+              let session: [UInt8]
+              guard let request = try? DeskFixture.guess() else { break }
+              session = try await fixture.desk.start(request).session
+              guard let proof = try? PairFinishRequest(session: session, cA: [UInt8](repeating: 0, count: 32)) else {
+                break
+              }
+              _ = try await fixture.desk.finish(proof)
+              Issue.record("a guess succeeded")
+            } catch {
+              seen.append(error)
+              await Task.yield()
+            }
+          }
+          return seen
+        }
+      }
+      return await group.reduce(into: []) { $0 += $1 }
+    }
+    let evaluated = outcomes.compactMap { if case .wrongCode(let left) = $0 { left } else { nil } }
+    #expect(evaluated.sorted() == [0, 1, 2, 3, 4])
+    #expect(fixture.world.events.filter { if case .failed = $0 { true } else { false } }.count == 5)
+    #expect(fixture.world.clients.isEmpty)
+  }
+
+  /// Four sessions in flight, then all of them finish at once with a wrong proof, twice over.
+  @Test func sessionsInFlightAreCounted() async throws {
+    let fixture = try await DeskFixture()
+    _ = try await fixture.desk.open()
+    var sessions: [[UInt8]] = []
+    for _ in 0..<4 { sessions.append(try await fixture.beginGuess()) }
+    await #expect(throws: PairRejection.tooManySessions) { try await fixture.beginGuess() }
+    #expect(await fixture.desk.status().liveSessions == 4)
+    await withTaskGroup(of: Void.self) { group in
+      for session in sessions + sessions { group.addTask { _ = try? await fixture.finishGuess(session) } }
+    }
+    #expect(await fixture.desk.status().failures == 4)
+    #expect(await fixture.desk.status().liveSessions == 0)
+    let last = try await fixture.beginGuess()
+    await #expect(throws: PairRejection.tooManySessions) { try await fixture.beginGuess() }
+    await #expect(throws: PairRejection.wrongCode(attemptsLeft: 0)) { try await fixture.finishGuess(last) }
+  }
+
+  /// The server says nothing derived from the key before it has the proof, so an aborted start teaches nothing and
+  /// costs nothing.
+  @Test func abandonedSessionsGiveTheirAttemptBack() async throws {
+    let fixture = try await DeskFixture()
+    _ = try await fixture.desk.open()
+    for _ in 0..<4 { _ = try await fixture.beginGuess() }
+    fixture.world.advance(30)
+    #expect(await fixture.desk.status().liveSessions == 0)
+    let code = try #require(await fixture.desk.currentCode)
+    let confirmation = try await fixture.begin(code)
+    _ = try await fixture.desk.finish(confirmation.finishRequest)
+    #expect(fixture.world.clients.count == 1)
+  }
+
+  /// A failure beside it replaces the code on the screen, but does not end an attempt that had begun.
+  @Test func anAttemptInFlightSurvivesAnothersFailure() async throws {
+    let fixture = try await DeskFixture()
+    let confirmation = try await fixture.begin(fixture.desk.open().code)
+    _ = try await fixture.failOnce()
+    _ = try await confirmation.verify(fixture.desk.finish(confirmation.finishRequest))
+    #expect(fixture.world.clients.count == 1)
+  }
+
+  // MARK: Plain pairing
+
+  @Test func plainPairingDrawsOnTheSameCode() async throws {
+    let fixture = try await DeskFixture()
+    let window = try await fixture.desk.open()
+    let paired = try await fixture.desk.plainPair(code: window.code.digits, deviceName: "Mac")
+    let client = try #require(fixture.world.clients.first)
+    #expect(client.id == paired.clientID)
+    #expect(client.tokenHash == paired.token.hash)
+    #expect(client.name == "Mac")
+    #expect(client.method == .plain)
+    #expect(client.expiresAt == paired.expiresAt)
+    await #expect(throws: PairRejection.windowClosed) {
+      try await fixture.desk.plainPair(code: window.code.digits, deviceName: "Mac")
+    }
+  }
+
+  @Test func plainFailuresDrawOnTheSameBudget() async throws {
+    let fixture = try await DeskFixture()
+    let window = try await fixture.desk.open()
+    let guesses = ["", "12345", try DeskFixture.wrong(window.code).digits, String(repeating: "9", count: 100_000)]
+    for (guess, left) in zip(guesses, [4, 3, 2, 1]) {
+      await #expect(throws: PairRejection.wrongCode(attemptsLeft: left)) {
+        try await fixture.desk.plainPair(code: guess, deviceName: nil)
+      }
+    }
+    #expect(try await fixture.failOnce() == .wrongCode(attemptsLeft: 0))
+    #expect(await fixture.desk.status().window == .locked)
+  }
+
+  @Test(arguments: [nil, "", String(repeating: "x", count: 70_000), "\u{1b}[2J"])
+  func plainNamesAreTrimmed(name: String?) async throws {
+    let fixture = try await DeskFixture()
+    let code = try await fixture.desk.open().code
+    _ = try await fixture.desk.plainPair(code: code.digits, deviceName: name)
+    let stored = try #require(fixture.world.clients.first).name
+    #expect((1...64).contains(stored.utf8.count))
+    #expect(!stored.contains("\u{1b}"))
+  }
+}
