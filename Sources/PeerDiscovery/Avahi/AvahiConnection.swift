@@ -1,0 +1,85 @@
+import CAvahi
+
+/// One `AvahiClient`, from its making to its end. Belongs to one thread.
+final class AvahiConnection {
+  private let loop: AvahiLoop
+  private let session: any AvahiSession
+  private var pointer: OpaquePointer?
+  private var stateChanged = false
+  private var failure: DiscoveryError?
+
+  init(loop: AvahiLoop, session: any AvahiSession) {
+    self.loop = loop
+    self.session = session
+  }
+
+  /// The client, for Avahi's functions. `nil` only outside of ``serve(while:)``.
+  var client: OpaquePointer? { pointer }
+
+  /// The error of the last call that failed.
+  var lastError: DiscoveryError { Self.error(pointer.map(avahi_client_errno) ?? AVAHI_ERR_BAD_STATE.asCode) }
+
+  /// Has the connection closed and made anew.
+  func giveUp(_ reason: DiscoveryError) { failure = reason }
+
+  /// Serves the session until `isWanted` says no (then it returns `nil`) or the connection breaks (then why).
+  func serve(while isWanted: () -> Bool) throws(DiscoveryError) -> DiscoveryError? {
+    var code: Int32 = 0
+    // With AVAHI_CLIENT_NO_FAIL a missing daemon is a state, so `nil` always means the bus. Without it both would
+    // be AVAHI_ERR_NO_DAEMON.
+    pointer = avahi_client_new(
+      loop.api, AVAHI_CLIENT_NO_FAIL,
+      { _, _, context in
+        guard let context else { return }
+        // The context outlives the client: it is `self`, which frees the client before it returns.
+        Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().stateChanged = true
+      }, Unmanaged.passUnretained(self).toOpaque(), &code)
+    guard let client = pointer else {
+      // What libavahi-client calls a missing daemon is a missing socket here: the bus itself.
+      let isAbsent = code == AVAHI_ERR_NO_DAEMON.asCode
+      return .noDBus(reason: isAbsent ? "it is not running" : String(cString: avahi_strerror(code)))
+    }
+    // Frees browsers, resolvers and groups as well, without a call that could block.
+    defer {
+      avahi_client_free(client)
+      pointer = nil
+    }
+    stateChanged = true
+    while isWanted() {
+      if stateChanged {
+        stateChanged = false
+        guard let state = daemonState(client) else { return .connectionLost }
+        try session.daemonChanged(to: state, on: self)
+      }
+      try session.step(on: self)
+      if let failure { return failure }
+      // A call that failed because the daemon went may have been the first to notice.
+      if stateChanged { continue }
+      try loop.iterate()
+    }
+    return nil
+  }
+
+  private func daemonState(_ client: OpaquePointer) -> AvahiDaemonState? {
+    switch avahi_client_get_state(client) {
+    case AVAHI_CLIENT_S_RUNNING: .running
+    case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION: .choosingHostName
+    case AVAHI_CLIENT_CONNECTING: .absent
+    default: nil
+    }
+  }
+
+  static func error(_ code: Int32) -> DiscoveryError {
+    switch Int(code) {
+    case AVAHI_ERR_NO_DAEMON: .daemonNotRunning
+    case AVAHI_ERR_DISCONNECTED: .connectionLost
+    case AVAHI_ERR_NOT_PERMITTED, AVAHI_ERR_ACCESS_DENIED: .publishingNotPermitted
+    default: .avahi(code: code, reason: String(cString: avahi_strerror(code)))
+    }
+  }
+}
+
+extension Int {
+  /// Avahi's error numbers are imported as `Int` and used as `Int32`.
+  var asCode: Int32 { Int32(truncatingIfNeeded: self) }
+}

@@ -1,0 +1,107 @@
+import CAvahi
+import Foundation
+import Synchronization
+
+/// A thread of its own for one Avahi session, because libavahi-client talks to D-Bus with blocking calls.
+///
+/// The thread rule: every C object is made, used and freed on this thread. Others may only ``stop()`` it or ``wake()``
+/// it, which write to an eventfd. (Avahi's own wake-up can be lost between two iterations of its loop.)
+final class AvahiThread: Sendable {
+  private struct Control {
+    /// The eventfd while the thread runs.
+    var bell: Int32?
+    var isStopped = false
+    var waiter: CheckedContinuation<DiscoveryError?, Never>?
+  }
+
+  /// How long a cancelled caller waits for a thread that is inside a blocking D-Bus call (libdbus waits 25 s).
+  private static let patience = Duration.seconds(3)
+
+  private let control = Mutex(Control())
+
+  /// Runs a session until the calling task is cancelled or the session throws. When it returns, everything is freed,
+  /// unless avahi-daemon hangs: then the thread frees it later.
+  func run(_ makeSession: @escaping @Sendable () -> any AvahiSession) async throws(DiscoveryError) {
+    let error = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        control.withLock { $0.waiter = continuation }
+        let thread = Thread { [self] in
+          var failure: DiscoveryError?
+          do throws(DiscoveryError) { try serve(makeSession()) } catch { failure = error }
+          resume(with: failure)
+        }
+        thread.name = "avahi"
+        thread.start()
+      }
+    } onCancel: {
+      stop()
+      Task.detached { [self] in
+        try? await Task.sleep(for: Self.patience)
+        resume(with: nil)
+      }
+    }
+    if let error { throw error }
+  }
+
+  /// Ends the session soon. From any thread.
+  func stop() {
+    control.withLock {
+      $0.isStopped = true
+      Self.ring($0.bell)
+    }
+  }
+
+  /// Has the session take a step soon. From any thread.
+  func wake() {
+    control.withLock { Self.ring($0.bell) }
+  }
+
+  private static func ring(_ bell: Int32?) {
+    guard let bell else { return }
+    var one: UInt64 = 1
+    // It fails only when the counter is full, and then the bell is ringing already.
+    _ = write(bell, &one, MemoryLayout.size(ofValue: one))
+  }
+
+  private func resume(with error: DiscoveryError?) {
+    let waiter = control.withLock { control in
+      defer { control.waiter = nil }
+      return control.waiter
+    }
+    waiter?.resume(returning: error)
+  }
+
+  private var isStopped: Bool { control.withLock { $0.isStopped } }
+
+  // MARK: On the thread
+
+  private func serve(_ session: any AvahiSession) throws(DiscoveryError) {
+    let bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    guard bell >= 0 else { throw .outOfResources }
+    control.withLock { $0.bell = bell }
+    defer {
+      control.withLock { $0.bell = nil }
+      close(bell)
+    }
+    let loop = try AvahiLoop(bell: bell)
+    try converse(session, on: loop)
+  }
+
+  /// Connects, and connects again whenever the connection breaks, after 1 s at first and 30 s at most.
+  private func converse(_ session: any AvahiSession, on loop: AvahiLoop) throws(DiscoveryError) {
+    var delay = Duration.seconds(1)
+    while !isStopped {
+      let start = ContinuousClock.now
+      let connection = AvahiConnection(loop: loop, session: session)
+      let reason = try connection.serve(while: { !isStopped })
+      guard let reason else { return }
+      try session.connectionBroke(reason)
+      if start.duration(to: .now) > .seconds(30) { delay = .seconds(1) }
+      let end = ContinuousClock.now + delay
+      while !isStopped, ContinuousClock.now < end {
+        try loop.iterate(for: ContinuousClock.now.duration(to: end))
+      }
+      delay = min(delay * 2, .seconds(30))
+    }
+  }
+}

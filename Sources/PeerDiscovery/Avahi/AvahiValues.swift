@@ -1,0 +1,59 @@
+import CAvahi
+import Foundation
+
+/// Avahi's C values as Swift values.
+enum AvahiValues {
+  /// The bytes before the terminating zero.
+  static func bytes(_ string: UnsafePointer<CChar>) -> [UInt8] {
+    UnsafeRawBufferPointer(start: string, count: strlen(string)).map { $0 }
+  }
+
+  /// The strings of a TXT record as a resolver hands them over: in the order in which they were sent.
+  static func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
+    var strings: [[UInt8]] = []
+    var next = list
+    while let node = next {
+      let text = UnsafeBufferPointer(start: avahi_string_list_get_text(node), count: avahi_string_list_get_size(node))
+      strings.append(Array(text))
+      next = avahi_string_list_get_next(node)
+    }
+    return strings
+  }
+
+  /// Calls `body` with a list that is sent in the order of `strings`: Avahi builds lists from the back, and turns them
+  /// round when it sends them.
+  static func withList<Result>(
+    of strings: [[UInt8]], _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result
+  ) -> Result {
+    var list: UnsafeMutablePointer<AvahiStringList>?
+    for string in strings {
+      list = avahi_string_list_add_arbitrary(list, string, string.count) ?? list
+    }
+    defer { avahi_string_list_free(list) }
+    return body(list)
+  }
+
+  static func family(_ proto: AvahiProtocol) -> DiscoveredService.AddressFamily? {
+    switch Int(proto) {
+    case AVAHI_PROTO_INET: .ipv4
+    case AVAHI_PROTO_INET6: .ipv6
+    default: nil
+    }
+  }
+
+  /// The numeric form; `interface` completes a link-local IPv6 address.
+  static func text(_ address: AvahiAddress, interface: String) -> String? {
+    var address = address
+    var buffer = [CChar](repeating: 0, count: Int(AVAHI_ADDRESS_STR_MAX))
+    guard avahi_address_snprint(&buffer, buffer.count, &address) != nil else { return nil }
+    let text = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let isLinkLocal = withUnsafeBytes(of: address.data) { $0[0] == 0xFE && $0[1] & 0xC0 == 0x80 }
+    return Int(address.proto) == AVAHI_PROTO_INET6 && isLinkLocal ? "\(text)%\(interface)" : text
+  }
+
+  static func interfaceName(_ index: AvahiIfIndex) -> String {
+    var buffer = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+    guard index > 0, if_indextoname(UInt32(index), &buffer) != nil else { return String(index) }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

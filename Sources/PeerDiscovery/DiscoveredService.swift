@@ -1,0 +1,59 @@
+/// One resolved answer: a service instance as seen on one interface over one IP version.
+///
+/// An instance that is reachable in several ways arrives as several values with the same ``name``.
+/// Everything in it was said by whoever is on the network. Nothing is verified, and every text is valid UTF-8 but may
+/// hold control characters: escape it before it goes to a terminal.
+public struct DiscoveredService: Sendable, Hashable, Identifiable {
+  /// The IP version of an answer and of its address.
+  public enum AddressFamily: String, Sendable, Hashable, CaseIterable {
+    case ipv4, ipv6
+  }
+
+  /// What ``BrowseEvent/lost(_:)`` names: an instance on one interface over one IP version.
+  public struct ID: Sendable, Hashable {
+    public var name: String
+    public var interfaceIndex: Int32
+    public var addressFamily: AddressFamily
+
+    public init(name: String, interfaceIndex: Int32, addressFamily: AddressFamily) {
+      self.name = name
+      self.interfaceIndex = interfaceIndex
+      self.addressFamily = addressFamily
+    }
+  }
+
+  /// The instance name, at most 63 bytes of UTF-8 before repair; invalid bytes read U+FFFD.
+  public var name: String
+  /// The host that offers the service, such as `studio.local`.
+  public var hostName: String
+  /// A numeric address. A link-local IPv6 address ends in `%` and the interface, without which it cannot be connected to.
+  public var address: String
+  public var addressFamily: AddressFamily
+  /// Never 0.
+  public var port: UInt16
+  /// Such as `eth0`; the index in decimal when the interface has gone in the meantime.
+  public var interfaceName: String
+  public var interfaceIndex: Int32
+  /// The TXT record, keys in lower case (RFC 6763 section 6.4: they are compared without regard to case).
+  /// A key without a value reads as the empty string.
+  public var txt: [String: String]
+  /// Whether this very machine offers it.
+  public var isLocal: Bool
+
+  public var id: ID { ID(name: name, interfaceIndex: interfaceIndex, addressFamily: addressFamily) }
+
+  public init(
+    name: String, hostName: String, address: String, addressFamily: AddressFamily, port: UInt16,
+    interfaceName: String, interfaceIndex: Int32, txt: [String: String] = [:], isLocal: Bool = false
+  ) {
+    self.name = name
+    self.hostName = hostName
+    self.address = address
+    self.addressFamily = addressFamily
+    self.port = port
+    self.interfaceName = interfaceName
+    self.interfaceIndex = interfaceIndex
+    self.txt = txt
+    self.isLocal = isLocal
+  }
+}

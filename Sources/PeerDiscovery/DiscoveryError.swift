@@ -1,0 +1,50 @@
+/// Why services cannot be discovered or advertised.
+public enum DiscoveryError: Error, Sendable, Hashable {
+  /// D-Bus runs, avahi-daemon does not.
+  case daemonNotRunning
+  /// The system bus, through which avahi-daemon is reached, does not answer. `reason` is a few words.
+  case noDBus(reason: String)
+  /// There was a connection, and it broke.
+  case connectionLost
+  /// avahi-daemon will not publish for this user, or at all.
+  case publishingNotPermitted
+  /// avahi-daemon refused a request. `code` is an `AVAHI_ERR_` number, `reason` its text.
+  case avahi(code: Int32, reason: String)
+  /// A TXT record entry cannot be sent: the key must be printable ASCII without `=`, the entry at most 255 bytes
+  /// (RFC 6763 section 6).
+  case invalidTXTEntry(key: String)
+  /// The TXT record is longer than `maximum` bytes.
+  case txtRecordTooLong(bytes: Int, maximum: Int)
+  /// The kernel gave no event descriptor or no memory.
+  case outOfResources
+}
+
+extension DiscoveryError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .daemonNotRunning:
+      "avahi-daemon is not running: start it with `sudo systemctl start avahi-daemon`, "
+        + "or name the other machine with --host NAME:PORT"
+    case .noDBus(let reason):
+      "the D-Bus system bus, which leads to avahi-daemon, cannot be reached (\(reason)): "
+        + "start it with `sudo systemctl start dbus avahi-daemon`, or name the other machine with --host NAME:PORT"
+    case .connectionLost:
+      "the connection to avahi-daemon was lost: if it does not come back by itself, "
+        + "look at `systemctl status avahi-daemon dbus`"
+    case .publishingNotPermitted:
+      "avahi-daemon does not allow this user to publish a service: see disable-publishing and "
+        + "disable-user-service-publishing in /etc/avahi/avahi-daemon.conf, "
+        + "or name this machine on the other one with --host NAME:PORT"
+    case .avahi(let code, let reason):
+      "avahi-daemon refused (\(reason), error \(code)): look at `journalctl -u avahi-daemon`, "
+        + "or name the other machine with --host NAME:PORT"
+    case .invalidTXTEntry(let key):
+      "the TXT record entry \(key.debugDescription) cannot be published: "
+        + "use a printable ASCII key without `=`, and at most 255 bytes for key and value together"
+    case .txtRecordTooLong(let bytes, let maximum):
+      "the TXT record has \(bytes) bytes: shorten it to \(maximum)"
+    case .outOfResources:
+      "the system has no file descriptor or memory left for discovery: close other programs and try again"
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Synchronization
+
+/// Announces a service on the local network, through avahi-daemon, on every interface and over both IP versions.
+///
+///     let advertiser = try ServiceAdvertiser(name: "studio", port: 9443, txt: [("v", "1")])
+///     try await advertiser.run()   // until the task is cancelled
+///
+/// It does not open the port, and it does not open the mDNS port: one responder per machine is enough.
+public final class ServiceAdvertiser: Sendable {
+  /// What is to be published, shared with the thread that publishes.
+  struct Record: Sendable {
+    var txt: [[UInt8]]
+    /// Counts the changes of `txt`.
+    var version = 0
+    /// The thread to wake after a change, while there is one.
+    var thread: AvahiThread?
+  }
+
+  /// What happens, for one reader; at most the latest 64 events wait for it. Ends with ``run()``.
+  public let events: AsyncStream<AdvertisingEvent>
+
+  private let reporter: AsyncStream<AdvertisingEvent>.Continuation
+  private let name: String
+  private let type: String
+  private let port: UInt16
+  private let record: Mutex<Record>
+
+  /// - Parameters:
+  ///   - name: what people see. Control characters are dropped, and what exceeds 63 bytes of UTF-8.
+  ///   - txt: public to everybody on the network. At most 400 bytes are advisable.
+  /// - Throws: ``DiscoveryError`` for a TXT record that cannot be sent.
+  public init(
+    name: String, type: String = HealthSyncService.type, port: UInt16, txt: [(key: String, value: String)] = []
+  ) throws(DiscoveryError) {
+    self.name = InstanceName.publishable(name)
+    self.type = type
+    self.port = port
+    record = Mutex(Record(txt: try TXTRecord.strings(for: txt)))
+    (events, reporter) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+  }
+
+  /// Publishes until the task is cancelled, then withdraws and returns. Call it once.
+  ///
+  /// Waits for avahi-daemon if it is not there, and publishes anew after it was restarted.
+  /// Throws ``DiscoveryError`` only for what waiting does not cure: the daemon does not permit or accept the service.
+  public func run() async throws(DiscoveryError) {
+    let thread = AvahiThread()
+    record.withLock { $0.thread = thread }
+    defer {
+      record.withLock { $0.thread = nil }
+      reporter.finish()
+    }
+    try await thread.run { [self] in
+      PublishSession(
+        name: name, type: type, port: port,
+        record: { self.record.withLock { ($0.txt, $0.version) } },
+        report: { self.reporter.yield($0) })
+    }
+  }
+
+  /// Replaces the TXT record, at once if the service is published.
+  public func update(txt: [(key: String, value: String)]) throws(DiscoveryError) {
+    let strings = try TXTRecord.strings(for: txt)
+    let thread = record.withLock { record in
+      record.txt = strings
+      record.version += 1
+      return record.thread
+    }
+    thread?.wake()
+  }
+}
