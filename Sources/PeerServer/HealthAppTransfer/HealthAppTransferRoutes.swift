@@ -1,0 +1,95 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Hummingbird
+import PeerProtocol
+import PeerTrust
+
+/// `GET /health/types` and `GET /health/data`, compatible with HealthAppTransfer (reference: healthapptransfer.md section 1.3).
+///
+/// Types go by the catalogue's short names, values are in its canonical units, samples come newest first. Unlike the
+/// app, `sampleCount` and `totalCount` are true counts, and bad numbers are refused instead of guessed at.
+struct HealthAppTransferRoutes {
+  let store: HealthStore
+  let audit: AuditTrail
+
+  private static let defaultLimit = 500
+  private static let maximumLimit = 1000
+
+  func add(to router: RouterGroup<PeerRequestContext>) {
+    router.get(RouterPath(Route.types), use: types)
+    router.get(RouterPath(Route.data), use: data)
+  }
+
+  @Sendable private func types(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let entries = try await store.typeCounts(client.filter).map { count in
+      let known = SampleTypeCatalogue.healthKit[count.type]
+      return HealthTypes.Entry(
+        identifier: count.type.shortName, displayName: known?.displayName ?? count.type.rawValue,
+        sampleCount: count.samples)
+    }.sorted { $0.identifier < $1.identifier }
+    await audit.listed(client, types: entries.count)
+    return JSONAnswer.response(Envelope(HealthTypes(types: entries)))
+  }
+
+  @Sendable private func data(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let query = request.uri.queryParameters
+    guard let name = query["type"], let type = SampleTypeCatalogue.healthKit.type(named: String(name)) else {
+      throw ServerFailure.badRequest("Missing or invalid 'type' query parameter")
+    }
+    let offset = try number(query["offset"], named: "offset", default: 0, in: 0...Int(Int32.max))
+    let limit = min(
+      try number(query["limit"], named: "limit", default: Self.defaultLimit, in: 1...Int(Int32.max)), Self.maximumLimit)
+    let spelling = try dates(query["dates"], client: client)
+
+    let visible = client.filter.types?.contains(type) ?? true
+    let range = client.filter.earliest.map { $0..<Timestamp(microseconds: .max) }
+    let samples = visible ? try await store.samples(of: type, in: range, offset: offset, limit: limit) : []
+    let total = visible ? try await total(of: type, range: range) : 0
+    var dtos: [HealthSampleDTO] = []
+    for sample in samples {
+      let members = try await members(of: sample, client: client)
+      if let dto = HealthSampleDTO(sample, members: members, dates: spelling) { dtos.append(dto) }
+    }
+    await audit.read(client, type: type, offset: offset, count: samples.count)
+    return JSONAnswer.response(
+      Envelope(
+        HealthDataPage(type: type.shortName, samples: dtos, totalCount: total, offset: offset, limit: limit)))
+  }
+
+  private func total(of type: SampleType, range: Range<Timestamp>?) async throws -> Int {
+    if let range { return try await store.count(of: type, in: range) }
+    return try await store.typeCounts().first { $0.type == type }?.samples ?? 0
+  }
+
+  private func members(of sample: Sample, client: AuthorizedClient) async throws -> [Sample] {
+    guard case .correlation(let correlation) = sample.payload else { return [] }
+    var members: [Sample] = []
+    for reference in correlation.members where client.filter.types?.contains(reference.type) ?? true {
+      if let earliest = client.filter.earliest, reference.start < earliest { continue }
+      if let member = try await store.sample(reference) { members.append(member) }
+    }
+    return members
+  }
+
+  private func number(
+    _ text: Substring?, named name: String, default fallback: Int, in range: ClosedRange<Int>
+  ) throws -> Int {
+    guard let text else { return fallback }
+    guard let value = Int(text), range.contains(value) else {
+      throw ServerFailure.badRequest("'\(name)' must be a whole number from \(range.lowerBound)")
+    }
+    return value
+  }
+
+  /// The shipping Mac client, which pairs by plain code, can read dates only as numbers; `dates` overrides.
+  private func dates(_ text: Substring?, client: AuthorizedClient) throws -> DateSpelling {
+    guard let text else { return client.isForeign ? .reference : .iso8601 }
+    guard let spelling = DateSpelling(rawValue: String(text)) else {
+      throw ServerFailure.badRequest("'dates' must be iso8601 or reference")
+    }
+    return spelling
+  }
+}

@@ -1,0 +1,26 @@
+import Hummingbird
+import Logging
+import NIOCore
+import PeerTrust
+
+/// What is known about a request beside itself: where it came from and, behind ``BearerAuthentication``, whose it is.
+struct PeerRequestContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  /// The numeric address of the caller; evidence of nothing.
+  let remoteAddress: String
+  var client: AuthorizedClient?
+
+  init(source: ApplicationRequestContextSource) {
+    coreContext = .init(source: source)
+    remoteAddress = Self.text(of: source.channel.remoteAddress)
+  }
+
+  /// A pairing message is a few hundred bytes.
+  var maxUploadSize: Int { 16 * 1024 }
+
+  private static func text(of address: SocketAddress?) -> String {
+    guard let text = address?.ipAddress else { return "unknown" }
+    // A socket for both families shows IPv4 callers as mapped addresses (RFC 4291 section 2.5.5.2).
+    return text.hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text
+  }
+}

@@ -1,0 +1,138 @@
+import Glibc
+import HTTPTypes
+import HealthStore
+import Hummingbird
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PeerProtocol
+import PeerTrust
+import ServiceLifecycle
+
+/// Serves one store to paired peers over TLS.
+///
+/// Runs until its task is cancelled or its service group shuts down gracefully; requests in flight are answered first.
+public struct PeerServer: Service {
+  public struct Configuration: Sendable {
+    /// What the machine is called in ``StatusData``.
+    public var name: String
+    public var version: String
+    /// The address to bind; `nil` for all of IPv6 and IPv4.
+    public var host: String?
+    /// 0 for any that is free.
+    public var port: Int
+    /// How long the body of a pairing message may take to arrive.
+    public var bodyTimeout = Duration.seconds(15)
+
+    public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
+      self.name = name
+      self.version = version
+      self.host = host
+      self.port = port
+    }
+  }
+
+  /// Far more than a household has, and few enough to leave descriptors (1024 by default) for the store.
+  private static let maximumConnections = 256
+
+  private let application: any ApplicationProtocol
+  private let configuration: Configuration
+
+  /// - Parameter onListening: called with the port once connections are accepted.
+  public init(
+    _ configuration: Configuration, store: HealthStore, registry: PeerRegistry, identity: PeerIdentity,
+    desk: PairingDesk, audit: AuditTrail, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void
+  ) throws {
+    self.configuration = configuration
+    let router = Self.router(
+      configuration, store: store, registry: registry, identity: identity, desk: desk, audit: audit)
+    application = Application(
+      router: router,
+      server: try .tls(
+        .http1(configuration: .init(additionalChannelHandlers: [StalledPeer()], idleTimeout: .seconds(60))),
+        tlsConfiguration: try Self.tls(identity)),
+      configuration: .init(
+        address: .hostname(configuration.host ?? Self.anyAddress, port: configuration.port), serverName: "hpeer",
+        availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: logger)),
+      onServerRunning: { channel in await onListening(channel.localAddress?.port ?? configuration.port) },
+      logger: logger)
+  }
+
+  public func run() async throws {
+    do {
+      try await application.run()
+    } catch let error as IOError where error.errnoCode == EADDRINUSE {
+      throw PeerServerError.portTaken(configuration.port)
+    } catch let error as IOError where error.errnoCode == EACCES {
+      throw PeerServerError.portForbidden(configuration.port)
+    } catch let error where error is IOError || error is SocketAddressError {
+      throw PeerServerError.cannotListen(address: configuration.host ?? Self.anyAddress, reason: "\(error)")
+    }
+  }
+
+  private static func router(
+    _ configuration: Configuration, store: HealthStore, registry: PeerRegistry, identity: PeerIdentity,
+    desk: PairingDesk, audit: AuditTrail
+  ) -> Router<PeerRequestContext> {
+    let authentication = BearerAuthentication(registry: registry, audit: audit)
+    let router = Router(context: PeerRequestContext.self, options: .autoGenerateHeadEndpoints)
+    router.add(middleware: FailureAnswers(methods: methods))
+    StatusRoutes(
+      store: store, authentication: authentication, name: configuration.name, version: configuration.version,
+      id: identity.id
+    ).add(to: router)
+    PairingRoutes(desk: desk, bodyTimeout: configuration.bodyTimeout).add(to: router)
+    let paired = router.group().add(middleware: authentication)
+    HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
+    ChangeRoutes(store: store, audit: audit).add(to: paired)
+    PairedRoutes(registry: registry, audit: audit).add(to: paired)
+    return router
+  }
+
+  private static let methods: [String: Set<HTTPRequest.Method>] = [
+    Route.status: [.get, .head], Route.openAPI: [.get, .head], Route.pairHello: [.get, .head],
+    Route.pairStart: [.post], Route.pairFinish: [.post], Route.plainPair: [.post], Route.types: [.get, .head],
+    Route.data: [.get, .head], Route.changes: [.get, .head], Route.pairing: [.delete],
+  ]
+
+  private static func tls(_ identity: PeerIdentity) throws -> TLSConfiguration {
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(identity.certificatePEM.utf8)).map {
+        .certificate($0)
+      },
+      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem)))
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["http/1.1"]
+    return configuration
+  }
+
+  /// Both families where the kernel has IPv6, else IPv4 alone.
+  private static var anyAddress: String {
+    let probe = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+    guard probe >= 0 else { return "0.0.0.0" }
+    close(probe)
+    return "::"
+  }
+}
+
+/// Why the server could not start.
+public enum PeerServerError: Error, Hashable, Sendable {
+  case portTaken(Int)
+  case portForbidden(Int)
+  case cannotListen(address: String, reason: String)
+}
+
+extension PeerServerError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .portTaken(let port):
+      "Port \(port) is already taken by another program: stop that, or choose another with `--port N` (`--port 0` picks a free one)."
+    case .portForbidden(let port):
+      "Port \(port) needs privileges that this user does not have: choose one above 1023 with `--port N`."
+    case .cannotListen(let address, let reason):
+      "Cannot listen on \(address) (\(reason)): check the address given to `--bind`."
+    }
+  }
+}

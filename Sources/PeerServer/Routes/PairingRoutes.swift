@@ -1,0 +1,81 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOFoundationCompat
+import PeerProtocol
+import PeerTrust
+
+/// `hpeer-pair/1` and the seed's plain pairing. All of them draw on the desk's one budget.
+struct PairingRoutes {
+  let desk: PairingDesk
+  let bodyTimeout: Duration
+
+  func add(to router: Router<PeerRequestContext>) {
+    router.get(RouterPath(Route.pairHello), use: hello)
+    router.post(RouterPath(Route.pairStart), use: start)
+    router.post(RouterPath(Route.pairFinish), use: finish)
+    router.post(RouterPath(Route.plainPair), use: plain)
+  }
+
+  @Sendable private func hello(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    JSONAnswer.response(await desk.hello())
+  }
+
+  @Sendable private func start(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    let message = try await decode(PairStartRequest.self, request, context)
+    return JSONAnswer.response(try await desk.start(message))
+  }
+
+  @Sendable private func finish(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    let message = try await decode(PairFinishRequest.self, request, context)
+    return JSONAnswer.response(try await desk.finish(message))
+  }
+
+  /// `POST /api/v1/pair` `{"code","deviceName"?}` to `{"token","deviceID"}` (reference: healthapptransfer.md section 2).
+  @Sendable private func plain(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    struct Body: Decodable {
+      var code: String
+      var deviceName: String?
+    }
+    struct Answer: Encodable {
+      var token: String
+      var deviceID: String
+      /// Seconds until the token dies unless it is used.
+      var expiresIn: Double
+    }
+    let bytes = try await request.message(upTo: context.maxUploadSize, within: bodyTimeout)
+    guard let body = try? JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView)) else {
+      throw ServerFailure.badRequest("Missing or invalid pairing code in request body")
+    }
+    do {
+      let pairing = try await desk.plainPair(code: body.code, deviceName: body.deviceName)
+      let answer = Answer(
+        token: pairing.token.text, deviceID: pairing.clientID.uuid.uuidString,
+        expiresIn: pairing.expiresAt.timeIntervalSinceNow.rounded())
+      return JSONAnswer.response(Envelope(answer))
+    } catch PairRejection.wrongCode, PairRejection.windowClosed {
+      throw ServerFailure(status: .unauthorized, message: "Invalid or expired pairing code")
+    }
+  }
+
+  private func decode<Message: Decodable>(
+    _ type: Message.Type, _ request: Request, _ context: PeerRequestContext
+  ) async throws -> Message {
+    let bytes = try await request.message(upTo: context.maxUploadSize, within: bodyTimeout)
+    do {
+      return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
+    } catch {
+      throw PairRejection.malformed
+    }
+  }
+}
+
+extension PeerID {
+  /// The same 16 bytes in the spelling that the app uses.
+  var uuid: UUID {
+    var value = UUID().uuid
+    withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }
+    return UUID(uuid: value)
+  }
+}

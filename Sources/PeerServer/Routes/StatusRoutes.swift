@@ -1,0 +1,39 @@
+import Foundation
+import HTTPTypes
+import HealthStore
+import Hummingbird
+import NIOCore
+import PeerProtocol
+import PeerTrust
+
+/// `GET /status` and `GET /openapi.yaml`, open to everyone.
+struct StatusRoutes {
+  let store: HealthStore
+  let authentication: BearerAuthentication
+  let name: String
+  let version: String
+  let id: PeerID
+
+  func add(to router: Router<PeerRequestContext>) {
+    router.get(RouterPath(Route.status), use: status)
+    router.get(RouterPath(Route.openAPI), use: openAPI)
+  }
+
+  /// How much the record holds is told only to a paired caller.
+  @Sendable private func status(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    var types = 0
+    if let client = try? await authentication.client(of: request) {
+      types = try await store.typeCounts(client.filter).count
+    }
+    return JSONAnswer.response(
+      Envelope(
+        StatusData(
+          version: version, deviceName: name, availableTypes: types, id: id.hex, time: Date().timeIntervalSince1970)))
+  }
+
+  @Sendable private func openAPI(_ request: Request, context: PeerRequestContext) -> Response {
+    Response(
+      status: .ok, headers: [.contentType: "application/yaml"],
+      body: .init(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_yaml)))
+  }
+}

@@ -1,0 +1,26 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOFoundationCompat
+import PeerProtocol
+
+/// An answer that is not a success: a status and one sentence, as `{"success":false,"error":"…"}`.
+struct ServerFailure: Error {
+  var status: HTTPResponse.Status
+  var message: String
+  var headers = HTTPFields()
+
+  static func badRequest(_ message: String) -> Self { .init(status: .badRequest, message: message) }
+
+  static var unauthorized: Self {
+    .init(status: .unauthorized, message: "Unauthorized", headers: [.wwwAuthenticate: "Bearer"])
+  }
+
+  static var tokenGone: Self {
+    .init(status: .gone, message: "The change token is not valid for this store and filter: start over without one.")
+  }
+
+  func response() -> Response {
+    JSONAnswer.response(FailureEnvelope(message), status: status, headers: headers)
+  }
+}
