@@ -1,0 +1,106 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import PeerProtocol
+
+extension PeerConnection {
+  typealias HTTPChannel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+
+  private static let connectTimeout = TimeAmount.seconds(5)
+  /// How long a connection that we are done with waits for the other side to say goodbye.
+  private static let goodbyeTimeout = TimeAmount.milliseconds(500)
+
+  /// Connects, runs `body`, closes. Errors of the network are thrown as ``PeerError``; a cancelled task gets a
+  /// `CancellationError`, whatever its end looks like from the network.
+  ///
+  /// - Parameter silenceLimit: seconds without a byte from the peer after which it counts as gone.
+  public static func withConnection<Result: Sendable>(
+    to endpoint: PeerEndpoint, trust: CertificateTrust, silenceLimit: Int = silenceLimit,
+    _ body: (PeerConnection) async throws -> Result
+  ) async throws -> Result {
+    let (channel, fingerprint) = try await connect(to: endpoint, trust: trust, silenceLimit: silenceLimit)
+    do {
+      return try await channel.executeThenClose { inbound, outbound in
+        try await body(
+          PeerConnection(endpoint: endpoint, fingerprint: fingerprint, inbound: inbound, outbound: outbound))
+      }
+    } catch {
+      try Task.checkCancellation()
+      throw describe(error, endpoint: endpoint, isConnected: true, silenceLimit: silenceLimit)
+    }
+  }
+
+  /// A channel whose TLS handshake has succeeded, and the certificate that was seen in it.
+  private static func connect(
+    to endpoint: PeerEndpoint, trust: CertificateTrust, silenceLimit: Int
+  ) async throws -> (HTTPChannel, Fingerprint) {
+    let context = try NIOSSLContext(configuration: tlsConfiguration)
+    let attempt = ConnectAttempt()
+    return try await withTaskCancellationHandler {
+      var judge: CertificateJudge?
+      do {
+        let connected = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+          .connectTimeout(connectTimeout)
+          .channelOption(.socketOption(.so_keepalive), value: 1)
+          .connect(host: endpoint.host, port: endpoint.port) { channel in
+            channel.eventLoop.makeCompletedFuture {
+              try attempt.add(channel)
+              return try addHandlers(to: channel, context: context, trust: trust, silenceLimit: silenceLimit)
+            }
+          }
+        judge = connected.judge
+        do {
+          try await connected.handshake.get()
+        } catch {
+          // The channel must be run to be given up.
+          try? await connected.channel.executeThenClose { _, _ in }
+          throw error
+        }
+        guard let fingerprint = connected.judge.seen else {
+          try? await connected.channel.executeThenClose { _, _ in }
+          throw PeerError.handshakeFailed(endpoint: endpoint.description, reason: "it showed no certificate")
+        }
+        return (connected.channel, fingerprint)
+      } catch {
+        try Task.checkCancellation()
+        if let mismatch = judge?.mismatch { throw mismatch }
+        throw describe(error, endpoint: endpoint, isConnected: false, silenceLimit: silenceLimit)
+      }
+    } onCancel: {
+      attempt.cancel()
+    }
+  }
+
+  private static var tlsConfiguration: TLSConfiguration {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.certificateVerification = .noHostnameVerification
+    configuration.shutdownTimeout = goodbyeTimeout
+    return configuration
+  }
+
+  private struct Connected: Sendable {
+    let channel: HTTPChannel
+    let handshake: EventLoopFuture<Void>
+    let judge: CertificateJudge
+  }
+
+  /// Each address that is tried has a channel with a judge and a handshake of its own, and only one of them wins.
+  private static func addHandlers(
+    to channel: any Channel, context: NIOSSLContext, trust: CertificateTrust, silenceLimit: Int
+  ) throws -> Connected {
+    let judge = CertificateJudge(trust)
+    let watch = HandshakeWatch(channel.eventLoop.makePromise())
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(ReadDeadline(.seconds(Int64(silenceLimit))))
+    try pipeline.addHandler(
+      NIOSSLClientHandler(
+        context: context, serverHostname: nil,
+        customVerificationCallback: { chain, promise in promise.succeed(judge.judge(chain)) }))
+    try pipeline.addHandler(watch)
+    try pipeline.addHTTPClientHandlers()
+    return Connected(
+      channel: try HTTPChannel(wrappingChannelSynchronously: channel), handshake: watch.future, judge: judge)
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+extension PeerConnection {
+  /// What an error of the network means to a person.
+  ///
+  /// - Parameter isConnected: whether the TLS handshake had succeeded: the same TLS error then means a lost connection.
+  static func describe(
+    _ error: any Error, endpoint: PeerEndpoint, isConnected: Bool, silenceLimit: Int
+  ) -> any Error {
+    let name = endpoint.description
+    switch error {
+    case is ReadDeadline.Passed: return PeerError.silent(endpoint: name, seconds: silenceLimit)
+    case is HandshakeWatch.EndedEarly:
+      return PeerError.handshakeFailed(endpoint: name, reason: "it closed the connection")
+    case is NIOSSLError, is BoringSSLError:
+      return isConnected
+        ? PeerError.connectionLost(endpoint: name)
+        : PeerError.handshakeFailed(endpoint: name, reason: "not TLS, or a version that is too old")
+    case let error as NIOConnectionError: return PeerError.unreachable(endpoint: name, reason: reason(of: error))
+    case let error as IOError:
+      return isConnected || error.errnoCode == ECONNRESET || error.errnoCode == EPIPE
+        ? PeerError.connectionLost(endpoint: name)
+        : PeerError.unreachable(endpoint: name, reason: reason(errno: error.errnoCode))
+    case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection, is ChannelError:
+      return PeerError.connectionLost(endpoint: name)
+    case is HTTPParserError: return PeerError.notHpeer(endpoint: name, detail: "its answer is not HTTP")
+    default: return error
+    }
+  }
+
+  private static func reason(of error: NIOConnectionError) -> String {
+    if error.dnsAError != nil && error.dnsAAAAError != nil { return "no address is known for this name" }
+    guard let failure = error.connectionErrors.first?.error else { return "no answer" }
+    if let failure = failure as? IOError { return reason(errno: failure.errnoCode) }
+    if case ChannelError.connectTimeout = failure { return "no answer within 5 seconds" }
+    return "\(failure)"
+  }
+
+  private static func reason(errno code: CInt) -> String {
+    switch code {
+    case ECONNREFUSED: "connection refused: nothing listens on that port"
+    case EHOSTUNREACH: "no route, or the other machine's firewall rejects it"
+    case ENETUNREACH: "this machine has no network that leads there"
+    default: String(cString: strerror(code))
+    }
+  }
+}

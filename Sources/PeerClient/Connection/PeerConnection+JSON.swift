@@ -1,0 +1,41 @@
+import Foundation
+import NIOHTTP1
+import PeerProtocol
+
+extension PeerConnection {
+  /// Sends JSON and decodes the JSON that comes back, whatever the status; `nil` where it is none.
+  func exchange<Answer: Decodable>(
+    _ method: HTTPMethod, _ path: String, headers: [(String, String)] = [], body: (any Encodable)? = nil,
+    as type: Answer.Type
+  ) async throws -> (status: Int, answer: Answer?, raw: Data) {
+    var fields = headers
+    var bytes: [UInt8]?
+    if let body {
+      fields.append(("Content-Type", "application/json"))
+      bytes = Array(try JSONEncoder().encode(body))
+    }
+    let head = try await send(method, path, headers: fields, body: bytes)
+    let data = try await self.body()
+    return (Int(head.status.code), try? JSONDecoder().decode(type, from: data), data)
+  }
+
+  /// Makes sure that an hpeer answers here before anything else is said to it.
+  public func status() async throws -> StatusData {
+    let (status, answer, _) = try await exchange(.GET, Route.status, as: Envelope<StatusData>.self)
+    guard status == 200, let data = answer?.data else {
+      throw PeerError.notHpeer(endpoint: endpoint.description, detail: "GET /status was answered with \(status)")
+    }
+    guard data.protocol == StatusData.protocolName else {
+      throw PeerError.notHpeer(
+        endpoint: endpoint.description,
+        detail: data.protocol.map { "it speaks \($0.prefix(40))" } ?? "it looks like the HealthAppTransfer app")
+    }
+    return data
+  }
+
+  /// What an answer that is not a success says.
+  func failure(status: Int, raw: Data) -> PeerError {
+    let message = (try? JSONDecoder().decode(FailureEnvelope.self, from: raw))?.error ?? "no explanation"
+    return .unexpectedAnswer(status: status, message: String(message.prefix(200)))
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import PeerProtocol
+
+/// One HTTP/1.1 connection over TLS to a peer. Requests follow one another; a response is read whole before the next.
+///
+/// Lives inside ``withConnection(to:trust:_:)`` and belongs to the task that runs its body.
+public final class PeerConnection {
+  typealias Inbound = NIOAsyncChannelInboundStream<HTTPClientResponsePart>
+  typealias Outbound = NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
+
+  /// Seconds without a byte from the peer after which it counts as gone.
+  public static let silenceLimit = 30
+
+  public let endpoint: PeerEndpoint
+  /// The SHA-256 of the certificate that the peer showed in this connection's handshake.
+  public let fingerprint: Fingerprint
+  /// Bytes of response bodies so far.
+  public private(set) var bytesReceived = 0
+  private var inbound: Inbound.AsyncIterator
+  private let outbound: Outbound
+
+  init(endpoint: PeerEndpoint, fingerprint: Fingerprint, inbound: Inbound, outbound: Outbound) {
+    self.endpoint = endpoint
+    self.fingerprint = fingerprint
+    self.inbound = inbound.makeAsyncIterator()
+    self.outbound = outbound
+  }
+
+  // MARK: Requests
+
+  /// Sends a request with its body and returns the head of the answer.
+  public func send(
+    _ method: HTTPMethod, _ path: String, headers: [(String, String)] = [], body: [UInt8]? = nil
+  ) async throws -> HTTPResponseHead {
+    var fields = HTTPHeaders([("Host", endpoint.description), ("User-Agent", "hpeer")])
+    fields.add(contentsOf: headers)
+    if let body { fields.add(name: "Content-Length", value: String(body.count)) }
+    var parts: [HTTPClientRequestPart] = [
+      .head(HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: fields))
+    ]
+    if let body { parts.append(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
+    parts.append(.end(nil))
+    try await outbound.write(contentsOf: parts)
+    while let part = try await inbound.next(isolation: #isolation) {
+      if case .head(let head) = part { return head }
+    }
+    throw PeerError.connectionLost(endpoint: endpoint.description)
+  }
+
+  /// The next piece of the body, or `nil` at its end.
+  public func nextBodyPart() async throws -> ByteBuffer? {
+    while let part = try await inbound.next(isolation: #isolation) {
+      switch part {
+      case .head: continue
+      case .body(let buffer):
+        bytesReceived += buffer.readableBytes
+        return buffer
+      case .end: return nil
+      }
+    }
+    throw PeerError.connectionLost(endpoint: endpoint.description)
+  }
+
+  /// The whole body, which may have at most `limit` bytes.
+  public func body(limit: Int = 1 << 20) async throws -> Data {
+    var data = Data()
+    while let part = try await nextBodyPart() {
+      data.append(contentsOf: part.readableBytesView)
+      guard data.count <= limit else {
+        throw PeerError.unexpectedAnswer(status: 200, message: "an answer of more than \(limit) bytes")
+      }
+    }
+    return data
+  }
+}

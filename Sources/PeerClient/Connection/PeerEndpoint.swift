@@ -1,0 +1,43 @@
+/// Where a peer listens.
+public struct PeerEndpoint: Hashable, Sendable {
+  /// A host name or a numeric address; a link-local IPv6 address carries its interface: `fe80::1%eth0`.
+  public var host: String
+  public var port: Int
+
+  public init(host: String, port: Int) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Reads `host`, `host:port`, `[v6]:port` or a bare IPv6 address.
+  public init?(_ text: String, defaultPort: Int) {
+    var host = Substring(text)
+    var port = defaultPort
+    if text.hasPrefix("[") {
+      guard let close = text.firstIndex(of: "]") else { return nil }
+      host = text[text.index(after: text.startIndex)..<close]
+      let rest = text[text.index(after: close)...]
+      if !rest.isEmpty {
+        guard rest.hasPrefix(":"), let number = Self.number(rest.dropFirst()) else { return nil }
+        port = number
+      }
+    } else if let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon {
+      guard let number = Self.number(text[text.index(after: colon)...]) else { return nil }
+      host = text[..<colon]
+      port = number
+    }
+    guard !host.isEmpty, host.allSatisfy({ !$0.isWhitespace }), (1...65_535).contains(port) else { return nil }
+    self.init(host: String(host), port: port)
+  }
+
+  /// Digits only: `Int` also takes a sign.
+  private static func number(_ text: Substring) -> Int? {
+    text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
+  }
+}
+
+extension PeerEndpoint: CustomStringConvertible {
+  public var description: String {
+    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+}

@@ -1,0 +1,67 @@
+import PeerProtocol
+
+/// Why a peer could not be reached or would not serve. Each description is one sentence for a person.
+public enum PeerError: Error, Hashable, Sendable {
+  case unreachable(endpoint: String, reason: String)
+  /// The TLS handshake failed for another reason than the pin.
+  case handshakeFailed(endpoint: String, reason: String)
+  /// Another certificate than the pinned one: refused before a byte of the request was sent.
+  case certificateChanged(peer: String, pinned: Fingerprint, seen: Fingerprint)
+  /// Nothing arrived for this many seconds.
+  case silent(endpoint: String, seconds: Int)
+  case connectionLost(endpoint: String)
+  /// Something answers there, but not an hpeer.
+  case notHpeer(endpoint: String, detail: String)
+  /// The peer does not accept our token any more.
+  case tokenRefused(peer: String)
+  /// We hold no token for this peer.
+  case notPaired(peer: String)
+  case pairing(PairRejection)
+  /// The peer proved to know another code than we do, or sits between us and the real one.
+  case confirmationFailed
+  /// The peer's change token is not valid any more; the pull starts over.
+  case tokenGone
+  case busy(retryAfter: Int?)
+  case unexpectedAnswer(status: Int, message: String)
+  case feed(ChangeFeedError)
+}
+
+extension PeerError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .unreachable(let endpoint, let reason):
+      "Nothing could be reached at \(endpoint) (\(reason)): check that `hpeer serve` runs there and that its firewall lets the port through."
+    case .handshakeFailed(let endpoint, let reason):
+      "No secure connection with \(endpoint) came about (\(reason)): check that it is hpeer that listens on that port."
+    case .certificateChanged(let peer, let pinned, let seen):
+      """
+      STOP: \(peer) shows another certificate than the one you paired with, so nothing was sent. Someone on the network may be \
+      posing as it. If its owner made a new identity on purpose, run `hpeer unpair \(peer)` and pair again.
+        paired with: \(pinned.grouped)
+        shown now:   \(seen.grouped)
+      """
+    case .silent(let endpoint, let seconds):
+      "\(endpoint) has said nothing for \(seconds) seconds: check the network, then run the same command again; it goes on where it stopped."
+    case .connectionLost(let endpoint):
+      "The connection to \(endpoint) was lost: run the same command again; it goes on where it stopped."
+    case .notHpeer(let endpoint, let detail):
+      "What listens at \(endpoint) is not an hpeer (\(detail))."
+    case .tokenRefused(let peer):
+      "\(peer) does not accept this machine any more (revoked or expired): pair again with `hpeer pair \(peer)`."
+    case .notPaired(let peer):
+      "This machine is not paired with \(peer) yet: run `hpeer pair \(peer)`."
+    case .pairing(let rejection):
+      "\(rejection)"
+    case .confirmationFailed:
+      "The other machine could not prove that it knows the code: someone may be in between. Nothing was stored; ask for a new code and try again."
+    case .tokenGone:
+      "The other machine cannot continue from where this one stopped: start over with `hpeer pull --full`."
+    case .busy(let seconds):
+      "The other machine is busy: try again\(seconds.map { " in \($0) seconds" } ?? " in a moment")."
+    case .unexpectedAnswer(let status, let message):
+      "The other machine answered \(status): \(message)."
+    case .feed(let error):
+      "\(error)"
+    }
+  }
+}

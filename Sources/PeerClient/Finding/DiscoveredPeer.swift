@@ -1,0 +1,46 @@
+import PeerDiscovery
+import PeerProtocol
+
+/// A machine that announces itself, with all the ways in which it was seen. What it says of itself proves nothing.
+public struct DiscoveredPeer: Hashable, Sendable {
+  /// The instance name: hostile text.
+  public var name: String
+  /// From the TXT record; `nil` for a server of `_healthsync._tcp` that is not an hpeer.
+  public var id: PeerID?
+  /// Whether it says that a pairing window is open.
+  public var isPairing: Bool
+  public var services: [DiscoveredService]
+
+  /// IPv4 first, since a link-local IPv6 address works on one interface only.
+  public var endpoints: [PeerEndpoint] {
+    let ordered = services.filter { $0.addressFamily == .ipv4 } + services.filter { $0.addressFamily == .ipv6 }
+    return ordered.map { PeerEndpoint(host: $0.address, port: Int($0.port)) }
+  }
+
+  /// Whether a person may mean this peer by `text`: its name, its host name or the beginning of its id.
+  public func matches(_ text: String) -> Bool {
+    let wanted = text.lowercased()
+    if name.lowercased() == wanted { return true }
+    if let id, wanted.utf8.count >= 4, id.hex.hasPrefix(wanted) { return true }
+    return services.contains { service in
+      let host = service.hostName.lowercased()
+      return host == wanted || host == wanted + ".local"
+    }
+  }
+
+  /// One value per machine, in the order of appearance.
+  public static func group(_ services: [DiscoveredService]) -> [DiscoveredPeer] {
+    var peers: [DiscoveredPeer] = []
+    for service in services {
+      let id = service.txt["id"].flatMap { PeerID(hex: $0) }
+      if let known = peers.firstIndex(where: { $0.name == service.name && $0.id == id }) {
+        peers[known].services.append(service)
+        peers[known].isPairing = service.txt["pair"] == "1"
+      } else {
+        peers.append(
+          DiscoveredPeer(name: service.name, id: id, isPairing: service.txt["pair"] == "1", services: [service]))
+      }
+    }
+    return peers
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import NIOHTTP1
+import PeerProtocol
+import PeerTrust
+
+/// Pairs with one server: asks who it is, then runs `hpeer-pair/1` with the code.
+///
+/// Two connections, because a person types in between: the second accepts only the certificate that the first one saw.
+public struct PairingSession: Sendable {
+  public let endpoint: PeerEndpoint
+  public let status: StatusData
+  /// What the server says of itself; `windowOpen` tells whether a code can work at all.
+  public let hello: PairHello
+  /// The certificate that SPAKE2 will bind the code to.
+  public let fingerprint: Fingerprint
+
+  /// Asks the server who it is. Nothing secret is sent and no attempt is used up.
+  ///
+  /// - Parameter pinned: the fingerprint from a QR code or payload, where there is one: judged in the handshake.
+  public static func open(at endpoint: PeerEndpoint, pinned: Fingerprint? = nil) async throws -> PairingSession {
+    let trust = pinned.map { CertificateTrust.pinned($0, peer: endpoint.description) } ?? .anyForPairing
+    return try await PeerConnection.withConnection(to: endpoint, trust: trust) { connection in
+      let status = try await connection.status()
+      let (code, hello, raw) = try await connection.exchange(.GET, Route.pairHello, as: PairHello.self)
+      guard code == 200, let hello else { throw connection.failure(status: code, raw: raw) }
+      return PairingSession(
+        endpoint: endpoint, status: status, hello: hello, fingerprint: connection.fingerprint)
+    }
+  }
+
+  /// Proves knowledge of the code and has the server prove the same. Returns what to store; until then nothing is stored.
+  ///
+  /// - Parameter name: what the server's list shall call this machine.
+  public func pair(code: PairingCode, clientID: PeerID, name: String) async throws -> PairedServer {
+    let exchange = try await exchange(code: code, clientID: clientID, name: name)
+    let start = exchange.startRequest
+    let response = try await post(start, to: Route.pairStart, as: PairStartResponse.self)
+    let confirmation = try exchange.confirm(response)
+    let finish: PairFinishResponse
+    do {
+      finish = try await post(confirmation.finishRequest, to: Route.pairFinish, as: PairFinishResponse.self)
+    } catch PeerError.connectionLost, PeerError.silent {
+      // The server may have paired already; the same proof has the same answer for ten minutes.
+      finish = try await post(confirmation.finishRequest, to: Route.pairFinish, as: PairFinishResponse.self)
+    }
+    do {
+      return try confirmation.verify(finish)
+    } catch {
+      throw PeerError.confirmationFailed
+    }
+  }
+
+  /// The refusals that show before anything is sent read like those that the server sends.
+  private func exchange(code: PairingCode, clientID: PeerID, name: String) async throws -> PairingClientExchange {
+    do {
+      return try await PairingClientExchange(
+        hello: hello, code: code, clientID: clientID, name: name, serverFingerprint: fingerprint)
+    } catch PairingExchangeError.windowClosed {
+      throw PeerError.pairing(.windowClosed)
+    } catch PairingExchangeError.unsupportedVersion {
+      throw PeerError.pairing(.unsupportedVersion)
+    }
+  }
+
+  private func post<Message: Encodable & Sendable, Answer: Decodable & Sendable>(
+    _ message: Message, to path: String, as type: Answer.Type
+  ) async throws -> Answer {
+    try await PeerConnection.withConnection(
+      to: endpoint, trust: .pinned(fingerprint, peer: status.deviceName)
+    ) { connection in
+      let (code, answer, raw) = try await connection.exchange(.POST, path, body: message, as: type)
+      if code == 200, let answer { return answer }
+      if let rejection = (try? JSONDecoder().decode(PairErrorBody.self, from: raw))?.rejection {
+        throw PeerError.pairing(rejection)
+      }
+      throw connection.failure(status: code, raw: raw)
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import NIOHTTP1
+import PeerProtocol
+import PeerTrust
+
+/// Ends a pairing on the server's side too.
+public enum Unpair {
+  /// Tells the server to forget this client. A server that has forgotten it already is content.
+  public static func tell(_ server: ServerRecord, at endpoint: PeerEndpoint) async throws {
+    try await PeerConnection.withConnection(
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name)
+    ) { connection in
+      let head = try await connection.send(
+        .DELETE, Route.pairing, headers: [("Authorization", "Bearer \(server.credential.text)")])
+      let raw = try await connection.body()
+      guard head.status == .ok || head.status == .unauthorized else {
+        throw connection.failure(status: Int(head.status.code), raw: raw)
+      }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import HealthModel
+import HealthStore
+import NIOCore
+import NIOHTTP1
+import PeerProtocol
+import PeerTrust
+
+/// Brings one store up to date with one peer: asks for what changed since the last token, and commits each batch together
+/// with the token that follows it. Interrupted anywhere, the next pull goes on from the last committed batch.
+public struct Pull: Sendable {
+  private let store: HealthStore
+  private let server: ServerRecord
+  private let endpoint: PeerEndpoint
+  private let types: [SampleType]
+
+  /// - Parameter types: only these; empty for all that the peer lets us see.
+  public init(into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, types: [SampleType] = []) {
+    self.store = store
+    self.server = server
+    self.endpoint = endpoint
+    self.types = types
+  }
+
+  /// Told after each commit how far the pull is, and how many changes the peer said there are at most.
+  public typealias Report = (_ done: PullProgress, _ expected: Int?) async -> Void
+
+  /// Runs to the end of what the peer has.
+  ///
+  /// - Parameter full: start from the beginning. What is here already is not fetched into the store twice.
+  public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
+    var done = PullProgress()
+    if full { try await store.forgetPosition(of: consumer) }
+    try await PeerConnection.withConnection(
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name)
+    ) { connection in
+      var more = true
+      var hasStartedOver = false
+      while more {
+        do {
+          more = try await request(connection, &done, progress)
+        } catch PeerError.tokenGone where !hasStartedOver {
+          // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
+          hasStartedOver = true
+          try await store.forgetPosition(of: consumer)
+        }
+      }
+    }
+    return done
+  }
+
+  /// Positions are kept per peer and selection: a token is valid for one filter only.
+  private var consumer: String {
+    let names = types.map(\.rawValue).sorted().joined(separator: ",")
+    return "pull:\(server.id.hex)" + (names.isEmpty ? "" : ":\(names)")
+  }
+
+  /// One request; `false` when the peer has nothing more.
+  private func request(
+    _ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report
+  ) async throws -> Bool {
+    let since = try await store.position(of: consumer)
+    done.requests += 1
+    let head = try await connection.send(
+      .GET, path(since: since),
+      headers: [("Authorization", "Bearer \(server.credential.text)"), ("Accept", "application/x-ndjson")])
+    guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
+
+    let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { Int($0) }.map { done.changes + $0 }
+    var decoder = ChangeLineDecoder()
+    var batch = ChangeBatch()
+    var position = since
+    var last: Bool?
+    while let part = try await connection.nextBodyPart() {
+      try Task.checkCancellation()
+      let lines: [ChangeLine]
+      do {
+        lines = try part.withUnsafeReadableBytes { bytes throws(ChangeFeedError) in try decoder.decode(bytes) }
+      } catch {
+        throw PeerError.feed(error)
+      }
+      for line in lines {
+        switch line {
+        case .added(let sample): batch.additions.append(sample)
+        case .deleted(let tombstone): batch.deletions.append(tombstone)
+        case .error(let message): throw PeerError.feed(.server(message))
+        case .token(let token, _) where token.isEmpty || token.utf8.count > Self.maximumTokenLength:
+          throw PeerError.unexpectedAnswer(status: 200, message: "a change token of \(token.utf8.count) bytes")
+        case .token(let token, let more):
+          let summary = try await store.apply(batch, position: (consumer, token))
+          batch = ChangeBatch()
+          last = more
+          position = token
+          done.added += summary.added
+          done.deleted += summary.deleted
+          done.unchanged += summary.unchanged
+          done.bytes = connection.bytesReceived
+          await progress(done, expected)
+        }
+      }
+      guard batch.count <= Self.maximumBatch else {
+        throw PeerError.unexpectedAnswer(
+          status: 200, message: "more than \(Self.maximumBatch) changes without a change token")
+      }
+    }
+    done.bytes = connection.bytesReceived
+    guard let last, batch.isEmpty else { throw PeerError.feed(.cutOff) }
+    // Asking the same again would have the same answer, for ever.
+    if last, position == since {
+      throw PeerError.unexpectedAnswer(status: 200, message: "more changes were announced, and none came")
+    }
+    return last
+  }
+
+  /// Changes that are held in memory until their token comes; hpeer sends one every 2,000.
+  private static let maximumBatch = 100_000
+  /// In bytes. A token goes into a URL.
+  private static let maximumTokenLength = 1_000
+
+  private func path(since token: String?) -> String {
+    var query: [String] = []
+    if let token { query.append("since=\(Self.escaped(token))") }
+    if !types.isEmpty {
+      query.append("types=\(types.map { Self.escaped($0.rawValue) }.sorted().joined(separator: ","))")
+    }
+    return Route.changes + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+  }
+
+  /// A token, and an identifier that nobody knows, may hold anything.
+  private static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+  }
+
+  /// RFC 3986 section 2.3.
+  private static let unreserved = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+  private func refusal(
+    _ connection: PeerConnection, _ head: HTTPResponseHead, since: String?
+  ) async throws -> PeerError {
+    let raw = try await connection.body()
+    switch head.status.code {
+    case 401: return .tokenRefused(peer: server.name)
+    // Without a token of ours there is nothing to start over from.
+    case 410 where since != nil: return .tokenGone
+    case 429, 503: return .busy(retryAfter: head.headers.first(name: "Retry-After").flatMap { Int($0) })
+    default: return connection.failure(status: Int(head.status.code), raw: raw)
+    }
+  }
+}
