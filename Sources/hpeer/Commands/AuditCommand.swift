@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import HealthModel
+import HealthStore
+import Terminal
+
+struct Audit: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show who read what, when, and everything else that happened to the record.",
+    discussion: """
+      Examples:
+        hpeer audit
+        hpeer audit --since 2024-06-15 --json
+        hpeer audit --follow
+        hpeer audit verify
+      """,
+    subcommands: [AuditShow.self, AuditVerify.self],
+    defaultSubcommand: AuditShow.self)
+}
+
+struct AuditShow: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "show", abstract: "Print the log, oldest first.")
+
+  @OptionGroup var common: CommonOptions
+  @Option(help: "Only from this date (2024-06-15, local) or instant (ISO 8601) on.")
+  var since: DateArgument?
+  @Flag(name: .shortAndLong, help: "Go on printing what happens, until Ctrl-C.")
+  var follow = false
+  @Flag(help: "Print each event as a JSON object on a line of its own.")
+  var json = false
+
+  private struct Entry: Encodable {
+    var id: Int64
+    var time: Timestamp
+    var event: String
+    var detail: [String: String]
+  }
+
+  func run() async throws {
+    let store = try common.homeDirectory.openStore()
+    try await interruptible { try await show(store) }
+  }
+
+  private func show(_ store: HealthStore) async throws {
+    var last: Int64 = 0
+    while true {
+      let records = try await store.auditRecords(after: last, since: since?.start)
+      for record in records { try print(record) }
+      last = records.last?.id ?? last
+      if !records.isEmpty { continue }
+      if !follow { return }
+      try await Task.sleep(for: .milliseconds(500))
+    }
+  }
+
+  private func print(_ record: AuditRecord) throws {
+    if json {
+      return try Console.print(
+        json: Entry(id: record.id, time: record.time, event: record.event, detail: record.detail))
+    }
+    let detail = record.detail.sorted { $0.key < $1.key }
+      .map { "\($0.key)=\(Self.quoted($0.key == "id" ? String($0.value.prefix(8)) : $0.value))" }
+      .joined(separator: " ")
+    let time = Timestamp(seconds: record.time.seconds).iso8601
+    let event = record.event.padding(toLength: 18, withPad: " ", startingAt: 0)
+    try Console.print("\(time)  \(event) \(detail)")
+  }
+
+  /// Names in the log come from the network.
+  private static func quoted(_ text: String) -> String {
+    let escaped = PlainText.escaped(text, limit: 200)
+    return escaped.contains(" ") || escaped.isEmpty ? "\"\(escaped)\"" : escaped
+  }
+}
+
+struct AuditVerify: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Check that no event was changed or removed.")
+
+  @OptionGroup var common: CommonOptions
+
+  func run() async throws {
+    let store = try common.homeDirectory.openStore()
+    switch try await store.verifyAudit() {
+    case .intact(let rows):
+      try Console.print("The audit log is intact: \(HumanFormat.count(rows, "event")).")
+    case .broken(let id):
+      throw CommandFailure(
+        .storeUnusable, "The audit log is not what was written: event \(id), or one before it, was changed or removed.")
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import Terminal
+
+struct Import: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Read an Apple Health export into the store.",
+    discussion: """
+      PATH is the export.zip that the iPhone made, the export.xml in it, or the unzipped folder. Importing the same \
+      export again, or a later one, adds only what is new.
+
+      Examples:
+        hpeer import ~/Downloads/export.zip
+        hpeer import --json apple_health_export/
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var output: JSONOption
+  @Argument(help: "export.zip, export.xml or the unzipped folder.", completion: .file())
+  var path: String
+
+  func run() async throws {
+    let started = ContinuousClock.now
+    let path = path
+    let export = try await onThread { _ in try AppleHealthExport(path: path) }
+    let store = try common.homeDirectory.createStore()
+    let bar = ProgressBar(label: "import", totalItems: nil, capabilities: Console.capabilities)
+    let result: ImportResult
+    do {
+      result = try await interruptible { try await Importing(export: export, store: store, bar: bar).run() }
+      bar.finish()
+    } catch {
+      bar.finish()
+      throw error
+    }
+    try await store.record(
+      AuditEvent(
+        .imported,
+        [
+          "file": URL(fileURLWithPath: path).lastPathComponent, "added": String(result.summary.added),
+          "unchanged": String(result.summary.unchanged), "deleted": String(result.summary.deleted),
+          "complete": String(result.report.isComplete),
+        ]))
+    try ImportPresentation(result: result, duration: started.duration(to: .now)).print(json: output.json)
+    if !result.report.isComplete {
+      throw CommandFailure(
+        .badInput,
+        "The export ends in the middle, so only what is whole was read; export again on the phone and import that too.")
+    }
+  }
+}
+
+/// What an import did.
+struct ImportResult: Sendable {
+  var report: ImportReport
+  var summary = WriteSummary()
+  /// Samples read, by type.
+  var read: [SampleType: Int] = [:]
+}
+
+/// Moves an export into the store, a transaction a batch.
+private struct Importing {
+  let export: AppleHealthExport
+  let store: HealthStore
+  let bar: ProgressBar
+
+  func run() async throws -> ImportResult {
+    try await onThread { isCancelled in
+      var summary = WriteSummary()
+      var read: [SampleType: Int] = [:]
+      var records = 0
+      let report = try export.read(
+        batchSize: 50_000,
+        progress: { bytes in
+          if isCancelled() { throw CancellationError() }
+          bar.update(items: records, bytes: Int(bytes))
+        },
+        deliver: { batch in
+          if isCancelled() { throw CancellationError() }
+          let written = try store.applyBlocking(ChangeBatch(additions: batch.samples), drifting: batch.drifting)
+          summary += written
+          records += batch.samples.count + batch.drifting.count
+          for sample in batch.samples { read[sample.type, default: 0] += 1 }
+          for sample in batch.drifting { read[sample.type, default: 0] += 1 }
+        })
+      return ImportResult(report: report, summary: summary, read: read)
+    }
+  }
+}

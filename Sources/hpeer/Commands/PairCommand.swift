@@ -1,0 +1,101 @@
+import ArgumentParser
+import Foundation
+import PeerClient
+import PeerProtocol
+import PeerServer
+import PeerTrust
+import Terminal
+
+struct Pair: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Pair with a machine that serves, or open a pairing window on this one.",
+    discussion: """
+      Asks for the six digits that the other machine shows. They are never given on the command line, where others \
+      could read them. The text of a QR code works in their place, and brings the address along.
+
+      Examples:
+        hpeer pair studio
+        zbarimg -q --raw shot.png | hpeer pair -
+        echo 482913 | hpeer pair studio --code-stdin
+        hpeer pair --wait          # on the serving machine: opens a window and shows a code here
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Argument(help: "The other machine's name; - reads the text of a QR code from standard input.")
+  var name: String?
+  @Option(help: "The other machine's address, HOST[:PORT], instead of looking for it.")
+  var host: String?
+  @Flag(help: "Read the code from standard input.")
+  var codeStdin = false
+  @Flag(help: "Open a window on the server that runs on this machine, and show the code here.")
+  var wait = false
+  @Flag(help: "With --wait: print HealthAppTransfer's JSON on standard output, too.")
+  var pairingJSON = false
+
+  func validate() throws {
+    if wait, name != nil || host != nil || codeStdin {
+      throw ValidationError("--wait is for this machine and takes no name, --host or --code-stdin.")
+    }
+    if let name, PairingCode(name) != nil || name.uppercased().hasPrefix("HPEER:") {
+      throw ValidationError(
+        "A code on the command line can be read by every user of this machine: type it when asked, or pipe it in with --code-stdin. Ask for a new code now."
+      )
+    }
+  }
+
+  func run() async throws {
+    if wait { return try await waitHere() }
+    let home = common.homeDirectory
+    let registry = try await home.openRegistry()
+    let identity = try await home.identity()
+    let dialogue = PairingDialogue(
+      registry: registry, identity: identity, store: try home.createStore(), clientName: Hostname.short)
+    if name == "-" {
+      _ = try await dialogue.pair(with: [], code: .standardInput)
+      return
+    }
+    let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
+    let endpoints: [PeerEndpoint]
+    if let host {
+      guard let endpoint = PeerEndpoint(host, defaultPort: Route.defaultPort) else {
+        throw ValidationError("--host takes HOST or HOST:PORT.")
+      }
+      endpoints = [endpoint]
+    } else {
+      endpoints = try await find(finder)
+    }
+    _ = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
+  }
+
+  /// Pairing again is allowed: it renews the token.
+  private func find(_ finder: PeerFinder) async throws -> [PeerEndpoint] {
+    switch try await finder.target(named: name) {
+    case .unpaired(_, let endpoints): return endpoints
+    case .paired(let server, let endpoints):
+      let (_, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint in
+        _ = try await PairingSession.open(at: endpoint, pinned: server.fingerprint)
+      }
+      return [endpoint]
+    }
+  }
+
+  private func waitHere() async throws {
+    let path = common.homeDirectory.socketPath
+    let outcome = try await interruptible { () -> ControlEvent? in
+      var last: ControlEvent?
+      try await ControlClient.openWindow(at: path) { event in
+        last = event
+        try WindowPresentation.show(event, pairingJSON: pairingJSON)
+      }
+      return last
+    }
+    switch outcome {
+    case .paired: return
+    case .locked:
+      throw CommandFailure(.windowClosed, "Five wrong codes: the window is locked. Run this again to open a new one.")
+    case .closed(let reason): throw CommandFailure(.windowClosed, "The window closed (\(reason)) before anyone paired.")
+    case .failed(let message): throw CommandFailure(.other, PlainText.escaped(message, limit: 300))
+    case .code, nil: throw CommandFailure(.unreachable, "The server stopped before anyone paired.")
+    }
+  }
+}

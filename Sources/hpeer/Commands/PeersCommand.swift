@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import PeerTrust
+import Terminal
+
+struct Peers: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List the machines that may read here, and those that are pulled from.",
+    discussion: """
+      Examples:
+        hpeer peers
+        hpeer peers --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var output: JSONOption
+
+  private struct Report: Encodable {
+    struct Client: Encodable {
+      var name: String
+      var id: String
+      var method: String
+      var state: String
+      var types: [String]?
+      var created: Date
+      var lastSeen: Date?
+      var expires: Date
+    }
+    struct Server: Encodable {
+      var name: String
+      var id: String
+      var fingerprint: String
+      var address: String?
+      var created: Date
+      var lastUsed: Date?
+    }
+    var clients: [Client]
+    var servers: [Server]
+  }
+
+  func run() async throws {
+    let registry = try await common.homeDirectory.openRegistry()
+    let clients = try await registry.clients()
+    let servers = try await registry.servers()
+    if output.json {
+      return try Console.print(json: Self.report(clients, servers))
+    }
+    guard !clients.isEmpty || !servers.isEmpty else {
+      Console.say("No machine is paired with this one yet.")
+      return
+    }
+    if !clients.isEmpty {
+      var table = Table(columns: [
+        .init("MAY READ HERE"), .init("ID"), .init("STATE"), .init("LAST SEEN"), .init("EXPIRES"),
+      ])
+      for client in clients {
+        table.append([
+          .init(client.name), .init(client.id.short), .init(Self.state(of: client)),
+          .init(client.lastSeen.map(Self.text) ?? "never"), .init(Self.text(client.expires)),
+        ])
+      }
+      try Console.print(table)
+    }
+    if !servers.isEmpty {
+      if !clients.isEmpty { try Console.print("") }
+      var table = Table(columns: [.init("PULLED FROM"), .init("ID"), .init("ADDRESS"), .init("LAST PULL")])
+      for server in servers {
+        table.append([
+          .init(server.name), .init(server.id.short), .init(Self.address(of: server) ?? "-"),
+          .init(server.lastUsed.map(Self.text) ?? "never"),
+        ])
+      }
+      try Console.print(table)
+    }
+  }
+
+  private static func report(_ clients: [ClientRecord], _ servers: [ServerRecord]) -> Report {
+    Report(
+      clients: clients.map {
+        .init(
+          name: $0.name, id: $0.id.hex, method: $0.method.rawValue, state: state(of: $0),
+          types: $0.scope.types?.sorted(), created: $0.created, lastSeen: $0.lastSeen, expires: $0.expires)
+      },
+      servers: servers.map {
+        .init(
+          name: $0.name, id: $0.id.hex, fingerprint: $0.fingerprint.hex, address: address(of: $0),
+          created: $0.created, lastUsed: $0.lastUsed)
+      })
+  }
+
+  private static func state(of client: ClientRecord) -> String {
+    if client.revoked != nil { return "revoked" }
+    if client.expires <= Date() { return "expired" }
+    return client.isBound ? "active" : "active, unbound"
+  }
+
+  private static func address(of server: ServerRecord) -> String? {
+    guard let host = server.host, let port = server.port else { return nil }
+    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  private static func text(_ date: Date) -> String {
+    date.formatted(.iso8601.year().month().day().dateSeparator(.dash).time(includingFractionalSeconds: false))
+  }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import Foundation
+import HealthModel
+import HealthStore
+import PeerClient
+import PeerDiscovery
+import PeerProtocol
+import PeerTrust
+import Synchronization
+import Terminal
+
+struct Pull: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Bring this machine's store up to date with another's.",
+    discussion: """
+      Finds the other machine, pairs with it the first time, and fetches what changed since the last pull. Without a \
+      name it is the one machine that this one is paired with. Interrupted anywhere, it goes on where it stopped.
+
+      Examples:
+        hpeer pull studio
+        hpeer pull
+        hpeer pull --host 192.168.1.20
+        hpeer pull --all --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var output: JSONOption
+  @Argument(help: "The other machine's name, or the beginning of its id.")
+  var name: String?
+  @Option(help: "The other machine's address, HOST[:PORT], instead of looking for it.")
+  var host: String?
+  @Flag(help: "Pull from every machine that this one is paired with.")
+  var all = false
+  @Flag(help: "Read the code from standard input if pairing is needed.")
+  var codeStdin = false
+  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: Self.types)
+  var types: [SampleType] = []
+  @Flag(help: "Compare from the beginning instead of from the last pull; adds nothing twice.")
+  var full = false
+
+  func validate() throws {
+    if all, name != nil || host != nil { throw ValidationError("--all takes no name and no --host.") }
+    if name != nil, host != nil { throw ValidationError("Give a name or --host, not both.") }
+  }
+
+  func run() async throws {
+    let home = common.homeDirectory
+    let registry = try await home.openRegistry()
+    let identity = try await home.identity()
+    let store = try home.createStore()
+    let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
+    let puller = Puller(
+      store: store, registry: registry, finder: finder, types: types, full: full, json: output.json)
+    if all {
+      return try await pullAll(registry, puller)
+    }
+    switch try await target(finder) {
+    case .paired(let server, let endpoints):
+      try await puller.pull(server, endpoints: endpoints)
+    case .unpaired(let name, let endpoints):
+      Console.say("Found \(PlainText.escaped(name)), not paired yet.")
+      let dialogue = PairingDialogue(
+        registry: registry, identity: identity, store: store, clientName: Hostname.short)
+      let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
+      try await puller.pull(server, endpoints: endpoints)
+    }
+  }
+
+  private func target(_ finder: PeerFinder) async throws -> PeerTarget {
+    guard let host else { return try await finder.target(named: name) }
+    guard let endpoint = PeerEndpoint(host, defaultPort: Route.defaultPort) else {
+      throw ValidationError("--host takes HOST or HOST:PORT.")
+    }
+    return try await finder.target(at: endpoint)
+  }
+
+  /// One machine that is away does not keep the others from being pulled; the first failure is the command's.
+  private func pullAll(_ registry: PeerRegistry, _ puller: Puller) async throws {
+    let servers = try await registry.servers()
+    guard !servers.isEmpty else {
+      throw CommandFailure(
+        .refused, "This machine is paired with nobody yet: run `hpeer pull NAME` or `hpeer pair NAME` first.")
+    }
+    var failure: (any Error)?
+    for server in servers {
+      do {
+        try await puller.pull(server, endpoints: PeerFinder.hint(of: server))
+      } catch is CancellationError {
+        throw CancellationError()
+      } catch {
+        Console.say("\(PlainText.escaped(server.name)): \(error)")
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private static func types(_ list: String) throws -> [SampleType] {
+    try list.split(separator: ",").map { name in
+      guard let type = SampleTypeCatalogue.healthKit.type(named: String(name)) else {
+        throw ValidationError(UnknownType.message(String(name)))
+      }
+      return type
+    }
+  }
+}
+
+/// Pulls from one server and tells about it.
+private struct Puller {
+  let store: HealthStore
+  let registry: PeerRegistry
+  let finder: PeerFinder
+  let types: [SampleType]
+  let full: Bool
+  let json: Bool
+
+  func pull(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws {
+    let started = ContinuousClock.now
+    let bar = ProgressBar(
+      label: PlainText.escaped(server.name, limit: 20), totalItems: nil, capabilities: Console.capabilities)
+    let progress = ProgressBox()
+    try await store.record(AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
+    do {
+      let (done, endpoint) = try await interruptible {
+        try await finder.reach(server, endpoints: endpoints) { endpoint in
+          try await PeerClient.Pull(into: store, from: server, at: endpoint, types: types).run(full: full) {
+            done, total in
+            progress.set(done)
+            bar.setTotal(items: total)
+            bar.update(items: done.changes, bytes: done.bytes)
+          }
+        }
+      }
+      bar.finish()
+      try await registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
+      try await registry.markServerUsed(id: server.id)
+      try await record(.pullFinished, server, done)
+      try PullPresentation(server: server, done: done, duration: started.duration(to: .now)).print(json: json)
+    } catch {
+      bar.finish()
+      let done = progress.value
+      try await record(.pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other")
+      throw done.changes > 0 ? Self.partial(error, done) : error
+    }
+  }
+
+  private func record(
+    _ name: AuditEvent.Name, _ server: ServerRecord, _ done: PullProgress, reason: String? = nil
+  ) async throws {
+    var detail = [
+      "peer": server.name, "id": server.id.hex, "added": String(done.added), "deleted": String(done.deleted),
+      "unchanged": String(done.unchanged), "bytes": String(done.bytes), "requests": String(done.requests),
+    ]
+    detail["reason"] = reason
+    try await store.record(AuditEvent(name, detail))
+  }
+
+  /// A pull that the network ended after something was committed.
+  private static func partial(_ error: any Error, _ done: PullProgress) -> any Error {
+    switch error {
+    case PeerError.connectionLost, PeerError.silent, PeerError.unreachable, PeerError.feed:
+      CommandFailure(.partial, "\(error) \(HumanFormat.count(done.changes, "change")) arrived and are saved.")
+    default: error
+    }
+  }
+}
+
+/// The latest progress, for the report of a pull that fails.
+private final class ProgressBox: Sendable {
+  private let box = Mutex(PullProgress())
+  var value: PullProgress { box.withLock { $0 } }
+  func set(_ progress: PullProgress) { box.withLock { $0 = progress } }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import HealthModel
+import HealthStore
+import Terminal
+
+struct Show: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print samples of one type, newest first.",
+    discussion: """
+      With --json each sample is one JSON object on a line of its own.
+
+      Examples:
+        hpeer show heartRate
+        hpeer show workout --from 2024-01-01 --to 2024-12-31 --limit 100
+        hpeer show stepCount --json --limit 0
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Argument(help: "A short name (stepCount) or a HealthKit identifier.")
+  var type: String
+  @Option(help: "Only what starts on or after this date (2024-06-15, local) or instant (ISO 8601).")
+  var from: DateArgument?
+  @Option(help: "Only what starts on or before this date, or before this instant.")
+  var to: DateArgument?
+  @Option(help: "How many; 0 for all.")
+  var limit = 20
+  @Flag(help: "Print each sample as a JSON object on a line of its own.")
+  var json = false
+
+  func validate() throws {
+    if limit < 0 { throw ValidationError("--limit takes a number from 0.") }
+  }
+
+  private static let pageSize = 1000
+
+  func run() async throws {
+    let type = try UnknownType.resolve(type)
+    let store = try common.homeDirectory.openStore()
+    let range = (from?.start ?? Timestamp(microseconds: .min))..<(to?.end ?? Timestamp(microseconds: .max))
+    let wanted = limit == 0 ? Int.max : limit
+    var offset = 0
+    while offset < wanted {
+      let page = try await store.samples(
+        of: type, in: range, offset: offset, limit: min(Self.pageSize, wanted - offset))
+      for sample in page { try print(sample) }
+      offset += page.count
+      if page.count < Self.pageSize { break }
+    }
+    if offset == 0 { Console.say("No sample of \(type.shortName) in this range.") }
+  }
+
+  private func print(_ sample: Sample) throws {
+    if json { return try Console.print(json: sample) }
+    let source = PlainText.escaped(sample.source.name)
+    try Console.print("\(sample.start.iso8601)  \(sample.end.iso8601)  \(Self.text(of: sample))  \(source)")
+  }
+
+  private static func text(of sample: Sample) -> String {
+    switch sample.payload {
+    case .quantity(let quantity): "\(quantity.value) \(PlainText.escaped(quantity.unit))"
+    case .category(let category):
+      PlainText.escaped(CategoryValueNames.healthKit.exported(category, type: sample.type) ?? "-", limit: 100)
+    case .workout(let workout):
+      PlainText.escaped(workout.activityType.exported, limit: 100)
+        + (workout.duration.map { " \(HumanFormat.duration(.seconds($0)))" } ?? "")
+    case .correlation(let correlation): HumanFormat.count(correlation.members.count, "member")
+    case .characteristic(let value): PlainText.escaped(value.value, limit: 100)
+    case .activitySummary(let summary):
+      summary.attributes.sorted { $0.key < $1.key }
+        .map { "\(PlainText.escaped($0.key))=\(PlainText.escaped($0.value))" }.joined(separator: " ")
+    case .unknown(let kind, _): PlainText.escaped(kind)
+    }
+  }
+}
+
+/// A type name that nothing is known under.
+enum UnknownType {
+  static func resolve(_ text: String) throws -> SampleType {
+    guard let type = SampleTypeCatalogue.healthKit.type(named: text) else {
+      throw ValidationError(message(text))
+    }
+    return type
+  }
+
+  static func message(_ text: String) -> String {
+    let suggestions = SampleTypeCatalogue.healthKit.suggestions(for: text)
+    return "There is no type called \(PlainText.escaped(text))."
+      + (suggestions.isEmpty ? "" : " Did you mean \(suggestions.joined(separator: " or "))?")
+      + " `hpeer types` lists what the store holds."
+  }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import HealthModel
+import HealthStore
+import Terminal
+
+struct Types: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List what the store holds, by type.",
+    discussion: """
+      Examples:
+        hpeer types
+        hpeer types --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var output: JSONOption
+
+  private struct Entry: Encodable {
+    var type: String
+    var identifier: String
+    var samples: Int
+    var first: Timestamp?
+    var last: Timestamp?
+  }
+
+  func run() async throws {
+    let store = try common.homeDirectory.openStore()
+    var entries: [Entry] = []
+    for count in try await store.typeCounts() {
+      let extent = try await store.extent(of: count.type)
+      entries.append(
+        Entry(
+          type: count.type.shortName, identifier: count.type.rawValue, samples: count.samples,
+          first: extent?.lowerBound, last: extent?.upperBound))
+    }
+    entries.sort { ($1.samples, $0.type) < ($0.samples, $1.type) }
+    if output.json { return try Console.print(json: ["types": entries]) }
+    guard !entries.isEmpty else {
+      Console.say("The store is empty.")
+      return
+    }
+    var table = Table(columns: [.init("TYPE"), .init("SAMPLES", .trailing), .init("FIRST"), .init("LAST")])
+    for entry in entries {
+      table.append([
+        .init(entry.type), .init(HumanFormat.count(entry.samples)), .init(Self.day(entry.first)),
+        .init(Self.day(entry.last)),
+      ])
+    }
+    try Console.print(table)
+    let total = entries.reduce(0) { $0 + $1.samples }
+    Console.say("\(HumanFormat.count(total, "sample")) of \(HumanFormat.count(entries.count, "type")).")
+  }
+
+  private static func day(_ instant: Timestamp?) -> String {
+    instant.map { String($0.iso8601.prefix { $0 != "T" }) } ?? "-"
+  }
+}

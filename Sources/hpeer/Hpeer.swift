@@ -1,0 +1,43 @@
+import ArgumentParser
+import Terminal
+
+/// `hpeer`: moves a person's health record between machines they own.
+@main
+struct Hpeer: AsyncParsableCommand {
+  static let version = "0.1.0"
+
+  static let configuration = CommandConfiguration(
+    commandName: "hpeer",
+    abstract: "Moves your health record between machines you own, on the local network, with no cloud in between.",
+    discussion: """
+      First time, on the machine that has the data:
+        hpeer import ~/Downloads/export.zip
+        hpeer serve
+      On the other machine:
+        hpeer pull NAME
+
+      Exit codes: 0 done, 1 other, 2 usage, 3 unreachable, 4 not paired or refused, 5 temporary (try again), 6 wrong \
+      code, 7 pairing window closed or locked, 8 certificate changed, 10 store missing, corrupt or newer, 11 store \
+      locked, 12 partial (position saved), 65 bad input data, 130 interrupted.
+      """,
+    version: version,
+    groupedSubcommands: [
+      CommandGroup(name: "The record", subcommands: [Import.self, Types.self, Show.self, Delete.self]),
+      CommandGroup(name: "Peers", subcommands: [Serve.self, Discover.self, Pair.self, Pull.self, Unpair.self]),
+      CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Audit.self]),
+    ])
+
+  static func main() async {
+    StandardStream.prepareAll()
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      ExitStatus.exit(with: error)
+    }
+  }
+}

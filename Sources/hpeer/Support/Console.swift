@@ -1,0 +1,34 @@
+import Foundation
+import Terminal
+
+/// Data goes to standard output, everything said to the person to standard error.
+enum Console {
+  static let capabilities = TerminalCapabilities.current()
+  static let style = Style(for: .error, of: capabilities)
+  static let outputStyle = Style(for: .output, of: capabilities)
+
+  static func say(_ line: String = "") {
+    // Where nobody can be told, the work goes on.
+    try? OutputWriter.standardError.writeLine(line)
+  }
+
+  static func warn(_ line: String) {
+    say("\(style.yellow("warning:")) \(line)")
+  }
+
+  static func print(_ line: String) throws {
+    try OutputWriter.standardOutput.writeLine(line)
+  }
+
+  static func print(_ table: Table) throws {
+    let width = capabilities.isTerminal(.output) ? capabilities.size.columns : nil
+    try OutputWriter.standardOutput.writeLines(table.rendered(width: width, style: outputStyle))
+  }
+
+  static func print(json value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .iso8601
+    try print(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+}

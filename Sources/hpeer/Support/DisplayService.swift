@@ -1,0 +1,101 @@
+import Foundation
+import HealthStore
+import PeerProtocol
+import PeerServer
+import PeerTrust
+import ServiceLifecycle
+import Synchronization
+import Terminal
+
+/// The person's side of a running server: shows the code, takes `n`, and writes what the pairing desk does into the audit log.
+final class DisplayService: Service {
+  private let ports: AsyncStream<Int>
+  private let desk: PairingDesk
+  private let events: AsyncStream<PairingEvent>
+  private let audit: AuditTrail
+  private let store: HealthStore
+  private let identity: PeerIdentity
+  private let name: String
+  private let host: String?
+  private let presentation: ServePresentation
+  private let port = Mutex(0)
+
+  init(
+    ports: AsyncStream<Int>, desk: PairingDesk, events: PairingEvents, audit: AuditTrail, store: HealthStore,
+    identity: PeerIdentity, name: String, host: String?, presentation: ServePresentation
+  ) {
+    self.ports = ports
+    self.desk = desk
+    self.events = events.listen()
+    self.audit = audit
+    self.store = store
+    self.identity = identity
+    self.name = name
+    self.host = host
+    self.presentation = presentation
+  }
+
+  func run() async throws {
+    try await cancelWhenGracefulShutdown { [self] in
+      guard let port = await ports.first(where: { _ in true }) else { return }
+      self.port.withLock { $0 = port }
+      await audit.record(.serverStarted, ["port": String(port), "name": name])
+      presentation.started(
+        name: name, port: port, addresses: addresses, counts: try await store.typeCounts(),
+        fingerprint: identity.fingerprint)
+      await withTaskGroup { group in
+        group.addTask { await self.report() }
+        if presentation.interactive { group.addTask { await self.takeLines() } }
+        if presentation.interactive { group.addTask { await self.openWindow() } }
+      }
+    }
+    // Others in the group are still at work: this service must not be the first to end.
+    try? await gracefulShutdown()
+  }
+
+  /// What another machine needs to pair.
+  func payload(_ code: PairingCode, _ expiry: Date) throws -> PairingPayload {
+    try PairingPayload(
+      host: addresses.first ?? "\(Hostname.short).local", port: UInt16(clamping: port.withLock { $0 }),
+      fingerprint: identity.fingerprint, code: code, expiry: expiry)
+  }
+
+  private var addresses: [String] {
+    if let host, host != "0.0.0.0", host != "::" { return [host] }
+    return LocalAddress.all()
+  }
+
+  private func report() async {
+    for await event in events {
+      await audit.record(event)
+      presentation.event(event)
+      switch event {
+      case .windowOpened, .codeRotated: await showCode()
+      default: break
+      }
+    }
+  }
+
+  private func showCode() async {
+    guard case .open(let expiresAt, _) = await desk.status().window, let code = await desk.currentCode else { return }
+    do {
+      presentation.code(code, payload: try payload(code, expiresAt), expiresAt: expiresAt)
+    } catch {
+      Console.warn("the code cannot be shown: \(error)")
+    }
+  }
+
+  private func takeLines() async {
+    for await line in LineReader() where line.trimmingCharacters(in: .whitespaces).lowercased() == "n" {
+      await openWindow()
+    }
+  }
+
+  private func openWindow() async {
+    do {
+      _ = try await desk.open()
+    } catch {
+      Console.warn("\(error)")
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Foundation
+import HealthFormats
+import HealthStore
+import PeerClient
+import PeerDiscovery
+import PeerProtocol
+import PeerServer
+import PeerTrust
+import Terminal
+
+/// The exit codes that scripts may rely on; documented in `hpeer --help` and the README.
+enum ExitStatus: Int32 {
+  case done = 0
+  case other = 1
+  case usage = 2
+  case unreachable = 3
+  case refused = 4
+  case temporary = 5
+  case wrongCode = 6
+  case windowClosed = 7
+  case certificateChanged = 8
+  case storeUnusable = 10
+  case storeLocked = 11
+  case partial = 12
+  case badInput = 65
+  case interrupted = 130
+}
+
+/// A failure that a command words itself.
+struct CommandFailure: Error, CustomStringConvertible {
+  var status: ExitStatus
+  var description: String
+
+  init(_ status: ExitStatus, _ description: String) {
+    self.status = status
+    self.description = description
+  }
+}
+
+extension ExitStatus {
+  /// Says what happened in one sentence on standard error and ends the process.
+  static func exit(with error: any Error) -> Never {
+    if let error = error as? OutputError, error == .readerGone { Foundation.exit(0) }
+    if case PromptError.interrupted(let signal)? = error as? PromptError { Foundation.exit(128 + signal) }
+    guard let (status, message) = describe(error) else { leaveToParser(error) }
+    let capabilities = TerminalCapabilities.current()
+    let style = Style(for: .error, of: capabilities)
+    try? OutputWriter.standardError.writeLine("\(style.red("hpeer:")) \(message)")
+    Foundation.exit(status.rawValue)
+  }
+
+  /// Help, version and usage errors are the parser's to print; only its usage code is ours.
+  private static func leaveToParser(_ error: any Error) -> Never {
+    let code = Hpeer.exitCode(for: error)
+    guard code == .validationFailure else { Hpeer.exit(withError: error) }
+    try? OutputWriter.standardError.writeLine(Hpeer.fullMessage(for: error))
+    Foundation.exit(ExitStatus.usage.rawValue)
+  }
+
+  private static func describe(_ error: any Error) -> (ExitStatus, String)? {
+    switch error {
+    case let error as CommandFailure: (error.status, error.description)
+    case let error as PeerError: (status(of: error), error.description)
+    case let error as StoreError: (status(of: error), error.description)
+    case let error as PeerRegistryError: (status(of: error), error.description)
+    case let error as PeerFinderError: (status(of: error), error.description)
+    case let error as DiscoveryError: (.unreachable, error.description)
+    case let error as ImportError: (.badInput, error.description)
+    case let error as PairingPayloadError: (.badInput, error.description)
+    case let error as PairingExchangeError: (.refused, error.description)
+    case let error as PairingDeskError: (.other, error.description)
+    case let error as IdentityError: (.other, error.description)
+    case let error as PeerServerError: (.other, error.description)
+    case let error as PromptError: (error == .noTerminal ? .usage : .other, error.description)
+    case let error as ControlClient.NoServer: (.unreachable, error.description)
+    case is CancellationError: (.interrupted, "Interrupted.")
+    default: nil
+    }
+  }
+
+  private static func status(of error: PeerError) -> ExitStatus {
+    switch error {
+    case .unreachable, .handshakeFailed, .silent, .connectionLost, .notHpeer: .unreachable
+    case .certificateChanged: .certificateChanged
+    case .tokenRefused, .notPaired, .confirmationFailed: .refused
+    case .pairing(.wrongCode): .wrongCode
+    case .pairing(.windowClosed), .pairing(.windowLocked), .pairing(.sessionExpired): .windowClosed
+    case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
+    case .pairing: .refused
+    case .unexpectedAnswer, .feed: .other
+    }
+  }
+
+  private static func status(of error: PeerFinderError) -> ExitStatus {
+    switch error {
+    case .nobody, .notFound: .unreachable
+    case .several: .usage
+    }
+  }
+
+  private static func status(of error: StoreError) -> ExitStatus {
+    switch error {
+    case .missing, .newerSchema, .corrupt: .storeUnusable
+    case .locked: .storeLocked
+    case .diskFull, .notPermitted, .unusableDirectory, .anchorOutOfRange, .other: .other
+    }
+  }
+
+  private static func status(of error: PeerRegistryError) -> ExitStatus {
+    switch error {
+    case .newerSchema, .damaged: .storeUnusable
+    case .busy: .storeLocked
+    case .notFound: .refused
+    case .ambiguous: .usage
+    case .failed: .other
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+import HealthStore
+import PeerTrust
+
+/// Where everything of one user's hpeer lives.
+struct Home {
+  /// The store, the identity and the registry of peers: what a backup needs.
+  let directory: String
+  /// The Unix socket of a running server.
+  let socketPath: String
+
+  /// `--home` before `HPEER_HOME` before the XDG directories.
+  init(option: String?) {
+    let environment = ProcessInfo.processInfo.environment
+    if let path = option ?? environment["HPEER_HOME"], !path.isEmpty {
+      directory = Self.absolute(path)
+      socketPath = directory + "/control.sock"
+    } else {
+      let data = environment["XDG_DATA_HOME"] ?? NSHomeDirectory() + "/.local/share"
+      directory = Self.absolute(data) + "/hpeer"
+      socketPath = (environment["XDG_RUNTIME_DIR"].map { $0 + "/hpeer.sock" }) ?? directory + "/control.sock"
+    }
+  }
+
+  var url: URL { URL(fileURLWithPath: directory, isDirectory: true) }
+
+  /// The store that exists here. Throws ``StoreError/missing(path:)`` before the first import or pull.
+  func openStore() throws(StoreError) -> HealthStore {
+    try HealthStore(directory: directory, create: false)
+  }
+
+  func createStore() throws(StoreError) -> HealthStore {
+    try HealthStore(directory: directory)
+  }
+
+  func openRegistry() async throws -> PeerRegistry {
+    try await PeerRegistry.open(in: url)
+  }
+
+  func identity() async throws -> PeerIdentity {
+    try await IdentityStore.loadOrCreate(in: url)
+  }
+
+  private static func absolute(_ path: String) -> String {
+    let expanded = NSString(string: path).expandingTildeInPath
+    return expanded.hasPrefix("/") ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
+  }
+}
+
+/// Options that every command has.
+struct CommonOptions: ParsableArguments {
+  @Option(help: "Keep everything in this directory instead of the XDG ones (also: HPEER_HOME).")
+  var home: String?
+
+  var homeDirectory: Home { Home(option: home) }
+}
+
+/// For commands that can print one JSON object instead of text for people.
+struct JSONOption: ParsableArguments {
+  @Flag(help: "Print one JSON object on standard output instead of text.")
+  var json = false
+}

@@ -1,0 +1,60 @@
+import Dispatch
+import Foundation
+import ServiceLifecycle
+import UnixSignals
+
+/// Runs work that Ctrl-C or SIGTERM cancels, so that it can end in good order: what is committed stays, and the exit code is 130.
+func interruptible<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+  let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+  return try await withThrowingTaskGroup(of: Value?.self) { group in
+    group.addTask(operation: work)
+    group.addTask {
+      for await _ in signals { return nil }
+      // The stream ends only with its task: the work has finished first.
+      try await Task.sleep(for: .seconds(Int32.max))
+      return nil
+    }
+    defer { group.cancelAll() }
+    guard let first = try await group.next(), let value = first else {
+      group.cancelAll()
+      // Wait for the work to notice, so that nothing is cut off in a write.
+      while let rest = try? await group.next() {
+        if let value = rest { return value }
+      }
+      throw CommandFailure(
+        .interrupted, "Interrupted; everything up to here is saved, and the same command goes on from there.")
+    }
+    return value
+  }
+}
+
+/// Runs blocking work on a thread of its own and tells it when its task is cancelled.
+func onThread<Value: Sendable>(
+  _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Value
+) async throws -> Value {
+  let cancelled = CancellationFlag()
+  return try await withTaskCancellationHandler {
+    try await withCheckedThrowingContinuation { continuation in
+      let thread = Thread {
+        continuation.resume(with: Result { try work { cancelled.isSet } })
+      }
+      thread.stackSize = 4 << 20
+      thread.start()
+    }
+  } onCancel: {
+    cancelled.set()
+  }
+}
+
+private final class CancellationFlag: Sendable {
+  private let flag = DispatchSemaphore(value: 0)
+
+  func set() { flag.signal() }
+
+  var isSet: Bool {
+    guard flag.wait(timeout: .now()) == .success else { return false }
+    // Stays set for the next who asks.
+    flag.signal()
+    return true
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import HealthStore
+import PeerClient
+import PeerProtocol
+import PeerTrust
+import Terminal
+
+/// Pairs this machine with a server, with a person or a pipe supplying the code.
+struct PairingDialogue {
+  /// Where the code comes from.
+  enum CodeSource {
+    case prompt
+    /// The first line of standard input: a code, or a whole payload.
+    case standardInput
+    case payload(PairingPayload)
+    case code(PairingCode)
+  }
+
+  let registry: PeerRegistry
+  let identity: PeerIdentity
+  let store: HealthStore
+  /// What the server's list shall call this machine.
+  let clientName: String
+
+  /// Pairs and stores the result. Tries the endpoints in order.
+  func pair(with endpoints: [PeerEndpoint], code source: CodeSource) async throws -> ServerRecord {
+    var source = source
+    if case .standardInput = source { source = try await readStandardInput() }
+    if case .payload(let payload) = source {
+      let endpoint = PeerEndpoint(host: payload.host, port: Int(payload.port))
+      return try await run(at: endpoint, pinned: payload.fingerprint, code: payload.code)
+    }
+    let endpoint = try await firstReachable(endpoints)
+    if case .code(let code) = source { return try await run(at: endpoint, pinned: nil, code: code) }
+    return try await ask(at: endpoint)
+  }
+
+  /// Asks for the code until it is right, given up or refused for good.
+  private func ask(at endpoint: PeerEndpoint) async throws -> ServerRecord {
+    while true {
+      let session = try await open(at: endpoint, pinned: nil)
+      let shown = PlainText.escaped(session.status.deviceName)
+      let text = try await Prompt.readSecret(prompt: "Code shown on \(shown): ")
+      if text.utf8.count > 12, let payload = try? PairingPayload.parse(text) {
+        return try await run(
+          at: PeerEndpoint(host: payload.host, port: Int(payload.port)), pinned: payload.fingerprint, code: payload.code
+        )
+      }
+      guard let code = PairingCode(text) else {
+        Console.say("That is not a code: it has six digits, such as 482 913.")
+        continue
+      }
+      do {
+        return try await finish(session, code: code)
+      } catch PeerError.pairing(.wrongCode(let left)) where left > 0 {
+        Console.say(
+          "Wrong code. \(HumanFormat.count(left, "attempt")) left; \(shown) shows a new code now.")
+      }
+    }
+  }
+
+  private func run(at endpoint: PeerEndpoint, pinned: Fingerprint?, code: PairingCode) async throws -> ServerRecord {
+    try await finish(try await open(at: endpoint, pinned: pinned), code: code)
+  }
+
+  private func open(at endpoint: PeerEndpoint, pinned: Fingerprint?) async throws -> PairingSession {
+    let session = try await PairingSession.open(at: endpoint, pinned: pinned)
+    if let known = try await registry.server(id: session.hello.serverID), known.fingerprint != session.fingerprint {
+      throw PeerError.certificateChanged(
+        peer: PlainText.escaped(known.name), pinned: known.fingerprint, seen: session.fingerprint)
+    }
+    ClockCheck.warn(about: session.status)
+    guard session.hello.windowOpen else { throw PeerError.pairing(.windowClosed) }
+    return session
+  }
+
+  private func finish(_ session: PairingSession, code: PairingCode) async throws -> ServerRecord {
+    let name = session.status.deviceName
+    do {
+      let paired = try await session.pair(code: code, clientID: identity.id, name: clientName)
+      let record = ServerRecord(
+        paired, name: name, host: session.endpoint.host, port: UInt16(session.endpoint.port))
+      try await registry.addServer(record)
+      try await store.record(
+        AuditEvent(.pairingSucceeded, ["peer": name, "id": record.id.hex, "role": "client"]))
+      Console.say("\(Console.style.green("Paired")) with \(PlainText.escaped(name)).")
+      return record
+    } catch let error as PeerError {
+      try await store.record(
+        AuditEvent(
+          .pairingFailed,
+          ["peer": name, "id": session.hello.serverID.hex, "role": "client", "reason": error.auditReason]))
+      throw error
+    }
+  }
+
+  private func firstReachable(_ endpoints: [PeerEndpoint]) async throws -> PeerEndpoint {
+    var failure: PeerError?
+    for endpoint in endpoints {
+      do {
+        _ = try await PairingSession.open(at: endpoint)
+        return endpoint
+      } catch let error as PeerError {
+        failure = failure ?? error
+      }
+    }
+    throw failure ?? PeerError.unreachable(endpoint: "the other machine", reason: "no address is known")
+  }
+
+  private func readStandardInput() async throws -> CodeSource {
+    guard let line = await LineReader().first(where: { !$0.trimmingCharacters(in: .whitespaces).isEmpty }) else {
+      throw CommandFailure(.badInput, "Standard input holds no code: pipe the six digits, or the text of the QR code.")
+    }
+    if let code = PairingCode(line) { return .code(code) }
+    return .payload(try PairingPayload.parse(line))
+  }
+}
+
+extension PeerError {
+  /// One word for the audit log.
+  var auditReason: String {
+    switch self {
+    case .pairing(let rejection): rejection.code
+    case .certificateChanged: "certificate_changed"
+    case .confirmationFailed: "confirmation_failed"
+    case .unreachable, .handshakeFailed, .notHpeer: "unreachable"
+    case .silent, .connectionLost: "connection_lost"
+    case .tokenRefused: "token_refused"
+    default: "other"
+    }
+  }
+}
+
+/// Codes and tokens have dates: clocks that disagree explain what looks like an expired one.
+enum ClockCheck {
+  private static let tolerance = 120.0
+
+  static func warn(about status: StatusData) {
+    guard let theirs = status.time else { return }
+    let difference = Date().timeIntervalSince1970 - theirs
+    guard abs(difference) > tolerance else { return }
+    let amount = HumanFormat.duration(.seconds(abs(difference).rounded()))
+    Console.warn(
+      "this machine's clock is \(amount) \(difference > 0 ? "ahead of" : "behind") the other's: codes and tokens may look expired."
+    )
+  }
+}

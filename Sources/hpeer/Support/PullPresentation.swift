@@ -1,0 +1,36 @@
+import Foundation
+import PeerClient
+import PeerTrust
+import Terminal
+
+/// What a pull says when it has ended: one line, or one JSON object.
+struct PullPresentation {
+  let server: ServerRecord
+  let done: PullProgress
+  let duration: Duration
+
+  private struct Report: Encodable {
+    var peer: String
+    var id: String
+    var added: Int
+    var deleted: Int
+    var unchanged: Int
+    var bytes: Int
+    var requests: Int
+    var seconds: Double
+  }
+
+  func print(json: Bool) throws {
+    let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+    if json {
+      return try Console.print(
+        json: Report(
+          peer: server.name, id: server.id.hex, added: done.added, deleted: done.deleted, unchanged: done.unchanged,
+          bytes: done.bytes, requests: done.requests, seconds: (seconds * 1000).rounded() / 1000))
+    }
+    try Console.print(
+      "\(PlainText.escaped(server.name)): \(HumanFormat.count(done.added)) added, \(HumanFormat.count(done.deleted)) deleted, "
+        + "\(HumanFormat.count(done.unchanged)) unchanged, \(HumanFormat.bytes(done.bytes)) in \(HumanFormat.duration(duration))"
+    )
+  }
+}
