@@ -1,0 +1,215 @@
+import Foundation
+import Testing
+
+/// One host, no network but loopback: what the commands say and how they end.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct CommandLineTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+  }
+
+  private var home: Host { scratch.host("home") }
+
+  private func file(_ name: String, _ contents: Data) throws -> String {
+    let path = scratch.path + "/" + name
+    try contents.write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  // MARK: Import
+
+  @Test("the same export twice, a later one, and an unzipped one")
+  func importing() async throws {
+    let first = try await home.run("import", SampleExport.small.value, "--json")
+    #expect(first.status == 0, "\(first.errors)")
+    let again = try await home.run("import", SampleExport.small.value)
+    #expect(again.lastLine.hasPrefix("0 samples added"))
+    let folder = scratch.path + "/folder"
+    let small = try await SampleExport.small.value
+    #expect(try await home.sh("mkdir '\(folder)' && cd '\(folder)' && unzip -q '\(small)'").status == 0)
+    #expect(try await home.run("import", folder).lastLine.hasPrefix("0 samples added"))
+    let later = try await home.run("import", SampleExport.smallLater.value)
+    #expect(later.status == 0)
+    #expect(!later.lastLine.hasPrefix("0 samples added"))
+  }
+
+  @Test("what is no export ends with code 65 and changes nothing", arguments: ["text", "zip", "empty", "missing"])
+  func notAnExport(_ kind: String) async throws {
+    let path: String
+    switch kind {
+    case "text": path = try file("a.xml", Data("just text".utf8))
+    case "zip":
+      path = scratch.path + "/other.zip"
+      #expect(try await home.sh("cd '\(scratch.path)' && echo hello > hello.txt && zip -q other.zip hello.txt").status == 0)
+    case "empty": path = try file("empty.zip", Data())
+    default: path = scratch.path + "/none.zip"
+    }
+    let outcome = try await home.run("import", path)
+    #expect(outcome.status == 65)
+    #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+    #expect(try await home.sampleCount() == 0)
+  }
+
+  @Test("a truncated zip: one sentence, code 65")
+  func truncatedZip() async throws {
+    let whole = try Data(contentsOf: URL(fileURLWithPath: await SampleExport.small.value))
+    let outcome = try await home.run("import", try file("cut.zip", whole.prefix(whole.count / 2)))
+    #expect(outcome.status == 65)
+    #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+  }
+
+  // MARK: The store
+
+  @Test("no store yet: code 10 and what to do")
+  func noStore() async throws {
+    for command in ["types", "audit"] {
+      let outcome = try await home.run(command)
+      #expect(outcome.status == 10)
+      #expect(outcome.errors.contains("hpeer import"))
+    }
+  }
+
+  @Test("a store from a newer version: code 10, left untouched")
+  func newerStore() async throws {
+    _ = try await home.run("import", SampleExport.small.value)
+    let store = home.home + "/store.sqlite"
+    #expect(try await home.sh("sqlite3 '\(store)' \"INSERT INTO grdb_migrations VALUES ('v99')\"").status == 0)
+    let before = try await home.sh("sha256sum '\(store)'").output
+    for arguments in [["types"], ["serve"], ["import", try await SampleExport.small.value]] {
+      let outcome = try await home.start(arguments).outcome()
+      #expect(outcome.status == 10)
+      #expect(outcome.errors.contains("newer"))
+    }
+    #expect(try await home.sh("sha256sum '\(store)'").output == before)
+  }
+
+  @Test("deleting asks, and without a terminal needs --yes")
+  func deleting() async throws {
+    _ = try await home.run("import", SampleExport.small.value)
+    let before = try await home.sampleCount()
+    let range = ["--type", "heartRate", "--from", "2000-01-01", "--to", "2100-01-01"]
+    let refused = try await RunningCommand(
+      ["setsid", "--wait", "env", "HPEER_HOME=\(home.home)", Build.hpeer, "delete"] + range
+    ).outcome()
+    #expect(refused.status == 2)
+    #expect(try await home.sampleCount() == before)
+    #expect(try await home.start(["delete"] + range + ["--yes"]).outcome().status == 0)
+    #expect(try await home.sampleCount() < before)
+    // What was deleted does not come back with the next import.
+    let remaining = try await home.sampleCount()
+    #expect(try await home.run("import", SampleExport.small.value).lastLine.hasPrefix("0 samples added"))
+    #expect(try await home.sampleCount() == remaining)
+  }
+
+  // MARK: Usage
+
+  @Test("usage errors end with code 2", arguments: [["pull", "--nonsense"], ["show", "noSuchType"], ["nonsense"], ["serve", "--port", "99999"]])
+  func usage(_ arguments: [String]) async throws {
+    #expect(try await home.start(arguments).outcome().status == 2)
+  }
+
+  @Test("a code on the command line is refused")
+  func codeInArguments() async throws {
+    let outcome = try await home.run("pair", "482913")
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("--code-stdin"))
+  }
+
+  @Test("every command has help with examples")
+  func help() async throws {
+    for command in [
+      "import", "types", "show", "delete", "serve", "discover", "pair", "pull", "unpair", "peers", "revoke", "audit",
+    ] {
+      let outcome = try await home.run("help", command)
+      #expect(outcome.status == 0)
+      #expect(outcome.output.contains("hpeer \(command)"), "no example for \(command)")
+    }
+  }
+
+  @Test("a type that is nearly right is suggested")
+  func suggestion() async throws {
+    #expect(try await home.run("show", "hartRate").errors.contains("heartRate"))
+  }
+
+  // MARK: Serving
+
+  @Test("a second server on one store: code 11, naming the first")
+  func secondServer() async throws {
+    let (server, _) = try await home.serve(["--port", "0", "--no-advertise"])
+    let second = try await home.run("serve", "--port", "0")
+    #expect(second.status == 11)
+    #expect(second.errors.contains("\(server.pid)"))
+  }
+
+  @Test("a port that is taken: one sentence with the way out")
+  func portTaken() async throws {
+    let (_, port) = try await home.serve(["--port", "0", "--no-advertise"])
+    let other = try await scratch.host("other").run("serve", "--port", "\(port)", "--no-advertise")
+    #expect(other.status == 1)
+    #expect(other.errors.contains("--port 0"))
+  }
+
+  @Test("SIGTERM and SIGINT drain and say goodbye", arguments: [SIGTERM, SIGINT])
+  func stopping(_ signal: Int32) async throws {
+    let (server, _) = try await home.serve(["--port", "0", "--no-advertise"])
+    server.send(signal)
+    let outcome = try await server.outcome(within: .seconds(20))
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.contains("Goodbye"))
+    #expect(!FileManager.default.fileExists(atPath: home.home + "/control.sock"))
+  }
+
+  @Test("without a terminal no code is shown, and the control socket is the owner's alone")
+  func noCodeInLogs() async throws {
+    let (server, _) = try await home.serve(["--port", "0", "--no-advertise"])
+    let (code, waiting) = try await home.openWindow()
+    let digits = code.replacing(" ", with: "")
+    #expect(!server.errors.contains(code) && !server.errors.contains(digits))
+    let attributes = try FileManager.default.attributesOfItem(atPath: home.home + "/control.sock")
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let audit = try await home.run("audit")
+    #expect(!audit.output.contains(code) && !audit.output.contains(digits))
+    waiting.send(SIGINT)
+    #expect(try await waiting.outcome().status == 130)
+  }
+
+  @Test("pair --wait without a server says what to start")
+  func waitWithoutServer() async throws {
+    _ = try await home.run("import", SampleExport.small.value)
+    let outcome = try await home.run("pair", "--wait")
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("hpeer serve"))
+  }
+
+  @Test("a whole payload pairs: URI and JSON, from standard input")
+  func payload() async throws {
+    _ = try await home.run("import", SampleExport.small.value)
+    _ = try await home.serve(["--port", "0", "--no-advertise", "--bind", "127.0.0.1"])
+    let waiting = try home.start(["pair", "--wait", "--pairing-json"])
+    let uri = try await waiting.errors(matching: #/HPEER:P1\/[^\s]+/#)
+    let first = scratch.host("first")
+    #expect(try await first.run("pair", "-", input: String(uri) + "\n").status == 0)
+    #expect(try await first.run("pull").status == 0)
+    #expect(try await first.contents() == home.contents())
+    #expect(try await waiting.outcome().status == 0)
+
+    let again = try home.start(["pair", "--wait", "--pairing-json"])
+    try await again.errors(matching: #/Code:/#)
+    let json = try await eventually("the JSON is printed") { again.output.contains("}") ? again.output : nil }
+    #expect(try await scratch.host("second").run("pair", "-", input: json).status == 0)
+  }
+
+  @Test("un-pairing is told to the server")
+  func unpairing() async throws {
+    _ = try await home.run("import", SampleExport.small.value)
+    let (_, port) = try await home.serve(["--port", "0", "--no-advertise", "--name", "studio"])
+    let (code, _) = try await home.openWindow()
+    let client = scratch.host("client")
+    #expect(try await client.run("pull", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code).status == 0)
+    #expect(try await client.run("unpair", "studio").status == 0)
+    #expect(try await client.run("peers").errors.contains("No machine"))
+    #expect(try await home.run("peers").output.contains("revoked"))
+  }
+}

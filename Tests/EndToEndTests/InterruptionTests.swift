@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+/// A pull that is killed, cut off or out of room, and then run again: the same content, nothing twice.
+@Suite(
+  .serialized, .timeLimit(.minutes(15)),
+  .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
+struct InterruptionTests {
+  /// A studio with a large import, serving and paired with the laptop, which has not pulled yet.
+  private func pairedHosts() async throws -> (TwoHosts, server: RunningCommand) {
+    let hosts = try await TwoHosts()
+    #expect(try await hosts.studio.run("import", SampleExport.large.value).status == 0)
+    let (server, _) = try await hosts.studio.serve(["--name", "studio"])
+    let (code, _) = try await hosts.studio.openWindow()
+    let paired = try await hosts.laptop.run("pair", "studio", "--code-stdin", input: code)
+    #expect(paired.status == 0, "\(paired.errors)")
+    return (hosts, server)
+  }
+
+  /// Starts a pull and waits until it has committed something, but not everything.
+  private func pullInTheMiddle(_ hosts: TwoHosts) async throws -> RunningCommand {
+    let total = try await hosts.studio.sampleCount()
+    let pull = try hosts.laptop.start(["pull"])
+    let count = try await eventually("a part has arrived") {
+      let count = try await hosts.laptop.sampleCount()
+      return count > 0 ? count : nil
+    }
+    try #require(count < total, "the export is too small to be interrupted")
+    return pull
+  }
+
+  private func expectCompletion(_ hosts: TwoHosts) async throws {
+    let again = try await hosts.laptop.run("pull")
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(try await hosts.studio.contents() == hosts.laptop.contents())
+    #expect(try await hosts.laptop.run("audit", "verify").status == 0)
+    #expect(try await hosts.studio.run("audit", "verify").status == 0)
+  }
+
+  @Test("the client is killed, three times over")
+  func killClient() async throws {
+    let (hosts, _) = try await pairedHosts()
+    for _ in 1...3 {
+      let before = try await hosts.laptop.sampleCount()
+      let pull = try hosts.laptop.start(["pull"])
+      try await eventually("more has arrived") { try await hosts.laptop.sampleCount() > before ? true : nil }
+      pull.send(SIGKILL)
+      _ = try await pull.outcome()
+    }
+    try await expectCompletion(hosts)
+  }
+
+  @Test("the server is killed")
+  func killServer() async throws {
+    let (hosts, server) = try await pairedHosts()
+    let pull = try await pullInTheMiddle(hosts)
+    server.send(SIGKILL)
+    let outcome = try await pull.outcome()
+    #expect(outcome.status == 12)
+    #expect(outcome.errors.contains("saved"))
+    _ = try await hosts.studio.serve(["--name", "studio"])
+    try await expectCompletion(hosts)
+  }
+
+  @Test("the cable is unplugged for good, then plugged in again")
+  func cutLink() async throws {
+    let (hosts, _) = try await pairedHosts()
+    let pull = try await pullInTheMiddle(hosts)
+    try await hosts.control("link", "down")
+    let outcome = try await pull.outcome()
+    #expect(outcome.status == 12, "\(outcome.errors)")
+    try await hosts.control("link", "up")
+    try await eventually("reachable again") {
+      try await hosts.laptop.run("pull", "--host", "10.77.0.1").status == 0 ? true : nil
+    }
+    try await expectCompletion(hosts)
+  }
+
+  @Test("Ctrl-C: exit code 130, and the next pull goes on")
+  func interrupt() async throws {
+    let (hosts, _) = try await pairedHosts()
+    let pull = try await pullInTheMiddle(hosts)
+    pull.send(SIGINT)
+    let outcome = try await pull.outcome()
+    #expect(outcome.status == 130)
+    #expect(outcome.errors.contains("saved"))
+    try await expectCompletion(hosts)
+  }
+
+  @Test("the client's disk fills up, then has room again")
+  func fullDisk() async throws {
+    let (hosts, _) = try await pairedHosts()
+    let room = try await hosts.laptop.sh(
+      """
+      cp -a '\(hosts.laptop.home)' '\(hosts.laptop.home).kept' && mount -t tmpfs -o size=3m tmpfs '\(hosts.laptop.home)' &&
+      cp -a '\(hosts.laptop.home).kept/.' '\(hosts.laptop.home)/'
+      """)
+    try #require(room.status == 0, "\(room.errors)")
+    let outcome = try await hosts.laptop.run("pull")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("full"), "\(outcome.errors)")
+    let more = try await hosts.laptop.sh("mount -o remount,size=200m '\(hosts.laptop.home)'")
+    try #require(more.status == 0)
+    #expect(try await hosts.laptop.run("pull").status == 0)
+    // The tmpfs is the host's own: bring it where the test can look.
+    let kept = hosts.scratch.path + "/copy"
+    _ = try await hosts.laptop.sh("mkdir '\(kept)' && cp -a '\(hosts.laptop.home)/.' '\(kept)/'")
+    #expect(try await Host(home: kept, scratch: hosts.scratch).contents() == hosts.studio.contents())
+  }
+}

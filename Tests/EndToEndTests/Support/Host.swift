@@ -1,0 +1,116 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Synchronization
+import Testing
+
+/// The built tree.
+enum Build {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().path
+  /// The binary that `swift build` put beside the test bundle.
+  static let hpeer = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    .appendingPathComponent("hpeer").path
+  static let twoHosts = root + "/scripts/two-hosts"
+}
+
+/// A machine that runs the built binary with a home of its own.
+struct Host: Sendable {
+  let home: String
+  /// Holds what is started here until the test is over.
+  let scratch: Scratch
+  /// What leads into the host's namespaces; empty on this machine itself.
+  var prefix: [String] = []
+
+  func start(_ arguments: [String], input: String? = nil, environment: [String: String] = [:]) throws -> RunningCommand {
+    let variables = environment.map { "\($0.key)=\($0.value)" } + ["HPEER_HOME=\(home)"]
+    let command = try RunningCommand(prefix + ["env"] + variables + [Build.hpeer] + arguments, input: input)
+    scratch.keep(command)
+    return command
+  }
+
+  func run(
+    _ arguments: String..., input: String? = nil, environment: [String: String] = [:]
+  ) async throws -> Outcome {
+    try await start(arguments, input: input, environment: environment).outcome()
+  }
+
+  /// Runs any program on the host.
+  func sh(_ script: String) async throws -> Outcome {
+    try await RunningCommand(prefix + ["bash", "-c", script]).outcome()
+  }
+
+  /// Starts `hpeer serve` and waits until it listens. Returns it with its port.
+  func serve(_ arguments: [String] = ["--port", "0"]) async throws -> (RunningCommand, port: Int) {
+    let server = try start(["serve"] + arguments)
+    let match = try await server.errors(matching: #/on port (\d+)/#)
+    return (server, try #require(Int(match.1)))
+  }
+
+  /// Opens a pairing window on the running server and returns the code, and the command that waits for a client.
+  func openWindow() async throws -> (code: String, RunningCommand) {
+    let waiting = try start(["pair", "--wait"])
+    let match = try await waiting.errors(matching: #/Code: (\d{3} \d{3})/#)
+    return (String(match.1), waiting)
+  }
+
+  /// Everything in the store, by identity.
+  func contents() async throws -> [SampleReference: Sample] {
+    let store = try HealthStore(directory: home, create: false)
+    var contents: [SampleReference: Sample] = [:]
+    var anchor = Anchor.zero
+    while true {
+      let page = try await store.changes(since: anchor, limit: 10_000)
+      for case .added(let sample) in page.changes {
+        #expect(contents.updateValue(sample, forKey: sample.reference) == nil, "twice in one store: \(sample.uuid)")
+      }
+      if page.isLast { return contents }
+      anchor = page.anchor
+    }
+  }
+
+  func sampleCount() async throws -> Int {
+    guard let store = try? HealthStore(directory: home, create: false) else { return 0 }
+    return try await store.typeCounts().reduce(0) { $0 + $1.samples }
+  }
+}
+
+/// A directory that is gone after the test, and with it whatever was started in it.
+final class Scratch: Sendable {
+  let path = NSTemporaryDirectory() + "hpeer-e2e-" + UUID().uuidString
+  private let commands = Mutex<[RunningCommand]>([])
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    for command in commands.withLock(\.self) { command.send(SIGKILL) }
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  func keep(_ command: RunningCommand) {
+    commands.withLock { $0.append(command) }
+  }
+
+  /// A home on this machine.
+  func host(_ name: String) -> Host { Host(home: path + "/" + name, scratch: self) }
+}
+
+/// Sample exports, made once for all tests.
+enum SampleExport {
+  /// About 3,000 records, and the same person's export some weeks later.
+  static let small = Task { try await make("small", ["--records", "3000"]) }
+  static let smallLater = Task { try await make("small-later", ["--records", "3000", "--later"]) }
+  /// Long enough on the wire to be interrupted.
+  static let large = Task { try await make("large", ["--records", "40000"]) }
+
+  private static let directory = Result { try Scratch() }
+
+  private static func make(_ name: String, _ arguments: [String]) async throws -> String {
+    let path = try directory.get().path + "/\(name).zip"
+    let outcome = try await RunningCommand([Build.root + "/scripts/sample-export"] + arguments + [path]).outcome()
+    try #require(outcome.status == 0, "\(outcome.errors)")
+    return path
+  }
+}

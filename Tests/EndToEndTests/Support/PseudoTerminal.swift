@@ -1,0 +1,91 @@
+import Foundation
+import Synchronization
+
+/// A process on an 80x24 terminal of its own, with everything that it has written there.
+final class PseudoTerminal: Sendable {
+  private let screen = Mutex("")
+  private let primary: Int32
+  private let process: Mutex<Process>
+
+  init(_ arguments: [String]) throws {
+    var primary: Int32 = 0
+    var secondary: Int32 = 0
+    var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    guard openpty(&primary, &secondary, nil, nil, &size) == 0 else { throw POSIXError(.EIO) }
+    _ = fcntl(primary, F_SETFD, FD_CLOEXEC)
+    self.primary = primary
+    let descriptor = primary
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    // A session of its own, so that the terminal is the controlling one, as at a real one.
+    process.arguments = ["setsid", "--ctty", "--wait", "env", "TERM=xterm-256color", "LC_ALL=C.UTF-8"] + arguments
+    let terminal = FileHandle(fileDescriptor: secondary, closeOnDealloc: true)
+    process.standardInput = terminal
+    process.standardOutput = terminal
+    process.standardError = terminal
+    try process.run()
+    self.process = Mutex(process)
+    Thread { [weak self] in
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        let count = read(descriptor, &buffer, buffer.count)
+        // EIO: the last process on the terminal has ended.
+        guard count > 0, let self else { return }
+        let text = String(decoding: buffer[..<count], as: UTF8.self)
+        self.screen.withLock { $0 += text }
+      }
+    }.start()
+  }
+
+  deinit {
+    process.withLock { if $0.isRunning { $0.terminate() } }
+    close(primary)
+  }
+
+  /// Everything that was written, control sequences and all.
+  var text: String { screen.withLock { $0 } }
+
+  func type(_ text: String) {
+    _ = text.withCString { write(primary, $0, strlen($0)) }
+  }
+
+  @discardableResult
+  func text<Match>(matching regex: some RegexComponent<Match>) async throws -> Match {
+    try await eventually("the terminal shows \(regex): \(text.suffix(500))") { [self] in
+      text.matches(of: regex).last?.output
+    }
+  }
+
+  func exitStatus() async throws -> Int32 {
+    try await eventually("the process ends") { [self] in
+      process.withLock { $0.isRunning ? nil : $0.terminationStatus }
+    }
+  }
+}
+
+/// Reads QR codes out of what a terminal shows.
+enum ScreenQR {
+  /// The half blocks of `screen` as a picture (portable graymap), a module being `scale` pixels wide.
+  static func picture(of screen: String, scale: Int = 6) -> Data? {
+    // A row is painted black on white from its first to its last column.
+    let rows = screen.split(whereSeparator: \.isNewline).compactMap { line -> [Character]? in
+      guard line.contains("\u{1B}[") else { return nil }
+      let cells = Array(line.replacing(#/\u{1B}\[[0-9;]*m/#, with: ""))
+      return cells.count >= 21 && cells.allSatisfy { " ▀▄█".contains($0) } ? cells : nil
+    }
+    guard let width = rows.first?.count, rows.count >= 11 else { return nil }
+    var pixels = Data()
+    for row in rows where row.count == width {
+      for half in 0..<2 {
+        var line = Data()
+        for cell in row {
+          let isDark = cell == "█" || cell == (half == 0 ? "▀" : "▄")
+          line.append(Data(repeating: isDark ? 0 : 255, count: scale))
+        }
+        for _ in 0..<scale { pixels.append(line) }
+      }
+    }
+    let height = pixels.count / (width * scale)
+    return Data("P5 \(width * scale) \(height) 255\n".utf8) + pixels
+  }
+}

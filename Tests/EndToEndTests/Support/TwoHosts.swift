@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// Two hosts on this machine, `studio` and `laptop`, each with its own network, D-Bus and avahi-daemon.
+final class TwoHosts: Sendable {
+  let name: String
+  let scratch: Scratch
+  let studio: Host
+  let laptop: Host
+
+  /// Why two hosts cannot be had here, or nil.
+  static let obstacle: String? = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: Build.twoHosts)
+    process.arguments = ["check"]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    do { try process.run() } catch { return "\(error)" }
+    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? nil : text
+  }()
+
+  init() async throws {
+    name = "t" + UUID().uuidString.prefix(8).lowercased()
+    scratch = try Scratch()
+    let outcome = try await RunningCommand([Build.twoHosts, "up", name]).outcome()
+    try #require(outcome.status == 0, "two-hosts up: \(outcome.errors)")
+    studio = Host(home: scratch.path + "/studio", scratch: scratch, prefix: [Build.twoHosts, "exec", name, "studio", "--"])
+    laptop = Host(home: scratch.path + "/laptop", scratch: scratch, prefix: [Build.twoHosts, "exec", name, "laptop", "--"])
+  }
+
+  deinit {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: Build.twoHosts)
+    process.arguments = ["down", name]
+    try? process.run()
+    process.waitUntilExit()
+  }
+
+  /// `two-hosts avahi|dbus|link ...` for this pair.
+  func control(_ command: String, _ arguments: String...) async throws {
+    let outcome = try await RunningCommand([Build.twoHosts, command, name] + arguments).outcome()
+    try #require(outcome.status == 0, "two-hosts \(command): \(outcome.errors)")
+  }
+
+  /// Has the laptop pair with the serving studio and pull, as a person would: by name, with the code.
+  func pairAndPull() async throws -> Outcome {
+    let (code, waiting) = try await studio.openWindow()
+    let outcome = try await laptop.run("pull", "studio", "--code-stdin", "--json", input: code + "\n")
+    if outcome.status == 0 { #expect(try await waiting.outcome().status == 0) }
+    return outcome
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+/// What a person at a terminal sees and types.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct TerminalTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+  }
+
+  private func serve(_ home: Host) throws -> PseudoTerminal {
+    try PseudoTerminal([
+      "HPEER_HOME=\(home.home)", Build.hpeer, "serve", "--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name",
+      "studio",
+    ])
+  }
+
+  /// The code that is shown now.
+  private func code(_ terminal: PseudoTerminal) async throws -> String {
+    String(try await terminal.text(matching: #/Code: (?:\u{1B}\[[0-9;]*m)*(\d{3} \d{3})/#).1)
+  }
+
+  @Test("the QR code on the screen is read by a real decoder and pairs another machine")
+  func qrCode() async throws {
+    let home = scratch.host("home")
+    _ = try await home.run("import", SampleExport.small.value)
+    let terminal = try serve(home)
+    let digits = try await code(terminal).replacing(" ", with: "")
+    let picture = try #require(ScreenQR.picture(of: terminal.text))
+    let path = scratch.path + "/screen.pgm"
+    try picture.write(to: URL(fileURLWithPath: path))
+    let decoded = try await home.sh("zbarimg -q --raw '\(path)'")
+    #expect(decoded.status == 0, "\(decoded.errors)")
+    #expect(decoded.output.hasPrefix("HPEER:P1/127.0.0.1:"))
+    #expect(decoded.output.contains("/\(digits)"))
+
+    let client = scratch.host("client")
+    #expect(try await client.run("pair", "-", input: decoded.output).status == 0)
+    #expect(try await client.run("pull").status == 0)
+    #expect(try await client.contents() == home.contents())
+    try await terminal.text(matching: #/Paired with/#)
+  }
+
+  @Test("a code is typed without echo; a wrong one is asked for again")
+  func typedCode() async throws {
+    let home = scratch.host("home")
+    _ = try await home.run("import", SampleExport.small.value)
+    let server = try serve(home)
+    let first = try await code(server)
+    let port = try await server.text(matching: #/127\.0\.0\.1:(\d+)/#).1
+    let client = scratch.host("client")
+    let terminal = try PseudoTerminal(["HPEER_HOME=\(client.home)", Build.hpeer, "pull", "--host", "127.0.0.1:\(port)"])
+    try await terminal.text(matching: #/Code shown on studio: /#)
+    let wrong = first == "000 000" ? "000001" : "000000"
+    terminal.type(wrong + "\n")
+    try await terminal.text(matching: #/Wrong code\. 4 attempts left/#)
+    try await server.text(matching: #/new code/#)
+    let second = try await eventually("a new code is shown") { [self] in
+      let now = try await code(server)
+      return now == first ? nil : now
+    }
+    try await eventually("asked again") { terminal.text.matches(of: #/Code shown on/#).count == 2 ? true : nil }
+    terminal.type(second + "\n")
+    try await terminal.text(matching: #/added, 0 deleted/#)
+    #expect(try await terminal.exitStatus() == 0)
+    #expect(!terminal.text.contains(wrong) && !terminal.text.contains(second))
+    #expect(try await client.contents() == home.contents())
+  }
+
+  @Test("n and Enter makes a new code; Ctrl-C says goodbye")
+  func newCode() async throws {
+    let server = try serve(scratch.host("home"))
+    let first = try await code(server)
+    server.type("n\n")
+    try await eventually("a new code is shown") { [self] in
+      try await code(server) == first ? nil : true
+    }
+    server.type("\u{3}")
+    try await server.text(matching: #/Goodbye/#)
+    #expect(try await server.exitStatus() == 0)
+  }
+}
