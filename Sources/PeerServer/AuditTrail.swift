@@ -52,8 +52,8 @@ public struct AuditTrail: Sendable {
       ])
   }
 
-  /// A caller without a valid token. Written once a minute for each reason, with the number that went unwritten, so that
-  /// noise can neither fill the disk nor push real events out of sight.
+  /// A caller without a valid token. Written once a minute for each reason, with the number that went unwritten, so
+  /// that noise can neither fill the disk nor push real events out of sight.
   func refused(_ reason: String, address: String) async {
     let now = Timestamp.now
     let skipped: Int? = noise.withLockedValue { noise in

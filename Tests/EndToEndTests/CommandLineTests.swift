@@ -42,7 +42,8 @@ struct CommandLineTests {
     case "text": path = try file("a.xml", Data("just text".utf8))
     case "zip":
       path = scratch.path + "/other.zip"
-      #expect(try await home.sh("cd '\(scratch.path)' && echo hello > hello.txt && zip -q other.zip hello.txt").status == 0)
+      #expect(
+        try await home.sh("cd '\(scratch.path)' && echo hello > hello.txt && zip -q other.zip hello.txt").status == 0)
     case "empty": path = try file("empty.zip", Data())
     default: path = scratch.path + "/none.zip"
     }
@@ -105,7 +106,9 @@ struct CommandLineTests {
 
   // MARK: Usage
 
-  @Test("usage errors end with code 2", arguments: [["pull", "--nonsense"], ["show", "noSuchType"], ["nonsense"], ["serve", "--port", "99999"]])
+  @Test(
+    "usage errors end with code 2",
+    arguments: [["pull", "--nonsense"], ["show", "noSuchType"], ["nonsense"], ["serve", "--port", "99999"]])
   func usage(_ arguments: [String]) async throws {
     #expect(try await home.start(arguments).outcome().status == 2)
   }
@@ -211,5 +214,34 @@ struct CommandLineTests {
     #expect(try await client.run("unpair", "studio").status == 0)
     #expect(try await client.run("peers").errors.contains("No machine"))
     #expect(try await home.run("peers").output.contains("revoked"))
+  }
+
+  @Test("clocks that disagree by hours are pointed out")
+  func clock() async throws {
+    let (_, port) = try await home.serve(["--port", "0", "--no-advertise"])
+    let (code, _) = try await home.openWindow()
+    let client = scratch.host("client")
+    let outcome = try await RunningCommand(
+      ["faketime", "+3 hours", "env", "HPEER_HOME=\(client.home)", Build.hpeer, "pair", "--host", "127.0.0.1:\(port)"]
+        + ["--code-stdin"], input: code
+    ).outcome()
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.contains("clock is 3 h ahead"), "\(outcome.errors)")
+  }
+
+  @Test(
+    "a full disk in the middle of an import: one sentence, and the same command goes on", .enabled(if: getuid() == 0))
+  func fullDisk() async throws {
+    let small = scratch.host("small")
+    let mounted = try await small.sh("mkdir '\(small.home)' && mount -t tmpfs -o size=1m tmpfs '\(small.home)'")
+    try #require(mounted.status == 0, "\(mounted.errors)")
+    let outcome = try await small.run("import", SampleExport.large.value)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("full"), "\(outcome.errors)")
+    #expect(try await small.sh("mount -o remount,size=100m '\(small.home)'").status == 0)
+    #expect(try await small.run("import", SampleExport.large.value).status == 0)
+    #expect(try await home.run("import", SampleExport.large.value).status == 0)
+    #expect(try await small.contents() == home.contents())
+    #expect(try await small.sh("umount -l '\(small.home)'").status == 0)
   }
 }

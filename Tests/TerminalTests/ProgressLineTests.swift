@@ -47,6 +47,13 @@ import Testing
     #expect(line.rendered(columns: 80) == "Importing  5,000  12/s")
   }
 
+  @Test func withATotalOfBytesAloneTheBarGoesByBytes() {
+    let line = ProgressLine(
+      label: "import", items: 5000, bytes: 250_000_000, totalBytes: 1_000_000_000, itemsPerSecond: 1234,
+      bytesPerSecond: 50_000_000)
+    #expect(line.rendered(columns: 72) == "import  █████░░░░░░░░░░░░░░░░░   25%  5,000  250 MB  1,234/s  0:15 left")
+  }
+
   @Test func moreThanTheTotalIsFullNotOverfull() {
     let line = ProgressLine(label: "Pulling", items: 30, totalItems: 20, itemsPerSecond: 10)
     #expect(

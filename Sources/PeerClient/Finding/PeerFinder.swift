@@ -113,7 +113,8 @@ public struct PeerFinder: Sendable {
     return .unpaired(name: session.status.deviceName, endpoints: [endpoint])
   }
 
-  /// Runs `attempt` with the first endpoint that can be reached: the known ones, then whatever the network says of this peer.
+  /// Runs `attempt` with the first endpoint that can be reached: the known ones, then whatever the network says of this
+  /// peer.
   public func reach<Result: Sendable>(
     _ server: ServerRecord, endpoints: [PeerEndpoint], _ attempt: (PeerEndpoint) async throws -> Result
   ) async throws -> (Result, PeerEndpoint) {

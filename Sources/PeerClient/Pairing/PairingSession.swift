@@ -28,7 +28,8 @@ public struct PairingSession: Sendable {
     }
   }
 
-  /// Proves knowledge of the code and has the server prove the same. Returns what to store; until then nothing is stored.
+  /// Proves knowledge of the code and has the server prove the same. Returns what to store; until then nothing is
+  /// stored.
   ///
   /// - Parameter name: what the server's list shall call this machine.
   public func pair(code: PairingCode, clientID: PeerID, name: String) async throws -> PairedServer {

@@ -6,8 +6,8 @@ import NIOHTTP1
 import PeerProtocol
 import PeerTrust
 
-/// Brings one store up to date with one peer: asks for what changed since the last token, and commits each batch together
-/// with the token that follows it. Interrupted anywhere, the next pull goes on from the last committed batch.
+/// Brings one store up to date with one peer: asks for what changed since the last token, and commits each batch
+/// together with the token that follows it. Interrupted anywhere, the next pull goes on from the last committed batch.
 public struct Pull: Sendable {
   private let store: HealthStore
   private let server: ServerRecord
@@ -67,7 +67,7 @@ public struct Pull: Sendable {
     guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
 
     let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { Int($0) }.map { done.changes + $0 }
-    var decoder = ChangeLineDecoder()
+    var decoder = ChangeLineDecoder(lineLimit: Self.maximumLine)
     var batch = ChangeBatch()
     var position = since
     var last: Bool?
@@ -112,8 +112,10 @@ public struct Pull: Sendable {
     return last
   }
 
+  /// In bytes; the longest samples that exist have a few hundred thousand.
+  private static let maximumLine = 16 << 20
   /// Changes that are held in memory until their token comes; hpeer sends one every 2,000.
-  private static let maximumBatch = 100_000
+  private static let maximumBatch = 20_000
   /// In bytes. A token goes into a URL.
   private static let maximumTokenLength = 1_000
 

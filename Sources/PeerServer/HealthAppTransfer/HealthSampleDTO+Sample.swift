@@ -3,7 +3,8 @@ import HealthModel
 import PeerProtocol
 
 extension HealthSampleDTO {
-  /// A sample in the app's shape; `nil` for what the app has no words for: its clients refuse a page with an unknown type.
+  /// A sample in the app's shape; `nil` for what the app has no words for: its clients refuse a page with an unknown
+  /// type.
   ///
   /// - Parameter members: the samples that a correlation names.
   init?(_ sample: Sample, members: [Sample], dates: DateSpelling) {

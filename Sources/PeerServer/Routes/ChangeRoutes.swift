@@ -7,10 +7,11 @@ import NIOCore
 import PeerProtocol
 import PeerTrust
 
-/// `GET /api/v2/changes?since&types&limit`: everything that happened after a change token, oldest first, streamed as NDJSON.
+/// `GET /api/v2/changes?since&types&limit`: everything that happened after a change token, oldest first, streamed as
+/// NDJSON.
 ///
-/// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that many
-/// changes. 400 for a query that cannot be understood, 410 for a token of another store, filter or past.
+/// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that
+/// many changes. 400 for a query that cannot be understood, 410 for a token of another store, filter or past.
 struct ChangeRoutes {
   let store: HealthStore
   let audit: AuditTrail

@@ -32,7 +32,8 @@ struct PairingRoutes {
     return JSONAnswer.response(try await desk.finish(message))
   }
 
-  /// `POST /api/v1/pair` `{"code","deviceName"?}` to `{"token","deviceID"}` (reference: healthapptransfer.md section 2).
+  /// `POST /api/v1/pair` `{"code","deviceName"?}` to `{"token","deviceID"}` (reference: healthapptransfer.md section
+  /// 2).
   @Sendable private func plain(_ request: Request, context: PeerRequestContext) async throws -> Response {
     struct Body: Decodable {
       var code: String

@@ -11,7 +11,8 @@ import Synchronization
 public final class ProgressBar: Sendable {
   private struct State: Sendable {
     var line: ProgressLine
-    var rate: RateEstimator
+    var itemRate: RateEstimator
+    var byteRate: RateEstimator
     var nextPainting: Duration
     var isPainted = false
     var isFinished = false
@@ -39,8 +40,9 @@ public final class ProgressBar: Sendable {
   /// - Parameters:
   ///   - label: what is being done; shown escaped.
   ///   - totalItems: `nil` while unknown, see ``setTotal(items:)``.
+  ///   - totalBytes: what the bar goes by while the number of items is unknown.
   public convenience init(
-    label: String, totalItems: Int? = nil, capabilities: TerminalCapabilities = .current()
+    label: String, totalItems: Int? = nil, totalBytes: Int? = nil, capabilities: TerminalCapabilities = .current()
   ) {
     let output = OutputWriter.standardError
     let start = ContinuousClock.now
@@ -52,19 +54,23 @@ public final class ProgressBar: Sendable {
       // A progress bar that cannot be painted is no reason to stop the work.
       write: { text in if output.acceptsOutput() { try? output.write(text) } })
     self.init(
-      label: label, totalItems: totalItems,
+      label: label, totalItems: totalItems, totalBytes: totalBytes,
       surface: capabilities.allowsEscapeSequences(on: .error) ? surface : nil,
       log: { try? output.write($0) })
   }
 
-  init(label: String, totalItems: Int?, surface: Surface?, log: @escaping @Sendable (String) -> Void) {
+  init(
+    label: String, totalItems: Int?, totalBytes: Int? = nil, surface: Surface?,
+    log: @escaping @Sendable (String) -> Void
+  ) {
     let now = surface?.now() ?? .zero
     self.surface = surface
     self.log = log
     state = Mutex(
       State(
-        line: ProgressLine(label: PlainText.escaped(label), totalItems: totalItems),
-        rate: RateEstimator(seconds: now / .seconds(1)),
+        line: ProgressLine(label: PlainText.escaped(label), totalItems: totalItems, totalBytes: totalBytes),
+        itemRate: RateEstimator(seconds: now / .seconds(1)),
+        byteRate: RateEstimator(seconds: now / .seconds(1)),
         nextPainting: now))
   }
 
@@ -124,8 +130,10 @@ public final class ProgressBar: Sendable {
       let now = surface.now()
       guard now >= state.nextPainting else { return }
       state.nextPainting = now + ProgressBar.interval
-      state.rate.record(count: state.line.items, seconds: now / .seconds(1))
-      state.line.itemsPerSecond = state.rate.perSecond
+      state.itemRate.record(count: state.line.items, seconds: now / .seconds(1))
+      state.byteRate.record(count: state.line.bytes, seconds: now / .seconds(1))
+      state.line.itemsPerSecond = state.itemRate.perSecond
+      state.line.bytesPerSecond = state.byteRate.perSecond
       state.isPainted = true
       paint(state, on: surface)
     }

@@ -4,22 +4,30 @@
 public struct ProgressLine: Sendable, Equatable {
   public var label: String
   public var items: Int
-  /// `nil` while unknown: then there is no bar, percentage or time left.
+  /// `nil` while unknown: then bar, percentage and time left go by bytes, if those have a total.
   public var totalItems: Int?
   /// Bytes so far; not shown while 0.
   public var bytes: Int
+  /// `nil` while unknown.
+  public var totalBytes: Int?
   public var itemsPerSecond: Double?
+  public var bytesPerSecond: Double?
 
   private static let narrowestBar = 10
   private static let widestBar = 30
   private static let gap = "  "
 
-  public init(label: String, items: Int = 0, totalItems: Int? = nil, bytes: Int = 0, itemsPerSecond: Double? = nil) {
+  public init(
+    label: String, items: Int = 0, totalItems: Int? = nil, bytes: Int = 0, totalBytes: Int? = nil,
+    itemsPerSecond: Double? = nil, bytesPerSecond: Double? = nil
+  ) {
     self.label = label
     self.items = items
     self.totalItems = totalItems
     self.bytes = bytes
+    self.totalBytes = totalBytes
     self.itemsPerSecond = itemsPerSecond
+    self.bytesPerSecond = bytesPerSecond
   }
 
   /// The line in at most `columns - 1` columns (the last one would wrap). What does not fit is left out, least
@@ -55,9 +63,15 @@ public struct ProgressLine: Sendable, Equatable {
     static let byImportance: [Part] = [.percentage, .count, .rate, .timeLeft, .bar, .bytes]
   }
 
+  /// What measures the whole: items where their number is known, else bytes.
+  private var measure: (done: Int, total: Int, perSecond: Double?)? {
+    if let totalItems { return (items, totalItems, itemsPerSecond) }
+    return totalBytes.map { (bytes, $0, bytesPerSecond) }
+  }
+
   /// 0...1, or `nil` without a total.
   private var fraction: Double? {
-    totalItems.map { $0 > 0 ? min(1, max(0, Double(items) / Double($0))) : 1 }
+    measure.map { $0.total > 0 ? min(1, max(0, Double($0.done) / Double($0.total))) : 1 }
   }
 
   /// ASCII text; for the bar only its narrowest width.
@@ -78,8 +92,8 @@ public struct ProgressLine: Sendable, Equatable {
     case .rate:
       return itemsPerSecond.map { HumanFormat.rate(perSecond: $0) }
     case .timeLeft:
-      guard let totalItems, let itemsPerSecond, itemsPerSecond > 0 else { return nil }
-      let seconds = Double(max(0, totalItems - items)) / itemsPerSecond
+      guard let measure, let perSecond = measure.perSecond, perSecond > 0 else { return nil }
+      let seconds = Double(max(0, measure.total - measure.done)) / perSecond
       // Beyond a few days it is a stalled transfer, not a forecast.
       return seconds < 360_000 ? HumanFormat.countdown(.seconds(seconds)) + " left" : nil
     }

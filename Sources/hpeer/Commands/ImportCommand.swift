@@ -27,7 +27,7 @@ struct Import: AsyncParsableCommand {
     let path = path
     let export = try await onThread { _ in try AppleHealthExport(path: path) }
     let store = try common.homeDirectory.createStore()
-    let bar = ProgressBar(label: "import", totalItems: nil, capabilities: Console.capabilities)
+    let bar = ProgressBar(label: "import", totalBytes: Int(export.workBytes), capabilities: Console.capabilities)
     let result: ImportResult
     do {
       result = try await interruptible { try await Importing(export: export, store: store, bar: bar).run() }

@@ -48,7 +48,8 @@ final class RunningCommand: @unchecked Sendable {
     let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
     exited = stream
     process.terminationHandler = { process in
-      continuation.yield(process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
+      continuation.yield(
+        process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
       continuation.finish()
     }
     try process.run()

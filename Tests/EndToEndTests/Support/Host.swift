@@ -22,7 +22,8 @@ struct Host: Sendable {
   /// What leads into the host's namespaces; empty on this machine itself.
   var prefix: [String] = []
 
-  func start(_ arguments: [String], input: String? = nil, environment: [String: String] = [:]) throws -> RunningCommand {
+  func start(_ arguments: [String], input: String? = nil, environment: [String: String] = [:]) throws -> RunningCommand
+  {
     let variables = environment.map { "\($0.key)=\($0.value)" } + ["HPEER_HOME=\(home)"]
     let command = try RunningCommand(prefix + ["env"] + variables + [Build.hpeer] + arguments, input: input)
     scratch.keep(command)

@@ -27,8 +27,10 @@ final class TwoHosts: Sendable {
     scratch = try Scratch()
     let outcome = try await RunningCommand([Build.twoHosts, "up", name]).outcome()
     try #require(outcome.status == 0, "two-hosts up: \(outcome.errors)")
-    studio = Host(home: scratch.path + "/studio", scratch: scratch, prefix: [Build.twoHosts, "exec", name, "studio", "--"])
-    laptop = Host(home: scratch.path + "/laptop", scratch: scratch, prefix: [Build.twoHosts, "exec", name, "laptop", "--"])
+    studio = Host(
+      home: scratch.path + "/studio", scratch: scratch, prefix: [Build.twoHosts, "exec", name, "studio", "--"])
+    laptop = Host(
+      home: scratch.path + "/laptop", scratch: scratch, prefix: [Build.twoHosts, "exec", name, "laptop", "--"])
   }
 
   deinit {

@@ -85,7 +85,9 @@ import Testing
   private func expectMalformed(_ line: some Sequence<UInt8>) {
     let bytes = Array("{\"error\":\"\"}\n\n".utf8) + Array(line) + [10]
     #expect(throws: ChangeFeedError.malformed(line: 3)) { try decode([bytes]) }
-    #expect(throws: ChangeFeedError.malformed(line: 3)) { try decode([bytes[..<(bytes.count - 2)], bytes[(bytes.count - 2)...]]) }
+    #expect(throws: ChangeFeedError.malformed(line: 3)) {
+      try decode([bytes[..<(bytes.count - 2)], bytes[(bytes.count - 2)...]])
+    }
   }
 
   @Test(arguments: [
@@ -132,7 +134,7 @@ import Testing
           content: .array([.number(9_223_372_036_854_775_808), .number(-1e308), .integer(0), .integer(0)])))
   }
 
-  @Test(arguments: [1000, 100_000, 2_000_000])
+  @Test(arguments: [1000, 200_000])
   func deepNestingIsRefused(depth: Int) {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
       let (opening, closing) = (String(repeating: open, count: depth), String(repeating: close, count: depth))
