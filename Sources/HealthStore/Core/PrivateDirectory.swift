@@ -2,15 +2,18 @@ import Foundation
 
 /// Directories and files that only their owner may read.
 enum PrivateDirectory {
-  /// Makes `path` with mode 0700, or takes write permission from others where it exists already.
+  /// Makes `path`, and what leads to it, with mode 0700. One that is there already keeps its mode: it may be shared, and
+  /// the files in it are private by themselves.
   static func prepare(_ path: String) throws(StoreError) {
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw .unusableDirectory(path: path, detail: reason(errno: errno))
+    if mkdir(path, 0o700) == 0 { return }
+    switch errno {
+    case EEXIST: return
+    case ENOENT:
+      guard let slash = path.dropLast().lastIndex(of: "/"), slash > path.startIndex else { fallthrough }
+      try prepare(String(path[..<slash]))
+      guard mkdir(path, 0o700) == 0 || errno == EEXIST else { fallthrough }
+    default: throw .unusableDirectory(path: path, detail: reason(errno: errno))
     }
-    if chmod(path, 0o700) != 0 { throw .unusableDirectory(path: path, detail: reason(errno: errno)) }
   }
 
   /// Makes an empty file of mode 0600 where there is none. SQLite gives its WAL the mode of the database.

@@ -16,6 +16,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case unusableDirectory(path: String, detail: String)
   /// The anchor lies before what the store can still replay, or after its end: the reader must start over.
   case anchorOutOfRange
+  /// The task was cancelled before the store had done it.
+  case cancelled
   case other(path: String, detail: String)
 }
 
@@ -38,6 +40,8 @@ extension StoreError: CustomStringConvertible {
       "The directory \(path) cannot hold the store: \(detail)."
     case .anchorOutOfRange:
       "The change token does not belong to what this store holds: start over with a full pull."
+    case .cancelled:
+      "Interrupted."
     case .other(let path, let detail):
       "The store at \(path) could not do this: \(detail)."
     }
@@ -49,6 +53,10 @@ extension StoreError {
   init(_ error: any Error, path: String) {
     if let error = error as? StoreError {
       self = error
+      return
+    }
+    if error is CancellationError {
+      self = .cancelled
       return
     }
     guard let error = error as? DatabaseError else {

@@ -14,6 +14,7 @@ struct SampleWriter {
   private let lookup: Statement
   private var hasTombstones: Bool
   private let ids: DictionaryIDs
+  private let firstCounter: Int64
   private var counter: Int64
   private var added: [Int64: Int] = [:]
   private var removed: [Int64: Int] = [:]
@@ -21,7 +22,8 @@ struct SampleWriter {
 
   init(_ db: Database) throws {
     self.db = db
-    counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    firstCounter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    counter = firstCounter
     hasTombstones = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM tombstone)") ?? false
     insertion = try db.cachedStatement(
       sql: """
@@ -106,6 +108,8 @@ struct SampleWriter {
 
   /// Writes the counter and the counts. Nothing may be written through this writer afterwards.
   mutating func finish() throws {
+    // Every addition and every deletion has taken a number.
+    if counter == firstCounter, removed.isEmpty { return }
     try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
     for type in Set(added.keys).union(removed.keys) {
       let change = added[type, default: 0] - removed[type, default: 0]

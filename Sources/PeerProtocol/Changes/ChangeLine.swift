@@ -22,6 +22,10 @@ extension ChangeLine: Codable {
 
   public init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: Key.self)
+    guard Set(object.allKeys).subtracting([.more]).count == 1 else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: object.codingPath, debugDescription: "not exactly one of added, deleted, token, error"))
+    }
     if let sample = try object.decodeIfPresent(Sample.self, forKey: .added) {
       self = .added(sample)
     } else if let tombstone = try object.decodeIfPresent(Tombstone.self, forKey: .deleted) {

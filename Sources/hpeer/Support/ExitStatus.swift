@@ -103,6 +103,7 @@ extension ExitStatus {
     switch error {
     case .missing, .newerSchema, .corrupt: .storeUnusable
     case .locked: .storeLocked
+    case .cancelled: .interrupted
     case .diskFull, .notPermitted, .unusableDirectory, .anchorOutOfRange, .other: .other
     }
   }

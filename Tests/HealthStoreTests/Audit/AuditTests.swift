@@ -1,0 +1,98 @@
+import HealthModel
+import HealthStore
+import Testing
+import TestSupport
+
+@Suite struct AuditTests {
+  let fixture: StoreFixture
+  var store: HealthStore { fixture.store }
+
+  init() throws { fixture = try StoreFixture() }
+
+  private func events(_ count: Int) -> [AuditEvent] {
+    (1...count).map {
+      AuditEvent(
+        $0 % 2 == 0 ? .dataRead : .pullFinished, ["peer": "Ren\u{E9}'s \"phone\" 😴\0", "count": "\($0)"],
+        time: Timestamp(seconds: Int64($0)))
+    }
+  }
+
+  private func write(_ count: Int) async throws {
+    for event in events(count) { try await store.record(event) }
+  }
+
+  @Test func recordsComeBackInOrder() async throws {
+    try await write(3)
+    try store.recordBlocking(AuditEvent(.serverStarted, time: Timestamp(seconds: 4)))
+    let records = try await store.auditRecords()
+    #expect(records.map(\.id) == [1, 2, 3, 4])
+    #expect(records.map(\.event) == ["pull.finished", "data.read", "pull.finished", "server.started"])
+    #expect(records.map(\.time) == (1...4).map { Timestamp(seconds: $0) })
+    #expect(records.map(\.detail) == events(3).map(\.detail) + [[:]])
+    #expect(try await store.verifyAudit() == .intact(rows: 4))
+  }
+
+  @Test func anEmptyLogIsIntact() async throws {
+    #expect(try await store.verifyAudit() == .intact(rows: 0))
+    #expect(try await store.auditRecords() == [])
+  }
+
+  @Test func afterSinceAndLimitChoose() async throws {
+    try await write(10)
+    #expect(try await store.auditRecords(after: 7).map(\.id) == [8, 9, 10])
+    #expect(try await store.auditRecords(since: Timestamp(seconds: 9)).map(\.id) == [9, 10])
+    #expect(try await store.auditRecords(limit: 2).map(\.id) == [1, 2])
+    #expect(try await store.auditRecords(after: 2, since: Timestamp(seconds: 5), limit: 3).map(\.id) == [5, 6, 7])
+    #expect(try await store.auditRecords(after: 10).isEmpty)
+  }
+
+  @Test func instancesShareOneChain() async throws {
+    let other = try fixture.again()
+    try await withThrowingTaskGroup { group in
+      for (number, event) in events(40).enumerated() {
+        group.addTask { try await (number % 2 == 0 ? store : other).record(event) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await other.verifyAudit() == .intact(rows: 40))
+    #expect(try await Set(store.auditRecords().map(\.detail)) == Set(events(40).map(\.detail)))
+  }
+
+  @Test func rawValuesOfNamesAreDistinct() {
+    #expect(Set(AuditEvent.Name.allCases.map(\.rawValue)).count == AuditEvent.Name.allCases.count)
+  }
+
+  @Test(
+    .enabled(if: SQLiteShell.isAvailable),
+    arguments: [
+      ("UPDATE audit SET detail = '{}' WHERE id = 3", 3),
+      ("UPDATE audit SET time = time + 1 WHERE id = 1", 1),
+      ("UPDATE audit SET event = 'data.read' WHERE id = 5", 5),
+      ("UPDATE audit SET event = event || char(0) || 'x' WHERE id = 4", 4),
+      ("UPDATE audit SET detail = detail || char(0) WHERE id = 4", 4),
+      ("UPDATE audit SET event = event || substr(detail, 1, 1), detail = substr(detail, 2) WHERE id = 2", 2),
+      ("UPDATE audit SET hash = zeroblob(32) WHERE id = 2", 2),
+      ("DELETE FROM audit WHERE id = 3", 4),
+      ("DELETE FROM audit WHERE id = 1", 2),
+      ("DELETE FROM audit WHERE id < 5", 5),
+      ("DELETE FROM audit WHERE id = 1; UPDATE audit SET id = id - 1", 1),
+      ("UPDATE audit SET id = -id WHERE id IN (2, 3); UPDATE audit SET id = 5 + id WHERE id < 0", 2),
+      ("UPDATE audit SET id = 9 WHERE id = 5", 9),
+      ("INSERT INTO audit SELECT 6, time, event, detail, hash FROM audit WHERE id = 5", 6),
+      ("INSERT INTO audit SELECT 0, time, event, detail, hash FROM audit WHERE id = 5", 0),
+    ])
+  func tamperingIsFound(sql: String, id: Int64) async throws {
+    try await write(5)
+    #expect(try await store.verifyAudit() == .intact(rows: 5))
+    try await SQLiteShell.run(sql, on: store.path)
+    #expect(try await store.verifyAudit() == .broken(at: id))
+  }
+
+  @Test(.enabled(if: SQLiteShell.isAvailable))
+  func anEventOfALaterVersionIsKept() async throws {
+    try await SQLiteShell.run("INSERT INTO audit VALUES (1, 0, 'of.tomorrow', '{\"a\":\"b\"}', x'00')", on: store.path)
+    let records = try await store.auditRecords()
+    #expect(records.map(\.event) == ["of.tomorrow"])
+    #expect(records.map(\.detail) == [["a": "b"]])
+  }
+}

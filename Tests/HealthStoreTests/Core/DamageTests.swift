@@ -1,0 +1,103 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Testing
+import TestSupport
+
+/// Files that a store must refuse, and leave as they are.
+@Suite struct DamageTests {
+  let directory: TemporaryDirectory
+  private var file: URL { URL(filePath: directory.path("store.sqlite")) }
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// A store of some dozens of pages, closed.
+  private func write() async throws -> Data {
+    var maker = SampleMaker(seed: 1)
+    let samples = (0..<3000).map { maker.steps(at: $0) }
+    try await HealthStore(directory: directory.path).apply(ChangeBatch(additions: samples))
+    try await waitUntilClosed()
+    let bytes = try Data(contentsOf: file)
+    try #require(bytes.count > 100_000)
+    return bytes
+  }
+
+  /// The last reference to a store may go on another thread. With it goes the write-ahead log, into the file.
+  private func waitUntilClosed() async throws {
+    while FileManager.default.contents(atPath: file.path + "-wal")?.isEmpty == false {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+  }
+
+  private func expectCorrupt(_ body: () async throws -> Void) async throws {
+    do {
+      try await body()
+      Issue.record("the damage was not noticed")
+    } catch StoreError.corrupt(let path, _) {
+      #expect(path == file.path)
+    }
+  }
+
+  private func expectRefused() async throws {
+    let before = try Data(contentsOf: file)
+    try await expectCorrupt { _ = try HealthStore(directory: directory.path) }
+    try await waitUntilClosed()
+    #expect(try Data(contentsOf: file) == before)
+  }
+
+  @Test func textIsNoStore() async throws {
+    try Data(repeating: UInt8(ascii: "x"), count: 10_000).write(to: file)
+    try await expectRefused()
+  }
+
+  @Test func noiseIsNoStore() async throws {
+    var random = SeededGenerator(seed: 1)
+    try Data((0..<20_000).map { _ in UInt8.random(in: 0...255, using: &random) }).write(to: file)
+    try await expectRefused()
+  }
+
+  /// From two bytes on: SQLite takes a file of one byte for an empty one.
+  @Test(.timeLimit(.minutes(1)), arguments: [2, 100, 1000, 4096, 4097, 60_000])
+  func aStoreThatWasCutOffIsDamaged(length: Int) async throws {
+    try await write().prefix(length).write(to: file)
+    try await expectRefused()
+  }
+
+  /// Found only when the page is read, by when the store is open and SQLite has written to the first page.
+  @Test(.timeLimit(.minutes(1)))
+  func aPageThatWasOverwrittenIsDamage() async throws {
+    var bytes = try await write()
+    for page in 20..<24 {
+      bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: repeatElement(0xAA, count: 4096))
+    }
+    try bytes.write(to: file)
+    try await expectCorrupt {
+      let store = try HealthStore(directory: directory.path)
+      _ = try await store.allChanges()
+      _ = try await store.samples(of: SampleMaker.stepCount, limit: 5000)
+    }
+    try await waitUntilClosed()
+    #expect(try Data(contentsOf: file).dropFirst(4096).starts(with: bytes.dropFirst(4096)))
+  }
+
+  @Test(.enabled(if: SQLiteShell.isAvailable))
+  func anotherProgramsDatabaseIsRefused() async throws {
+    try await SQLiteShell.run("CREATE TABLE store(x); INSERT INTO store VALUES ('mine')", on: file.path)
+    try await expectRefused()
+  }
+
+  @Test(.enabled(if: SQLiteShell.isAvailable), .timeLimit(.minutes(1)), arguments: [true, false])
+  func aStoreOfANewerVersionIsLeftAsItIs(create: Bool) async throws {
+    _ = try await write()
+    try await SQLiteShell.run("INSERT INTO grdb_migrations VALUES ('v999')", on: file.path)
+    try await waitUntilClosed()
+    let before = try Data(contentsOf: file)
+    for _ in 0..<2 {
+      #expect(throws: StoreError.newerSchema(path: file.path)) {
+        try HealthStore(directory: directory.path, create: create)
+      }
+    }
+    try await waitUntilClosed()
+    #expect(try Data(contentsOf: file) == before)
+  }
+}

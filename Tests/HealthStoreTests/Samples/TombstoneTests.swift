@@ -1,0 +1,88 @@
+import HealthModel
+import HealthStore
+import Testing
+import TestSupport
+
+@Suite struct TombstoneTests {
+  let fixture: StoreFixture
+  let sample: Sample
+  var store: HealthStore { fixture.store }
+
+  init() throws {
+    fixture = try StoreFixture()
+    var maker = SampleMaker(seed: 1)
+    sample = maker.steps(at: 0)
+  }
+
+  private func expectDeleted() async throws {
+    #expect(try await store.allChanges() == [.deleted(sample.tombstone())])
+    #expect(try await store.typeCounts() == [])
+    #expect(try await store.sample(sample.reference) == nil)
+  }
+
+  @Test func deletesASample() async throws {
+    try await store.add(sample)
+    let summary = try await store.apply(ChangeBatch(deletions: [sample.tombstone()]))
+    #expect(summary == WriteSummary(deleted: 1))
+    try await expectDeleted()
+  }
+
+  @Test func winsAgainstALaterAddition() async throws {
+    try await store.add(sample)
+    try await store.delete(sample)
+    let summary = try await store.apply(ChangeBatch(additions: [sample]))
+    #expect(summary == WriteSummary(unchanged: 1))
+    try await expectDeleted()
+  }
+
+  @Test func winsAgainstASampleThatWasNeverSeen() async throws {
+    try await store.delete(sample)
+    try await store.add(sample)
+    try await expectDeleted()
+  }
+
+  @Test func winsWithinOneBatch() async throws {
+    let summary = try await store.apply(ChangeBatch(additions: [sample], deletions: [sample.tombstone()]))
+    #expect(summary.added == 0)
+    try await expectDeleted()
+  }
+
+  @Test func winsWithinOneBatchAgainstASampleThatIsHere() async throws {
+    try await store.add(sample)
+    let summary = try await store.apply(ChangeBatch(additions: [sample], deletions: [sample.tombstone()]))
+    #expect(summary == WriteSummary(deleted: 1, unchanged: 1))
+    try await expectDeleted()
+  }
+
+  @Test func winsInAnotherInstance() async throws {
+    let other = try fixture.again()
+    try await other.delete(sample)
+    try await store.add(sample)
+    try await expectDeleted()
+  }
+
+  @Test func theFirstDateStays() async throws {
+    try await store.delete(sample)
+    try await store.apply(ChangeBatch(deletions: [sample.tombstone(deleted: Timestamp(seconds: 1))]))
+    try await expectDeleted()
+  }
+
+  @Test func namesOneSampleOnly() async throws {
+    var neighbours: [Sample] = [sample, sample, sample]
+    neighbours[0].uuid = SampleIdentity.namespace
+    neighbours[1].start = Timestamp(microseconds: sample.start.microseconds + 1)
+    neighbours[2].type = SampleType("another")
+    try await store.apply(ChangeBatch(additions: neighbours + [sample]))
+    try await store.delete(sample)
+    #expect(try await store.allChanges() == neighbours.map(Change.added) + [.deleted(sample.tombstone())])
+  }
+
+  @Test(arguments: [Timestamp(microseconds: .min), Timestamp(microseconds: .max)])
+  func atTheEndsOfTime(instant: Timestamp) async throws {
+    var sample = sample
+    sample.start = instant
+    try await store.add(sample)
+    try await store.delete(sample)
+    #expect(try await store.allChanges() == [.deleted(sample.tombstone())])
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+
+/// What a store should do, said with dictionaries.
+struct StoreModel {
+  private(set) var counter: Int64 = 0
+  private var live: [SampleReference: (change: Int64, sample: Sample)] = [:]
+  private var buried: [SampleReference: (change: Int64, tombstone: Tombstone)] = [:]
+
+  mutating func apply(_ batch: ChangeBatch) -> WriteSummary {
+    var summary = WriteSummary()
+    for tombstone in batch.deletions {
+      if live.removeValue(forKey: tombstone.sample) == nil { summary.unchanged += 1 } else { summary.deleted += 1 }
+      if buried[tombstone.sample] == nil {
+        counter += 1
+        buried[tombstone.sample] = (counter, tombstone)
+      }
+    }
+    for sample in batch.additions {
+      if live[sample.reference] != nil || buried[sample.reference] != nil {
+        summary.unchanged += 1
+      } else {
+        counter += 1
+        live[sample.reference] = (counter, sample)
+        summary.added += 1
+        summary.addedByType[sample.type, default: 0] += 1
+      }
+    }
+    return summary
+  }
+
+  /// The references that a deletion of a range takes, which get their tombstones in an order of the store's own.
+  func references(of type: SampleType, in range: Range<Timestamp>) -> Set<SampleReference> {
+    Set(live.keys.filter { $0.type == type && range.contains($0.start) })
+  }
+
+  func changes(since anchor: Anchor, filter: ChangeFilter) -> [(change: Int64, value: Change)] {
+    let additions = live.values.map { (change: $0.change, value: Change.added($0.sample)) }
+    let deletions = buried.values.map { (change: $0.change, value: Change.deleted($0.tombstone)) }
+    return (additions + deletions)
+      .filter { $0.change > anchor.change && filter.accepts($0.value.reference) }
+      .sorted { $0.change < $1.change }
+  }
+
+  func typeCounts(_ filter: ChangeFilter = .everything) -> [TypeCount] {
+    Dictionary(grouping: live.keys.filter(filter.accepts), by: \.type)
+      .map { TypeCount(type: $0, samples: $1.count) }
+      .sorted { $0.type.rawValue.utf8.lexicographicallyPrecedes($1.type.rawValue.utf8) }
+  }
+
+  func newestFirst(_ type: SampleType) -> [Sample] {
+    live.values.map(\.sample).filter { $0.type == type }.sorted {
+      ($0.start, $0.uuid.uuidString) > ($1.start, $1.uuid.uuidString)
+    }
+  }
+}
+
+extension ChangeFilter {
+  func accepts(_ reference: SampleReference) -> Bool {
+    types?.contains(reference.type) ?? true && earliest.map { reference.start >= $0 } ?? true
+  }
+}
+
+/// Few samples, so that random additions and deletions often meet the same one.
+struct SmallWorld {
+  let samples: [Sample]
+  let types: [SampleType]
+
+  init(size: Int = 60) {
+    var maker = SampleMaker(seed: 7)
+    let types = [
+      SampleMaker.stepCount, SampleType("HKQuantityTypeIdentifierHeartRate"), SampleType("of.tomorrow 😴"),
+      SampleType(""),
+    ]
+    self.types = types
+    samples = (0..<size).map { number in
+      var sample = maker.steps(at: number % 7)
+      sample.type = types[number % types.count]
+      return sample
+    }
+  }
+
+  func batch(_ random: inout SeededGenerator, upTo size: Int = 8) -> ChangeBatch {
+    var batch = ChangeBatch()
+    for _ in 0..<Int.random(in: 0...size, using: &random) { batch.additions.append(random.pick(samples)) }
+    if random.oneIn(2) {
+      for _ in 0..<Int.random(in: 0...size / 3, using: &random) {
+        let seconds = Int64.random(in: 0...1_000_000_000, using: &random)
+        batch.deletions.append(random.pick(samples).tombstone(deleted: Timestamp(seconds: seconds)))
+      }
+    }
+    return batch
+  }
+
+  func filter(_ random: inout SeededGenerator) -> ChangeFilter {
+    var filter = ChangeFilter.everything
+    if random.oneIn(2) {
+      filter.types = Set((0..<Int.random(in: 0...3, using: &random)).map { _ in random.pick(types) })
+      if random.oneIn(4) { filter.types?.insert(SampleType("never seen")) }
+    }
+    if random.oneIn(2) { filter.earliest = random.pick(samples).start }
+    return filter
+  }
+}
