@@ -7,7 +7,11 @@ enum PrivateDirectory {
   static func prepare(_ path: String) throws(StoreError) {
     if mkdir(path, 0o700) == 0 { return }
     switch errno {
-    case EEXIST: return
+    case EEXIST:
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        throw .unusableDirectory(path: path, detail: reason(errno: ENOTDIR))
+      }
     case ENOENT:
       guard let slash = path.dropLast().lastIndex(of: "/"), slash > path.startIndex else { fallthrough }
       try prepare(String(path[..<slash]))

@@ -22,7 +22,7 @@ extension PeerConnection {
   /// Makes sure that an hpeer answers here before anything else is said to it.
   public func status() async throws -> StatusData {
     let (status, answer, _) = try await exchange(.GET, Route.status, as: Envelope<StatusData>.self)
-    guard status == 200, let data = answer?.data else {
+    guard status == 200, var data = answer?.data else {
       throw PeerError.notHpeer(endpoint: endpoint.description, detail: "GET /status was answered with \(status)")
     }
     guard data.protocol == StatusData.protocolName else {
@@ -30,6 +30,8 @@ extension PeerConnection {
         endpoint: endpoint.description,
         detail: data.protocol.map { "it speaks \($0.prefix(40))" } ?? "it looks like the HealthAppTransfer app")
     }
+    // It goes into lists, prompts and the audit log, and nobody has vouched for it yet.
+    data.deviceName = PairingProtocol.trimmedName(data.deviceName)
     return data
   }
 

@@ -1,0 +1,136 @@
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import PeerProtocol
+import PeerTrust
+import Testing
+
+@testable import PeerClient
+
+@Suite("Peers that say nothing, and people who lose patience")
+struct SilenceTests {
+  @Test("the deadline passes when nothing was read for its length")
+  func passes() async throws {
+    let channel = EmbeddedChannel(handlers: [ReadDeadline(.seconds(30))])
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    channel.read()
+    channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+    #expect(channel.isActive)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+    #expect(throws: ReadDeadline.Passed.self) { try channel.throwIfErrorCaught() }
+    #expect(!channel.isActive)
+  }
+
+  @Test("each byte begins the time anew")
+  func begins() async throws {
+    let channel = EmbeddedChannel(handlers: [ReadDeadline(.seconds(30))])
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    for _ in 0..<5 {
+      channel.read()
+      channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+      try channel.writeInbound(ByteBuffer(string: "x"))
+    }
+    #expect(channel.isActive)
+    try channel.throwIfErrorCaught()
+  }
+
+  @Test("no time runs while we do not want to read")
+  func notWanted() async throws {
+    let channel = EmbeddedChannel(handlers: [ReadDeadline(.seconds(30))])
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    channel.read()
+    try channel.writeInbound(ByteBuffer(string: "x"))
+    channel.embeddedEventLoop.advanceTime(by: .hours(1))
+    #expect(channel.isActive)
+    try channel.throwIfErrorCaught()
+  }
+
+  @Test("a server that accepts TLS and then says nothing is called silent")
+  func silentServer() async throws {
+    let identity = try await makeIdentity()
+    try await withCannedServer(tls: identity) { _, _ in
+    } _: { port, requests in
+      let endpoint = PeerEndpoint(host: "127.0.0.1", port: port)
+      await #expect(throws: PeerError.silent(endpoint: endpoint.description, seconds: 1)) {
+        try await PeerConnection.withConnection(to: endpoint, trust: .anyForPairing, silenceLimit: 1) {
+          _ = try await $0.status()
+        }
+      }
+      #expect(requests().count == 1)
+    }
+  }
+
+  @Test("so is one that accepts the connection and never speaks TLS")
+  func silentListener() async throws {
+    try await withListener { inbound, _ in
+      for try await _ in inbound {}
+    } _: { port in
+      let endpoint = PeerEndpoint(host: "127.0.0.1", port: port)
+      await #expect(throws: PeerError.silent(endpoint: endpoint.description, seconds: 1)) {
+        try await PeerConnection.withConnection(to: endpoint, trust: .anyForPairing, silenceLimit: 1) { _ in }
+      }
+    }
+  }
+
+  @Test("cancelling ends a handshake that does not come about at once")
+  func cancelHandshake() async throws {
+    let accepted = AsyncStream.makeStream(of: Void.self)
+    try await withListener { inbound, _ in
+      accepted.continuation.yield()
+      for try await _ in inbound {}
+    } _: { port in
+      let task = Task {
+        try await PeerConnection.withConnection(
+          to: PeerEndpoint(host: "127.0.0.1", port: port), trust: .anyForPairing
+        ) { _ in }
+      }
+      await accepted.stream.first { _ in true }
+      let start = ContinuousClock.now
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(start.duration(to: .now) < .seconds(5))
+    }
+  }
+
+  @Test("cancelling ends a transfer in the middle, without waiting for the other side")
+  func cancelTransfer() async throws {
+    let identity = try await makeIdentity()
+    let piece = ByteBuffer(string: "10000\r\n" + String(repeating: " ", count: 0x10000) + "\r\n")
+    try await withCannedServer(tls: identity) { _, outbound in
+      try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"))
+      while true { try await outbound.write(piece) }
+    } _: { port, _ in
+      let begun = AsyncStream.makeStream(of: Void.self)
+      let task = Task {
+        try await PeerConnection.withConnection(
+          to: PeerEndpoint(host: "127.0.0.1", port: port), trust: .anyForPairing
+        ) { connection in
+          _ = try await connection.send(.GET, "/")
+          while try await connection.nextBodyPart() != nil { begun.continuation.yield() }
+        }
+      }
+      await begun.stream.first { _ in true }
+      let start = ContinuousClock.now
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(start.duration(to: .now) < .seconds(5))
+    }
+  }
+
+  @Test("a task that is cancelled already does not connect")
+  func cancelledBefore() async throws {
+    let identity = try await makeIdentity()
+    try await withCannedServer(tls: identity) { _, _ in
+    } _: { port, requests in
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await PeerConnection.withConnection(
+          to: PeerEndpoint(host: "127.0.0.1", port: port), trust: .anyForPairing
+        ) { _ = try await $0.status() }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(requests().isEmpty)
+    }
+  }
+}

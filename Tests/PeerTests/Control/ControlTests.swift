@@ -1,0 +1,208 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import PeerClient
+import PeerProtocol
+import PeerTrust
+import Testing
+
+@testable import PeerServer
+
+extension TestServer {
+  var socketPath: String { "\(directory.path)/control.sock" }
+
+  /// Runs a control server beside this one.
+  func withControl<Result: Sendable>(_ body: (String) async throws -> Result) async throws -> Result {
+    let control = ControlServer(path: socketPath, desk: desk, events: events, logger: Logger(label: "test")) {
+      code, expiry in
+      try PairingPayload(
+        host: "127.0.0.1", port: UInt16(port), fingerprint: identity.fingerprint, code: code, expiry: expiry)
+    }
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await control.run() }
+      defer { group.cancelAll() }
+      // The mode is set after the socket is there, and then it is ready.
+      _ = try await eventually { mode(of: socketPath) == 0o600 ? true : nil }
+      return try await body(socketPath)
+    }
+  }
+}
+
+private func mode(of path: String) -> Int? {
+  (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
+}
+
+/// The events of one opened window, as they come.
+private struct Watcher {
+  private let task: Task<Void, any Error>
+  private var events: AsyncStream<ControlEvent>.AsyncIterator
+
+  init(_ path: String) {
+    let (stream, continuation) = AsyncStream.makeStream(of: ControlEvent.self)
+    events = stream.makeAsyncIterator()
+    task = Task {
+      defer { continuation.finish() }
+      try await ControlClient.openWindow(at: path) { continuation.yield($0) }
+    }
+  }
+
+  mutating func next() async -> ControlEvent? { await events.next() }
+
+  /// The next event, which must be a code.
+  mutating func nextCode(
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> (code: PairingCode, payload: PairingPayload, attemptsLeft: Int?) {
+    guard case .code(let digits, let uri, let json, let expiresAt, let left)? = await next() else {
+      Issue.record("no code", sourceLocation: sourceLocation)
+      throw NeverHappened()
+    }
+    let code = try #require(PairingCode(digits), sourceLocation: sourceLocation)
+    let payload = try PairingPayload.parse(uri)
+    #expect(payload.code == code, sourceLocation: sourceLocation)
+    let fromJSON = try PairingPayload.parse(json)
+    #expect(fromJSON.fingerprint == payload.fingerprint, sourceLocation: sourceLocation)
+    #expect(fromJSON.code == code, sourceLocation: sourceLocation)
+    #expect(expiresAt > Date(), sourceLocation: sourceLocation)
+    return (code, payload, left)
+  }
+
+  func cancel() async {
+    task.cancel()
+    _ = await task.result
+  }
+}
+
+@Suite("The control socket")
+struct ControlTests {
+  @Test("only its owner may connect, and it is gone when the server is")
+  func socketMode() async throws {
+    try await withServer { server in
+      try await server.withControl { path in #expect(mode(of: path) == 0o600) }
+      #expect(mode(of: server.socketPath) == nil)
+    }
+  }
+
+  @Test("a window shows its code, a new one after a wrong attempt, and who paired")
+  func pairs() async throws {
+    try await withServer { server in
+      try await server.withControl { path in
+        var watcher = Watcher(path)
+        let first = try await watcher.nextCode()
+        #expect(first.attemptsLeft == nil)
+        #expect(first.payload.fingerprint == server.identity.fingerprint)
+        #expect(Int(first.payload.port) == server.port)
+        #expect(await server.desk.currentCode == first.code)
+        #expect(try await server.plainPair(first.code.wrong.digits).status == 401)
+        let second = try await watcher.nextCode()
+        #expect(second.attemptsLeft == 4)
+        #expect(second.code != first.code)
+        let session = try await PairingSession.open(at: server.endpoint)
+        _ = try await session.pair(code: second.code, clientID: try makePeerID(), name: "laptop")
+        #expect(await watcher.next() == .paired(name: "laptop"))
+        #expect(await watcher.next() == nil)
+      }
+    }
+  }
+
+  @Test("five wrong codes lock the window, and the socket opens it again")
+  func locks() async throws {
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      try await server.withControl { path in
+        var watcher = Watcher(path)
+        for attempt in 0..<5 {
+          let code = try await watcher.nextCode()
+          #expect(code.attemptsLeft == (attempt == 0 ? nil : 5 - attempt))
+          #expect(try await server.plainPair(code.code.wrong.digits).status == 401)
+        }
+        #expect(await watcher.next() == .locked)
+        #expect(await watcher.next() == nil)
+        var again = Watcher(path)
+        let code = try await again.nextCode()
+        #expect(try await server.plainPair(code.code.digits).status == 200)
+      }
+    }
+  }
+
+  @Test("a window that expires, is closed or is replaced says so")
+  func ends() async throws {
+    var limits = PairingDesk.Limits()
+    limits.windowLifetime = 0.5
+    try await withServer(ServerOptions(limits: limits, derivesKeys: false)) { server in
+      try await server.withControl { path in
+        var expiring = Watcher(path)
+        _ = try await expiring.nextCode()
+        #expect(await expiring.next() == .closed(reason: "expired"))
+      }
+    }
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      try await server.withControl { path in
+        var closing = Watcher(path)
+        _ = try await closing.nextCode()
+        await server.desk.close()
+        #expect(await closing.next() == .closed(reason: "closedLocally"))
+        var first = Watcher(path)
+        _ = try await first.nextCode()
+        var second = Watcher(path)
+        let live = try await second.nextCode()
+        #expect(await first.next() == .closed(reason: "replaced"))
+        #expect(try await server.plainPair(live.code.digits).status == 200)
+      }
+    }
+  }
+
+  @Test("whoever stops watching can be cancelled at once, and the next window opens")
+  func cancelWatcher() async throws {
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      try await server.withControl { path in
+        var impatient = Watcher(path)
+        _ = try await impatient.nextCode()
+        await impatient.cancel()
+        var next = Watcher(path)
+        _ = try await next.nextCode()
+      }
+    }
+  }
+
+  @Test("nobody who listens is a sentence, not an errno", arguments: ["/tmp/hpeer-nobody/control.sock", "/dev/null"])
+  func noServer(path: String) async throws {
+    let error = await #expect(throws: ControlClient.NoServer.self) {
+      try await ControlClient.openWindow(at: path) { _ in }
+    }
+    #expect(error?.description.contains("hpeer serve") == true)
+  }
+
+  @Test("a socket that a crash left behind is taken over")
+  func leftOver() async throws {
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      try Data().write(to: URL(fileURLWithPath: server.socketPath))
+      try await server.withControl { path in
+        var watcher = Watcher(path)
+        _ = try await watcher.nextCode()
+      }
+    }
+  }
+
+  @Test(
+    "what is no request opens nothing",
+    arguments: ["", "\n", "open\n", "\u{0}\n", String(repeating: "x", count: 4_000)])
+  func garbage(text: String) async throws {
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      try await server.withControl { path in
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+          .channelOption(.allowRemoteHalfClosure, value: true)
+          .connect(unixDomainSocketPath: path) { channel in
+            channel.eventLoop.makeCompletedFuture { try ByteChannel(wrappingChannelSynchronously: channel) }
+          }
+        try await channel.executeThenClose { inbound, outbound in
+          guard !text.isEmpty else { return }
+          try await outbound.write(ByteBuffer(string: text))
+          var answer = ""
+          for try await bytes in inbound { answer += String(buffer: bytes) }
+          #expect(answer.contains("unknown request"))
+        }
+      }
+      #expect(await server.desk.status().window == .closed)
+    }
+  }
+}

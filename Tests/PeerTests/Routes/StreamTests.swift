@@ -1,0 +1,86 @@
+import Foundation
+import GRDB
+import HealthModel
+import NIOCore
+import NIOPosix
+import PeerClient
+import PeerProtocol
+import PeerTrust
+import Testing
+
+@testable import HealthStore
+@testable import PeerServer
+
+@Suite("Streams that something happens to")
+struct StreamTests {
+  /// About 12 MB on the wire, more than the kernel keeps for a client that does not read.
+  private static var many: [Sample] {
+    let filler = String(repeating: "x", count: 1_000)
+    return Samples.heartRates(9_000).map { sample in
+      var sample = sample
+      sample.metadata = ["filler": .string(filler)]
+      return sample
+    }
+  }
+
+  @Test("a store that fails in the middle ends the stream with a line that says so")
+  func storeFails() async throws {
+    try await withServer(ServerOptions(samples: Self.many)) { server in
+      let token = try await server.token().token
+      let body = try await PeerConnection.withConnection(to: server.endpoint, trust: server.trust) { connection in
+        _ = try await connection.send(.GET, Route.changes, headers: [("Authorization", "Bearer \(token.text)")])
+        // Nothing that lies before the floor can be replayed, so a later page fails.
+        try await server.store.pool.write { db in try db.execute(sql: "UPDATE store SET tombstoneFloor = 9000") }
+        return try await connection.body(limit: 64 << 20)
+      }
+      var decoder = ChangeLineDecoder()
+      let lines = try body.withUnsafeBytes { try decoder.decode($0) }
+      #expect(lines.last == .error("The store cannot answer right now."))
+      #expect(lines.count > 2_000 && lines.count < 9_000)
+      let read = try await eventually { try await server.audited(.dataRead).first }
+      #expect(read.detail["complete"] == "false")
+    }
+  }
+
+  @Test("a client that stops reading does not keep the server from stopping")
+  func stalledClient() async throws {
+    let reading = AsyncStream.makeStream(of: Void.self)
+    let (client, stopped) = try await withServer(ServerOptions(samples: Self.many)) { server in
+      let token = try await server.token().token
+      let client = Task {
+        try await withRawTLS(to: server.port) { inbound, outbound in
+          try await outbound.write(
+            ByteBuffer(
+              string: "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token.text)\r\n\r\n"))
+          for try await _ in inbound { break }
+          reading.continuation.yield()
+          try await Task.sleep(for: .seconds(60))
+        }
+      }
+      await reading.stream.first { _ in true }
+      return (client, ContinuousClock.now)
+    }
+    // Its 2 seconds of grace, and 5 for the TLS goodbye that the client does not read.
+    #expect(stopped.duration(to: .now) < .seconds(20))
+    client.cancel()
+    _ = await client.result
+  }
+
+  @Test("the kernel is told when to give up a peer that is gone")
+  func userTimeout() async throws {
+    try await withListener { inbound, _ in
+      for try await _ in inbound {}
+    } _: { port in
+      let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(StalledPeer()) }
+        }
+        .connect(host: "127.0.0.1", port: port).get()
+      let option = ChannelOptions.Types.SocketOption(
+        level: .init(rawValue: CInt(IPPROTO_TCP)), name: .init(rawValue: TCP_USER_TIMEOUT))
+      #expect(try await channel.getOption(option).get() & 0xFFFF_FFFF == 120_000)
+      #expect(try await channel.getOption(.socketOption(.so_keepalive)).get() & 1 == 1)
+      try await channel.close()
+    }
+  }
+}

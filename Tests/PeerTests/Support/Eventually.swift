@@ -1,0 +1,17 @@
+import Testing
+
+struct NeverHappened: Error {}
+
+/// Waits until `condition` gives a value: for what another task writes a moment later.
+func eventually<Value>(
+  within limit: Duration = .seconds(30), sourceLocation: SourceLocation = #_sourceLocation,
+  _ condition: () async throws -> Value?
+) async throws -> Value {
+  let end = ContinuousClock.now + limit
+  while ContinuousClock.now < end {
+    if let value = try await condition() { return value }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+  Issue.record("waited \(limit) in vain", sourceLocation: sourceLocation)
+  throw NeverHappened()
+}

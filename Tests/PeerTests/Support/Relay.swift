@@ -1,0 +1,106 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PeerTrust
+
+/// Passes bytes between clients and a server, and may break off.
+struct Relay: Sendable {
+  /// Where clients connect.
+  let port: Int
+  /// Bytes that went to clients so far.
+  let bytesToClients: NIOLockedValueBox<Int>
+  /// Connections that were accepted so far.
+  let connections: NIOLockedValueBox<Int>
+}
+
+/// Runs a relay to `target`.
+///
+/// - Parameters:
+///   - identity: ends TLS here and begins it anew towards the server, as a man in the middle must; `nil` passes on
+///     what it cannot read.
+///   - limit: after so many bytes to a client its connection ends.
+@discardableResult
+func withRelay<Result: Sendable>(
+  to target: Int, tls identity: PeerIdentity? = nil, cutAfter limit: Int = .max, _ body: (Relay) async throws -> Result
+) async throws -> Result {
+  let bytesToClients = NIOLockedValueBox(0)
+  let connections = NIOLockedValueBox(0)
+  return try await withListener(tls: identity) { inbound, outbound in
+    connections.withLockedValue { $0 += 1 }
+    let upstream = try await connect(to: target, isTLS: identity != nil)
+    let toServer = ByteOutbound(channel: upstream.channel)
+    try await upstream.executeThenClose { fromServer, _ in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { for try await bytes in inbound { try await toServer.write(bytes) } }
+        group.addTask {
+          var passed = 0
+          for try await bytes in fromServer {
+            let piece = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, limit - passed)) ?? bytes
+            passed += piece.readableBytes
+            bytesToClients.withLockedValue { $0 += piece.readableBytes }
+            try await outbound.write(piece)
+            if passed >= limit { break }
+          }
+        }
+        // Whichever side ends first ends both.
+        try await group.next()
+        group.cancelAll()
+      }
+    }
+  } _: { port in
+    try await body(Relay(port: port, bytesToClients: bytesToClients, connections: connections))
+  }
+}
+
+private func connect(to port: Int, isTLS: Bool) async throws -> ByteChannel {
+  var configuration = TLSConfiguration.makeClientConfiguration()
+  configuration.certificateVerification = .none
+  configuration.shutdownTimeout = .milliseconds(100)
+  let context = try NIOSSLContext(configuration: configuration)
+  return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    .connect(to: SocketAddress(ipAddress: "127.0.0.1", port: port)) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        if isTLS {
+          try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: context, serverHostname: nil))
+        }
+        return try ByteChannel(wrappingChannelSynchronously: channel)
+      }
+    }
+}
+
+/// A TLS connection over which a test says exactly what it wants.
+@discardableResult
+func withRawTLS<Result: Sendable>(
+  to port: Int, _ body: (ByteInbound, ByteOutbound) async throws -> Result
+) async throws -> Result {
+  let connection = try await connect(to: port, isTLS: true)
+  return try await connection.executeThenClose { inbound, _ in
+    try await body(inbound, ByteOutbound(channel: connection.channel))
+  }
+}
+
+/// Sends bytes over TLS and collects what comes back until the server hangs up.
+func rawExchange(_ port: Int, _ text: String) async throws -> String {
+  try await withRawTLS(to: port) { inbound, outbound in
+    try await outbound.write(ByteBuffer(string: text))
+    var answer = ""
+    do {
+      for try await bytes in inbound { answer += String(buffer: bytes) }
+    } catch NIOSSLError.uncleanShutdown {
+      // A reset counts as hanging up.
+    }
+    return answer
+  }
+}
+
+/// A TCP connection without TLS.
+@discardableResult
+func withRawTCP<Result: Sendable>(
+  to port: Int, _ body: (ByteInbound, ByteOutbound) async throws -> Result
+) async throws -> Result {
+  let connection = try await connect(to: port, isTLS: false)
+  return try await connection.executeThenClose { inbound, _ in
+    try await body(inbound, ByteOutbound(channel: connection.channel))
+  }
+}
