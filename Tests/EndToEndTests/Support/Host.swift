@@ -41,10 +41,11 @@ struct Host: Sendable {
     try await RunningCommand(prefix + ["bash", "-c", script]).outcome()
   }
 
-  /// Starts `hpeer serve` and waits until it listens. Returns it with its port.
+  /// Starts `hpeer serve` and waits until it listens and is announced. Returns it with its port.
   func serve(_ arguments: [String] = ["--port", "0"]) async throws -> (RunningCommand, port: Int) {
     let server = try start(["serve"] + arguments)
     let match = try await server.errors(matching: #/on port (\d+)/#)
+    if !arguments.contains("--no-advertise") { try await server.errors(matching: #/(Announced|Not announced)/#) }
     return (server, try #require(Int(match.1)))
   }
 
