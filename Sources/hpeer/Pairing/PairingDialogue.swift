@@ -115,33 +115,3 @@ struct PairingDialogue {
     return .payload(try PairingPayload.parse(line))
   }
 }
-
-extension PeerError {
-  /// One word for the audit log.
-  var auditReason: String {
-    switch self {
-    case .pairing(let rejection): rejection.code
-    case .certificateChanged: "certificate_changed"
-    case .confirmationFailed: "confirmation_failed"
-    case .unreachable, .handshakeFailed, .notHpeer: "unreachable"
-    case .silent, .connectionLost: "connection_lost"
-    case .tokenRefused: "token_refused"
-    default: "other"
-    }
-  }
-}
-
-/// Codes and tokens have dates: clocks that disagree explain what looks like an expired one.
-enum ClockCheck {
-  private static let tolerance = 120.0
-
-  static func warn(about status: StatusData) {
-    guard let theirs = status.time else { return }
-    let difference = Date().timeIntervalSince1970 - theirs
-    guard abs(difference) > tolerance else { return }
-    let amount = HumanFormat.duration(.seconds(abs(difference).rounded()))
-    Console.warn(
-      "this machine's clock is \(amount) \(difference > 0 ? "ahead of" : "behind") the other's: codes and tokens may look expired."
-    )
-  }
-}

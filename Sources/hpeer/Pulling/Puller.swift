@@ -1,0 +1,74 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerClient
+import PeerTrust
+import Synchronization
+import Terminal
+
+/// Pulls from one server and tells about it.
+struct Puller {
+  let store: HealthStore
+  let registry: PeerRegistry
+  let finder: PeerFinder
+  let types: [SampleType]
+  let full: Bool
+  let json: Bool
+
+  func pull(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws {
+    let started = ContinuousClock.now
+    let bar = ProgressBar(
+      label: PlainText.escaped(server.name, limit: 20), totalItems: nil, capabilities: Console.capabilities)
+    let progress = ProgressBox()
+    try await store.record(AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
+    do {
+      let (done, endpoint) = try await interruptible {
+        try await finder.reach(server, endpoints: endpoints) { endpoint in
+          try await PeerClient.Pull(into: store, from: server, at: endpoint, types: types).run(full: full) {
+            done, total in
+            progress.set(done)
+            bar.setTotal(items: total)
+            bar.update(items: done.changes, bytes: done.bytes)
+          }
+        }
+      }
+      bar.finish()
+      try await registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
+      try await registry.markServerUsed(id: server.id)
+      try await record(.pullFinished, server, done)
+      try PullPresentation(server: server, done: done, duration: started.duration(to: .now)).print(json: json)
+    } catch {
+      bar.finish()
+      let done = progress.value
+      try await record(.pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other")
+      throw done.changes > 0 ? Self.partial(error, done) : error
+    }
+  }
+
+  private func record(
+    _ name: AuditEvent.Name, _ server: ServerRecord, _ done: PullProgress, reason: String? = nil
+  ) async throws {
+    var detail = [
+      "peer": server.name, "id": server.id.hex, "added": String(done.added), "deleted": String(done.deleted),
+      "unchanged": String(done.unchanged), "bytes": String(done.bytes), "requests": String(done.requests),
+    ]
+    detail["reason"] = reason
+    try await store.record(AuditEvent(name, detail))
+  }
+
+  /// A pull that the network ended after something was committed.
+  private static func partial(_ error: any Error, _ done: PullProgress) -> any Error {
+    switch error {
+    case PeerError.connectionLost, PeerError.silent, PeerError.unreachable, PeerError.feed:
+      CommandFailure(.partial, "\(error) \(HumanFormat.count(done.changes, "change")) arrived and are saved.")
+    default: error
+    }
+  }
+}
+
+/// The latest progress, for the report of a pull that fails.
+private final class ProgressBox: Sendable {
+  private let box = Mutex(PullProgress())
+  var value: PullProgress { box.withLock { $0 } }
+  func set(_ progress: PullProgress) { box.withLock { $0 = progress } }
+}
