@@ -73,7 +73,7 @@ struct SilenceTests {
     }
   }
 
-  @Test("cancelling ends a handshake that does not come about at once")
+  @Test("cancelling ends a handshake that does not come about at once", .timeLimit(.minutes(1)))
   func cancelHandshake() async throws {
     let accepted = AsyncStream.makeStream(of: Void.self)
     try await withListener { inbound, _ in
@@ -82,18 +82,16 @@ struct SilenceTests {
     } _: { port in
       let task = Task {
         try await PeerConnection.withConnection(
-          to: PeerEndpoint(host: "127.0.0.1", port: port), trust: .anyForPairing
+          to: PeerEndpoint(host: "127.0.0.1", port: port), trust: .anyForPairing, silenceLimit: 3600
         ) { _ in }
       }
       await accepted.stream.first { _ in true }
-      let start = ContinuousClock.now
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(start.duration(to: .now) < .seconds(5))
     }
   }
 
-  @Test("cancelling ends a transfer in the middle, without waiting for the other side")
+  @Test("cancelling ends a transfer in the middle, without waiting for the other side", .timeLimit(.minutes(1)))
   func cancelTransfer() async throws {
     let identity = try await makeIdentity()
     let piece = ByteBuffer(string: "10000\r\n" + String(repeating: " ", count: 0x10000) + "\r\n")
@@ -104,17 +102,15 @@ struct SilenceTests {
       let begun = AsyncStream.makeStream(of: Void.self)
       let task = Task {
         try await PeerConnection.withConnection(
-          to: PeerEndpoint(host: "127.0.0.1", port: port), trust: .anyForPairing
+          to: PeerEndpoint(host: "127.0.0.1", port: port), trust: .anyForPairing, silenceLimit: 3600
         ) { connection in
           _ = try await connection.send(.GET, "/")
           while try await connection.nextBodyPart() != nil { begun.continuation.yield() }
         }
       }
       await begun.stream.first { _ in true }
-      let start = ContinuousClock.now
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(start.duration(to: .now) < .seconds(5))
     }
   }
 

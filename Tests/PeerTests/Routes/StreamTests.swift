@@ -42,10 +42,10 @@ struct StreamTests {
     }
   }
 
-  @Test("a client that stops reading does not keep the server from stopping")
+  @Test("a client that stops reading does not keep the server from stopping", .timeLimit(.minutes(1)))
   func stalledClient() async throws {
     let reading = AsyncStream.makeStream(of: Void.self)
-    let (client, stopped) = try await withServer(ServerOptions(samples: Self.many)) { server in
+    let client = try await withServer(ServerOptions(samples: Self.many)) { server in
       let token = try await server.token().token
       let client = Task {
         try await withRawTLS(to: server.port) { inbound, outbound in
@@ -54,14 +54,12 @@ struct StreamTests {
               string: "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token.text)\r\n\r\n"))
           for try await _ in inbound { break }
           reading.continuation.yield()
-          try await Task.sleep(for: .seconds(60))
+          try await Task.sleep(for: .seconds(3600))
         }
       }
       await reading.stream.first { _ in true }
-      return (client, ContinuousClock.now)
+      return client
     }
-    // Its 2 seconds of grace, and 5 for the TLS goodbye that the client does not read.
-    #expect(stopped.duration(to: .now) < .seconds(20))
     client.cancel()
     _ = await client.result
   }
