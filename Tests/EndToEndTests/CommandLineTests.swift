@@ -244,4 +244,28 @@ struct CommandLineTests {
     #expect(try await small.contents() == home.contents())
     #expect(try await small.sh("umount -l '\(small.home)'").status == 0)
   }
+
+  @Test("a machine whose scope is narrowed, then widened, sees just what it may")
+  func scope() async throws {
+    _ = try await home.run("import", SampleExport.small.value)
+    let (_, port) = try await home.serve(["--port", "0", "--no-advertise", "--name", "studio"])
+    let (code, _) = try await home.openWindow()
+    let client = scratch.host("client")
+    #expect(try await client.run("pair", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code).status == 0)
+    let identity = try #require(try await home.run("peers", "--json").json()["clients"] as? [[String: Any]])
+    let id = try #require(identity.first?["id"] as? String)
+
+    #expect(try await home.run("peers", "set", id, "--types", "heartRate").status == 0)
+    #expect(try await client.run("pull").status == 0)
+    let narrow = try await client.contents()
+    #expect(!narrow.isEmpty)
+    #expect(Set(narrow.keys.map(\.type.shortName)) == ["heartRate"])
+
+    #expect(try await home.run("peers", "set", id, "--all-types").status == 0)
+    #expect(try await client.run("pull").status == 0)
+    #expect(try await client.contents() == home.contents())
+    #expect(try await home.run("audit").output.contains("scope.changed"))
+    #expect(try await home.run("peers", "set", id).status == 2)
+    #expect(try await home.run("peers", "set", "nobody", "--all-types").status == 4)
+  }
 }

@@ -14,6 +14,7 @@ public struct AuditEvent: Hashable, Sendable {
     case pairingEnded = "pairing.ended"
     case tokenRefused = "token.refused"
     case tokenRevoked = "token.revoked"
+    case scopeChanged = "scope.changed"
     case typesListed = "types.listed"
     case dataRead = "data.read"
     case pullStarted = "pull.started"

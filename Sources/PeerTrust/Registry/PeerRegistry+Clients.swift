@@ -78,13 +78,18 @@ extension PeerRegistry {
     }
   }
 
+  /// The one client with a token that a name, an ID or the beginning of an ID means.
+  /// - Throws: `notFound`, or `ambiguous` with the IDs that the text fits.
+  public func client(matching text: String) async throws -> ClientRecord {
+    try await read { db in try Self.activeClient(matching: text, db) }
+  }
+
   /// Revokes the one client that a name, an ID or the beginning of an ID means.
   /// - Throws: `notFound`, or `ambiguous` with the IDs that the text fits.
   @discardableResult
   public func revoke(matching text: String, now: Date = Date()) async throws -> ClientRecord {
     try await write { db in
-      let active = try Self.fetchClients(db).filter { $0.revoked == nil }
-      let client = try Self.match(text, in: active, name: \.name)
+      let client = try Self.activeClient(matching: text, db)
       try Self.revoke(client.id, now, db)
       return client
     }
@@ -112,6 +117,10 @@ extension PeerRegistry {
   private static func revoke(_ id: PeerID, _ now: Date, _ db: Database) throws {
     try db.execute(
       sql: "UPDATE client SET revoked = ? WHERE id = ? AND revoked IS NULL", arguments: [now.microseconds, id.hex])
+  }
+
+  private static func activeClient(matching text: String, _ db: Database) throws -> ClientRecord {
+    try match(text, in: fetchClients(db).filter { $0.revoked == nil }, name: \.name)
   }
 
   private static func fetchClients(_ db: Database) throws -> [ClientRecord] {

@@ -29,7 +29,7 @@ struct Delete: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let type = try UnknownType.resolve(type)
+    let type = try SampleType.named(type)
     let store = try common.homeDirectory.openStore()
     let range = from.start..<to.end
     let count = try await store.count(of: type, in: range)

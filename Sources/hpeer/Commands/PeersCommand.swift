@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HealthModel
 import PeerTrust
 import Terminal
 
@@ -10,7 +11,15 @@ struct Peers: AsyncParsableCommand {
       Examples:
         hpeer peers
         hpeer peers --json
-      """)
+        hpeer peers set laptop --types heartRate,stepCount --since 2024-01-01
+        hpeer peers set laptop --all-types --no-since
+      """,
+    subcommands: [PeersList.self, PeersSet.self],
+    defaultSubcommand: PeersList.self)
+}
+
+struct PeersList: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "Print both lists.")
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
@@ -22,6 +31,7 @@ struct Peers: AsyncParsableCommand {
       var method: String
       var state: String
       var types: [String]?
+      var since: Date?
       var created: Date
       var lastSeen: Date?
       var expires: Date
@@ -51,12 +61,13 @@ struct Peers: AsyncParsableCommand {
     }
     if !clients.isEmpty {
       var table = Table(columns: [
-        .init("MAY READ HERE"), .init("ID"), .init("STATE"), .init("LAST SEEN"), .init("EXPIRES"),
+        .init("MAY READ HERE"), .init("ID"), .init("STATE"), .init("WHAT"), .init("LAST SEEN"), .init("EXPIRES"),
       ])
       for client in clients {
         table.append([
           .init(client.name), .init(client.id.short), .init(Self.state(of: client)),
-          .init(client.lastSeen.map(Self.text) ?? "never"), .init(Self.text(client.expires)),
+          .init(Self.text(client.scope)), .init(client.lastSeen.map(Self.text) ?? "never"),
+          .init(Self.text(client.expires)),
         ])
       }
       try Console.print(table)
@@ -79,13 +90,21 @@ struct Peers: AsyncParsableCommand {
       clients: clients.map {
         .init(
           name: $0.name, id: $0.id.hex, method: $0.method.rawValue, state: state(of: $0),
-          types: $0.scope.types?.sorted(), created: $0.created, lastSeen: $0.lastSeen, expires: $0.expires)
+          types: $0.scope.types?.sorted(), since: $0.scope.earliest, created: $0.created, lastSeen: $0.lastSeen,
+          expires: $0.expires)
       },
       servers: servers.map {
         .init(
           name: $0.name, id: $0.id.hex, fingerprint: $0.fingerprint.hex, address: address(of: $0),
           created: $0.created, lastUsed: $0.lastUsed)
       })
+  }
+
+  /// What a scope lets through, in a few words.
+  static func text(_ scope: PeerScope) -> String {
+    let types = scope.types.map { $0.count == 1 ? SampleType($0.first ?? "").shortName : "\($0.count) types" }
+    let since = scope.earliest.map { " since \($0.formatted(.iso8601.year().month().day().dateSeparator(.dash)))" }
+    return (types ?? "everything") + (since ?? "")
   }
 
   private static func state(of client: ClientRecord) -> String {

@@ -30,7 +30,7 @@ struct Pull: AsyncParsableCommand {
   var all = false
   @Flag(help: "Read the code from standard input if pairing is needed.")
   var codeStdin = false
-  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: Self.types)
+  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
   var types: [SampleType] = []
   @Flag(help: "Compare from the beginning instead of from the last pull; adds nothing twice.")
   var full = false
@@ -90,14 +90,5 @@ struct Pull: AsyncParsableCommand {
       }
     }
     if let failure { throw failure }
-  }
-
-  private static func types(_ list: String) throws -> [SampleType] {
-    try list.split(separator: ",").map { name in
-      guard let type = SampleTypeCatalogue.healthKit.type(named: String(name)) else {
-        throw ValidationError(UnknownType.message(String(name)))
-      }
-      return type
-    }
   }
 }

@@ -34,7 +34,7 @@ struct Show: AsyncParsableCommand {
   private static let pageSize = 1000
 
   func run() async throws {
-    let type = try UnknownType.resolve(type)
+    let type = try SampleType.named(type)
     let store = try common.homeDirectory.openStore()
     let range = (from?.start ?? Timestamp(microseconds: .min))..<(to?.end ?? Timestamp(microseconds: .max))
     let wanted = limit == 0 ? Int.max : limit
@@ -70,22 +70,5 @@ struct Show: AsyncParsableCommand {
         .map { "\(PlainText.escaped($0.key))=\(PlainText.escaped($0.value))" }.joined(separator: " ")
     case .unknown(let kind, _): PlainText.escaped(kind)
     }
-  }
-}
-
-/// A type name that nothing is known under.
-enum UnknownType {
-  static func resolve(_ text: String) throws -> SampleType {
-    guard let type = SampleTypeCatalogue.healthKit.type(named: text) else {
-      throw ValidationError(message(text))
-    }
-    return type
-  }
-
-  static func message(_ text: String) -> String {
-    let suggestions = SampleTypeCatalogue.healthKit.suggestions(for: text)
-    return "There is no type called \(PlainText.escaped(text))."
-      + (suggestions.isEmpty ? "" : " Did you mean \(suggestions.joined(separator: " or "))?")
-      + " `hpeer types` lists what the store holds."
   }
 }

@@ -34,13 +34,3 @@ struct DateArgument: ExpressibleByArgument {
     )
   }
 }
-
-/// A sample type that a person types: a short name (`stepCount`) or a HealthKit identifier.
-struct TypeArgument: ExpressibleByArgument {
-  let type: SampleType
-
-  init?(argument: String) {
-    guard let type = SampleTypeCatalogue.healthKit.type(named: argument) else { return nil }
-    self.type = type
-  }
-}
