@@ -57,9 +57,7 @@ struct Pair: AsyncParsableCommand {
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
     let endpoints: [PeerEndpoint]
     if let host {
-      guard let endpoint = PeerEndpoint(host, defaultPort: Route.defaultPort) else {
-        throw ValidationError("--host takes HOST or HOST:PORT.")
-      }
+      let endpoint = try PeerEndpoint(hostOption: host)
       endpoints = [endpoint]
     } else {
       endpoints = try await find(finder)

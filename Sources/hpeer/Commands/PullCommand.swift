@@ -65,9 +65,7 @@ struct Pull: AsyncParsableCommand {
 
   private func target(_ finder: PeerFinder) async throws -> PeerTarget {
     guard let host else { return try await finder.target(named: name) }
-    guard let endpoint = PeerEndpoint(host, defaultPort: Route.defaultPort) else {
-      throw ValidationError("--host takes HOST or HOST:PORT.")
-    }
+    let endpoint = try PeerEndpoint(hostOption: host)
     return try await finder.target(at: endpoint)
   }
 

@@ -26,12 +26,11 @@ struct ImportPresentation {
     let entries = result.read.map {
       Report.Entry(type: $0.key.rawValue, read: $0.value, added: result.summary.addedByType[$0.key] ?? 0)
     }.sorted { ($1.read, $0.type) < ($0.read, $1.type) }
-    let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
     if json {
       return try Console.print(
         json: Report(
           added: result.summary.added, unchanged: result.summary.unchanged, deleted: result.summary.deleted,
-          seconds: (seconds * 1000).rounded() / 1000, types: entries, report: result.report))
+          seconds: duration.reportedSeconds, types: entries, report: result.report))
     }
     if !entries.isEmpty {
       var table = Table(columns: [.init("TYPE"), .init("READ", .trailing), .init("ADDED", .trailing)])

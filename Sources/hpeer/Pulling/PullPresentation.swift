@@ -21,12 +21,11 @@ struct PullPresentation {
   }
 
   func print(json: Bool) throws {
-    let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
     if json {
       return try Console.print(
         json: Report(
           peer: server.name, id: server.id.hex, added: done.added, deleted: done.deleted, unchanged: done.unchanged,
-          bytes: done.bytes, requests: done.requests, seconds: (seconds * 1000).rounded() / 1000))
+          bytes: done.bytes, requests: done.requests, seconds: duration.reportedSeconds))
     }
     try Console.print(
       "\(PlainText.escaped(server.name)): \(HumanFormat.count(done.added)) added, \(HumanFormat.count(done.deleted)) deleted, "
