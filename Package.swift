@@ -51,7 +51,7 @@ let package = Package(
     .target(
       name: "PeerTrust",
       dependencies: [
-        "PeerProtocol", "COpenSSL",
+        "PeerProtocol", "CLinux", "COpenSSL",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
@@ -103,6 +103,7 @@ let package = Package(
 
     // No pkgConfig: avahi-client.pc asks for -D_REENTRANT, which SwiftPM prohibits, and the module map links the libraries.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),

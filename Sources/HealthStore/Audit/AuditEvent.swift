@@ -15,6 +15,7 @@ public struct AuditEvent: Hashable, Sendable {
     case tokenRefused = "token.refused"
     case tokenRevoked = "token.revoked"
     case scopeChanged = "scope.changed"
+    case identityRotated = "identity.rotated"
     case typesListed = "types.listed"
     case dataRead = "data.read"
     case pullStarted = "pull.started"

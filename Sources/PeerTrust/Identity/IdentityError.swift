@@ -1,5 +1,7 @@
 /// Why this machine's identity could not be read or made. Nothing on disk was changed.
 public enum IdentityError: Error, Hashable, Sendable {
+  /// There is nothing to replace yet.
+  case missing(path: String)
   /// Some files of the identity are there and others are not.
   case incomplete(directory: String, missing: [String])
   /// Others may read the key, or write where it lies. `mode` is what should be given to chmod.
@@ -15,11 +17,13 @@ public enum IdentityError: Error, Hashable, Sendable {
 extension IdentityError: CustomStringConvertible {
   public var description: String {
     switch self {
+    case .missing(let path):
+      "This machine has no identity yet (\(path)): `hpeer serve` or `hpeer pair` makes one."
     case .incomplete(let directory, let missing):
       "The identity in \(directory) lacks \(missing.joined(separator: " and ")): restore it from a backup, or move the "
         + "directory away to get a new identity (every paired machine must then pair again)."
     case .permissionsTooOpen(let path, let mode):
-      "\(path) is open to other users, so it is not used; run: chmod \(mode) \(Self.quoted(path))"
+      "\(path) is open to other users, so it is not used; run: chmod \(mode) \(ShellWord.quoted(path))"
     case .unreadable(let path, let reason):
       "\(path) cannot be read (\(reason)): make it readable for the user who runs hpeer."
     case .malformed(let path, let reason):
@@ -32,19 +36,5 @@ extension IdentityError: CustomStringConvertible {
     case .openSSL(let error):
       error.description
     }
-  }
-
-  /// For a shell, so that the command can be copied whatever the path contains.
-  private static func quoted(_ path: String) -> String {
-    let isPlain = path.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "/._-+".utf8.contains(byte)
-      }
-    }
-    return isPlain
-      ? path : "'\(path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
   }
 }

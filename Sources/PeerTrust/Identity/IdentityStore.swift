@@ -29,12 +29,17 @@ public enum IdentityStore {
     let parent = directory.path
     let path = "\(parent)/\(directoryName)"
     if let identity = try load(path) { return identity }
+    return try locked(parent) {
+      if let identity = try load(path) { return identity }
+      return try create(path)
+    }
+  }
+
+  /// Runs `body` while no other process makes or replaces the identity in `parent`.
+  static func locked(_ parent: String, _ body: () throws -> PeerIdentity) throws(IdentityError) -> PeerIdentity {
     do {
       try PrivateFile.makeDirectory(parent)
-      return try FileLock.withLock("\(parent)/.identity.lock") {
-        if let identity = try load(path) { return identity }
-        return try create(path)
-      }
+      return try FileLock.withLock("\(parent)/.identity.lock", body)
     } catch let error as IdentityError {
       throw error
     } catch let error as SystemError {
@@ -42,7 +47,7 @@ public enum IdentityStore {
     } catch let error as OpenSSLError {
       throw .openSSL(error)
     } catch {
-      throw .notWritable(path: path, reason: "\(error)")
+      throw .notWritable(path: parent, reason: "\(error)")
     }
   }
 
@@ -54,7 +59,7 @@ public enum IdentityStore {
   }
 
   /// Nil if there is no identity: no directory, or an empty one.
-  private static func load(_ path: String) throws(IdentityError) -> PeerIdentity? {
+  static func load(_ path: String) throws(IdentityError) -> PeerIdentity? {
     guard let mode = PrivateFile.mode(path) else {
       if errno == ENOENT { return nil }
       throw .unreadable(path: path, reason: SystemError("stat", path).reason)
@@ -92,24 +97,32 @@ public enum IdentityStore {
     return text
   }
 
-  /// Runs under the lock, so the name of the directory under construction can be fixed, and one that is there is a
-  /// crash's.
   private static func create(_ path: String) throws -> PeerIdentity {
-    let id = SecureRandom.peerID()
+    let (identity, draft) = try draft(of: SecureRandom.peerID(), beside: path)
+    // Fails if something else has appeared at the path and is not empty, so nothing is overwritten.
+    guard rename(draft, path) == 0 else { throw SystemError("rename", path) }
+    try PrivateFile.synchronizeParent(of: path)
+    return identity
+  }
+
+  /// A new identity in a directory of its own. Runs under the lock, so the directory's name can be fixed, and one that is
+  /// there is a crash's.
+  static func draft(of id: PeerID, beside path: String) throws -> (PeerIdentity, directory: String) {
     let key = try PrivateKey.generateP256()
     let certificatePEM = try SelfSignedCertificate.make(for: id, key: key).pem()
     let identity = try PeerIdentity(id: id, certificatePEM: certificatePEM, privateKeyPEM: key.pem())
     let draft = "\(path).new"
-    for name in [certificateName, keyName, idName] { unlink("\(draft)/\(name)") }
-    rmdir(draft)
+    discard(draft)
     guard mkdir(draft, 0o700) == 0, chmod(draft, 0o700) == 0 else { throw SystemError("mkdir", draft) }
     try PrivateFile.create("\(draft)/\(keyName)", Array(identity.privateKeyPEM.utf8))
     try PrivateFile.create("\(draft)/\(certificateName)", Array(identity.certificatePEM.utf8))
     try PrivateFile.create("\(draft)/\(idName)", Array("\(id.hex)\n".utf8))
     try PrivateFile.synchronizeParent(of: "\(draft)/\(idName)")
-    // Fails if something else has appeared at the path and is not empty, so nothing is overwritten.
-    guard rename(draft, path) == 0 else { throw SystemError("rename", path) }
-    try PrivateFile.synchronizeParent(of: path)
-    return identity
+    return (identity, draft)
+  }
+
+  static func discard(_ draft: String) {
+    for name in [certificateName, keyName, idName] { unlink("\(draft)/\(name)") }
+    rmdir(draft)
   }
 }

@@ -1,0 +1,16 @@
+#pragma once
+// System calls that Swift cannot import, because their C declarations take any number of arguments or need _GNU_SOURCE.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern long syscall(long number, ...);
+
+/// prctl(PR_SET_DUMPABLE, 0): no core dump, no ptrace(2) and no /proc/PID/mem for others of the same user.
+static inline int linux_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+/// renameat2(2) with RENAME_EXCHANGE: both names exist at every instant, also across a crash.
+static inline int linux_exchange(const char *first, const char *second) {
+  return (int)syscall(SYS_renameat2, AT_FDCWD, first, AT_FDCWD, second, 2u);
+}

@@ -1,0 +1,27 @@
+import CLinux
+import Foundation
+import Glibc
+import PeerProtocol
+
+extension IdentityStore {
+  /// Makes a new key and certificate in place of the present ones, which are deleted. The ID stays: it is the same machine.
+  ///
+  /// Every paired machine has pinned the old certificate, or holds its token for it, and must pair again. A server that is
+  /// running goes on with the old one until it is started again.
+  ///
+  /// - Throws: `missing` if there is no identity yet; whatever is wrong with the present one, which is then left alone.
+  public static func rotate(in directory: URL) async throws(IdentityError) -> PeerIdentity {
+    try await BlockingWork.run { () throws(IdentityError) -> PeerIdentity in
+      let path = "\(directory.path)/\(directoryName)"
+      guard try load(path) != nil else { throw .missing(path: path) }
+      return try locked(directory.path) {
+        guard let present = try load(path) else { throw IdentityError.missing(path: path) }
+        let (identity, draft) = try draft(of: present.id, beside: path)
+        guard linux_exchange(draft, path) == 0 else { throw SystemError("rename", path) }
+        try PrivateFile.synchronizeParent(of: path)
+        discard(draft)
+        return identity
+      }
+    }
+  }
+}

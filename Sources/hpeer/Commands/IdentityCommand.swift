@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import HealthStore
+import PeerProtocol
+import PeerTrust
+import Terminal
+
+struct Identity: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show or replace the certificate by which other machines know this one.",
+    discussion: """
+      Examples:
+        hpeer identity             # to compare with what another machine shows
+        hpeer identity rotate
+      """,
+    subcommands: [IdentityShow.self, IdentityRotate.self],
+    defaultSubcommand: IdentityShow.self)
+}
+
+struct IdentityShow: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Print this machine's id and its certificate's SHA-256.")
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var output: JSONOption
+
+  private struct Report: Encodable {
+    var id: String
+    var fingerprint: String
+  }
+
+  func run() async throws {
+    let identity = try await common.homeDirectory.identity()
+    if output.json {
+      return try Console.print(json: Report(id: identity.id.hex, fingerprint: identity.fingerprint.hex))
+    }
+    try Console.print("id      \(identity.id.hex)")
+    try Console.print("SHA-256 \(identity.fingerprint.grouped)")
+  }
+}
+
+struct IdentityRotate: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate",
+    abstract: "Make a new key and certificate, after which every paired machine must pair again.",
+    discussion: """
+      For a key that somebody else may have read: from a lost disk, a stolen backup. The old key is deleted. The machines \
+      that pull from here will refuse this one, with a warning, until they have paired again.
+
+      Example:
+        hpeer identity rotate
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  func run() async throws {
+    let home = common.homeDirectory
+    // A running server would go on with the old key, and nobody would notice.
+    let lock = try ServeLock(home)
+    defer { lock.release() }
+    let registry = try await home.openRegistry()
+    let clients = try await registry.clients().filter { $0.revoked == nil }
+    let servers = try await registry.servers()
+    if !yes {
+      let count = HumanFormat.count(clients.count + servers.count, "paired machine")
+      guard try await Prompt.confirm("Replace this machine's certificate? \(count) must then pair again.") else {
+        throw CommandFailure(.interrupted, "Nothing was changed.")
+      }
+    }
+    let identity = try await IdentityStore.rotate(in: home.url)
+    try await home.createStore().record(
+      AuditEvent(.identityRotated, ["id": identity.id.hex, "fingerprint": identity.fingerprint.hex]))
+    Console.say("This machine has a new certificate. SHA-256 \(identity.fingerprint.grouped)")
+    let name = Hostname.short
+    if !clients.isEmpty {
+      Console.say(
+        "These refuse it until they pair again: on each, run `hpeer unpair \(name)`, then `hpeer pair \(name)`:")
+      for client in clients { Console.say("  \(PlainText.escaped(client.name)) (\(client.id.short))") }
+    }
+    if !servers.isEmpty {
+      Console.say("Here, pair again with those that this machine pulls from:")
+      for server in servers { Console.say("  hpeer pair \(PlainText.escaped(server.name))") }
+    }
+  }
+}
