@@ -2,6 +2,7 @@ import HealthModel
 import HealthStore
 import Logging
 import NIOConcurrencyHelpers
+import PeerProtocol
 import PeerTrust
 
 /// Writes what the server does into the store's audit log. A log that cannot be written is reported, not hidden.
@@ -54,7 +55,9 @@ public struct AuditTrail: Sendable {
 
   /// A caller without a valid token. Written once a minute for each reason, with the number that went unwritten, so
   /// that noise can neither fill the disk nor push real events out of sight.
-  func refused(_ reason: String, address: String) async {
+  ///
+  /// - Parameter client: whose token it was, where that is known.
+  func refused(_ reason: String, address: String, client: PeerID? = nil) async {
     let now = Timestamp.now
     let skipped: Int? = noise.withLockedValue { noise in
       guard let last = noise[reason] else {
@@ -70,6 +73,7 @@ public struct AuditTrail: Sendable {
     }
     guard let skipped else { return }
     var detail = ["reason": reason, "address": address]
+    detail["id"] = client?.hex
     if skipped > 0 { detail["alsoRefused"] = String(skipped) }
     await record(.tokenRefused, detail)
   }

@@ -1,6 +1,8 @@
 import Hummingbird
 import Logging
 import NIOCore
+import NIOSSL
+import PeerProtocol
 import PeerTrust
 
 /// What is known about a request beside itself: where it came from and, behind ``BearerAuthentication``, whose it is.
@@ -8,11 +10,20 @@ struct PeerRequestContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   /// The numeric address of the caller; evidence of nothing.
   let remoteAddress: String
+  private let channel: any Channel
   var client: AuthorizedClient?
 
   init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)
+    channel = source.channel
     remoteAddress = Self.text(of: source.channel.remoteAddress)
+  }
+
+  /// Of the certificate that the client showed in this connection's handshake, which proved that it holds the key; `nil`
+  /// if it showed none.
+  func clientFingerprint() async throws -> Fingerprint? {
+    guard let certificate = try await channel.nioSSL_peerCertificate().get() else { return nil }
+    return Fingerprint(certificateDER: try certificate.toDERBytes())
   }
 
   /// A pairing message is a few hundred bytes.

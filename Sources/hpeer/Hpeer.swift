@@ -1,4 +1,5 @@
 import ArgumentParser
+import PeerTrust
 import Terminal
 
 /// `hpeer`: moves a person's health record between machines they own.
@@ -24,10 +25,11 @@ struct Hpeer: AsyncParsableCommand {
     groupedSubcommands: [
       CommandGroup(name: "The record", subcommands: [Import.self, Types.self, Show.self, Delete.self]),
       CommandGroup(name: "Peers", subcommands: [Serve.self, Discover.self, Pair.self, Pull.self, Unpair.self]),
-      CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Audit.self]),
+      CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
     ])
 
   static func main() async {
+    ProcessMemory.keepPrivate()
     StandardStream.prepareAll()
     do {
       var command = try parseAsRoot()

@@ -3,6 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import PeerProtocol
+import PeerTrust
 
 extension PeerConnection {
   typealias HTTPChannel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
@@ -14,12 +15,16 @@ extension PeerConnection {
   /// Connects, runs `body`, closes. Errors of the network are thrown as ``PeerError``; a cancelled task gets a
   /// `CancellationError`, whatever its end looks like from the network.
   ///
-  /// - Parameter silenceLimit: seconds without a byte from the peer after which it counts as gone.
+  /// - Parameters:
+  ///   - identity: whose certificate is shown to a server that asks, after the server's own was accepted; `nil` for none.
+  ///     A bound token is refused without it.
+  ///   - silenceLimit: seconds without a byte from the peer after which it counts as gone.
   public static func withConnection<Result: Sendable>(
-    to endpoint: PeerEndpoint, trust: CertificateTrust, silenceLimit: Int = silenceLimit,
-    _ body: (PeerConnection) async throws -> Result
+    to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity? = nil,
+    silenceLimit: Int = silenceLimit, _ body: (PeerConnection) async throws -> Result
   ) async throws -> Result {
-    let (channel, fingerprint) = try await connect(to: endpoint, trust: trust, silenceLimit: silenceLimit)
+    let (channel, fingerprint) = try await connect(
+      to: endpoint, trust: trust, identity: identity, silenceLimit: silenceLimit)
     do {
       return try await channel.executeThenClose { inbound, outbound in
         try await body(
@@ -33,9 +38,9 @@ extension PeerConnection {
 
   /// A channel whose TLS handshake has succeeded, and the certificate that was seen in it.
   private static func connect(
-    to endpoint: PeerEndpoint, trust: CertificateTrust, silenceLimit: Int
+    to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity?, silenceLimit: Int
   ) async throws -> (HTTPChannel, Fingerprint) {
-    let context = try NIOSSLContext(configuration: tlsConfiguration)
+    let context = try NIOSSLContext(configuration: try tlsConfiguration(identity))
     let attempt = ConnectAttempt()
     return try await withTaskCancellationHandler {
       var judge: CertificateJudge?
@@ -72,11 +77,18 @@ extension PeerConnection {
     }
   }
 
-  private static var tlsConfiguration: TLSConfiguration {
+  private static func tlsConfiguration(_ identity: PeerIdentity?) throws -> TLSConfiguration {
     var configuration = TLSConfiguration.makeClientConfiguration()
-    configuration.minimumTLSVersion = .tlsv12
+    // Every hpeer speaks it, and only there a listener sees no client certificate go by (RFC 8446 section 4.4).
+    configuration.minimumTLSVersion = .tlsv13
     configuration.certificateVerification = .noHostnameVerification
+    // The judge decides; reading the system's authorities for each connection would be most of its cost.
+    configuration.trustRoots = .certificates([])
     configuration.shutdownTimeout = goodbyeTimeout
+    if let identity {
+      configuration.certificateChain = [.certificate(try identity.tlsCertificate)]
+      configuration.privateKey = .privateKey(try identity.tlsPrivateKey)
+    }
     return configuration
   }
 

@@ -36,7 +36,8 @@ extension PeerError: CustomStringConvertible {
     case .certificateChanged(let peer, let pinned, let seen):
       """
       STOP: \(peer) shows another certificate than the one you paired with, so nothing was sent. Someone on the network may be \
-      posing as it. If its owner made a new identity on purpose, run `hpeer unpair \(peer)` and pair again.
+      posing as it. Ask its owner, in person or by phone, what `hpeer identity` prints there: only if that is what is shown \
+      now, and they made it new on purpose, run `hpeer unpair \(peer)` and pair again.
         paired with: \(pinned.grouped)
         shown now:   \(seen.grouped)
       """

@@ -31,18 +31,24 @@ public struct PairingSession: Sendable {
   /// Proves knowledge of the code and has the server prove the same. Returns what to store; until then nothing is
   /// stored.
   ///
-  /// - Parameter name: what the server's list shall call this machine.
-  public func pair(code: PairingCode, clientID: PeerID, name: String) async throws -> PairedServer {
-    let exchange = try await exchange(code: code, clientID: clientID, name: name)
+  /// - Parameters:
+  ///   - certificate: the client's own, to which the token is then bound; `nil` leaves it unbound.
+  ///   - name: what the server's list shall call this machine.
+  public func pair(
+    code: PairingCode, clientID: PeerID, certificate: PeerIdentity?, name: String
+  ) async throws -> PairedServer {
+    let exchange = try await exchange(code: code, clientID: clientID, certificate: certificate, name: name)
     let start = exchange.startRequest
-    let response = try await post(start, to: Route.pairStart, as: PairStartResponse.self)
+    let response = try await post(start, to: Route.pairStart, certificate, as: PairStartResponse.self)
     let confirmation = try exchange.confirm(response)
     let finish: PairFinishResponse
     do {
-      finish = try await post(confirmation.finishRequest, to: Route.pairFinish, as: PairFinishResponse.self)
+      finish = try await post(
+        confirmation.finishRequest, to: Route.pairFinish, certificate, as: PairFinishResponse.self)
     } catch PeerError.connectionLost, PeerError.silent {
       // The server may have paired already; the same proof has the same answer for ten minutes.
-      finish = try await post(confirmation.finishRequest, to: Route.pairFinish, as: PairFinishResponse.self)
+      finish = try await post(
+        confirmation.finishRequest, to: Route.pairFinish, certificate, as: PairFinishResponse.self)
     }
     do {
       return try confirmation.verify(finish)
@@ -52,10 +58,14 @@ public struct PairingSession: Sendable {
   }
 
   /// The refusals that show before anything is sent read like those that the server sends.
-  private func exchange(code: PairingCode, clientID: PeerID, name: String) async throws -> PairingClientExchange {
+  private func exchange(
+    code: PairingCode, clientID: PeerID, certificate: PeerIdentity?, name: String
+  ) async throws -> PairingClientExchange {
+    if hello.windowLocked { throw PeerError.pairing(.windowLocked) }
     do {
       return try await PairingClientExchange(
-        hello: hello, code: code, clientID: clientID, name: name, serverFingerprint: fingerprint)
+        hello: hello, code: code, clientID: clientID, name: name, serverFingerprint: fingerprint,
+        clientFingerprint: certificate?.fingerprint)
     } catch PairingExchangeError.windowClosed {
       throw PeerError.pairing(.windowClosed)
     } catch PairingExchangeError.unsupportedVersion {
@@ -64,10 +74,10 @@ public struct PairingSession: Sendable {
   }
 
   private func post<Message: Encodable & Sendable, Answer: Decodable & Sendable>(
-    _ message: Message, to path: String, as type: Answer.Type
+    _ message: Message, to path: String, _ certificate: PeerIdentity?, as type: Answer.Type
   ) async throws -> Answer {
     try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(fingerprint, peer: status.deviceName)
+      to: endpoint, trust: .pinned(fingerprint, peer: status.deviceName), identity: certificate
     ) { connection in
       let (code, answer, raw) = try await connection.exchange(.POST, path, body: message, as: type)
       if code == 200, let answer { return answer }

@@ -6,9 +6,11 @@ import PeerTrust
 /// Ends a pairing on the server's side too.
 public enum Unpair {
   /// Tells the server to forget this client. A server that has forgotten it already is content.
-  public static func tell(_ server: ServerRecord, at endpoint: PeerEndpoint) async throws {
+  public static func tell(
+    _ server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil
+  ) async throws {
     try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name)
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity
     ) { connection in
       let head = try await connection.send(
         .DELETE, Route.pairing, headers: [("Authorization", "Bearer \(server.credential.text)")])

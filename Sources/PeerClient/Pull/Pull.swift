@@ -12,13 +12,20 @@ public struct Pull: Sendable {
   private let store: HealthStore
   private let server: ServerRecord
   private let endpoint: PeerEndpoint
+  private let identity: PeerIdentity?
   private let types: [SampleType]
 
-  /// - Parameter types: only these; empty for all that the peer lets us see.
-  public init(into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, types: [SampleType] = []) {
+  /// - Parameters:
+  ///   - identity: whose certificate is shown; the one that was paired with, or `nil` where that showed none.
+  ///   - types: only these; empty for all that the peer lets us see.
+  public init(
+    into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
+    types: [SampleType] = []
+  ) {
     self.store = store
     self.server = server
     self.endpoint = endpoint
+    self.identity = identity
     self.types = types
   }
 
@@ -32,7 +39,7 @@ public struct Pull: Sendable {
     var done = PullProgress()
     if full { try await store.forgetPosition(of: consumer) }
     try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name)
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity
     ) { connection in
       var more = true
       var hasStartedOver = false

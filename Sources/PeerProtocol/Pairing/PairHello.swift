@@ -1,7 +1,8 @@
 /// The server's answer to `GET /pair/v1/hello`: what it speaks and the salt of the live code. Nothing in it is secret.
 ///
 /// JSON: `{"versions":["hpeer-pair/1"],"suite":"P256-SHA256-HKDF-HMAC","serverID":"<32 hex>","salt":"<32
-/// hex>","windowOpen":true}`. `salt` is missing while the window is closed.
+/// hex>","windowOpen":true}`. `salt` is missing while the window is closed; `"windowLocked":true` then says that too many
+/// wrong codes closed it.
 public struct PairHello: Hashable, Sendable {
   public let versions: [String]
   public let suite: String
@@ -9,20 +10,27 @@ public struct PairHello: Hashable, Sendable {
   /// 16 bytes, new with every code. Not nil while ``windowOpen``.
   public let salt: [UInt8]?
   public let windowOpen: Bool
+  /// Only an act at the server opens it again. Missing in JSON means false.
+  public let windowLocked: Bool
 
-  /// - Parameter salt: the live code's salt, or nil while the window is closed.
-  public init(versions: [String], suite: String, serverID: PeerID, salt: [UInt8]?) throws(PairMessageError) {
+  /// - Parameters:
+  ///   - salt: the live code's salt, or nil while the window is closed.
+  ///   - windowLocked: has no effect while the window is open.
+  public init(
+    versions: [String], suite: String, serverID: PeerID, salt: [UInt8]?, windowLocked: Bool = false
+  ) throws(PairMessageError) {
     guard (1...64).contains(suite.utf8.count) else { throw .badField("suite") }
     self.versions = try PairField.versions(versions)
     self.suite = suite
     self.serverID = serverID
     self.salt = if let salt { try PairField.bytes(salt, count: PairingProtocol.saltByteCount, "salt") } else { nil }
     self.windowOpen = salt != nil
+    self.windowLocked = windowLocked && salt == nil
   }
 }
 
 extension PairHello: Codable {
-  enum CodingKeys: String, CodingKey { case versions, suite, serverID, salt, windowOpen }
+  enum CodingKeys: String, CodingKey { case versions, suite, serverID, salt, windowOpen, windowLocked }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -31,7 +39,8 @@ extension PairHello: Codable {
       versions: container.decode([String].self, forKey: .versions),
       suite: container.decode(String.self, forKey: .suite),
       serverID: container.decode(PeerID.self, forKey: .serverID),
-      salt: isOpen ? container.decodeHex(.salt) : nil)
+      salt: isOpen ? container.decodeHex(.salt) : nil,
+      windowLocked: container.decodeIfPresent(Bool.self, forKey: .windowLocked) ?? false)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -41,5 +50,6 @@ extension PairHello: Codable {
     try container.encode(serverID, forKey: .serverID)
     if let salt { try container.encodeHex(salt, forKey: .salt) }
     try container.encode(windowOpen, forKey: .windowOpen)
+    if windowLocked { try container.encode(true, forKey: .windowLocked) }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import PeerTrust
 
 /// Speaks to a server that runs on this machine.
 public enum ControlClient {
@@ -11,7 +12,9 @@ public enum ControlClient {
   }
 
   /// Opens a pairing window on the running server and reports what happens to it until it is gone.
-  public static func openWindow(at path: String, _ handle: (ControlEvent) async throws -> Void) async throws {
+  public static func openWindow(
+    at path: String, scope: PeerScope? = nil, _ handle: (ControlEvent) async throws -> Void
+  ) async throws {
     let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
     do {
       channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -22,7 +25,9 @@ public enum ControlClient {
       throw NoServer()
     }
     try await channel.executeThenClose { inbound, outbound in
-      try await outbound.write(ByteBuffer(string: ControlRequest.openWindow.rawValue + "\n"))
+      var line = ByteBuffer(bytes: try JSONEncoder().encode(ControlRequest.openWindow(scope: scope)))
+      line.writeString("\n")
+      try await outbound.write(line)
       var pending = ByteBuffer()
       for try await bytes in inbound {
         pending.writeImmutableBuffer(bytes)

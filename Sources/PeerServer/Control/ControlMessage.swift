@@ -1,9 +1,11 @@
 import Foundation
+import PeerTrust
 
 /// What a local process asks of a running server, one JSON object on a line of the control socket.
-public enum ControlRequest: String, Codable, Sendable {
-  /// Open a pairing window and report what happens to it.
-  case openWindow
+public enum ControlRequest: Codable, Sendable, Hashable {
+  /// Open a pairing window and report what happens to it. A scope says what the machine that pairs may read; without one
+  /// it is what that may read already, or everything.
+  case openWindow(scope: PeerScope?)
 }
 
 /// What the server answers, one JSON object a line, until the window is gone.

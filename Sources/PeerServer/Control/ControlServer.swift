@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOCore
+import NIOFoundationCompat
 import NIOPosix
 import PeerProtocol
 import PeerTrust
@@ -58,25 +59,23 @@ public struct ControlServer: Service {
   private func serve(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async {
     try? await connection.executeThenClose { inbound, outbound in
       for try await bytes in inbound {
-        guard let text = bytes.getString(at: bytes.readerIndex, length: min(bytes.readableBytes, 256)),
-          let request = ControlRequest(rawValue: text.trimmingCharacters(in: .whitespacesAndNewlines))
-        else {
+        guard let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(bytes.readableBytesView)) else {
           try await send(.failed(message: "unknown request"), outbound)
           return
         }
         switch request {
-        case .openWindow: try await openWindow(outbound)
+        case .openWindow(let scope): try await openWindow(scope, outbound)
         }
         return
       }
     }
   }
 
-  private func openWindow(_ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
+  private func openWindow(_ scope: PeerScope?, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
     let stream = events.listen()
     let window: OpenWindow
     do {
-      window = try await desk.open()
+      window = try await desk.open(scope: scope)
     } catch {
       return try await send(.failed(message: "\(error)"), outbound)
     }

@@ -17,9 +17,9 @@ struct BearerAuthentication: RouterMiddleware {
   ) async throws -> Response {
     var context = context
     do {
-      context.client = try await client(of: request)
+      context.client = try await client(of: request, context)
     } catch let refusal as Refusal {
-      await audit.refused(refusal.reason, address: context.remoteAddress)
+      await audit.refused(refusal.reason, address: context.remoteAddress, client: refusal.client)
       throw ServerFailure.unauthorized
     }
     return try await next(request, context)
@@ -32,18 +32,26 @@ struct BearerAuthentication: RouterMiddleware {
     var reason: String {
       switch self {
       case .missing: "missing"
-      case .token(let refusal): refusal.rawValue
+      case .token(.unknown): "unknown"
+      case .token(.revoked): "revoked"
+      case .token(.expired): "expired"
+      case .token(.wrongCertificate): "wrongCertificate"
       }
+    }
+
+    var client: PeerID? {
+      if case .token(.wrongCertificate(let id)) = self { id } else { nil }
     }
   }
 
   /// The client that a request's token belongs to. Throws ``Refusal``.
-  func client(of request: Request) async throws -> AuthorizedClient {
+  func client(of request: Request, _ context: PeerRequestContext) async throws -> AuthorizedClient {
     guard let header = request.headers[.authorization], header.utf8.count <= 600,
       header.prefix(7).lowercased() == "bearer ", let token = BearerToken(text: header.dropFirst(7))
     else { throw Refusal.missing }
     let client: ClientAuthorization
-    switch try await registry.client(tokenHash: token.hash) {
+    let certificate = try await context.clientFingerprint()
+    switch try await registry.client(tokenHash: token.hash, certificate: certificate) {
     case .failure(let refusal): throw Refusal.token(refusal)
     case .success(let authorization): client = authorization
     }

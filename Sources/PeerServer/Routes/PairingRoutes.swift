@@ -24,7 +24,8 @@ struct PairingRoutes {
 
   @Sendable private func start(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let message = try await decode(PairStartRequest.self, request, context)
-    return JSONAnswer.response(try await desk.start(message))
+    return JSONAnswer.response(
+      try await desk.start(message, clientFingerprint: try await context.clientFingerprint()))
   }
 
   @Sendable private func finish(_ request: Request, context: PeerRequestContext) async throws -> Response {

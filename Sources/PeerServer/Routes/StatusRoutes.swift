@@ -22,7 +22,7 @@ struct StatusRoutes {
   /// How much the record holds is told only to a paired caller.
   @Sendable private func status(_ request: Request, context: PeerRequestContext) async throws -> Response {
     var types = 0
-    if let client = try? await authentication.client(of: request) {
+    if let client = try? await authentication.client(of: request, context) {
       types = try await store.typeCounts(client.filter).count
     }
     return JSONAnswer.response(

@@ -3,6 +3,9 @@ import PeerProtocol
 
 /// A client that has just proved that it knows the code: what the server must store before it answers.
 public struct PairedClient: Hashable, Sendable {
+  /// 30 days.
+  public static let defaultTokenLifetime: TimeInterval = 30 * 86_400
+
   public enum Method: String, Hashable, Sendable {
     /// `hpeer-pair/1`: the token was derived on both sides.
     case spake2
@@ -21,10 +24,14 @@ public struct PairedClient: Hashable, Sendable {
   public let pairedAt: Date
   /// When the token dies unless it is used.
   public let expiresAt: Date
+  /// Seconds for which each use of the token makes it valid.
+  public let tokenLifetime: TimeInterval
+  /// What whoever opened the window granted; nil for what the client had before, or everything.
+  public let scope: PeerScope?
 
   public init(
     id: PeerID, name: String, tokenHash: TokenHash, certificateFingerprint: Fingerprint? = nil, method: Method,
-    pairedAt: Date, expiresAt: Date
+    pairedAt: Date, expiresAt: Date, tokenLifetime: TimeInterval = defaultTokenLifetime, scope: PeerScope? = nil
   ) {
     self.id = id
     self.name = name
@@ -33,6 +40,8 @@ public struct PairedClient: Hashable, Sendable {
     self.method = method
     self.pairedAt = pairedAt
     self.expiresAt = expiresAt
+    self.tokenLifetime = tokenLifetime
+    self.scope = scope
   }
 }
 

@@ -68,7 +68,7 @@ extension PairingDesk {
     let client = PairedClient(
       id: exchange.transcript.clientID, name: exchange.transcript.clientName, tokenHash: exchange.tokenHash,
       certificateFingerprint: exchange.transcript.clientFingerprint, method: .spake2, pairedAt: now,
-      expiresAt: tokenExpiry(from: now))
+      expiresAt: tokenExpiry(from: now), tokenLifetime: limits.tokenLifetime, scope: window.scope)
     let task = Task { () -> Result<PairFinishResponse, PairRejection> in
       let response = try? exchange.response(expiresAt: client.expiresAt)
       let isStored = if response != nil { await self.store(client) } else { false }

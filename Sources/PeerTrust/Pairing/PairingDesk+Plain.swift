@@ -23,7 +23,7 @@ extension PairingDesk {
     let client = PairedClient(
       id: SecureRandom.peerID(), name: PairingProtocol.trimmedName(String((deviceName ?? "").prefix(256))),
       tokenHash: token.hash, certificateFingerprint: nil, method: .plain, pairedAt: now,
-      expiresAt: tokenExpiry(from: now))
+      expiresAt: tokenExpiry(from: now), tokenLifetime: limits.tokenLifetime, scope: window.scope)
     let task = Task { () -> Bool in
       let isStored = await self.store(client)
       self.settlement = nil

@@ -20,7 +20,7 @@ public actor PairingDesk {
     public var sessionLifetime: TimeInterval = 30
     public var receiptLifetime: TimeInterval = 600
     /// From the pairing; each use of a token begins the time anew.
-    public var tokenLifetime: TimeInterval = 30 * 86_400
+    public var tokenLifetime = PairedClient.defaultTokenLifetime
     public var failureBudget = 5
     public var maximumSessions = 4
 
@@ -123,8 +123,9 @@ public actor PairingDesk {
   /// attempts.
   ///
   /// Call it for an act at the server itself only: a terminal, or a socket that only its owner can reach.
+  /// - Parameter scope: what the client that pairs may read; nil for what it may read already, or everything.
   /// - Throws: if the count of attempts cannot be stored; the desk is then as before, less its window.
-  public func open() async throws(PairingDeskError) -> OpenWindow {
+  public func open(scope: PeerScope? = nil) async throws(PairingDeskError) -> OpenWindow {
     let now = clock()
     let previous = state
     let secret = PairingWindow.Secret(serverID: serverID, derivation: derivation)
@@ -133,7 +134,8 @@ public actor PairingDesk {
     let number = windowCount
     sessions = [:]
     state = PairingState()
-    window = PairingWindow(number: number, openedAt: now, expiresAt: expiresAt, secret: secret)
+    window = PairingWindow(
+      number: number, openedAt: now, expiresAt: expiresAt, scope: scope, secret: secret)
     if let reason = await saveState() {
       if window?.number == number {
         window = nil
@@ -170,7 +172,7 @@ public actor PairingDesk {
     do {
       return try PairHello(
         versions: [PairingProtocol.version], suite: PairingProtocol.suite, serverID: serverID,
-        salt: window?.secret.salt)
+        salt: window?.secret.salt, windowLocked: state.isLocked)
     } catch {
       preconditionFailure("constants and 16 bytes of salt: \(error)")
     }

@@ -16,7 +16,8 @@ struct PairingWindow: Sendable {
   let number: Int
   let openedAt: Date
   let expiresAt: Date
-  var failures = 0
+  /// What the client that pairs may read; nil for what it may read already, or everything.
+  let scope: PeerScope?
   var secret: Secret
 
   /// The live code and what follows from it.

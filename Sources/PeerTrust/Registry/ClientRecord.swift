@@ -13,6 +13,8 @@ public struct ClientRecord: Hashable, Sendable, Identifiable {
   /// At most a minute older than the truth.
   public let lastSeen: Date?
   public let expires: Date
+  /// Seconds for which each use makes the token valid.
+  public let tokenLifetime: TimeInterval
   public let revoked: Date?
   /// Of the certificate that the client showed when it paired.
   public let certificateFingerprint: Fingerprint?
@@ -32,8 +34,9 @@ public struct ClientAuthorization: Hashable, Sendable {
 }
 
 /// Why a token is not accepted. Tell the client 401 for each; the audit log may know more.
-public enum ClientRefusal: String, Error, Hashable, Sendable {
+public enum ClientRefusal: Error, Hashable, Sendable {
   case unknown, revoked, expired
-  /// The token is bound to a client certificate, and the connection has another one or none.
-  case wrongCertificate
+  /// The token is bound to a client certificate, and the connection has another one or none: it was stolen, or its owner
+  /// has a new certificate.
+  case wrongCertificate(of: PeerID)
 }

@@ -4,21 +4,27 @@ import PeerProtocol
 
 /// The clients that may read this machine's record.
 extension PeerRegistry {
-  /// Adds a client that has just paired. One that was there already, even revoked, has its token and scope replaced.
-  public func addClient(_ client: PairedClient, scope: PeerScope = .everything) async throws {
+  /// Adds a client that has just paired. One that was there already, even revoked, has its token replaced; its scope stays
+  /// as it was unless the window granted one, so that pairing again never widens what somebody had narrowed.
+  public func addClient(_ client: PairedClient) async throws {
     try await write { db in
       try db.execute(
         sql: """
-          INSERT INTO client (id, name, tokenHash, method, types, earliest, created, expires, certificate, isBound)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO client
+            (id, name, tokenHash, method, types, earliest, created, expires, lifetime, certificate, isBound)
+          VALUES (:id, :name, :hash, :method, :types, :earliest, :created, :expires, :lifetime, :certificate, :isBound)
           ON CONFLICT (id) DO UPDATE SET name = excluded.name, tokenHash = excluded.tokenHash, method = excluded.method,
-            types = excluded.types, earliest = excluded.earliest, created = excluded.created, lastSeen = NULL,
-            expires = excluded.expires, revoked = NULL, certificate = excluded.certificate, isBound = excluded.isBound
+            types = iif(:hasScope, excluded.types, types), earliest = iif(:hasScope, excluded.earliest, earliest),
+            created = excluded.created, lastSeen = NULL, expires = excluded.expires, lifetime = excluded.lifetime,
+            revoked = NULL, certificate = excluded.certificate, isBound = excluded.isBound
           """,
         arguments: [
-          client.id.hex, client.name, Data(client.tokenHash.bytes), client.method.rawValue, try scope.typesJSON(),
-          scope.earliest?.microseconds, client.pairedAt.microseconds, client.expiresAt.microseconds,
-          client.certificateFingerprint.map { Data($0.bytes) }, client.certificateFingerprint != nil,
+          "id": client.id.hex, "name": client.name, "hash": Data(client.tokenHash.bytes),
+          "method": client.method.rawValue, "types": try client.scope?.typesJSON(),
+          "earliest": client.scope?.earliest?.microseconds, "created": client.pairedAt.microseconds,
+          "expires": client.expiresAt.microseconds, "lifetime": Int64(client.tokenLifetime),
+          "certificate": client.certificateFingerprint.map { Data($0.bytes) },
+          "isBound": client.certificateFingerprint != nil, "hasScope": client.scope != nil,
         ])
     }
   }
@@ -37,14 +43,14 @@ extension PeerRegistry {
     if record.revoked != nil { return .failure(.revoked) }
     if record.expires <= now { return .failure(.expired) }
     if record.isBound, certificate == nil || certificate != record.certificateFingerprint {
-      return .failure(.wrongCertificate)
+      return .failure(.wrongCertificate(of: record.id))
     }
     return .success(
       ClientAuthorization(
         id: record.id, name: record.name, method: record.method, scope: record.scope, lastSeen: record.lastSeen))
   }
 
-  /// Notes that a client was here and makes its token valid for 30 days more. Writes at most once a minute per client,
+  /// Notes that a client was here and makes its token valid for its lifetime from now. Writes at most once a minute per client,
   /// so it may be called for every request.
   public func touch(_ client: ClientAuthorization, now: Date = Date()) async throws {
     let isRecent = client.lastSeen.map { $0 <= now && now < $0 + 60 } ?? false
@@ -52,13 +58,11 @@ extension PeerRegistry {
     try await write { db in
       try db.execute(
         sql: """
-          UPDATE client SET lastSeen = :now, expires = :expires
+          UPDATE client SET lastSeen = :now, expires = :now + lifetime * 1000000
           WHERE id = :id AND revoked IS NULL AND expires > :now
             AND (lastSeen IS NULL OR lastSeen <= :now - 60000000 OR lastSeen > :now)
           """,
-        arguments: [
-          "now": now.microseconds, "expires": (now + Self.tokenLifetime).microseconds, "id": client.id.hex,
-        ])
+        arguments: ["now": now.microseconds, "id": client.id.hex])
     }
   }
 
@@ -74,6 +78,20 @@ extension PeerRegistry {
       try db.execute(
         sql: "UPDATE client SET types = ?, earliest = ? WHERE id = ?",
         arguments: [try scope.typesJSON(), scope.earliest?.microseconds, id.hex])
+      if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
+    }
+  }
+
+  /// Makes a client's token valid for so many seconds from now, and from each later use.
+  /// - Throws: `notFound`, also for a token that has been revoked or has expired: nothing brings those back but pairing.
+  public func setTokenLifetime(_ lifetime: TimeInterval, ofClient id: PeerID, now: Date = Date()) async throws {
+    try await write { db in
+      try db.execute(
+        sql: """
+          UPDATE client SET lifetime = :lifetime, expires = :now + :lifetime * 1000000
+          WHERE id = :id AND revoked IS NULL AND expires > :now
+          """,
+        arguments: ["lifetime": Int64(lifetime), "now": now.microseconds, "id": id.hex])
       if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
     }
   }

@@ -9,8 +9,6 @@ import PeerProtocol
 /// ``PeerRegistryError``, or `CancellationError` when its task is cancelled.
 public struct PeerRegistry: Sendable {
   public static let fileName = "peers.sqlite"
-  /// Each use of a token makes it valid for 30 days more.
-  public static let tokenLifetime: TimeInterval = 30 * 86_400
 
   let pool: DatabasePool
 
@@ -26,7 +24,12 @@ public struct PeerRegistry: Sendable {
         // Two processes must neither switch to WAL nor migrate at the same time.
         return try FileLock.withLock("\(directory.path)/.peers.lock") {
           // SQLite gives the -wal and -shm files the mode of the database.
-          if PrivateFile.exists(path) { try refuseNewerSchema(path) } else { try PrivateFile.create(path, []) }
+          if let mode = PrivateFile.mode(path) {
+            guard mode & 0o077 == 0 else { throw PeerRegistryError.permissionsTooOpen(path: path) }
+            try refuseNewerSchema(path)
+          } else {
+            try PrivateFile.create(path, [])
+          }
           return PeerRegistry(pool: try connect(path))
         }
       } catch {

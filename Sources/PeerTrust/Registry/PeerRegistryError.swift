@@ -5,6 +5,8 @@ import PeerProtocol
 public enum PeerRegistryError: Error, Hashable, Sendable {
   /// A newer hpeer wrote the file. It was left untouched.
   case newerSchema(path: String)
+  /// Others may read the tokens in the file.
+  case permissionsTooOpen(path: String)
   /// The file is no database, or a row in it makes no sense.
   case damaged(path: String, reason: String)
   /// Another process held the file for more than five seconds.
@@ -20,6 +22,8 @@ extension PeerRegistryError: CustomStringConvertible {
     switch self {
     case .newerSchema(let path):
       "\(path) was written by a newer hpeer and was left untouched: install that version here too."
+    case .permissionsTooOpen(let path):
+      "\(path) holds tokens and is open to other users, so it is not used; run: chmod 600 \(ShellWord.quoted(path))"
     case .damaged(let path, let reason):
       "\(path) is damaged (\(reason)): restore it from a backup, or move it away and pair every machine again."
     case .busy(let path):

@@ -59,7 +59,8 @@ extension ClientRecord {
     self.init(
       id: try row.peerID(), name: try row.required("name"), tokenHash: hash, method: method, scope: try PeerScope(row),
       created: try row.requiredDate("created"), lastSeen: try row.date("lastSeen"),
-      expires: try row.requiredDate("expires"), revoked: try row.date("revoked"),
+      expires: try row.requiredDate("expires"), tokenLifetime: TimeInterval(try row.required("lifetime") as Int64),
+      revoked: try row.date("revoked"),
       certificateFingerprint: try row.fingerprint("certificate"), isBound: try row.required("isBound"))
   }
 }

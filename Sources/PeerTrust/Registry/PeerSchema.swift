@@ -37,6 +37,10 @@ enum PeerSchema {
           ) STRICT;
           """)
     }
+    migrator.registerMigration("2") { db in
+      // In seconds: for how long each use makes the token valid.
+      try db.execute(sql: "ALTER TABLE client ADD COLUMN lifetime INTEGER NOT NULL DEFAULT 2592000")
+    }
     return migrator
   }()
 }

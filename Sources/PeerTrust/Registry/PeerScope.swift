@@ -1,7 +1,7 @@
 import Foundation
 
 /// How much of the record a client may read.
-public struct PeerScope: Hashable, Sendable {
+public struct PeerScope: Hashable, Sendable, Codable {
   /// HealthKit type identifiers; nil for all types, now and later.
   public var types: Set<String>?
   /// Samples that start before this are withheld; nil for none.

@@ -36,6 +36,11 @@ public struct ServerRecord: Equatable, Sendable, Identifiable {
     self.expires = expires
   }
 
+  /// Until when the credential is valid after a use: each gives it the lifetime that it began with.
+  public func expiry(usedAt date: Date) -> Date? {
+    expires.map { date + $0.timeIntervalSince(lastUsed ?? created) }
+  }
+
   /// The row for a server that has just been paired with.
   public init(_ server: PairedServer, name: String, host: String?, port: UInt16?, created: Date = Date()) {
     self.init(

@@ -18,6 +18,7 @@ struct Pair: AsyncParsableCommand {
         zbarimg -q --raw shot.png | hpeer pair -
         echo 482913 | hpeer pair studio --code-stdin
         hpeer pair --wait          # on the serving machine: opens a window and shows a code here
+        hpeer pair --wait --types heartRate --since 2024-01-01
       """)
 
   @OptionGroup var common: CommonOptions
@@ -29,12 +30,17 @@ struct Pair: AsyncParsableCommand {
   var codeStdin = false
   @Flag(help: "Open a window on the server that runs on this machine, and show the code here.")
   var wait = false
+  @OptionGroup(title: "With --wait") var scope: ScopeOptions
   @Flag(help: "With --wait: print HealthAppTransfer's JSON on standard output, too.")
   var pairingJSON = false
 
   func validate() throws {
     if wait, name != nil || host != nil || codeStdin {
       throw ValidationError("--wait is for this machine and takes no name, --host or --code-stdin.")
+    }
+    if !wait, scope.scope != nil {
+      throw ValidationError(
+        "What a machine may read is said where it is read from: --types and --since go with --wait.")
     }
     if let name, PairingCode(name) != nil || name.uppercased().hasPrefix("HPEER:") {
       throw ValidationError(
@@ -81,7 +87,7 @@ struct Pair: AsyncParsableCommand {
     let path = common.homeDirectory.socketPath
     let outcome = try await interruptible { () -> ControlEvent? in
       var last: ControlEvent?
-      try await ControlClient.openWindow(at: path) { event in
+      try await ControlClient.openWindow(at: path, scope: scope.scope) { event in
         last = event
         try WindowPresentation.show(event, pairingJSON: pairingJSON)
       }

@@ -30,11 +30,15 @@ struct PeersList: AsyncParsableCommand {
       var id: String
       var method: String
       var state: String
+      /// The token is valid only together with the client's certificate.
+      var bound: Bool
       var types: [String]?
       var since: Date?
       var created: Date
       var lastSeen: Date?
       var expires: Date
+      /// For how many days each use makes the token valid.
+      var tokenDays: Double
     }
     struct Server: Encodable {
       var name: String
@@ -43,6 +47,7 @@ struct PeersList: AsyncParsableCommand {
       var address: String?
       var created: Date
       var lastUsed: Date?
+      var expires: Date?
     }
     var clients: [Client]
     var servers: [Server]
@@ -89,14 +94,14 @@ struct PeersList: AsyncParsableCommand {
     Report(
       clients: clients.map {
         .init(
-          name: $0.name, id: $0.id.hex, method: $0.method.rawValue, state: state(of: $0),
+          name: $0.name, id: $0.id.hex, method: $0.method.rawValue, state: state(of: $0), bound: $0.isBound,
           types: $0.scope.types?.sorted(), since: $0.scope.earliest, created: $0.created, lastSeen: $0.lastSeen,
-          expires: $0.expires)
+          expires: $0.expires, tokenDays: $0.tokenLifetime / 86_400)
       },
       servers: servers.map {
         .init(
           name: $0.name, id: $0.id.hex, fingerprint: $0.fingerprint.hex, address: address(of: $0),
-          created: $0.created, lastUsed: $0.lastUsed)
+          created: $0.created, lastUsed: $0.lastUsed, expires: $0.expires)
       })
   }
 

@@ -17,6 +17,7 @@ struct PeersSet: AsyncParsableCommand {
         hpeer peers set laptop --types heartRate,stepCount
         hpeer peers set laptop --since 2024-01-01
         hpeer peers set laptop --all-types --no-since
+        hpeer peers set laptop --token-days 365
       """)
 
   @OptionGroup var common: CommonOptions
@@ -31,12 +32,13 @@ struct PeersSet: AsyncParsableCommand {
   var since: DateArgument?
   @Flag(help: "However long ago.")
   var noSince = false
+  @OptionGroup var lifetime: TokenLifetimeOption
 
   func validate() throws {
     if types != nil, allTypes { throw ValidationError("Give --types or --all-types, not both.") }
     if since != nil, noSince { throw ValidationError("Give --since or --no-since, not both.") }
-    guard types != nil || allTypes || since != nil || noSince else {
-      throw ValidationError("Say what to change: --types, --all-types, --since or --no-since.")
+    guard types != nil || allTypes || since != nil || noSince || lifetime.tokenDays != nil else {
+      throw ValidationError("Say what to change: --types, --all-types, --since, --no-since or --token-days.")
     }
   }
 
@@ -44,15 +46,17 @@ struct PeersSet: AsyncParsableCommand {
     let home = common.homeDirectory
     let registry = try await home.openRegistry()
     let client = try await registry.client(matching: name)
+    if let seconds = lifetime.seconds { try await registry.setTokenLifetime(seconds, ofClient: client.id) }
     var scope = client.scope
     if allTypes { scope.types = nil }
     if let types { scope.types = Set(types.map(\.rawValue)) }
     if noSince { scope.earliest = nil }
     if let since { scope.earliest = Date(timeIntervalSince1970: Double(since.start.seconds)) }
-    try await registry.setScope(scope, ofClient: client.id)
+    if scope != client.scope { try await registry.setScope(scope, ofClient: client.id) }
     var detail = ["peer": client.name, "id": client.id.hex]
     detail["types"] = scope.types.map { $0.map { SampleType($0).shortName }.sorted().joined(separator: ",") } ?? "all"
-    detail["earliest"] = since?.start.iso8601
+    detail["earliest"] = scope.earliest.map { Timestamp(seconds: Int64($0.timeIntervalSince1970)).iso8601 }
+    detail["tokenDays"] = lifetime.tokenDays.map(String.init)
     try await home.createStore().record(AuditEvent(.scopeChanged, detail))
     Console.say("\(PlainText.escaped(client.name)) may now read \(PeersList.text(scope)).")
   }

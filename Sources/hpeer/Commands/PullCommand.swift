@@ -47,7 +47,7 @@ struct Pull: AsyncParsableCommand {
     let store = try home.createStore()
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
     let puller = Puller(
-      store: store, registry: registry, finder: finder, types: types, full: full, json: output.json)
+      store: store, registry: registry, finder: finder, identity: identity, types: types, full: full, json: output.json)
     if all {
       return try await pullAll(registry, puller)
     }

@@ -21,6 +21,7 @@ struct Serve: AsyncParsableCommand {
         hpeer serve
         hpeer serve --port 0 --name attic
         hpeer serve --pairing-json
+        hpeer serve --types heartRate,stepCount --since 2024-01-01
       """)
 
   @OptionGroup var common: CommonOptions
@@ -34,6 +35,8 @@ struct Serve: AsyncParsableCommand {
   var pairingJSON = false
   @Flag(inversion: .prefixedNo, help: "Show the QR code on a terminal.")
   var qr = true
+  @OptionGroup var scope: ScopeOptions
+  @OptionGroup var lifetime: TokenLifetimeOption
   @Flag(help: "Do not announce this machine through Avahi.")
   var noAdvertise = false
 
@@ -50,8 +53,8 @@ struct Serve: AsyncParsableCommand {
       home: home, store: store, name: name ?? Hostname.short, host: bind, port: port,
       presentation: ServePresentation(
         interactive: Console.capabilities.isTerminal(.input) && Console.capabilities.isTerminal(.error), showQR: qr,
-        pairingJSON: pairingJSON),
-      advertise: !noAdvertise)
+        pairingJSON: pairingJSON, scope: scope.scope),
+      tokenLifetime: lifetime.seconds ?? PairedClient.defaultTokenLifetime, advertise: !noAdvertise)
     try await session.run()
   }
 }

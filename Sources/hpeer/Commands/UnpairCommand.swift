@@ -27,7 +27,7 @@ struct Unpair: AsyncParsableCommand {
     do {
       let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
       _ = try await finder.reach(server, endpoints: PeerFinder.hint(of: server)) { endpoint in
-        try await PeerClient.Unpair.tell(server, at: endpoint)
+        try await PeerClient.Unpair.tell(server, at: endpoint, identity: identity)
       }
     } catch {
       Console.warn("\(shown) could not be told (\(error)) Run `hpeer revoke` there too.")

@@ -70,14 +70,17 @@ struct PairingDialogue {
         peer: PlainText.escaped(known.name), pinned: known.fingerprint, seen: session.fingerprint)
     }
     ClockCheck.warn(about: session.status)
-    guard session.hello.windowOpen else { throw PeerError.pairing(.windowClosed) }
+    guard session.hello.windowOpen else {
+      throw PeerError.pairing(session.hello.windowLocked ? .windowLocked : .windowClosed)
+    }
     return session
   }
 
   private func finish(_ session: PairingSession, code: PairingCode) async throws -> ServerRecord {
     let name = session.status.deviceName
     do {
-      let paired = try await session.pair(code: code, clientID: identity.id, name: clientName)
+      let paired = try await session.pair(
+        code: code, clientID: identity.id, certificate: identity, name: clientName)
       let record = ServerRecord(
         paired, name: name, host: session.endpoint.host, port: UInt16(session.endpoint.port))
       try await registry.addServer(record)

@@ -11,6 +11,7 @@ struct Puller {
   let store: HealthStore
   let registry: PeerRegistry
   let finder: PeerFinder
+  let identity: PeerIdentity
   let types: [SampleType]
   let full: Bool
   let json: Bool
@@ -24,8 +25,9 @@ struct Puller {
     do {
       let (done, endpoint) = try await interruptible {
         try await finder.reach(server, endpoints: endpoints) { endpoint in
-          try await PeerClient.Pull(into: store, from: server, at: endpoint, types: types).run(full: full) {
-            done, total in
+          try await PeerClient.Pull(into: store, from: server, at: endpoint, identity: identity, types: types).run(
+            full: full
+          ) { done, total in
             progress.set(done)
             bar.setTotal(items: total)
             bar.update(items: done.changes, bytes: done.bytes)
@@ -34,7 +36,7 @@ struct Puller {
       }
       bar.finish()
       try await registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
-      try await registry.markServerUsed(id: server.id)
+      try await registry.markServerUsed(id: server.id, expires: server.expiry(usedAt: Date()))
       try await record(.pullFinished, server, done)
       try PullPresentation(server: server, done: done, duration: started.duration(to: .now)).print(json: json)
     } catch {

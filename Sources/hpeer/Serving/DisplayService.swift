@@ -93,7 +93,7 @@ final class DisplayService: Service {
 
   private func openWindow() async {
     do {
-      _ = try await desk.open()
+      _ = try await desk.open(scope: presentation.scope)
     } catch {
       Console.warn("\(error)")
     }

@@ -10,6 +10,8 @@ struct ServePresentation: Sendable {
   var interactive: Bool
   var showQR: Bool
   var pairingJSON: Bool
+  /// What a machine that pairs in a window opened here may read; nil for what it may read already, or everything.
+  var scope: PeerScope?
 
   func started(name: String, port: Int, addresses: [String], counts: [TypeCount], fingerprint: Fingerprint) {
     let samples = HumanFormat.count(counts.reduce(0) { $0 + $1.samples }, "sample")
@@ -24,6 +26,7 @@ struct ServePresentation: Sendable {
     }
     Console.say("\(Console.style.bold(shared)) at \(places.prefix(3).joined(separator: ", "))")
     Console.say("SHA-256 \(fingerprint.grouped)")
+    if let scope { Console.say("A machine that pairs may read \(PeersList.text(scope)).") }
     Console.say(
       "On the other machine: \(Console.style.bold("hpeer pull \(name)"))     n + Enter: new code     Ctrl-C: stop")
   }
@@ -49,7 +52,9 @@ struct ServePresentation: Sendable {
       tell(text, hint: interactive ? "This is the new code:" : "")
     case .succeeded(_, let name, _):
       let text = "Paired with \(PlainText.escaped(name))."
-      tell(interactive ? Console.style.green(text) : text, hint: "n + Enter makes a code for another machine.")
+      tell(
+        interactive ? Console.style.green(text) : text,
+        hint: "`hpeer peers` says what it may read. n + Enter makes a code for another machine.")
     case .failed: break
     }
   }

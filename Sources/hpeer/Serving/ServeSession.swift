@@ -26,7 +26,7 @@ struct ServeSession {
 
   init(
     home: Home, store: HealthStore, name: String, host: String?, port: Int, presentation: ServePresentation,
-    advertise: Bool
+    tokenLifetime: TimeInterval, advertise: Bool
   ) async throws {
     self.home = home
     self.store = store
@@ -41,9 +41,11 @@ struct ServeSession {
     logger.logLevel = .warning
     self.logger = logger
     audit = AuditTrail(store: store, logger: logger)
-    desk = try await PairingDesk(identity: identity, directory: home.url, events: { [events] in events.send($0) }) {
-      [registry] client in try await registry.addClient(client)
-    }
+    var limits = PairingDesk.Limits()
+    limits.tokenLifetime = tokenLifetime
+    desk = try await PairingDesk(
+      identity: identity, directory: home.url, limits: limits, events: { [events] in events.send($0) }
+    ) { [registry] client in try await registry.addClient(client) }
   }
 
   func run() async throws {

@@ -114,7 +114,7 @@ extension ExitStatus {
     case .busy: .storeLocked
     case .notFound: .refused
     case .ambiguous: .usage
-    case .failed: .other
+    case .failed, .permissionsTooOpen: .other
     }
   }
 }

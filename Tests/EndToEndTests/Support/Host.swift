@@ -50,8 +50,8 @@ struct Host: Sendable {
   }
 
   /// Opens a pairing window on the running server and returns the code, and the command that waits for a client.
-  func openWindow() async throws -> (code: String, RunningCommand) {
-    let waiting = try start(["pair", "--wait"])
+  func openWindow(_ arguments: [String] = []) async throws -> (code: String, RunningCommand) {
+    let waiting = try start(["pair", "--wait"] + arguments)
     let match = try await waiting.errors(matching: #/Code: (\d{3} \d{3})/#)
     return (String(match.1), waiting)
   }

@@ -78,7 +78,7 @@ struct PairingTests {
       }
       // A new session sees at once that there is nothing to try.
       let late = try await PairingSession.open(at: server.endpoint)
-      await #expect(throws: PeerError.pairing(.windowClosed)) {
+      await #expect(throws: PeerError.pairing(.windowLocked)) {
         try await late.pair(code: .random(), clientID: try makePeerID(), name: "laptop")
       }
       let window = try await server.desk.open()

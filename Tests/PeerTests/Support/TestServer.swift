@@ -29,21 +29,23 @@ struct TestServer: Sendable {
   /// A token that the server accepts from now on.
   func token(
     name: String = "laptop", method: PairedClient.Method = .spake2, scope: PeerScope = .everything,
-    expiresAt: Date = Date() + 3600
+    certificate: Fingerprint? = nil, expiresAt: Date = Date() + 3600
   ) async throws -> (id: PeerID, token: BearerToken) {
     let id = try makePeerID()
     let token = BearerToken.random()
     let client = PairedClient(
-      id: id, name: name, tokenHash: token.hash, method: method, pairedAt: Date(), expiresAt: expiresAt)
-    try await registry.addClient(client, scope: scope)
+      id: id, name: name, tokenHash: token.hash, certificateFingerprint: certificate, method: method,
+      pairedAt: Date(), expiresAt: expiresAt, scope: scope)
+    try await registry.addClient(client)
     return (id, token)
   }
 
   /// What a client that has paired keeps.
   func record(
-    scope: PeerScope = .everything, expiresAt: Date = Date() + 3600, fingerprint: Fingerprint? = nil
+    scope: PeerScope = .everything, certificate: Fingerprint? = nil, expiresAt: Date = Date() + 3600,
+    fingerprint: Fingerprint? = nil
   ) async throws -> (client: PeerID, server: ServerRecord) {
-    let (id, token) = try await token(scope: scope, expiresAt: expiresAt)
+    let (id, token) = try await token(scope: scope, certificate: certificate, expiresAt: expiresAt)
     return (
       id,
       ServerRecord(

@@ -27,11 +27,11 @@ import Testing
 
   private func client(
     _ byte: UInt8, name: String = "laptop", token: UInt8? = nil, certificate: Fingerprint? = nil,
-    method: PairedClient.Method = .spake2
+    method: PairedClient.Method = .spake2, scope: PeerScope? = nil, lifetime: TimeInterval = 30 * 86_400
   ) throws -> PairedClient {
     try PairedClient(
       id: id(byte), name: name, tokenHash: self.token(token ?? byte).hash, certificateFingerprint: certificate,
-      method: method, pairedAt: now, expiresAt: now + PeerRegistry.tokenLifetime)
+      method: method, pairedAt: now, expiresAt: now + lifetime, tokenLifetime: lifetime, scope: scope)
   }
 
   private func server(_ byte: UInt8, name: String = "studio") throws -> ServerRecord {
@@ -59,7 +59,7 @@ import Testing
 
   @Test func scopeRoundTrip() async throws {
     let scope = PeerScope(types: ["HKQuantityTypeIdentifierStepCount", "a\"b"], earliest: now - 0.000001)
-    try await registry.addClient(client(1), scope: scope)
+    try await registry.addClient(client(1, scope: scope))
     let stored = try await verdict(1).get().scope
     #expect(stored.types == scope.types)
     #expect(abs(try #require(stored.earliest).timeIntervalSince(now - 0.000001)) < 0.0000011)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func aDamagedScopeDoesNotWidenTheRight() async throws {
-    try await registry.addClient(client(1), scope: PeerScope(types: ["a"]))
+    try await registry.addClient(client(1, scope: PeerScope(types: ["a"])))
     try await registry.write { db in try db.execute(sql: "UPDATE client SET types = 'null,'") }
     await #expect(throws: PeerRegistryError.damaged(path: directory.path("peers.sqlite"), reason: "column types")) {
       try await verdict(1)
@@ -107,6 +107,38 @@ import Testing
     #expect(try await verdict(1, after: 59 * day) == .failure(.expired))
   }
 
+  @Test func aTokenLivesAsLongAsItWasGiven() async throws {
+    let day: TimeInterval = 86_400
+    try await registry.addClient(client(1, lifetime: 7 * day))
+    #expect(try await verdict(1, after: 7 * day) == .failure(.expired))
+    try await registry.touch(verdict(1, after: 6 * day).get(), now: now + 6 * day)
+    #expect(try await verdict(1, after: 12 * day).get().id == id(1))
+    #expect(try await verdict(1, after: 13 * day) == .failure(.expired))
+    try await registry.setTokenLifetime(90 * day, ofClient: id(1), now: now + 12 * day)
+    #expect(try await verdict(1, after: 101 * day).get().id == id(1))
+    #expect(try await verdict(1, after: 102 * day) == .failure(.expired))
+    // Only pairing brings an expired or revoked token back.
+    await #expect(throws: PeerRegistryError.notFound(try id(1).hex)) {
+      try await registry.setTokenLifetime(90 * day, ofClient: id(1), now: now + 103 * day)
+    }
+    try await registry.revoke(id: id(1), now: now)
+    await #expect(throws: PeerRegistryError.notFound(try id(1).hex)) {
+      try await registry.setTokenLifetime(90 * day, ofClient: id(1), now: now)
+    }
+  }
+
+  @Test func pairingAgainKeepsTheScopeUnlessOneIsGranted() async throws {
+    let narrow = PeerScope(types: ["a"], earliest: now)
+    try await registry.addClient(client(1, scope: narrow))
+    try await registry.revoke(id: id(1), now: now)
+    try await registry.addClient(client(1, token: 2))
+    #expect(try await verdict(2).get().scope == narrow)
+    try await registry.addClient(client(1, token: 3, scope: PeerScope(types: ["b"])))
+    #expect(try await verdict(3).get().scope == PeerScope(types: ["b"]))
+    try await registry.addClient(client(1, token: 4, scope: .everything))
+    #expect(try await verdict(4).get().scope == .everything)
+  }
+
   @Test func anExpiredOrRevokedTokenIsNotRenewed() async throws {
     try await registry.addClient(client(1))
     let authorization = try await verdict(1).get()
@@ -130,8 +162,8 @@ import Testing
 
   @Test func aBoundTokenNeedsItsCertificate() async throws {
     try await registry.addClient(client(1, certificate: fingerprint(7)))
-    #expect(try await verdict(1) == .failure(.wrongCertificate))
-    #expect(try await verdict(1, certificate: fingerprint(8)) == .failure(.wrongCertificate))
+    #expect(try await verdict(1) == .failure(.wrongCertificate(of: id(1))))
+    #expect(try await verdict(1, certificate: fingerprint(8)) == .failure(.wrongCertificate(of: id(1))))
     #expect(try await verdict(1, certificate: fingerprint(7)).get().id == id(1))
     let record = try #require(await registry.clients().first)
     #expect(record.isBound)

@@ -1,0 +1,137 @@
+import Foundation
+import PeerTrust
+import Testing
+
+/// Who is let in, as people see it at their terminals.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct TrustTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+  }
+
+  /// A serving home with samples, and a client home that is paired with it.
+  private func pair(window arguments: [String] = []) async throws -> (
+    attic: Host, laptop: Host, server: RunningCommand, port: Int
+  ) {
+    let attic = scratch.host("attic")
+    let laptop = scratch.host("laptop")
+    #expect(try await attic.run("import", SampleExport.small.value).status == 0)
+    let (server, port) = try await attic.serve(["--port", "0", "--no-advertise"])
+    try await pair(laptop, with: attic, port, window: arguments)
+    return (attic, laptop, server, port)
+  }
+
+  private func pair(_ laptop: Host, with attic: Host, _ port: Int, window arguments: [String] = []) async throws {
+    let (code, waiting) = try await attic.openWindow(arguments)
+    let paired = try await laptop.run("pair", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code)
+    #expect(paired.status == 0, "\(paired.errors)")
+    #expect(try await waiting.outcome().status == 0)
+  }
+
+  private func pull(_ host: Host, _ port: Int) async throws -> Outcome {
+    try await host.run("pull", "--host", "127.0.0.1:\(port)", "--json")
+  }
+
+  @Test("a copied list of peers is worth nothing on a machine with another certificate")
+  func stolenToken() async throws {
+    let (attic, laptop, _, port) = try await pair()
+    #expect(try await pull(laptop, port).status == 0)
+    let thief = scratch.host("thief")
+    #expect(try await thief.run("identity").status == 0)
+    #expect(try await thief.sh("cp '\(laptop.home)'/peers.sqlite* '\(thief.home)'").status == 0)
+    let stolen = try await pull(thief, port)
+    #expect(stolen.status == 4, "\(stolen.errors)")
+    #expect(stolen.errors.contains("does not accept this machine"))
+    #expect(try await thief.sampleCount() == 0)
+    #expect(try await attic.run("audit").output.contains("wrongCertificate"))
+    #expect(try await pull(laptop, port).status == 0)
+    let peers = try await attic.run("peers", "--json").json()
+    let client = try #require((peers["clients"] as? [[String: Any]])?.first)
+    #expect(client["bound"] as? Bool == true)
+    #expect(client["state"] as? String == "active")
+  }
+
+  @Test("a window opened for one type shows that type alone, and widening it later brings the rest, once")
+  func scopedWindow() async throws {
+    let (attic, laptop, _, port) = try await pair(window: ["--types", "stepCount"])
+    let narrow = try await pull(laptop, port)
+    #expect(narrow.status == 0, "\(narrow.errors)")
+    let all = try await attic.contents()
+    let steps = all.filter { $0.key.type.shortName == "stepCount" }
+    #expect(!steps.isEmpty)
+    #expect(try await laptop.contents() == steps)
+    #expect(try await attic.run("peers").output.contains("stepCount"))
+    #expect(try await attic.run("peers", "set", "", "--all-types").status == 4)
+    let peers = try await attic.run("peers", "--json").json()
+    let id = try #require((peers["clients"] as? [[String: Any]])?.first?["id"] as? String)
+    #expect(try await attic.run("peers", "set", id, "--all-types", "--token-days", "7").status == 0)
+    #expect(try await pull(laptop, port).status == 0)
+    #expect(try await laptop.contents() == all)
+    let again = try await attic.run("peers", "--json").json()
+    #expect((again["clients"] as? [[String: Any]])?.first?["tokenDays"] as? Double == 7)
+  }
+
+  @Test("a new identity is refused with a warning and exit code 8 until the machines have paired again")
+  func rotation() async throws {
+    let (attic, laptop, server, port) = try await pair()
+    #expect(try await pull(laptop, port).status == 0)
+    let before = try await attic.run("identity", "--json").json()
+    let busy = try await attic.run("identity", "rotate", "--yes")
+    #expect(busy.status == 11, "\(busy.errors)")
+    server.send(SIGTERM)
+    _ = try await server.outcome()
+
+    let rotated = try await attic.run("identity", "rotate", "--yes")
+    #expect(rotated.status == 0, "\(rotated.errors)")
+    #expect(rotated.errors.contains("hpeer unpair"))
+    let after = try await attic.run("identity", "--json").json()
+    #expect(before["id"] as? String == after["id"] as? String)
+    #expect(before["fingerprint"] as? String != after["fingerprint"] as? String)
+    #expect(try await attic.run("audit").output.contains("identity.rotated"))
+
+    _ = try await attic.serve(["--port", "\(port)", "--no-advertise"])
+    let refused = try await pull(laptop, port)
+    #expect(refused.status == 8, "\(refused.errors)")
+    #expect(refused.errors.contains("STOP"))
+    #expect(refused.errors.contains("hpeer identity"))
+    // Nor is a code typed into what may be somebody else's window.
+    let (code, _) = try await attic.openWindow()
+    #expect(
+      try await laptop.run("pair", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code).status == 8)
+    let peers = try await laptop.run("peers", "--json").json()
+    let id = try #require((peers["servers"] as? [[String: Any]])?.first?["id"] as? String)
+    #expect(try await laptop.run("unpair", id).status == 0)
+    try await pair(laptop, with: attic, port)
+    let pulled = try await pull(laptop, port)
+    #expect(pulled.status == 0, "\(pulled.errors)")
+    #expect(try await laptop.contents() == attic.contents())
+    // The same machine has not become two.
+    let clients = try await attic.run("peers", "--json").json()["clients"] as? [[String: Any]]
+    #expect(clients?.count == 1)
+  }
+
+  @Test("a client with a new identity must pair again, and is told so")
+  func clientRotation() async throws {
+    let (attic, laptop, _, port) = try await pair()
+    let rotated = try await laptop.run("identity", "rotate", "--yes")
+    #expect(rotated.status == 0)
+    #expect(rotated.errors.contains("hpeer pair"))
+    let refused = try await pull(laptop, port)
+    #expect(refused.status == 4)
+    try await pair(laptop, with: attic, port)
+    #expect(try await pull(laptop, port).status == 0)
+  }
+
+  @Test("without a terminal to ask at, and without --yes, a rotation changes nothing")
+  func rotationAsks() async throws {
+    let home = scratch.host("home")
+    let before = try await home.run("identity").output
+    let refused = try await RunningCommand(
+      ["setsid", "--wait", "env", "HPEER_HOME=\(home.home)", Build.hpeer, "identity", "rotate"]
+    ).outcome()
+    #expect(refused.status == 2, "\(refused.errors)")
+    #expect(try await home.run("identity").output == before)
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import HealthStore
+import NIOHTTP1
+import PeerClient
+import PeerProtocol
+import PeerTrust
+import Testing
+
+@testable import PeerServer
+
+extension TestServer {
+  /// The status of one request with a token over a connection that shows `identity`'s certificate.
+  fileprivate func status(
+    _ token: BearerToken, showing identity: PeerIdentity?, for method: HTTPMethod = .GET, _ path: String = Route.types
+  ) async throws -> Int {
+    try await PeerConnection.withConnection(to: endpoint, trust: trust, identity: identity) { connection in
+      let head = try await connection.send(method, path, headers: [("Authorization", "Bearer \(token.text)")])
+      _ = try await connection.body()
+      return Int(head.status.code)
+    }
+  }
+
+  fileprivate func pair(_ identity: PeerIdentity?, scope: PeerScope? = nil) async throws -> PairedServer {
+    let window = try await desk.open(scope: scope)
+    let session = try await PairingSession.open(at: endpoint)
+    return try await session.pair(
+      code: window.code, clientID: try identity?.id ?? makePeerID(), certificate: identity, name: "laptop")
+  }
+}
+
+@Suite("Tokens bound to the client's certificate")
+struct BoundTokenTests {
+  @Test("a token works only together with the certificate that it was issued to")
+  func stolenToken() async throws {
+    let laptop = try await makeIdentity()
+    let thief = try await makeIdentity()
+    try await withServer { server in
+      let token = try await server.pair(laptop).token
+      let client = try #require(try await server.registry.clients().first)
+      #expect(client.isBound)
+      #expect(client.certificateFingerprint == laptop.fingerprint)
+      #expect(try await server.status(token, showing: laptop) == 200)
+      #expect(try await server.status(token, showing: nil) == 401)
+      #expect(try await server.status(token, showing: thief) == 401)
+      #expect(try await server.status(token, showing: thief, for: .DELETE, Route.pairing) == 401)
+      let refused = try await server.audited(.tokenRefused)
+      #expect(refused.contains { $0.detail["reason"] == "wrongCertificate" && $0.detail["id"] == laptop.id.hex })
+      #expect(try await server.status(token, showing: laptop) == 200)
+    }
+  }
+
+  @Test("a client that shows no certificate gets an unbound token, which works with any and is listed as such")
+  func unbound() async throws {
+    let other = try await makeIdentity()
+    try await withServer { server in
+      let token = try await server.pair(nil).token
+      #expect(try await server.registry.clients().map(\.isBound) == [false])
+      #expect(try await server.status(token, showing: nil) == 200)
+      #expect(try await server.status(token, showing: other) == 200)
+    }
+  }
+
+  @Test(
+    "the certificate is part of what both sides prove: showing another one in the handshake fails like a wrong code")
+  func exchangedCertificate() async throws {
+    let laptop = try await makeIdentity()
+    try await withServer { server in
+      let window = try await server.desk.open()
+      let hello = await server.desk.hello()
+      // As if somebody in between had ended the client's TLS and begun one with a certificate of its own.
+      let exchange = try await PairingClientExchange(
+        hello: hello, code: window.code, clientID: laptop.id, name: "laptop",
+        serverFingerprint: server.identity.fingerprint, clientFingerprint: laptop.fingerprint)
+      let start = exchange.startRequest
+      let response = try await server.desk.start(start, clientFingerprint: try await makeIdentity().fingerprint)
+      let confirmation = try exchange.confirm(response)
+      await #expect(throws: PairRejection.wrongCode(attemptsLeft: 4)) {
+        try await server.desk.finish(confirmation.finishRequest)
+      }
+    }
+  }
+
+  @Test("pulling and unpairing show the certificate")
+  func pullAndUnpair() async throws {
+    let laptop = try await makeIdentity()
+    try await withServer(ServerOptions(samples: Samples.heartRates(10))) { server in
+      let record = ServerRecord(
+        try await server.pair(laptop), name: TestServer.name, host: "127.0.0.1", port: UInt16(server.port))
+      try await withStore { store in
+        await #expect(throws: PeerError.tokenRefused(peer: TestServer.name)) {
+          try await Pull(into: store, from: record, at: server.endpoint).run()
+        }
+        let done = try await Pull(into: store, from: record, at: server.endpoint, identity: laptop).run()
+        #expect(done.added == 10)
+      }
+      try await Unpair.tell(record, at: server.endpoint, identity: laptop)
+      #expect(try await server.registry.clients().allSatisfy { $0.revoked != nil })
+    }
+  }
+
+  @Test("what the window grants is what the machine may read; pairing again without a word does not widen it")
+  func scope() async throws {
+    let laptop = try await makeIdentity()
+    try await withServer { server in
+      let narrow = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"], earliest: Date(timeIntervalSince1970: 1e9))
+      _ = try await server.pair(laptop, scope: narrow)
+      #expect(try await server.registry.clients().map(\.scope) == [narrow])
+      _ = try await server.pair(laptop)
+      #expect(try await server.registry.clients().map(\.scope) == [narrow])
+      _ = try await server.pair(laptop, scope: .everything)
+      #expect(try await server.registry.clients().map(\.scope) == [.everything])
+    }
+  }
+
+  @Test("a crowd of wrong guesses over the network, by both ways of pairing, has exactly five of them evaluated")
+  func crowd() async throws {
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      let window = try await server.desk.open()
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<40 { group.addTask { _ = try? await server.plainPair(window.code.wrong.digits) } }
+      }
+      let status = await server.desk.status()
+      #expect(status.failures == 5)
+      #expect(status.window == .locked)
+      _ = try await eventually { try await server.audited(.pairingFailed).count == 5 ? true : nil }
+      // The right code is as good as any other now.
+      #expect(try await server.plainPair(window.code.digits).status == 423)
+      #expect(try await server.registry.clients().isEmpty)
+      #expect(try await PairingSession.open(at: server.endpoint).hello.windowLocked)
+    }
+  }
+}

@@ -1,0 +1,10 @@
+import PeerClient
+import PeerProtocol
+import PeerTrust
+
+extension PairingSession {
+  /// Pairs without a certificate of the client's own.
+  func pair(code: PairingCode, clientID: PeerID, name: String) async throws -> PairedServer {
+    try await pair(code: code, clientID: clientID, certificate: nil, name: name)
+  }
+}
