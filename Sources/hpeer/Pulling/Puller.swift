@@ -41,10 +41,20 @@ struct Puller {
       try PullPresentation(server: server, done: done, duration: started.duration(to: .now)).print(json: json)
     } catch {
       bar.finish()
+      if case PeerError.tokenRefused? = error as? PeerError { await explain(server, endpoints) }
       let done = progress.value
       try await record(.pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other")
       throw done.changes > 0 ? Self.partial(error, done) : error
     }
+  }
+
+  /// A token that is refused as expired may be a clock's fault, and nobody would look there.
+  private func explain(_ server: ServerRecord, _ endpoints: [PeerEndpoint]) async {
+    guard let endpoint = endpoints.first else { return }
+    let status = try? await PeerConnection.withConnection(
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name)
+    ) { connection in try await connection.status() }
+    if let status { ClockCheck.warn(about: status) }
   }
 
   private func record(
