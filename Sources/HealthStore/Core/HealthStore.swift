@@ -29,13 +29,17 @@ public final class HealthStore: Sendable {
     do {
       if create {
         try PrivateDirectory.prepare(directory)
-      } else if !FileManager.default.fileExists(atPath: path) {
+      } else if PrivateDirectory.isEmpty(path), PrivateDirectory.isEmpty(path + "-wal") {
         throw StoreError.missing(path: path)
       }
       pool = try PrivateDirectory.locked(directory + "/store.lock") {
+        try Self.requireFileOfLog(path)
         try PrivateDirectory.createFile(path)
         try Schema.requireKnown(path: path)
         let pool = try DatabasePool(path: path, configuration: Self.configuration())
+        // A change number that a peer was told must not be given out again after a power failure: in WAL mode, NORMAL
+        // takes back what was committed last. Not in the configuration, because the pool sets NORMAL after that.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         try Schema.migrate(pool)
         return pool
       }
@@ -43,6 +47,13 @@ public final class HealthStore: Sendable {
     } catch {
       throw StoreError(error, path: path)
     }
+  }
+
+  /// SQLite throws a write-ahead log away when the file that it belongs to is empty or gone. What is in that log may be
+  /// all that is left.
+  private static func requireFileOfLog(_ path: String) throws {
+    guard PrivateDirectory.isEmpty(path), !PrivateDirectory.isEmpty(path + "-wal") else { return }
+    throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
   }
 
   private static func configuration() -> Configuration {
@@ -53,7 +64,6 @@ public final class HealthStore: Sendable {
     // Dictionary rows are never deleted, and checking five references would be most of the cost of an insert.
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { db in
-      try db.execute(sql: "PRAGMA synchronous = NORMAL")
       try db.execute(sql: "PRAGMA cache_size = -16384")
       // Without a limit the WAL keeps the size of the largest import for ever.
       try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
