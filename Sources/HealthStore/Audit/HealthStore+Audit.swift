@@ -36,25 +36,27 @@ extension HealthStore {
 
   /// Walks the chain. Returns the number of rows, or the id of the first row that was changed, removed before or moved.
   public func verifyAudit() async throws(StoreError) -> AuditVerification {
-    try await read { db in
-      var previous = Data()
-      var count = 0
-      var expected: Int64 = 1
-      // As blobs: GRDB's texts end at the first NUL, and what follows one must not change unseen either.
-      let rows = try Row.fetchCursor(
-        db, sql: "SELECT id, time, CAST(event AS BLOB), CAST(detail AS BLOB), hash FROM audit ORDER BY id")
-      while let row = try rows.next() {
-        let id: Int64 = row[0]
-        let hash: Data = row[4]
-        guard id == expected,
-          hash == Self.hash(previous: previous, id: id, time: row[1], event: row[2], detail: row[3])
-        else { return .broken(at: id) }
-        previous = hash
-        expected += 1
-        count += 1
-      }
-      return .intact(rows: count)
+    try await read { db in try Self.verifyAudit(db) }
+  }
+
+  static func verifyAudit(_ db: Database) throws -> AuditVerification {
+    var previous = Data()
+    var count = 0
+    var expected: Int64 = 1
+    // As blobs: GRDB's texts end at the first NUL, and what follows one must not change unseen either.
+    let rows = try Row.fetchCursor(
+      db, sql: "SELECT id, time, CAST(event AS BLOB), CAST(detail AS BLOB), hash FROM audit ORDER BY id")
+    while let row = try rows.next() {
+      let id: Int64 = row[0]
+      let hash: Data = row[4]
+      guard id == expected,
+        hash == Self.hash(previous: previous, id: id, time: row[1], event: row[2], detail: row[3])
+      else { return .broken(at: id) }
+      previous = hash
+      expected += 1
+      count += 1
     }
+    return .intact(rows: count)
   }
 
   private static func record(_ event: AuditEvent, db: Database) throws {

@@ -10,12 +10,14 @@ enum Schema {
     configuration.readonly = true
     configuration.busyMode = .timeout(HealthStore.busyTimeout)
     let queue = try DatabaseQueue(path: path, configuration: configuration)
-    try queue.read { db in
-      guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
-      let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
-      guard tables.isEmpty || tables.contains("grdb_migrations") else {
-        throw StoreError.corrupt(path: path, detail: "it is the database of another program")
-      }
+    try queue.read { db in try requireKnown(db, path: path) }
+  }
+
+  static func requireKnown(_ db: Database, path: String) throws {
+    guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
+    let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+    guard tables.isEmpty || tables.contains("grdb_migrations") else {
+      throw StoreError.corrupt(path: path, detail: "it is the database of another program")
     }
   }
 
