@@ -17,10 +17,13 @@ public final class HealthStore: Sendable {
   /// How long a write waits for another process, in seconds.
   public static let busyTimeout = 30.0
 
-  /// Names this store in change tokens; made once.
+  /// Names this store; made once.
   public let id: UUID
+  /// 32 random bytes, made once, for whoever hands out positions that nobody else shall read or forge. Secret.
+  public let positionKey: Data
   public let path: String
   let pool: DatabasePool
+  let epochs: EpochKeeper
 
   /// Opens the store in `directory`, making both where `create` allows it.
   public init(directory: String, create: Bool = true) throws(StoreError) {
@@ -43,7 +46,9 @@ public final class HealthStore: Sendable {
         try Schema.migrate(pool)
         return pool
       }
-      id = try pool.read { db in try Schema.storeID(db) }
+      (id, positionKey, epochs) = try pool.read { db in
+        (try Schema.storeID(db), try Schema.positionKey(db), try EpochKeeper(db))
+      }
     } catch {
       throw StoreError(error, path: path)
     }

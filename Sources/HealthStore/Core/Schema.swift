@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GRDB
 
@@ -34,9 +35,17 @@ enum Schema {
     return id
   }
 
+  static func positionKey(_ db: Database) throws -> Data {
+    guard let key = try Data.fetchOne(db, sql: "SELECT positionKey FROM store"), key.count == 32 else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no key for positions")
+    }
+    return key
+  }
+
   private static func migrator() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("v1", migrate: createVersion1)
+    migrator.registerMigration("v2", migrate: addEpochs)
     return migrator
   }
 
@@ -95,6 +104,18 @@ enum Schema {
         """)
     try db.execute(
       sql: "INSERT INTO store(id, counter, tombstoneFloor) VALUES (?, 0, 0)", arguments: [UUID().bytes])
+  }
+
+  /// An epoch's `first` is the first change number that it covers; the next epoch ends it.
+  private static func addEpochs(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE epoch(first INTEGER PRIMARY KEY, id BLOB NOT NULL) STRICT;
+        ALTER TABLE store ADD COLUMN positionKey BLOB;
+        """)
+    let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+    try db.execute(sql: "UPDATE store SET positionKey = ?", arguments: [key])
+    try Epoch.insert(.first(ofStore: try storeID(db).bytes), at: 0, db)
   }
 }
 
