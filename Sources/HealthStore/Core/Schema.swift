@@ -46,6 +46,7 @@ enum Schema {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("v1", migrate: createVersion1)
     migrator.registerMigration("v2", migrate: addEpochs)
+    migrator.registerMigration("v3", migrate: addAuditEnds)
     return migrator
   }
 
@@ -116,6 +117,23 @@ enum Schema {
     let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
     try db.execute(sql: "UPDATE store SET positionKey = ?", arguments: [key])
     try Epoch.insert(.first(ofStore: try storeID(db).bytes), at: 0, db)
+  }
+
+  /// One row: the last audit event that was removed because of its age, and the last that was written.
+  private static func addAuditEnds(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE auditEnds(
+          prunedID INTEGER NOT NULL,
+          prunedHash BLOB NOT NULL,
+          prunedAt INTEGER,
+          lastID INTEGER NOT NULL,
+          lastHash BLOB NOT NULL
+        ) STRICT;
+        INSERT INTO auditEnds VALUES (
+          0, x'', NULL, COALESCE((SELECT MAX(id) FROM audit), 0),
+          COALESCE((SELECT hash FROM audit ORDER BY id DESC LIMIT 1), x''));
+        """)
   }
 }
 

@@ -76,7 +76,9 @@ struct StoreCheck {
   }
 
   private static func audit(_ db: Database) throws -> [StoreFinding] {
-    guard case .broken(let id) = try HealthStore.verifyAudit(db) else { return [] }
-    return [.audit(at: id)]
+    // A store of the version before has only the rows themselves.
+    guard try db.tableExists("auditEnds") else { return [] }
+    guard case .broken(let damage) = try AuditVerifier.verify(db) else { return [] }
+    return damage.map { .audit($0) }
   }
 }

@@ -26,7 +26,7 @@ public enum StoreFinding: Hashable, Sendable {
   /// Rows of `table` whose `column` names a dictionary row that does not exist.
   case danglingReferences(table: String, column: String, rows: Int)
   /// The audit log is not what was written.
-  case audit(at: Int64)
+  case audit(AuditDamage)
 }
 
 extension StoreFinding: CustomStringConvertible {
@@ -41,7 +41,7 @@ extension StoreFinding: CustomStringConvertible {
     case .aliveAndDeleted(let count): "Samples that are here although they were deleted: \(count)."
     case .danglingReferences(let table, let column, let rows):
       "Rows of '\(table)' whose \(column) does not exist: \(rows)."
-    case .audit(let id): "The audit log is not what was written: event \(id), or one before it, was changed or removed."
+    case .audit(let damage): "The audit log is not what was written: \(damage)."
     }
   }
 }

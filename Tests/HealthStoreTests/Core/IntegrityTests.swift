@@ -103,7 +103,7 @@ import TestSupport
         .danglingReferences(table: "sample", column: "device", rows: 23)
       ),
       ("UPDATE tombstone SET type = 999", .danglingReferences(table: "tombstone", column: "type", rows: 10)),
-      ("UPDATE audit SET detail = '{}' WHERE id = 3", .audit(at: 3)),
+      ("UPDATE audit SET detail = '{}' WHERE id = 3", .audit(.changed(3))),
     ] as [(String, StoreFinding)])
   func whatDoesNotFitIsFound(sql: String, finding: StoreFinding) async throws {
     try await write()
