@@ -35,14 +35,19 @@ extension HealthStore {
     configuration.busyMode = .timeout(busyTimeout)
     let queue = try DatabaseQueue(path: isAtRest ? immutableURI(path) : path, configuration: configuration)
     defer { try? queue.close() }
-    return try await queue.read { db in
-      try Schema.requireKnown(db, path: path)
-      guard try db.tableExists("store") else {
-        throw StoreError.corrupt(path: path, detail: "it has no tables")
+    do {
+      return try await queue.read { db in
+        try Schema.requireKnown(db, path: path)
+        guard try db.tableExists("store") else {
+          throw StoreError.corrupt(path: path, detail: "it has no tables")
+        }
+        var check = StoreCheck(db)
+        try check.run()
+        return StoreIntegrity(findings: check.findings)
       }
-      var check = StoreCheck(db)
-      try check.run()
-      return StoreIntegrity(findings: check.findings)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+      // So much is damaged that not even the tables can be told.
+      return StoreIntegrity(findings: [.damagedPages(error.message ?? "a page cannot be read")])
     }
   }
 

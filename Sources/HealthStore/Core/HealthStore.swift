@@ -26,7 +26,11 @@ public final class HealthStore: Sendable {
   let epochs: EpochKeeper
 
   /// Opens the store in `directory`, making both where `create` allows it.
-  public init(directory: String, create: Bool = true) throws(StoreError) {
+  ///
+  /// - Parameter busyTimeout: in seconds; see ``busyTimeout``.
+  public init(
+    directory: String, create: Bool = true, busyTimeout: Double = HealthStore.busyTimeout
+  ) throws(StoreError) {
     let path = directory + "/store.sqlite"
     self.path = path
     do {
@@ -39,7 +43,7 @@ public final class HealthStore: Sendable {
         try Self.requireFileOfLog(path)
         try PrivateDirectory.createFile(path)
         try Schema.requireKnown(path: path)
-        let pool = try DatabasePool(path: path, configuration: Self.configuration())
+        let pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout: busyTimeout))
         // A change number that a peer was told must not be given out again after a power failure: in WAL mode, NORMAL
         // takes back what was committed last. Not in the configuration, because the pool sets NORMAL after that.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
@@ -61,7 +65,7 @@ public final class HealthStore: Sendable {
     throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
   }
 
-  private static func configuration() -> Configuration {
+  private static func configuration(busyTimeout: Double) -> Configuration {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeout)
     configuration.label = "hpeer.store"
