@@ -37,11 +37,16 @@ struct Serve: AsyncParsableCommand {
   var qr = true
   @OptionGroup var scope: ScopeOptions
   @OptionGroup var lifetime: TokenLifetimeOption
+  @Option(help: "Forget audit events after this many days; 0 keeps them for ever.")
+  var auditDays = AuditRetention.defaultDays
   @Flag(help: "Do not announce this machine through Avahi.")
   var noAdvertise = false
 
   func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+    guard (0...100_000).contains(auditDays) else {
+      throw ValidationError("--audit-days takes a number of days, or 0 to keep everything.")
+    }
   }
 
   func run() async throws {
@@ -54,7 +59,8 @@ struct Serve: AsyncParsableCommand {
       presentation: ServePresentation(
         interactive: Console.capabilities.isTerminal(.input) && Console.capabilities.isTerminal(.error), showQR: qr,
         pairingJSON: pairingJSON, scope: scope.scope),
-      tokenLifetime: lifetime.seconds ?? PairedClient.defaultTokenLifetime, advertise: !noAdvertise)
+      tokenLifetime: lifetime.seconds ?? PairedClient.defaultTokenLifetime, advertise: !noAdvertise,
+      auditDays: auditDays)
     try await session.run()
   }
 }
