@@ -11,7 +11,11 @@ let package = Package(
     .library(name: "HealthStore", targets: ["HealthStore"]),
     .library(name: "HealthFormats", targets: ["HealthFormats"]),
     .library(name: "PeerClient", targets: ["PeerClient"]),
+    .library(name: "PeerDiscovery", targets: ["PeerDiscovery"]),
+    .library(name: "PeerProtocol", targets: ["PeerProtocol"]),
     .library(name: "PeerServer", targets: ["PeerServer"]),
+    .library(name: "PeerTrust", targets: ["PeerTrust"]),
+    .library(name: "Terminal", targets: ["Terminal"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

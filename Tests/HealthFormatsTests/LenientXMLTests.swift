@@ -123,6 +123,15 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 7, 64, 4096])
+  func aFindingIsWhereItBegan(chunkSize: Int) throws {
+    let stray = "stray\n" + String(repeating: "text\n", count: 50)
+    let reading = try Reading(
+      ExportText(stray, ExportText.record(), "<![CDATA[\(stray)]]>", "<!ENTITY \(stray)>"), chunkSize: chunkSize)
+    #expect(reading.report.skipped["text between elements"] == .init(count: 2, lines: [8, 61]))
+    #expect(reading.report.skipped["malformed tag"] == .init(count: 1, lines: [113]))
+  }
+
   @Test func batchesAreNeverLargerThanAsked() throws {
     let records = (0..<57).map { ExportText.record(at: $0 / 2) }
     let reading = try Reading(ExportText(records).text, batchSize: 10)

@@ -111,4 +111,13 @@ import Testing
     #expect(sample.payload == .unknown(kind: "tomorrow", content: content))
     #expect(try roundTrip(sample) == sample)
   }
+
+  @Test(arguments: [
+    "-92243720368547758.008", "1.0", "1e3", "-0.0", "9007199254740993.5", "9223372036854775808", "1e300",
+  ])
+  func anUnknownNumberIsTheSameAfterTheFirstReading(text: String) throws {
+    let first = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    let again = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(first))
+    #expect(again == first)
+  }
 }

@@ -35,6 +35,8 @@ struct XMLScanner: ~Copyable {
   private var isAtEnd = false
   /// Where the token began, for messages; valid until the next call.
   private var tokenStart = 0
+  /// Where it began if those bytes have been dropped since.
+  private var droppedTokenStart: TextPosition?
 
   // Of `buffer[0]`, counted when bytes before it are dropped.
   private var dropped: Int64 = 0
@@ -72,12 +74,13 @@ struct XMLScanner: ~Copyable {
   func attribute(_ index: Int) -> Attribute { attributes[index] }
 
   /// Where the last token began.
-  var tokenPosition: TextPosition { position(of: tokenStart) }
+  var tokenPosition: TextPosition { droppedTokenStart ?? position(of: tokenStart) }
 
   mutating func next() throws(ImportError) -> Token {
     while true {
       while position < filled, buffer[position] <= 0x20 { position += 1 }
       tokenStart = position
+      droppedTokenStart = nil
       if position == filled {
         if try !refill(keeping: position) { return .end }
         continue
@@ -120,6 +123,7 @@ struct XMLScanner: ~Copyable {
   mutating func endInsideTag() -> Token {
     endsInsideTag = true
     tokenStart = min(position, filled)
+    droppedTokenStart = nil
     return .end
   }
 
@@ -201,6 +205,7 @@ struct XMLScanner: ~Copyable {
   }
 
   private mutating func drop(_ count: Int) {
+    if tokenStart < count, droppedTokenStart == nil { droppedTokenStart = position(of: tokenStart) }
     let (lines, last) = newlines(before: count)
     droppedLines += lines
     if let last { lineStart = dropped + Int64(last) + 1 }

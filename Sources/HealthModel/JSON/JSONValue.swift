@@ -19,7 +19,8 @@ extension JSONValue: Codable {
     } else if let integer = try? container.decode(Int64.self) {
       self = .integer(integer)
     } else if let number = try? container.decode(Double.self) {
-      self = .number(number)
+      // A fraction too fine for a double leaves a whole number, which would be read as an integer the next time.
+      self = Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
     } else if let text = try? container.decode(String.self) {
       self = .string(text)
     } else if let array = try? container.decode([JSONValue].self) {

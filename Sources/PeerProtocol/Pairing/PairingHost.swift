@@ -14,8 +14,8 @@ import Foundation
 enum PairingHost {
   /// The canonical spelling: lower case, no final dot. Nil if the text is no host.
   static func normalized(_ text: String) -> String? {
-    // Lower-casing would turn some letters of other scripts (the Kelvin sign) into ASCII.
-    guard (1...254).contains(text.utf8.count), text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+    // Lower-casing would turn some letters of other scripts (the Kelvin sign) into ASCII, and inet_pton ends at NUL.
+    guard (1...254).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
     var host = text.lowercased()
     if host.hasSuffix(".") { host.removeLast() }
     return isIPv6(host) || isIPv4(host) || isName(host) ? host : nil

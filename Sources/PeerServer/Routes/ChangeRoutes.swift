@@ -108,27 +108,18 @@ struct ChangeQuery {
   var limit: Int
 
   init(_ parameters: Parameters, scope: ChangeFilter, seal: ChangeTokenSeal) throws {
-    var wanted = ChangeFilter.everything
-    if let list = parameters["types"] {
-      wanted.types = try Set(
-        list.split(separator: ",").map { name in
-          guard let type = SampleTypeCatalogue.healthKit.type(named: String(name)) else {
-            throw ServerFailure.badRequest("'types' names a type that does not exist")
-          }
-          return type
-        })
-      if wanted.types?.isEmpty == true { throw ServerFailure.badRequest("'types' is empty") }
+    let selection: ChangeSelection
+    do throws(ChangeSelectionError) {
+      selection = try ChangeSelection(types: parameters["types"], limit: parameters["limit"])
+    } catch {
+      throw ServerFailure.badRequest(error.description)
     }
+    var wanted = ChangeFilter.everything
+    wanted.types = selection.types
     filter = wanted.intersection(scope)
     hash = ChangeToken.filterHash(
       types: filter.types.map { $0.map(\.rawValue) }, earliest: filter.earliest?.microseconds)
-    limit = .max
-    if let text = parameters["limit"] {
-      guard let number = Int(text), number > 0 else {
-        throw ServerFailure.badRequest("'limit' is not a positive number")
-      }
-      limit = number
-    }
+    limit = selection.limit
     since = .zero
     if let text = parameters["since"], !text.isEmpty {
       let token: ChangeToken

@@ -45,7 +45,8 @@ import Testing
     arguments: [
       "", ".", "-a", "a-", "a..b", "a b", "a/b", "münchen", "fe80::1%eth0", "1.2.3", "1.2.3.256", "999", "a:b", ":",
       "[::1]",
-      "a\"b", "a\\b", "a\u{0}b", "\u{212a}", String(repeating: "a", count: 64), String(repeating: "a.", count: 130),
+      "a\"b", "a\\b", "a\u{0}b", "1.2.3.4\u{0}x", "fd00::12\u{0}\u{1b}[2J", "\u{212a}",
+      String(repeating: "a", count: 64), String(repeating: "a.", count: 130),
     ])
   func refusesOtherHosts(host: String) {
     #expect(throws: PairingPayloadError.badField("host")) { try Self.payload(host: host) }

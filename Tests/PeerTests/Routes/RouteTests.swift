@@ -50,6 +50,17 @@ struct RouteTests {
     }
   }
 
+  @Test("GET /openapi.yaml has all short names of types")
+  func openAPINamesTypes() async throws {
+    try await withServer { server in
+      let text = try await server.get(Route.openAPI).text
+      let start = try #require(text.range(of: "\n    TypeName:\n")).upperBound
+      let list = try #require(text[start...].firstRange(of: /enum:\s*\[([^\]]*)\]/))
+      let names = text[list].split { !$0.isLetter && !$0.isNumber }.dropFirst().map(String.init)
+      #expect(names == SampleTypeCatalogue.healthKit.entries.map(\.shortName).sorted())
+    }
+  }
+
   @Test("GET /pair/v1/hello tells whether a window is open, and its salt")
   func hello() async throws {
     try await withServer { server in

@@ -1,0 +1,41 @@
+import Foundation
+
+/// The parsers of foreign bytes by name, which is also the name of a folder of `Corpus`.
+enum FuzzTarget {
+  static let all: [String: @Sendable ([UInt8]) -> Void] = [
+    "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "change-feed": changeFeed,
+    "change-token": changeToken, "credentials": credentials, "curve-points": curvePoints, "export-fields": exportFields,
+    "http-query": httpQuery,
+    "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
+    "txt-record": txtRecord, "zip": zipFile,
+  ]
+
+  /// Ends the process unless `holds`.
+  static func require(_ holds: Bool, _ promise: @autoclosure () -> String) {
+    if !holds { fatalError("broken promise: \(promise())") }
+  }
+
+  /// JSON that is the same for equal values.
+  static func json(_ value: some Encodable) -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try encoder.encode(value)
+    } catch {
+      fatalError("broken promise: what was read can be written: \(error)")
+    }
+  }
+
+  /// Writes `value`, reads that and writes it again: the two texts must be equal. Texts, because NaN is not.
+  static func requireRoundTrip<Value: Codable>(_ value: Value) {
+    let first = json(value)
+    do {
+      let again = json(try JSONDecoder().decode(Value.self, from: first))
+      require(again == first, "JSON round trip of \(Value.self):\n\(text(first))\n\(text(again))")
+    } catch {
+      fatalError("broken promise: what was written can be read: \(text(first)): \(error)")
+    }
+  }
+
+  static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+}

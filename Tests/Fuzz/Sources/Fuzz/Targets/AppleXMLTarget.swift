@@ -1,0 +1,45 @@
+import Foundation
+import HealthModel
+
+@testable import HealthFormats
+
+extension FuzzTarget {
+  /// The first byte tells whether the root is added, and seeds the sizes of chunks and batches.
+  @Sendable static func appleXML(_ input: [UInt8]) {
+    guard let seed = input.first else { return }
+    var export = Array(input.dropFirst())
+    if seed & 1 == 1 { export = Array("<HealthData locale=\"en_DE\">".utf8) + export + Array("</HealthData>".utf8) }
+    let whole = ExportReading(export, chunkSize: 1 << 16, batchSize: 10_000)
+    let divided = ExportReading(export, chunkSize: 1 + Int(seed >> 1) % 61, batchSize: 1 + Int(seed >> 5))
+    require(whole == divided, "the same in other chunks:\n\(whole)\n\(divided)")
+    for sample in whole.samples + whole.drifting {
+      requireRoundTrip(sample)
+      _ = sample.canonicalValue
+    }
+  }
+
+  /// All that reading an export gives.
+  private struct ExportReading: Equatable {
+    var samples: [Sample] = []
+    var drifting: [Sample] = []
+    var report: ImportReport?
+    var error: ImportError?
+
+    init(_ bytes: [UInt8], chunkSize: Int, batchSize: Int) {
+      let export = AppleHealthExport(origin: .memory(bytes), totalBytes: Int64(bytes.count), location: "memory")
+      var (samples, drifting): ([Sample], [Sample]) = ([], [])
+      do {
+        report = try export.read(batchSize: batchSize, chunkSize: chunkSize) { batch in
+          require(batch.samples.count <= max(batchSize, batch.samples.isEmpty ? 0 : batchSize), "a batch has its size")
+          samples += batch.samples
+          drifting += batch.drifting
+        }
+      } catch {
+        guard let error = error as? ImportError else { fatalError("broken promise: a documented error: \(error)") }
+        self.error = error
+      }
+      // A batch more or less may have been delivered before an error.
+      if error == nil { (self.samples, self.drifting) = (samples, drifting) }
+    }
+  }
+}

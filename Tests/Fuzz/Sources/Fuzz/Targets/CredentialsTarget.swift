@@ -1,0 +1,25 @@
+import Foundation
+
+@testable import PeerProtocol
+@testable import PeerTrust
+
+extension FuzzTarget {
+  /// Everything short that has one spelling: tokens, IDs, fingerprints, codes.
+  @Sendable static func credentials(_ input: [UInt8]) {
+    let text = text(input)
+    if let token = BearerToken(text: text) { require(token.text == text, "a token has one spelling") }
+    if let credential = BearerCredential(text: text) {
+      require(credential.text == text && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "fits a header: \(text)")
+    }
+    if let id = PeerID(hex: text) { require(PeerID(hex: id.hex) == id && id.hex == text.lowercased(), "ID \(text)") }
+    if let print = Fingerprint(hex: text) { require(Fingerprint(hex: print.grouped) == print, "fingerprint \(text)") }
+    if let print = Fingerprint(base32: text) {
+      require(print.base32 == text.uppercased() && Fingerprint(base32: print.base32) == print, "fingerprint \(text)")
+    }
+    if let code = PairingCode(text) { require(PairingCode(code.grouped) == code, "code") }
+    if let bytes = Base32.decode(text) { require(Base32.encode(bytes) == text.uppercased(), "base 32 \(text)") }
+    if let bytes = LowercaseHex.decode(text) { require(LowercaseHex.encode(bytes) == text.lowercased(), "hex \(text)") }
+    require(Base32.decode(Base32.encode(input)) == input, "base 32 of bytes")
+    require(LowercaseHex.decode(LowercaseHex.encode(input)) == input, "hex of bytes")
+  }
+}
