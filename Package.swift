@@ -93,12 +93,13 @@ let package = Package(
 
     // MARK: The command line
 
+    .target(name: "Diagnosis", dependencies: ["HealthStore", "PeerTrust", "PeerDiscovery"]),
     .target(name: "Terminal", dependencies: ["CQREncode"]),
     .executableTarget(
       name: "hpeer",
       dependencies: [
         "HealthModel", "HealthStore", "HealthFormats", "PeerProtocol", "PeerTrust", "PeerDiscovery",
-        "PeerServer", "PeerClient", "Terminal",
+        "PeerServer", "PeerClient", "Diagnosis", "Terminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -128,6 +129,9 @@ let package = Package(
       dependencies: [
         "PeerServer", "PeerClient", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
+    .testTarget(
+      name: "DiagnosisTests",
+      dependencies: ["Diagnosis", "HealthStore", "PeerProtocol", "PeerTrust", "PeerDiscovery", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "TestSupport"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),

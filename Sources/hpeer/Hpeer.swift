@@ -26,6 +26,7 @@ struct Hpeer: AsyncParsableCommand {
       CommandGroup(name: "The record", subcommands: [Import.self, Types.self, Show.self, Delete.self]),
       CommandGroup(name: "Peers", subcommands: [Serve.self, Discover.self, Pair.self, Pull.self, Unpair.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
+      CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),
     ])
 
   static func main() async {

@@ -52,7 +52,7 @@ extension HealthStore {
   }
 
   /// https://www.sqlite.org/uri.html: no locks, no log, no change detection.
-  private static func immutableURI(_ path: String) -> String {
+  static func immutableURI(_ path: String) -> String {
     let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     return "file:\(escaped)?immutable=1"
   }

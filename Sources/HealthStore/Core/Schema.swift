@@ -22,6 +22,10 @@ enum Schema {
     }
   }
 
+  static func isCurrent(_ db: Database) throws -> Bool {
+    try migrator().hasCompletedMigrations(db)
+  }
+
   static func migrate(_ pool: DatabasePool) throws {
     let migrator = migrator()
     guard try !pool.read(migrator.hasCompletedMigrations) else { return }

@@ -58,6 +58,13 @@ public enum IdentityStore {
     }
   }
 
+  /// Reads the identity and makes nothing: nil if there is none yet. Does not block the caller's thread.
+  public static func existing(in directory: URL) async throws(IdentityError) -> PeerIdentity? {
+    try await BlockingWork.run { () throws(IdentityError) -> PeerIdentity? in
+      try load("\(directory.path)/\(directoryName)")
+    }
+  }
+
   /// Nil if there is no identity: no directory, or an empty one.
   static func load(_ path: String) throws(IdentityError) -> PeerIdentity? {
     guard let mode = PrivateFile.mode(path) else {

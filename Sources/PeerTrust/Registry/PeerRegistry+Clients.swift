@@ -141,7 +141,7 @@ extension PeerRegistry {
     try match(text, in: fetchClients(db).filter { $0.revoked == nil }, name: \.name)
   }
 
-  private static func fetchClients(_ db: Database) throws -> [ClientRecord] {
+  static func fetchClients(_ db: Database) throws -> [ClientRecord] {
     try Row.fetchAll(db, sql: "SELECT * FROM client ORDER BY created, id").map(ClientRecord.init)
   }
 }

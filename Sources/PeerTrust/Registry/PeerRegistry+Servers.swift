@@ -70,7 +70,7 @@ extension PeerRegistry {
     }
   }
 
-  private static func fetchServers(_ db: Database) throws -> [ServerRecord] {
+  static func fetchServers(_ db: Database) throws -> [ServerRecord] {
     try Row.fetchAll(db, sql: "SELECT * FROM server ORDER BY created, id").map(ServerRecord.init)
   }
 }

@@ -1,0 +1,16 @@
+/// One thing that usually goes wrong, and how to find out whether it did.
+protocol Check: Sendable {
+  /// What is looked at, for a person, when the look takes too long.
+  var title: String { get }
+  /// The beginning of the ids of its findings.
+  var id: String { get }
+  /// How long it may take.
+  var limit: Duration { get }
+
+  /// Never empty. Writes nothing, and does not block the caller's thread.
+  func findings() async -> [Finding]
+}
+
+extension Check {
+  var limit: Duration { .seconds(8) }
+}

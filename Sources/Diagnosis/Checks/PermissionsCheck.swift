@@ -1,0 +1,99 @@
+import Foundation
+
+/// Owner and modes of the home: 0700, and 0600 for what is in it.
+struct PermissionsCheck: Check {
+  let id = "permissions"
+  let title = "the permissions"
+  var subject: Subject
+  var user = geteuid()
+
+  /// What hpeer makes there, as far as others could read something from it. The identity has a check of its own.
+  private static let files = [
+    "store.sqlite", "store.sqlite-wal", "store.sqlite-shm", "peers.sqlite", "peers.sqlite-wal", "peers.sqlite-shm",
+    "pairing.json",
+  ]
+
+  init(subject: Subject) { self.subject = subject }
+
+  func findings() async -> [Finding] {
+    await BlockingWork.run { look() }
+  }
+
+  private func look() -> [Finding] {
+    let home = subject.home
+    guard let directory = FileStatus(home) else {
+      let parent = FileStatus.nearestExisting(home)
+      guard access(parent, W_OK | X_OK) == 0 else {
+        return [
+          Finding(
+            .blocking, "permissions.parent", "\(home) cannot be made: \(parent) is not writable for this user",
+            remedy: "choose another directory with --home, or: sudo chown \(user) \(Shell.quoted(parent))")
+        ]
+      }
+      return [Finding(.ok, "permissions.new", "\(home) will be made at the first import, pull or serve")]
+    }
+    guard directory.isDirectory else {
+      return [
+        Finding(
+          .blocking, "permissions.kind", "\(home) is not a directory", remedy: "choose another one with --home")
+      ]
+    }
+    let files = ([subject.socketPath] + Self.files.map { "\(home)/\($0)" })
+      .compactMap { path in FileStatus(path).map { (path, $0) } }
+    var findings = [ownership(directory, files)].compactMap { $0 }
+    if findings.isEmpty { findings += writability(files.map(\.0)) }
+    findings += modes(directory, files)
+    return findings.isEmpty
+      ? [Finding(.ok, "permissions.ok", "\(home) is this user's own and closed to others")] : findings
+  }
+
+  /// Root looks on behalf of whoever owns the directory.
+  private func ownership(_ directory: FileStatus, _ files: [(String, FileStatus)]) -> Finding? {
+    let owner = user == 0 ? directory.owner : user
+    let home = subject.home
+    let foreign = ([(home, directory)] + files).filter { $0.1.owner != owner }
+    guard let first = foreign.first else { return nil }
+    let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
+    return Finding(
+      .blocking, "permissions.owner", "\(first.0)\(others) belongs to another user than the one who runs hpeer",
+      remedy: "sudo chown -R \(owner) \(Shell.quoted(home))")
+  }
+
+  private func writability(_ files: [String]) -> [Finding] {
+    let home = subject.home
+    // A read-only disk is another check's finding.
+    let closed = ([home] + files).filter { access($0, $0 == home ? W_OK | X_OK : W_OK) != 0 && errno == EACCES }
+    guard let first = closed.first else { return [] }
+    let mode = first == home ? "u+rwx" : "u+rw"
+    return [
+      Finding(
+        .blocking, "permissions.closed", "\(first) cannot be written by this user",
+        remedy: "chmod \(mode) \(Shell.quoted(first))")
+    ]
+  }
+
+  private func modes(_ directory: FileStatus, _ files: [(String, FileStatus)]) -> [Finding] {
+    let home = subject.home
+    var findings: [Finding] = []
+    if directory.mode & 0o022 != 0 {
+      findings.append(
+        Finding(
+          .blocking, "permissions.writable", "Other users may write to \(home), and so exchange what is in it",
+          remedy: "chmod 700 \(Shell.quoted(home))"))
+    } else if directory.mode & 0o055 != 0 {
+      findings.append(
+        Finding(
+          .warning, "permissions.directory", "Other users may look into \(home)",
+          remedy: "chmod 700 \(Shell.quoted(home))"))
+    }
+    let open = files.filter { $0.1.mode & 0o077 != 0 }
+    if !open.isEmpty {
+      findings.append(
+        Finding(
+          .warning, "permissions.files",
+          "Other users may read \(open.map { ($0.0 as NSString).lastPathComponent }.joined(separator: ", "))",
+          remedy: "chmod 600 \(open.map { Shell.quoted($0.0) }.joined(separator: " "))"))
+    }
+    return findings
+  }
+}

@@ -1,0 +1,52 @@
+/// Checks what usually goes wrong between machines on a home network, and knows the remedies.
+///
+///     let findings = await Doctor(subject).examine()
+///     for finding in findings where finding.severity != .ok { print(finding.text, finding.remedy ?? "") }
+///
+/// Looking changes nothing: no file is made, migrated or locked, and no port is opened that others listen on.
+public struct Doctor: Sendable {
+  private let checks: [any Check]
+
+  public init(_ subject: Subject) {
+    let machine = Machine.real
+    checks = [
+      BusCheck(machine: machine), AvahiCheck(machine: machine), ResponderCheck(machine: machine),
+      MulticastCheck(machine: machine), ContainerCheck(machine: machine),
+      FirewallCheck(subject: subject, machine: machine), PortCheck(subject: subject, machine: machine),
+      ClockCheck(subject: subject, machine: machine), PermissionsCheck(subject: subject), DiskCheck(subject: subject),
+      StoreCheck(subject: subject), IdentityCheck(subject: subject), PeersCheck(subject: subject),
+    ]
+  }
+
+  init(checks: [any Check]) {
+    self.checks = checks
+  }
+
+  /// What all checks found, in the order of the checks. They run at the same time; one that takes too long is left
+  /// alone, and a finding says so.
+  public func examine() async -> [Finding] {
+    await withTaskGroup(of: (Int, [Finding]).self) { group in
+      for (index, check) in checks.enumerated() {
+        group.addTask { (index, await Self.findings(of: check)) }
+      }
+      var found: [Int: [Finding]] = [:]
+      for await (index, findings) in group { found[index] = findings }
+      return checks.indices.flatMap { found[$0] ?? [] }
+    }
+  }
+
+  private static func findings(of check: any Check) async -> [Finding] {
+    if let findings = await TimeLimit.run(check.limit, { await check.findings() }) { return findings }
+    return [
+      Finding(
+        .warning, "\(check.id).timeout",
+        "Looking at \(check.title) took longer than \(check.limit.components.seconds) s",
+        remedy: "run `hpeer doctor` again when the machine is less busy")
+    ]
+  }
+}
+
+extension [Finding] {
+  /// Whether nothing stands in the way.
+  public var areHealthy: Bool { !contains { $0.severity == .blocking } }
+}

@@ -1,0 +1,30 @@
+/// One thing that a check found out: a line for a person, and the remedy where one is called for.
+///
+/// Its texts may hold names that come from outside: escape them before they go to a terminal.
+public struct Finding: Hashable, Sendable, Codable {
+  public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
+    /// As it should be.
+    case ok
+    /// Good to know; nothing to mend.
+    case note
+    /// hpeer works, but worse than it could, or not for much longer.
+    case warning
+    /// Stands in the way: something that hpeer does cannot work.
+    case blocking
+  }
+
+  /// Stable, for scripts: the check, a dot, what it found, such as `avahi.absent`.
+  public let id: String
+  public let severity: Severity
+  /// What is so, in one line.
+  public let text: String
+  /// What to do about it, in one line: where possible the command for this machine.
+  public let remedy: String?
+
+  public init(_ severity: Severity, _ id: String, _ text: String, remedy: String? = nil) {
+    self.id = id
+    self.severity = severity
+    self.text = text
+    self.remedy = remedy
+  }
+}

@@ -1,0 +1,35 @@
+/// The first packet of a connection from a neighbour on the same network, as a packet filter sees it come in.
+struct Packet: Hashable, Sendable {
+  enum Transport: String, Hashable, Sendable {
+    case tcp, udp
+  }
+
+  var transport: Transport
+  var port: UInt16
+  var interface: String
+  var source: IPv4Address
+  var destination: IPv4Address
+  var isMulticast: Bool
+
+  /// Nil for an interface without an IPv4 address.
+  private init?(_ transport: Transport, _ port: UInt16, on interface: NetworkInterface, to group: IPv4Address?) {
+    guard let own = interface.address else { return nil }
+    self.transport = transport
+    self.port = port
+    self.interface = interface.name
+    // The lowest bit tells neighbours apart in every network that has any.
+    source = IPv4Address(value: own.value ^ 1)
+    destination = group ?? own
+    isMulticast = group != nil
+  }
+
+  /// A client that connects to `hpeer serve`.
+  static func connection(to port: UInt16, on interface: NetworkInterface) -> Packet? {
+    Packet(.tcp, port, on: interface, to: nil)
+  }
+
+  /// An mDNS question or announcement.
+  static func multicastDNS(on interface: NetworkInterface) -> Packet? {
+    Packet(.udp, 5353, on: interface, to: IPv4Address(value: 0xE000_00FB))
+  }
+}

@@ -1,0 +1,31 @@
+import Dispatch
+
+enum TimeLimit {
+  /// What `work` gives, or nil when the time is up or the task is cancelled. Then `work` is cancelled and left to itself,
+  /// because a call that blocks (a disk that does not answer) cannot be ended.
+  static func run<Value: Sendable>(
+    _ limit: Duration, _ work: @escaping @Sendable () async -> Value
+  ) async -> Value? {
+    let (results, result) = AsyncStream.makeStream(of: Value?.self)
+    let worker = Task { result.yield(await work()) }
+    let timer = Task {
+      try? await Task.sleep(for: limit)
+      result.yield(nil)
+    }
+    defer {
+      worker.cancel()
+      timer.cancel()
+    }
+    for await value in results { return value }
+    return nil
+  }
+}
+
+/// Runs work that blocks on a Dispatch thread, so that no thread of the cooperative pool waits for it.
+enum BlockingWork {
+  static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global(qos: .userInitiated).async { continuation.resume(returning: work()) }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// What a short look at a store shows.
+public struct StoreInspection: Hashable, Sendable {
+  /// False if an older hpeer wrote it: the next command that opens it brings it up to date.
+  public var isCurrent: Bool
+  public var samples: Int
+  /// When the last event of the audit log happened.
+  public var newestEvent: Timestamp?
+}
+
+extension HealthStore {
+  /// Looks at a store without opening it for use. Never creates, migrates, locks or writes it. Blocking: for a thread of
+  /// one's own. Throws ``StoreError``, `missing` where there is none.
+  public static func inspect(directory: String) throws(StoreError) -> StoreInspection {
+    let path = directory + "/store.sqlite"
+    do {
+      guard !PrivateDirectory.isEmpty(path) || !PrivateDirectory.isEmpty(path + "-wal") else {
+        throw StoreError.missing(path: path)
+      }
+      guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
+      var configuration = Configuration()
+      configuration.readonly = true
+      configuration.busyMode = .timeout(5)
+      // Without a log, or without the log's index, SQLite would make it.
+      let isAtRest = PrivateDirectory.isEmpty(path + "-wal") || PrivateDirectory.isEmpty(path + "-shm")
+      let queue = try DatabaseQueue(path: isAtRest ? immutableURI(path) : path, configuration: configuration)
+      defer { try? queue.close() }
+      return try queue.read { db in try inspect(db, path: path) }
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private static func inspect(_ db: Database, path: String) throws -> StoreInspection {
+    try Schema.requireKnown(db, path: path)
+    guard try Schema.isCurrent(db) else { return StoreInspection(isCurrent: false, samples: 0) }
+    let newest = try Int64.fetchOne(db, sql: "SELECT time FROM audit ORDER BY id DESC LIMIT 1")
+    return StoreInspection(
+      isCurrent: true, samples: try Int.fetchOne(db, sql: "SELECT TOTAL(samples) FROM type") ?? 0,
+      newestEvent: newest.map(Timestamp.init(microseconds:)))
+  }
+}

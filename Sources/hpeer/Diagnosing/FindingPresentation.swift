@@ -1,0 +1,38 @@
+import Diagnosis
+import Terminal
+
+/// Findings as a person reads them: a mark and a line, and the remedy below.
+struct FindingPresentation {
+  var style: Style
+  var usesUTF8: Bool
+
+  /// Long enough for a command with two paths in it.
+  private static let limit = 600
+
+  func lines(_ finding: Finding) -> [String] {
+    let line = "\(mark(finding.severity)) \(PlainText.escaped(finding.text, limit: Self.limit))"
+    guard let remedy = finding.remedy else { return [line] }
+    let arrow = usesUTF8 ? "→" : "->"
+    return [line, "  \(style.dim(arrow)) \(PlainText.escaped(remedy, limit: Self.limit))"]
+  }
+
+  private func mark(_ severity: Finding.Severity) -> String {
+    switch severity {
+    case .ok: style.green(usesUTF8 ? "✓" : "ok  ")
+    case .note: style.dim(usesUTF8 ? "·" : "note")
+    case .warning: style.yellow(usesUTF8 ? "!" : "warn")
+    case .blocking: style.red(usesUTF8 ? "✗" : "FAIL")
+    }
+  }
+
+  static func summary(_ findings: [Finding]) -> String {
+    let blocking = findings.count { $0.severity == .blocking }
+    let warnings = findings.count { $0.severity == .warning }
+    let rest = warnings == 0 ? "" : "; \(warnings) \(warnings == 1 ? "warning" : "warnings")"
+    return switch blocking {
+    case 0: "Nothing stands in the way\(rest)."
+    case 1: "1 thing stands in the way\(rest)."
+    default: "\(blocking) things stand in the way\(rest)."
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+
+@testable import Diagnosis
+
+@Suite("Clock")
+struct ClockTests {
+  private func finding(
+    now: Date, witnesses: [ClockCheck.Witness] = [], timedatectl: String? = nil
+  ) async throws -> Finding {
+    let machine = Machine.fake(
+      files: timedatectl == nil ? [:] : ["/run/systemd/system": ""],
+      commands: timedatectl.map { ["timedatectl": .printed($0)] } ?? [:])
+    let check = ClockCheck(subject: .test(now: now), machine: machine) { witnesses }
+    return try #require(await check.findings().first)
+  }
+
+  private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  @Test("never set, set back, not synchronized, right")
+  func clocks() async throws {
+    let unset = try await finding(now: Date(timeIntervalSince1970: 86_400))
+    #expect(unset.id == "clock.unset" && unset.severity == .blocking)
+    let future = ClockCheck.Witness(what: "the newest event in the audit log", when: now.addingTimeInterval(3600))
+    let back = try await finding(now: now, witnesses: [.init(what: "x", when: now - 5), future])
+    #expect(back.id == "clock.back" && back.text.contains("the newest event in the audit log"))
+    let near = ClockCheck.Witness(what: "x", when: now.addingTimeInterval(60))
+    #expect(try await finding(now: now, witnesses: [near]).id == "clock.ok")
+    let free = try await finding(now: now, timedatectl: "no\n")
+    #expect(free.id == "clock.unsynchronized" && free.severity == .note)
+    #expect(free.remedy == "sudo timedatectl set-ntp true")
+    #expect(try await finding(now: now, timedatectl: "yes\n").id == "clock.ok")
+  }
+}
+
+@Suite("Disk")
+struct DiskTests {
+  private let gibibyte: UInt64 = 1 << 30
+
+  private func finding(_ space: DiskSpace?) async throws -> Finding {
+    var check = DiskCheck(subject: .test())
+    check.space = { _ in space }
+    return try #require(await check.findings().first)
+  }
+
+  @Test("full, nearly full, out of files, read-only, roomy")
+  func disks() async throws {
+    let full = try await finding(DiskSpace(bytes: 100 * gibibyte, freeBytes: 63 << 20, mountPoint: "/home"))
+    #expect(full.id == "disk.full" && full.severity == .blocking)
+    #expect(full.remedy?.contains("sudo du -xh --max-depth=2 /home") == true)
+    #expect(try await finding(DiskSpace(bytes: 2 * gibibyte, freeBytes: 1000 << 20)).id == "disk.low")
+    #expect(try await finding(DiskSpace(bytes: 100 * gibibyte, freeBytes: 4 * gibibyte)).id == "disk.low")
+    #expect(try await finding(DiskSpace(bytes: 100 * gibibyte, freeBytes: 6 * gibibyte)).id == "disk.ok")
+    let roomy = DiskSpace(bytes: 100 * gibibyte, freeBytes: 50 * gibibyte, files: 10_000, freeFiles: 3)
+    #expect(try await finding(roomy).id == "disk.files")
+    #expect(try await finding(DiskSpace(bytes: 1, freeBytes: 1, isReadOnly: true)).severity == .blocking)
+    #expect(try await finding(nil).id == "disk.unknown")
+  }
+
+  @Test("a real disk has a size and a place")
+  func reality() throws {
+    let space = try #require(DiskSpace(path: "/proc/self"))
+    #expect(space.mountPoint == "/proc")
+    #expect(try #require(DiskSpace(path: NSTemporaryDirectory())).bytes > 0)
+    #expect(DiskSpace(path: "/nonexistent") == nil)
+  }
+}
+
+@Suite("Probes")
+struct ProbeTests {
+  @Test("a program of the system: what it prints, how it ends, that it is there")
+  func commands() async {
+    #expect(await CommandRunner.run("echo", ["a", "b"]).output == "a b\n")
+    guard case .finished(let status, _, let errors) = await CommandRunner.run("ls", ["/nonexistent"]) else {
+      Issue.record("ls did not end")
+      return
+    }
+    #expect(status != 0 && errors.contains("No such file"))
+    #expect(await CommandRunner.run("no-such-program", []) == .absent)
+    #expect(await CommandRunner.run("sh", ["-c", "echo x"]).output == "x\n")
+  }
+
+  @Test("a program that does not end is ended", .timeLimit(.minutes(1)))
+  func stuckCommand() async {
+    #expect(await CommandRunner.run("sleep", ["1000"], limit: 0.2) == .failed)
+  }
+
+  @Test("files: read, absent, not readable as one")
+  func files() {
+    #expect(FileContents(path: "/nonexistent/x") == .absent)
+    #expect(FileContents(path: "/") == .unreadable)
+    guard case .text(let locks) = FileContents(path: "/proc/self/status") else {
+      Issue.record("no status")
+      return
+    }
+    #expect(locks.contains("Pid:"))
+  }
+
+  @Test("the loopback is an interface that leads nowhere")
+  func interfaces() throws {
+    let loopback = try #require(NetworkInterface.all().first { $0.isLoopback })
+    #expect(!loopback.leadsOut)
+    #expect(loopback.address == nil || loopback.address?.bytes.first == 127)
+    #expect(!NetworkInterface(name: "docker0", address: IPv4Address("172.17.0.1")).leadsOut)
+    #expect(NetworkInterface.wireless.leadsOut)
+  }
+
+  @Test("addresses")
+  func addresses() throws {
+    #expect(IPv4Address("10.77.0.1")?.description == "10.77.0.1")
+    for text in ["", "1.2.3", "1.2.3.4.5", "1.2.3.256", "a.b.c.d", "1..2.3"] { #expect(IPv4Address(text) == nil) }
+    let address = try #require(IPv4Address("192.168.1.20"))
+    #expect(address.isIn(IPv4Address(value: 0xC0A8_0000), prefixLength: 16))
+    #expect(!address.isIn(IPv4Address(value: 0xC0A8_0200), prefixLength: 24))
+    #expect(address.isIn(IPv4Address(value: 0), prefixLength: 0))
+  }
+
+  @Test("words that can be copied into a shell")
+  func shell() {
+    #expect(Shell.quoted("/home/anna/.local") == "/home/anna/.local")
+    #expect(Shell.quoted("a b") == "'a b'")
+    #expect(Shell.quoted("it's; rm -rf /") == "'it'\\''s; rm -rf /'")
+    #expect(Shell.quoted("") == "''")
+  }
+}
+
+@Suite("Doctor")
+struct DoctorTests {
+  private struct Fixed: Check {
+    var id: String
+    var title = "it"
+    var limit = Duration.seconds(60)
+    var body: @Sendable () async -> Void = {}
+
+    func findings() async -> [Finding] {
+      await body()
+      return [Finding(.ok, "\(id).ok", "fine")]
+    }
+  }
+
+  @Test("findings come in the order of the checks, whichever is ready first", .timeLimit(.minutes(1)))
+  func order() async {
+    let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let doctor = Doctor(checks: [
+      Fixed(id: "a") { for await _ in gate {} }, Fixed(id: "b") { open.finish() },
+    ])
+    #expect(await doctor.examine().ids == ["a.ok", "b.ok"])
+  }
+
+  @Test("a check that hangs is left alone, and its thread with it", .timeLimit(.minutes(1)))
+  func hanging() async {
+    let stuck = Fixed(id: "a", title: "the disk", limit: .milliseconds(50)) {
+      await BlockingWork.run { _ = sleep(3) }
+    }
+    let found = await Doctor(checks: [stuck, Fixed(id: "b")]).examine()
+    #expect(found.ids == ["a.timeout", "b.ok"])
+    #expect(found[0].severity == .warning && found[0].text.contains("the disk"))
+  }
+
+  @Test("warnings and notes do not stand in the way")
+  func health() {
+    #expect([Finding(.warning, "a", ""), Finding(.note, "b", ""), Finding(.ok, "c", "")].areHealthy)
+    #expect(![Finding(.ok, "c", ""), Finding(.blocking, "a", "")].areHealthy)
+  }
+
+  @Test("every remedy of a whole examination is one line, and it ends in time", .timeLimit(.minutes(2)))
+  func reality() async {
+    let found = await Doctor(.test()).examine()
+    #expect(found.count >= 13)
+    for finding in found {
+      #expect(!finding.text.contains("\n") && finding.remedy?.contains("\n") != true, "\(finding)")
+      #expect(finding.severity == .ok || finding.severity == .note || finding.remedy != nil, "\(finding)")
+    }
+  }
+}
