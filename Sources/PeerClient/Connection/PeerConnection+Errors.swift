@@ -13,7 +13,10 @@ extension PeerConnection {
   ) -> any Error {
     let name = endpoint.description
     switch error {
-    case is ReadDeadline.Passed: return PeerError.silent(endpoint: name, seconds: silenceLimit)
+    case ReadDeadline.Passed.silence: return PeerError.silent(endpoint: name, seconds: silenceLimit)
+    case ReadDeadline.Passed.trickle:
+      let patience = ReadDeadline.patience(.seconds(Int64(silenceLimit)))
+      return PeerError.tooSlow(endpoint: name, seconds: Int(patience.nanoseconds / 1_000_000_000))
     case is HandshakeWatch.EndedEarly:
       return PeerError.handshakeFailed(endpoint: name, reason: "it closed the connection")
     case is NIOSSLError, is BoringSSLError:

@@ -9,6 +9,8 @@ public enum PeerError: Error, Hashable, Sendable {
   case certificateChanged(peer: String, pinned: Fingerprint, seen: Fingerprint)
   /// Nothing arrived for this many seconds.
   case silent(endpoint: String, seconds: Int)
+  /// Next to nothing arrived in this many seconds of waiting.
+  case tooSlow(endpoint: String, seconds: Int)
   case connectionLost(endpoint: String)
   /// Something answers there, but not an hpeer.
   case notHpeer(endpoint: String, detail: String)
@@ -42,6 +44,8 @@ extension PeerError: CustomStringConvertible {
       """
     case .silent(let endpoint, let seconds):
       "\(endpoint) has said nothing for \(seconds) seconds: check the network, then run the same command again; it goes on where it stopped."
+    case .tooSlow(let endpoint, let seconds):
+      "\(endpoint) has sent next to nothing for \(seconds) seconds: check the network, then run the same command again; it goes on where it stopped."
     case .connectionLost(let endpoint):
       "The connection to \(endpoint) was lost: run the same command again; it goes on where it stopped."
     case .notHpeer(let endpoint, let detail):

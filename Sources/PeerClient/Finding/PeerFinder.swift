@@ -45,16 +45,18 @@ public struct PeerFinder: Sendable {
   private let registry: PeerRegistry
   private let ownID: PeerID
   private let browser: ServiceBrowser
+  private let silenceLimit: Int
   /// Makes names from the network fit for a terminal.
   private let escape: @Sendable (String) -> String
 
   public init(
     registry: PeerRegistry, ownID: PeerID, browser: ServiceBrowser = ServiceBrowser(),
-    escape: @escaping @Sendable (String) -> String
+    silenceLimit: Int = PeerConnection.silenceLimit, escape: @escaping @Sendable (String) -> String
   ) {
     self.registry = registry
     self.ownID = ownID
     self.browser = browser
+    self.silenceLimit = silenceLimit
     self.escape = escape
   }
 
@@ -106,7 +108,7 @@ public struct PeerFinder: Sendable {
     if let server = servers.first(where: { $0.host == endpoint.host && $0.port.map(Int.init) == endpoint.port }) {
       return .paired(server, endpoints: [endpoint])
     }
-    let session = try await PairingSession.open(at: endpoint)
+    let session = try await PairingSession.open(at: endpoint, silenceLimit: silenceLimit)
     if let server = servers.first(where: { $0.id == session.hello.serverID }) {
       return .paired(server, endpoints: [endpoint])
     }

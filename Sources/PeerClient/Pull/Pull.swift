@@ -13,9 +13,16 @@ public struct Pull: Sendable {
   private let server: ServerRecord
   private let endpoint: PeerEndpoint
   private let types: [SampleType]
+  private let silenceLimit: Int
 
-  /// - Parameter types: only these; empty for all that the peer lets us see.
-  public init(into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, types: [SampleType] = []) {
+  /// - Parameters:
+  ///   - types: only these; empty for all that the peer lets us see.
+  ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
+  public init(
+    into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, types: [SampleType] = [],
+    silenceLimit: Int = PeerConnection.silenceLimit
+  ) {
+    self.silenceLimit = silenceLimit
     self.store = store
     self.server = server
     self.endpoint = endpoint
@@ -32,7 +39,7 @@ public struct Pull: Sendable {
     var done = PullProgress()
     if full { try await store.forgetPosition(of: consumer) }
     try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name)
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), silenceLimit: silenceLimit
     ) { connection in
       var more = true
       var hasStartedOver = false
