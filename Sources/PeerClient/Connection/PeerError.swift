@@ -34,7 +34,7 @@ extension PeerError: CustomStringConvertible {
     case .unreachable(let endpoint, let reason):
       "Nothing could be reached at \(endpoint) (\(reason)): check that `hpeer serve` runs there and that its firewall lets the port through."
     case .handshakeFailed(let endpoint, let reason):
-      "No secure connection with \(endpoint) came about (\(reason)): check that it is hpeer that listens on that port."
+      "No secure connection with \(endpoint) came about (\(reason)): try again, and check that it is hpeer that listens on that port."
     case .certificateChanged(let peer, let pinned, let seen):
       """
       STOP: \(peer) shows another certificate than the one you paired with, so nothing was sent. Someone on the network may be \
