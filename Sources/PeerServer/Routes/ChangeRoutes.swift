@@ -15,9 +15,8 @@ import PeerTrust
 struct ChangeRoutes {
   let store: HealthStore
   let audit: AuditTrail
-
   /// Changes per read transaction and per token.
-  private static let pageSize = 2_000
+  let pageSize: Int
 
   func add(to router: RouterGroup<PeerRequestContext>) {
     router.get(RouterPath(Route.changes), use: changes)
@@ -65,7 +64,7 @@ struct ChangeRoutes {
 
   private func page(_ query: ChangeQuery, since: Anchor, taken: Int) async throws -> ChangePage {
     try await store.changes(
-      since: since, filter: query.filter, limit: min(Self.pageSize, query.limit - taken))
+      since: since, filter: query.filter, limit: min(pageSize, query.limit - taken))
   }
 
   private static func encode(_ page: ChangePage, query: ChangeQuery, store: HealthStore) throws -> [UInt8] {
