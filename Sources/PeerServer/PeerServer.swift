@@ -25,6 +25,8 @@ public struct PeerServer: Service {
     public var port: Int
     /// How long the body of a pairing message may take to arrive.
     public var bodyTimeout = Duration.seconds(15)
+    /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
+    public var changesPerToken = 2_000
 
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
       self.name = name
@@ -86,7 +88,7 @@ public struct PeerServer: Service {
     PairingRoutes(desk: desk, bodyTimeout: configuration.bodyTimeout).add(to: router)
     let paired = router.group().add(middleware: authentication)
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
-    ChangeRoutes(store: store, audit: audit).add(to: paired)
+    ChangeRoutes(store: store, audit: audit, pageSize: configuration.changesPerToken).add(to: paired)
     PairedRoutes(registry: registry, audit: audit).add(to: paired)
     return router
   }

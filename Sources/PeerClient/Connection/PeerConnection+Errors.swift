@@ -13,18 +13,23 @@ extension PeerConnection {
   ) -> any Error {
     let name = endpoint.description
     switch error {
-    case is ReadDeadline.Passed: return PeerError.silent(endpoint: name, seconds: silenceLimit)
+    case ReadDeadline.Passed.silence: return PeerError.silent(endpoint: name, seconds: silenceLimit)
+    case ReadDeadline.Passed.trickle:
+      let patience = ReadDeadline.patience(.seconds(Int64(silenceLimit)))
+      return PeerError.tooSlow(endpoint: name, seconds: Int(patience.nanoseconds / 1_000_000_000))
     case is HandshakeWatch.EndedEarly:
       return PeerError.handshakeFailed(endpoint: name, reason: "it closed the connection")
     case is NIOSSLError, is BoringSSLError:
       return isConnected
         ? PeerError.connectionLost(endpoint: name)
-        : PeerError.handshakeFailed(endpoint: name, reason: "not TLS, or a version that is too old")
+        : PeerError.handshakeFailed(endpoint: name, reason: reason(ofHandshake: error))
     case let error as NIOConnectionError: return PeerError.unreachable(endpoint: name, reason: reason(of: error))
     case let error as IOError:
       return isConnected || error.errnoCode == ECONNRESET || error.errnoCode == EPIPE
         ? PeerError.connectionLost(endpoint: name)
         : PeerError.unreachable(endpoint: name, reason: reason(errno: error.errnoCode))
+    // NIO has a time limit for each address and one for all of them, and both are the same.
+    case ChannelError.connectTimeout: return PeerError.unreachable(endpoint: name, reason: noAnswer)
     case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection, is ChannelError:
       return PeerError.connectionLost(endpoint: name)
     case is HTTPParserError: return PeerError.notHpeer(endpoint: name, detail: "its answer is not HTTP")
@@ -32,11 +37,27 @@ extension PeerConnection {
     }
   }
 
+  /// NIOSSL hands out BoringSSL's reasons as text only.
+  private static func reason(ofHandshake error: any Error) -> String {
+    let text = "\(error)"
+    return if ["EOF", "uncleanShutdown"].contains(where: text.contains) {
+      "it closed the connection"
+    } else if ["WRONG_VERSION_NUMBER", "HTTP_REQUEST"].contains(where: text.contains) {
+      "what it speaks is not TLS"
+    } else if ["PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL"].contains(where: text.contains) {
+      "its version of TLS is too old"
+    } else {
+      "its answer made no sense, or was damaged on the way"
+    }
+  }
+
+  private static let noAnswer = "no answer within 5 seconds"
+
   private static func reason(of error: NIOConnectionError) -> String {
     if error.dnsAError != nil && error.dnsAAAAError != nil { return "no address is known for this name" }
     guard let failure = error.connectionErrors.first?.error else { return "no answer" }
     if let failure = failure as? IOError { return reason(errno: failure.errnoCode) }
-    if case ChannelError.connectTimeout = failure { return "no answer within 5 seconds" }
+    if case ChannelError.connectTimeout = failure { return noAnswer }
     return "\(failure)"
   }
 

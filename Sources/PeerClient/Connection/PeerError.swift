@@ -9,6 +9,8 @@ public enum PeerError: Error, Hashable, Sendable {
   case certificateChanged(peer: String, pinned: Fingerprint, seen: Fingerprint)
   /// Nothing arrived for this many seconds.
   case silent(endpoint: String, seconds: Int)
+  /// Next to nothing arrived in this many seconds of waiting.
+  case tooSlow(endpoint: String, seconds: Int)
   case connectionLost(endpoint: String)
   /// Something answers there, but not an hpeer.
   case notHpeer(endpoint: String, detail: String)
@@ -32,7 +34,7 @@ extension PeerError: CustomStringConvertible {
     case .unreachable(let endpoint, let reason):
       "Nothing could be reached at \(endpoint) (\(reason)): check that `hpeer serve` runs there and that its firewall lets the port through."
     case .handshakeFailed(let endpoint, let reason):
-      "No secure connection with \(endpoint) came about (\(reason)): check that it is hpeer that listens on that port."
+      "No secure connection with \(endpoint) came about (\(reason)): try again, and check that it is hpeer that listens on that port."
     case .certificateChanged(let peer, let pinned, let seen):
       """
       STOP: \(peer) shows another certificate than the one you paired with, so nothing was sent. Someone on the network may be \
@@ -43,6 +45,8 @@ extension PeerError: CustomStringConvertible {
       """
     case .silent(let endpoint, let seconds):
       "\(endpoint) has said nothing for \(seconds) seconds: check the network, then run the same command again; it goes on where it stopped."
+    case .tooSlow(let endpoint, let seconds):
+      "\(endpoint) has sent next to nothing for \(seconds) seconds: check the network, then run the same command again; it goes on where it stopped."
     case .connectionLost(let endpoint):
       "The connection to \(endpoint) was lost: run the same command again; it goes on where it stopped."
     case .notHpeer(let endpoint, let detail):

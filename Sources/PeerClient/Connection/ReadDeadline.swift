@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Ends a connection whose peer stays silent although we are ready to read.
+/// Ends a connection whose peer stays silent, or sends next to nothing, although we are ready to read.
 ///
 /// The clock runs only while a read is wanted, so that a slow store on our side is never taken for a silent peer.
 final class ReadDeadline: ChannelDuplexHandler {
@@ -9,10 +9,26 @@ final class ReadDeadline: ChannelDuplexHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  struct Passed: Error {}
+  enum Passed: Error {
+    /// Not a byte for the whole limit.
+    case silence
+    /// Bytes came, but fewer than ``leastBytes`` in ``patience(_:)`` of waiting: a peer that sends one byte each half
+    /// minute is never silent, and never done.
+    case trickle
+  }
+
+  /// What must arrive, encryption included, within ``patience(_:)`` of waiting: far less than the worst network that
+  /// still serves anybody.
+  static let leastBytes = 16_384
+
+  /// How long to wait in all for each ``leastBytes``, with this limit on silence.
+  static func patience(_ silenceLimit: TimeAmount) -> TimeAmount { silenceLimit * 2 }
 
   private let limit: TimeAmount
   private var timer: Scheduled<Void>?
+  private var waitingSince: NIODeadline?
+  private var waited = TimeAmount.zero
+  private var received = 0
 
   init(_ limit: TimeAmount) {
     self.limit = limit
@@ -20,8 +36,11 @@ final class ReadDeadline: ChannelDuplexHandler {
 
   func read(context: ChannelHandlerContext) {
     if timer == nil {
-      timer = context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
-        context.fireErrorCaught(Passed())
+      waitingSince = context.eventLoop.now
+      let rest = Self.patience(limit) - waited
+      let (delay, reason) = rest < limit ? (rest, Passed.trickle) : (limit, .silence)
+      timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+        context.fireErrorCaught(reason)
         context.close(promise: nil)
       }
     }
@@ -29,7 +48,10 @@ final class ReadDeadline: ChannelDuplexHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if let waitingSince { waited = waited + (context.eventLoop.now - waitingSince) }
     stop()
+    received += unwrapInboundIn(data).readableBytes
+    if received >= Self.leastBytes { (received, waited) = (0, .zero) }
     context.fireChannelRead(data)
   }
 
@@ -45,5 +67,6 @@ final class ReadDeadline: ChannelDuplexHandler {
   private func stop() {
     timer?.cancel()
     timer = nil
+    waitingSince = nil
   }
 }

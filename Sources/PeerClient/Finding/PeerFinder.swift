@@ -45,16 +45,18 @@ public struct PeerFinder: Sendable {
   private let registry: PeerRegistry
   private let ownID: PeerID
   private let browser: ServiceBrowser
+  private let silenceLimit: Int
   /// Makes names from the network fit for a terminal.
   private let escape: @Sendable (String) -> String
 
   public init(
     registry: PeerRegistry, ownID: PeerID, browser: ServiceBrowser = ServiceBrowser(),
-    escape: @escaping @Sendable (String) -> String
+    silenceLimit: Int = PeerConnection.silenceLimit, escape: @escaping @Sendable (String) -> String
   ) {
     self.registry = registry
     self.ownID = ownID
     self.browser = browser
+    self.silenceLimit = silenceLimit
     self.escape = escape
   }
 
@@ -106,7 +108,7 @@ public struct PeerFinder: Sendable {
     if let server = servers.first(where: { $0.host == endpoint.host && $0.port.map(Int.init) == endpoint.port }) {
       return .paired(server, endpoints: [endpoint])
     }
-    let session = try await PairingSession.open(at: endpoint)
+    let session = try await PairingSession.open(at: endpoint, silenceLimit: silenceLimit)
     if let server = servers.first(where: { $0.id == session.hello.serverID }) {
       return .paired(server, endpoints: [endpoint])
     }
@@ -114,36 +116,61 @@ public struct PeerFinder: Sendable {
   }
 
   /// Runs `attempt` with the first endpoint that can be reached: the known ones, then whatever the network says of this
-  /// peer.
+  /// peer. Addresses that do not answer cost no more than a moment, however many there are.
   public func reach<Result: Sendable>(
     _ server: ServerRecord, endpoints: [PeerEndpoint], _ attempt: (PeerEndpoint) async throws -> Result
   ) async throws -> (Result, PeerEndpoint) {
     var failure: (any Error)?
-    for endpoint in endpoints {
+    var untried = endpoints
+    while let endpoint = await EndpointRace.winner(of: untried, within: Self.headStart) {
+      untried.removeAll { $0 == endpoint }
       do {
         return (try await attempt(endpoint), endpoint)
       } catch let error as PeerError where error.suggestsAnotherAddress {
         failure = failure ?? error
       }
     }
-    let found: [DiscoveredPeer]
+    try Task.checkCancellation()
+    var announced: [PeerEndpoint] = []
     do {
-      found = try await look(until: { $0.id == server.id }).filter { $0.id == server.id }
+      announced = try await look(until: { $0.id == server.id }).filter { $0.id == server.id }.flatMap(\.endpoints)
+        .filter { !endpoints.contains($0) }
     } catch let error as DiscoveryError {
-      // Without mDNS only the known addresses are left, and what they answered is the better explanation.
-      throw failure ?? error
+      // Without mDNS only the known addresses are left, and what they answer is the better explanation.
+      if untried.isEmpty { throw failure ?? error }
     }
-    let others = found.flatMap(\.endpoints).filter { !endpoints.contains($0) }
-    for endpoint in others {
+    untried = announced + untried
+    while let endpoint = await Self.next(of: untried, explaining: failure == nil) {
+      untried.removeAll { $0 == endpoint }
       do {
         return (try await attempt(endpoint), endpoint)
       } catch let error as PeerError where error.suggestsAnotherAddress {
         // A certificate that changed at the address the peer announces is the news; a dead old address is not.
-        failure = error
+        failure = announced.contains(endpoint) ? error : failure ?? error
       }
     }
     throw failure
       ?? PeerFinderError.notFound(name: escape(server.name), seconds: Self.patienceSeconds, seen: [])
+  }
+
+  /// How long a known address has for itself before the network is asked for others.
+  private static let headStart = Duration.seconds(1)
+  /// How long an address may take to accept a connection.
+  private static let connectLimit = Duration.seconds(5)
+
+  /// The endpoint to try next: the first that answers. If none does, the first has to say why, unless there is a
+  /// reason already.
+  private static func next(of endpoints: [PeerEndpoint], explaining: Bool) async -> PeerEndpoint? {
+    await EndpointRace.winner(of: endpoints, within: connectLimit) ?? (explaining ? endpoints.first : nil)
+  }
+
+  /// The endpoints that are worth an attempt, best first. If none answers, the first has to say why.
+  public static func answering(_ endpoints: [PeerEndpoint]) async -> [PeerEndpoint] {
+    guard endpoints.count > 1 else { return endpoints }
+    guard let winner = await EndpointRace.winner(of: endpoints, within: connectLimit) else {
+      return Array(endpoints.prefix(1))
+    }
+    return [winner] + endpoints.filter { $0 != winner }
   }
 
   /// Where the peer was last reached.

@@ -13,18 +13,25 @@ public struct PairingSession: Sendable {
   public let hello: PairHello
   /// The certificate that SPAKE2 will bind the code to.
   public let fingerprint: Fingerprint
+  private let silenceLimit: Int
 
   /// Asks the server who it is. Nothing secret is sent and no attempt is used up.
   ///
-  /// - Parameter pinned: the fingerprint from a QR code or payload, where there is one: judged in the handshake.
-  public static func open(at endpoint: PeerEndpoint, pinned: Fingerprint? = nil) async throws -> PairingSession {
+  /// - Parameters:
+  ///   - pinned: the fingerprint from a QR code or payload, where there is one: judged in the handshake.
+  ///   - silenceLimit: seconds without a byte after which the server counts as gone.
+  public static func open(
+    at endpoint: PeerEndpoint, pinned: Fingerprint? = nil, silenceLimit: Int = PeerConnection.silenceLimit
+  ) async throws -> PairingSession {
     let trust = pinned.map { CertificateTrust.pinned($0, peer: endpoint.description) } ?? .anyForPairing
-    return try await PeerConnection.withConnection(to: endpoint, trust: trust) { connection in
+    return try await PeerConnection.withConnection(to: endpoint, trust: trust, silenceLimit: silenceLimit) {
+      connection in
       let status = try await connection.status()
       let (code, hello, raw) = try await connection.exchange(.GET, Route.pairHello, as: PairHello.self)
       guard code == 200, let hello else { throw connection.failure(status: code, raw: raw) }
       return PairingSession(
-        endpoint: endpoint, status: status, hello: hello, fingerprint: connection.fingerprint)
+        endpoint: endpoint, status: status, hello: hello, fingerprint: connection.fingerprint,
+        silenceLimit: silenceLimit)
     }
   }
 
@@ -45,7 +52,7 @@ public struct PairingSession: Sendable {
     do {
       finish = try await post(
         confirmation.finishRequest, to: Route.pairFinish, certificate, as: PairFinishResponse.self)
-    } catch PeerError.connectionLost, PeerError.silent {
+    } catch PeerError.connectionLost, PeerError.silent, PeerError.tooSlow {
       // The server may have paired already; the same proof has the same answer for ten minutes.
       finish = try await post(
         confirmation.finishRequest, to: Route.pairFinish, certificate, as: PairFinishResponse.self)
@@ -77,7 +84,8 @@ public struct PairingSession: Sendable {
     _ message: Message, to path: String, _ certificate: PeerIdentity?, as type: Answer.Type
   ) async throws -> Answer {
     try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(fingerprint, peer: status.deviceName), identity: certificate
+      to: endpoint, trust: .pinned(fingerprint, peer: status.deviceName), identity: certificate,
+      silenceLimit: silenceLimit
     ) { connection in
       let (code, answer, raw) = try await connection.exchange(.POST, path, body: message, as: type)
       if code == 200, let answer { return answer }

@@ -14,14 +14,17 @@ public struct Pull: Sendable {
   private let endpoint: PeerEndpoint
   private let identity: PeerIdentity?
   private let types: [SampleType]
+  private let silenceLimit: Int
 
   /// - Parameters:
   ///   - identity: whose certificate is shown; the one that was paired with, or `nil` where that showed none.
   ///   - types: only these; empty for all that the peer lets us see.
+  ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
   public init(
     into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
-    types: [SampleType] = []
+    types: [SampleType] = [], silenceLimit: Int = PeerConnection.silenceLimit
   ) {
+    self.silenceLimit = silenceLimit
     self.store = store
     self.server = server
     self.endpoint = endpoint
@@ -39,7 +42,7 @@ public struct Pull: Sendable {
     var done = PullProgress()
     if full { try await store.forgetPosition(of: consumer) }
     try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity, silenceLimit: silenceLimit
     ) { connection in
       var more = true
       var hasStartedOver = false
@@ -67,6 +70,7 @@ public struct Pull: Sendable {
     _ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report
   ) async throws -> Bool {
     let since = try await store.position(of: consumer)
+    let before = done.changes
     done.requests += 1
     let head = try await connection.send(
       .GET, path(since: since),
@@ -76,7 +80,6 @@ public struct Pull: Sendable {
     let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { Int($0) }.map { done.changes + $0 }
     var decoder = ChangeLineDecoder(lineLimit: Self.maximumLine)
     var batch = ChangeBatch()
-    var position = since
     var last: Bool?
     while let part = try await connection.nextBodyPart() {
       try Task.checkCancellation()
@@ -97,7 +100,6 @@ public struct Pull: Sendable {
           let summary = try await store.apply(batch, position: (consumer, token))
           batch = ChangeBatch()
           last = more
-          position = token
           done.added += summary.added
           done.deleted += summary.deleted
           done.unchanged += summary.unchanged
@@ -112,8 +114,8 @@ public struct Pull: Sendable {
     }
     done.bytes = connection.bytesReceived
     guard let last, batch.isEmpty else { throw PeerError.feed(.cutOff) }
-    // Asking the same again would have the same answer, for ever.
-    if last, position == since {
+    // Asking again would have the same answer, for ever.
+    if last, done.changes == before {
       throw PeerError.unexpectedAnswer(status: 200, message: "more changes were announced, and none came")
     }
     return last

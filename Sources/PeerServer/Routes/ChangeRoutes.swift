@@ -16,16 +16,16 @@ import PeerTrust
 struct ChangeRoutes {
   let store: HealthStore
   let audit: AuditTrail
+  /// Changes per read transaction and per token.
+  private let pageSize: Int
   private let seal: ChangeTokenSeal
 
-  init(store: HealthStore, audit: AuditTrail) {
+  init(store: HealthStore, audit: AuditTrail, pageSize: Int) {
     self.store = store
     self.audit = audit
+    self.pageSize = pageSize
     seal = ChangeTokenSeal(key: store.positionKey)
   }
-
-  /// Changes per read transaction and per token.
-  private static let pageSize = 2_000
 
   func add(to router: RouterGroup<PeerRequestContext>) {
     router.get(RouterPath(Route.changes), use: changes)
@@ -73,7 +73,7 @@ struct ChangeRoutes {
 
   private func page(_ query: ChangeQuery, since: Anchor, epoch: Epoch?, taken: Int) async throws -> ChangePage {
     try await store.changes(
-      since: since, epoch: epoch, filter: query.filter, limit: min(Self.pageSize, query.limit - taken))
+      since: since, epoch: epoch, filter: query.filter, limit: min(pageSize, query.limit - taken))
   }
 
   private func encode(_ page: ChangePage, query: ChangeQuery) throws -> [UInt8] {

@@ -34,9 +34,12 @@ struct Pull: AsyncParsableCommand {
   var types: [SampleType] = []
   @Flag(help: "Compare from the beginning instead of from the last pull; adds nothing twice.")
   var full = false
+  @Option(help: "Give up when the other machine says nothing for so many seconds.")
+  var timeout = PeerConnection.silenceLimit
 
   func validate() throws {
     if all, name != nil || host != nil { throw ValidationError("--all takes no name and no --host.") }
+    guard (1...3600).contains(timeout) else { throw ValidationError("--timeout takes 1 to 3600 seconds.") }
     if name != nil, host != nil { throw ValidationError("Give a name or --host, not both.") }
   }
 
@@ -45,9 +48,10 @@ struct Pull: AsyncParsableCommand {
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
     let store = try home.createStore()
-    let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
+    let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
     let puller = Puller(
-      store: store, registry: registry, finder: finder, identity: identity, types: types, full: full, json: output.json)
+      store: store, registry: registry, finder: finder, identity: identity, types: types, full: full, json: output.json,
+      timeout: timeout)
     if all {
       return try await pullAll(registry, puller)
     }

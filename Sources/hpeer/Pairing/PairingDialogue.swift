@@ -99,7 +99,7 @@ struct PairingDialogue {
 
   private func firstReachable(_ endpoints: [PeerEndpoint]) async throws -> PeerEndpoint {
     var failure: PeerError?
-    for endpoint in endpoints {
+    for endpoint in await PeerFinder.answering(endpoints) {
       do {
         _ = try await PairingSession.open(at: endpoint)
         return endpoint

@@ -15,6 +15,8 @@ struct Puller {
   let types: [SampleType]
   let full: Bool
   let json: Bool
+  /// Seconds without a byte after which the other machine counts as gone.
+  let timeout: Int
 
   func pull(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws {
     let started = ContinuousClock.now
@@ -25,9 +27,9 @@ struct Puller {
     do {
       let (done, endpoint) = try await interruptible {
         try await finder.reach(server, endpoints: endpoints) { endpoint in
-          try await PeerClient.Pull(into: store, from: server, at: endpoint, identity: identity, types: types).run(
-            full: full
-          ) { done, total in
+          try await PeerClient.Pull(
+            into: store, from: server, at: endpoint, identity: identity, types: types, silenceLimit: timeout
+          ).run(full: full) { done, total in
             progress.set(done)
             bar.setTotal(items: total)
             bar.update(items: done.changes, bytes: done.bytes)
@@ -71,7 +73,7 @@ struct Puller {
   /// A pull that the network ended after something was committed.
   private static func partial(_ error: any Error, _ done: PullProgress) -> any Error {
     switch error {
-    case PeerError.connectionLost, PeerError.silent, PeerError.unreachable, PeerError.feed:
+    case PeerError.connectionLost, PeerError.silent, PeerError.tooSlow, PeerError.unreachable, PeerError.feed:
       CommandFailure(.partial, "\(error) \(HumanFormat.count(done.changes, "change")) arrived and are saved.")
     default: error
     }

@@ -81,7 +81,7 @@ extension ExitStatus {
 
   private static func status(of error: PeerError) -> ExitStatus {
     switch error {
-    case .unreachable, .handshakeFailed, .silent, .connectionLost, .notHpeer: .unreachable
+    case .unreachable, .handshakeFailed, .silent, .tooSlow, .connectionLost, .notHpeer: .unreachable
     case .certificateChanged: .certificateChanged
     case .tokenRefused, .notPaired, .confirmationFailed: .refused
     case .pairing(.wrongCode): .wrongCode

@@ -9,7 +9,7 @@ extension PeerError {
     case .certificateChanged: "certificate_changed"
     case .confirmationFailed: "confirmation_failed"
     case .unreachable, .handshakeFailed, .notHpeer: "unreachable"
-    case .silent, .connectionLost: "connection_lost"
+    case .silent, .tooSlow, .connectionLost: "connection_lost"
     case .tokenRefused: "token_refused"
     default: "other"
     }

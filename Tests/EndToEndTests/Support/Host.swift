@@ -104,6 +104,8 @@ enum SampleExport {
   /// About 3,000 records, and the same person's export some weeks later.
   static let small = Task { try await make("small", ["--records", "3000"]) }
   static let smallLater = Task { try await make("small-later", ["--records", "3000", "--later"]) }
+  /// Five batches.
+  static let medium = Task { try await make("medium", ["--records", "10000"]) }
   /// Long enough on the wire to be interrupted.
   static let large = Task { try await make("large", ["--records", "40000"]) }
 

@@ -9,10 +9,14 @@ final class TwoHosts: Sendable {
   let laptop: Host
 
   /// Why two hosts cannot be had here, or nil.
-  static let obstacle: String? = {
+  static let obstacle = check()
+  /// Why their cable cannot be impaired here, or nil.
+  static let netemObstacle = check("netem")
+
+  private static func check(_ what: String...) -> String? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: Build.twoHosts)
-    process.arguments = ["check"]
+    process.arguments = ["check"] + what
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardError = pipe
@@ -20,7 +24,7 @@ final class TwoHosts: Sendable {
     let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     return process.terminationStatus == 0 ? nil : text
-  }()
+  }
 
   init() async throws {
     name = "t" + UUID().uuidString.prefix(8).lowercased()
@@ -41,7 +45,7 @@ final class TwoHosts: Sendable {
     process.waitUntilExit()
   }
 
-  /// `two-hosts avahi|dbus|link ...` for this pair.
+  /// `two-hosts avahi|dbus|link|netem ...` for this pair.
   func control(_ command: String, _ arguments: String...) async throws {
     let outcome = try await RunningCommand([Build.twoHosts, command, name] + arguments).outcome()
     try #require(outcome.status == 0, "two-hosts \(command): \(outcome.errors)")

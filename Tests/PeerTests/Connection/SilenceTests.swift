@@ -29,7 +29,39 @@ struct SilenceTests {
     for _ in 0..<5 {
       channel.read()
       channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+      try channel.writeInbound(ByteBuffer(repeating: 0, count: ReadDeadline.leastBytes))
+    }
+    #expect(channel.isActive)
+    try channel.throwIfErrorCaught()
+  }
+
+  @Test("a peer that drips a byte before each deadline is given up all the same")
+  func trickle() async throws {
+    let channel = EmbeddedChannel(handlers: [ReadDeadline(.seconds(30))])
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    for _ in 0..<2 {
+      channel.read()
+      channel.embeddedEventLoop.advanceTime(by: .seconds(29))
       try channel.writeInbound(ByteBuffer(string: "x"))
+    }
+    channel.read()
+    channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+    #expect(channel.isActive)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+    let error = #expect(throws: ReadDeadline.Passed.self) { try channel.throwIfErrorCaught() }
+    #expect(error == .trickle)
+    #expect(!channel.isActive)
+  }
+
+  @Test("time in which we do not want to read is nothing that a slow peer is blamed for")
+  func slowStore() async throws {
+    let channel = EmbeddedChannel(handlers: [ReadDeadline(.seconds(30))])
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    for _ in 0..<50 {
+      channel.read()
+      channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+      try channel.writeInbound(ByteBuffer(string: "x"))
+      channel.embeddedEventLoop.advanceTime(by: .minutes(10))
     }
     #expect(channel.isActive)
     try channel.throwIfErrorCaught()
@@ -58,6 +90,27 @@ struct SilenceTests {
         }
       }
       #expect(requests().count == 1)
+    }
+  }
+
+  @Test(
+    "a server that drips its answer is called slow, wherever in the answer it is",
+    arguments: ["", "HTTP/1.1 200 OK\r\nX: "])
+  func drippingServer(begin: String) async throws {
+    let identity = try await makeIdentity()
+    try await withCannedServer(tls: identity) { _, outbound in
+      try await outbound.write(ByteBuffer(string: begin))
+      while true {
+        try await outbound.write(ByteBuffer(string: begin.isEmpty ? "\r\n" : "x"))
+        try await Task.sleep(for: .milliseconds(100))
+      }
+    } _: { port, requests in
+      let endpoint = PeerEndpoint(host: "127.0.0.1", port: port)
+      await #expect(throws: PeerError.tooSlow(endpoint: endpoint.description, seconds: 2)) {
+        try await PeerConnection.withConnection(to: endpoint, trust: .anyForPairing, silenceLimit: 1) {
+          _ = try await $0.status()
+        }
+      }
     }
   }
 

@@ -73,6 +73,7 @@ struct ServerOptions: Sendable {
   var samples: [Sample] = []
   var limits = PairingDesk.Limits()
   var bodyTimeout = Duration.seconds(15)
+  var changesPerToken = 2_000
   /// Deriving a key takes a good part of a second without optimisation; the plain pairing does without.
   var derivesKeys = true
   /// 0 picks a free one.
@@ -121,6 +122,7 @@ private func runServer<Result: Sendable>(
     var configuration = PeerServer.Configuration(
       name: TestServer.name, version: TestServer.version, host: "127.0.0.1", port: options.port)
     configuration.bodyTimeout = options.bodyTimeout
+    configuration.changesPerToken = options.changesPerToken
     let server = try PeerServer(
       configuration, store: store, registry: registry, identity: identity, desk: desk, audit: audit, logger: logger
     ) { port in toPorts.yield(port) }
