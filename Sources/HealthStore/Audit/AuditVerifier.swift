@@ -4,7 +4,8 @@ import GRDB
 /// Walks along the audit log and says which events are not what was written, within one read transaction.
 ///
 /// A hash covers exactly (hash before, number, content). So a row that does not fit where it stands still tells which
-/// event it was, if the hash before it can be found among those of its neighbours and of the other rows that do not fit.
+/// event it was, if the hash before it can be found among those of its neighbours and of the other rows that do not
+/// fit.
 struct AuditVerifier {
   /// Rows that are looked at closely; of more, the number is told.
   private static let closely = 32

@@ -46,7 +46,7 @@ extension HealthStore {
         return StoreIntegrity(findings: check.findings)
       }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-      // So much is damaged that not even the tables can be told.
+      // After some damage SQLite fails even the end of a read transaction, and this stands for all that was found.
       return StoreIntegrity(findings: [.damagedPages(error.message ?? "a page cannot be read")])
     }
   }
