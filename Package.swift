@@ -122,7 +122,9 @@ let package = Package(
         "PeerServer", "PeerClient", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-    .testTarget(name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "TestSupport"]),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "TestSupport"],
+      exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
   ],
   swiftLanguageModes: [.v6]
