@@ -16,10 +16,12 @@ public struct AuditEvent: Hashable, Sendable {
     case tokenRevoked = "token.revoked"
     case scopeChanged = "scope.changed"
     case typesListed = "types.listed"
+    case readStarted = "read.started"
     case dataRead = "data.read"
     case pullStarted = "pull.started"
     case pullFinished = "pull.finished"
     case pullFailed = "pull.failed"
+    case importStarted = "import.started"
     case imported = "import"
     case deleted = "delete"
   }

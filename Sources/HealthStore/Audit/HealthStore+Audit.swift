@@ -57,7 +57,7 @@ extension HealthStore {
     }
   }
 
-  private static func record(_ event: AuditEvent, db: Database) throws {
+  static func record(_ event: AuditEvent, db: Database) throws {
     let last = try Row.fetchOne(db, sql: "SELECT id, hash FROM audit ORDER BY id DESC LIMIT 1")
     let id = (last?["id"] as Int64? ?? 0) + 1
     let detail = try StoreJSON.encode(event.detail)
