@@ -52,6 +52,7 @@ enum FaultyWrites {
   /// - Parameters:
   ///   - log: a file that gets a line for each call.
   ///   - condition: a file; calls count only while it is there.
+  ///   - isHurried: sleeps take a hundredth of their time, and with them the wait for a lock.
   static func environment(
     home: String, at point: Point? = nil, log: String? = nil, while condition: String? = nil, isHurried: Bool = false
   ) throws -> [String: String] {
@@ -90,6 +91,35 @@ struct WriteLog {
   }
 
   var commits: [Call] { calls.filter(\.isCommit) }
+
+  /// The ``commits`` of transactions with many pages: the batches.
+  var batches: [Call] {
+    let numbers = [0] + commits.map(\.number)
+    return zip(numbers, commits).filter { $1.number - $0 > 100 }.map { $1 }
+  }
+
+  /// What is written to a write-ahead log before any of it goes into the store: a power cut may take the end of it.
+  var beforeCheckpoint: [Call] { Array(calls.prefix { $0.file != "store.sqlite" }) }
+
+  /// Calls that need room: the first of each file, and others drawn with `random`, `count` in all.
+  func allocations(_ count: Int, using random: inout SeededGenerator) -> [FaultyWrites.Point] {
+    let writes = calls.filter { ["pwrite", "write", "mkdir"].contains($0.name) }
+    var first: [String: Call] = [:]
+    for write in writes where first[write.file] == nil { first[write.file] = write }
+    var numbers = first.values.map(\.number).sorted()
+    while numbers.count < count { numbers.append(random.pick(writes).number) }
+    return numbers.map { .init(call: $0, kind: .full) }
+  }
+
+  /// How a new file of SQLite's comes to have its write-ahead log: through a rollback journal. Each step, each way.
+  var beginnings: [FaultyWrites.Point] {
+    let journals = calls.indices.filter { calls[$0].file.hasSuffix("-journal") }
+    // The page itself is written between the steps of the journal.
+    let numbers = Set(journals.flatMap { [$0, $0 + 1] }).sorted().filter(calls.indices.contains)
+    return numbers.flatMap { index in
+      [.torn, .after].map { FaultyWrites.Point(call: calls[index].number, kind: $0) }
+    }
+  }
 
   /// Around the end of every transaction: the frame's header and its page missing, cut in half, and whole.
   var boundaries: [FaultyWrites.Point] {

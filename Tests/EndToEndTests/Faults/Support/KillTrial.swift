@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A command that is killed at one of its writes on a fresh copy of a home, and then run once more.
-struct KillTrial {
+struct KillTrial: Sendable {
   /// The home as it is before the command; nil for none at all.
   var template: Host?
   let scratch: Scratch
@@ -12,9 +12,10 @@ struct KillTrial {
   /// What the store holds after a run without kills.
   let expected: StoreContents
 
-  private func fresh() throws -> Host {
-    if let template { return try template.copy("trial") }
-    let host = scratch.host("trial")
+  /// The home as it is before the command.
+  func fresh(_ name: String = "trial") throws -> Host {
+    if let template { return try template.copy(name) }
+    let host = scratch.host(name)
     try? FileManager.default.removeItem(atPath: host.home)
     return host
   }
@@ -30,28 +31,39 @@ struct KillTrial {
     return try WriteLog(path)
   }
 
+  /// Looks at the home, or spoils it, before the run that must mend it.
+  typealias Between = @Sendable (Host, FaultyWrites.Point) async throws -> Void
+
   /// Kills at each point and expects that one more run makes everything good. Returns how often the kill happened: a
   /// run may make a write or two less than the one that was counted.
-  ///
-  /// - Parameter between: looks at the home, or spoils it, before the run that must mend it.
-  func run(
-    _ points: [FaultyWrites.Point], between: (Host, FaultyWrites.Point) async throws -> Void = { _, _ in }
-  ) async throws -> Int {
-    var kills = 0
-    for point in points {
-      let host = try fresh()
-      let environment = try FaultyWrites.environment(home: host.home, at: point)
-      let killed = try await host.start(command, input: input, environment: environment).outcome()
-      guard killed.status == 128 + SIGKILL else {
-        #expect(killed.status == 0, "\(point): \(killed.errors)")
-        continue
+  func run(_ points: [FaultyWrites.Point], between: @escaping Between = { _, _ in }) async throws -> Int {
+    let lanes = 2
+    return try await withThrowingTaskGroup(of: Int.self) { group in
+      for lane in 0..<lanes {
+        group.addTask {
+          var kills = 0
+          for index in stride(from: lane, to: points.count, by: lanes) {
+            if try await kill(at: points[index], home: "trial-\(lane)", between: between) { kills += 1 }
+          }
+          return kills
+        }
       }
-      kills += 1
-      try await between(host, point)
-      let again = try await host.start(command, input: input).outcome()
-      #expect(again.status == 0, "\(point): \(again.errors)")
-      try await host.expect(expected, after: point)
+      return try await group.reduce(0, +)
     }
-    return kills
+  }
+
+  private func kill(at point: FaultyWrites.Point, home: String, between: Between) async throws -> Bool {
+    let host = try fresh(home)
+    let environment = try FaultyWrites.environment(home: host.home, at: point)
+    let killed = try await host.start(command, input: input, environment: environment).outcome()
+    guard killed.status == 128 + SIGKILL else {
+      #expect(killed.status == 0, "\(point): \(killed.errors)")
+      return false
+    }
+    try await between(host, point)
+    let again = try await host.start(command, input: input).outcome()
+    #expect(again.status == 0, "\(point): \(again.errors)")
+    try await host.expect(expected, after: point)
+    return true
   }
 }

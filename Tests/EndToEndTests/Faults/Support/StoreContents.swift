@@ -49,6 +49,11 @@ extension Host {
     #expect(check.output == "ok\n", "\(what): \(check.output)\(check.errors)")
   }
 
+  /// A copy to look at without disturbing what a killed process left here.
+  func look() throws -> Host {
+    try copy(URL(fileURLWithPath: home).lastPathComponent + "-look")
+  }
+
   /// The same home under another name.
   func copy(_ name: String) throws -> Host {
     let copy = scratch.host(name)
