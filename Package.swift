@@ -133,7 +133,9 @@ let package = Package(
       name: "DiagnosisTests",
       dependencies: ["Diagnosis", "HealthStore", "PeerProtocol", "PeerTrust", "PeerDiscovery", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-    .testTarget(name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "TestSupport"]),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "TestSupport"],
+      exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
   ],
   swiftLanguageModes: [.v6]

@@ -5,7 +5,8 @@ import NIOConcurrencyHelpers
 import PeerProtocol
 import PeerTrust
 
-/// Writes what the server does into the store's audit log. A log that cannot be written is reported, not hidden.
+/// Writes what the server does into the store's audit log. A log that cannot be written is reported, not hidden, and
+/// nothing is read that it does not hold: what is about to be sent is written down first.
 public struct AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
@@ -22,33 +23,57 @@ public struct AuditTrail: Sendable {
   }
 
   public func record(_ name: AuditEvent.Name, _ detail: [String: String] = [:]) async {
-    let event = AuditEvent(name, detail)
-    // Not a child of the caller's task: what was done is written down even if the caller is cancelled.
-    await Task { [store, logger] in
-      do {
-        try await store.record(event)
-      } catch {
-        logger.error("the audit log cannot be written: \(error)")
-      }
-    }.value
+    do {
+      try await require(name, detail)
+    } catch {
+      logger.error("the audit log cannot be written: \(error)")
+    }
   }
 
-  func listed(_ client: AuthorizedClient, types: Int) async {
-    await record(.typesListed, ["peer": client.name, "id": client.id.hex, "types": String(types)])
+  /// Writes down what must not happen unseen. Throws ``StoreError`` where it cannot: the request is refused then.
+  private func require(_ name: AuditEvent.Name, _ detail: [String: String]) async throws {
+    let event = AuditEvent(name, detail)
+    // Not a child of the caller's task: what was done is written down even if the caller is cancelled.
+    try await Task { [store] in try await store.record(event) }.value
+  }
+
+  func listed(_ client: AuthorizedClient, types: Int) async throws {
+    try await require(.typesListed, ["peer": client.name, "id": client.id.hex, "types": String(types)])
+  }
+
+  /// Before the first byte of a feed is sent: one page is written down whole, more of them as begun.
+  func begin(_ client: AuthorizedClient, _ query: ChangeQuery, _ page: ChangePage, isWhole: Bool) async throws {
+    if isWhole {
+      try await require(
+        .dataRead, Self.detail(client, query, count: page.changes.count, upTo: page.anchor, complete: true))
+    } else {
+      try await require(.readStarted, Self.detail(client, query))
+    }
   }
 
   func read(_ client: AuthorizedClient, _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool) async {
-    var detail = [
-      "peer": client.name, "id": client.id.hex, "count": String(count), "from": String(query.since.change),
-      "to": String(anchor.change), "complete": String(complete),
-    ]
-    if let types = query.filter.types { detail["types"] = types.map(\.shortName).sorted().joined(separator: ",") }
-    if let earliest = query.filter.earliest { detail["earliest"] = earliest.iso8601 }
-    await record(.dataRead, detail)
+    await record(.dataRead, Self.detail(client, query, count: count, upTo: anchor, complete: complete))
   }
 
-  func read(_ client: AuthorizedClient, type: SampleType, offset: Int, count: Int) async {
-    await record(
+  private static func detail(_ client: AuthorizedClient, _ query: ChangeQuery) -> [String: String] {
+    var detail = ["peer": client.name, "id": client.id.hex, "from": String(query.since.change)]
+    if let types = query.filter.types { detail["types"] = types.map(\.shortName).sorted().joined(separator: ",") }
+    if let earliest = query.filter.earliest { detail["earliest"] = earliest.iso8601 }
+    return detail
+  }
+
+  private static func detail(
+    _ client: AuthorizedClient, _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool
+  ) -> [String: String] {
+    var detail = detail(client, query)
+    detail["count"] = String(count)
+    detail["to"] = String(anchor.change)
+    detail["complete"] = String(complete)
+    return detail
+  }
+
+  func read(_ client: AuthorizedClient, type: SampleType, offset: Int, count: Int) async throws {
+    try await require(
       .dataRead,
       [
         "peer": client.name, "id": client.id.hex, "types": type.shortName, "count": String(count),

@@ -66,7 +66,7 @@ struct IdentityCheck: Check {
       return Finding(
         .blocking, "identity.mismatch", "certificate.pem and key.pem in \(directory) do not belong together",
         remedy: backup)
-    case .notWritable, .openSSL:
+    case .missing, .notWritable, .openSSL:
       return Finding(.blocking, "identity.failed", "\(error)")
     }
   }

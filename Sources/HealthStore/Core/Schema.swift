@@ -7,6 +7,7 @@ enum Schema {
   /// Refuses a database that a newer version migrated, or that another program made, before a connection that may write
   /// touches it: a pool writes as soon as it opens.
   static func requireKnown(path: String) throws {
+    try finishRollback(path: path)
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(HealthStore.busyTimeout)
@@ -24,6 +25,16 @@ enum Schema {
 
   static func isCurrent(_ db: Database) throws -> Bool {
     try migrator().hasCompletedMigrations(db)
+  }
+
+  /// A first run that was killed before the file had its write-ahead log leaves a rollback journal, and a connection that
+  /// may not write cannot even read then. Any other takes back what was begun as soon as it reads.
+  private static func finishRollback(path: String) throws {
+    guard FileManager.default.fileExists(atPath: path + "-journal") else { return }
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(HealthStore.busyTimeout)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.read { db in try db.execute(sql: "SELECT COUNT(*) FROM sqlite_master") }
   }
 
   static func migrate(_ pool: DatabasePool) throws {

@@ -69,6 +69,8 @@ extension StoreError {
     case .SQLITE_FULL: self = .diskFull(path: path)
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .corrupt(path: path, detail: detail)
     case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_CANTOPEN: self = .notPermitted(path: path)
+    // All that is done to the file of shared memory is to make it larger.
+    case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
     case .SQLITE_IOERR where error.message?.contains("No space") == true: self = .diskFull(path: path)
     default: self = .other(path: path, detail: detail)
     }

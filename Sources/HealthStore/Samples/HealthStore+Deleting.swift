@@ -16,8 +16,11 @@ extension HealthStore {
   /// Deletes the samples of `type` that start within `range`, leaving tombstones. Returns how many there were.
   ///
   /// Works in transactions of `step` samples, so that other writers get their turn; interrupted, it has deleted some.
+  ///
+  /// - Parameter event: what the audit log gets to hold for a transaction that deleted so many, together with it.
   public func delete(
-    _ type: SampleType, in range: Range<Timestamp>, step: Int = 10_000
+    _ type: SampleType, in range: Range<Timestamp>, step: Int = 10_000,
+    event: (@Sendable (_ count: Int) -> AuditEvent)? = nil
   ) async throws(StoreError) -> Int {
     let step = max(1, step)
     var total = 0
@@ -36,6 +39,7 @@ extension HealthStore {
           try writer.delete(Tombstone(sample: reference, deleted: now))
         }
         try writer.finish()
+        if let event { try AuditChain.append(event(rows.count), db) }
         return rows.count
       }
       total += deleted

@@ -30,7 +30,7 @@ struct HealthAppTransferRoutes {
         identifier: count.type.shortName, displayName: known?.displayName ?? count.type.rawValue,
         sampleCount: count.samples)
     }.sorted { $0.identifier < $1.identifier }
-    await audit.listed(client, types: entries.count)
+    try await audit.listed(client, types: entries.count)
     return JSONAnswer.response(Envelope(HealthTypes(types: entries)))
   }
 
@@ -54,7 +54,7 @@ struct HealthAppTransferRoutes {
       let members = try await members(of: sample, client: client)
       if let dto = HealthSampleDTO(sample, members: members, dates: spelling) { dtos.append(dto) }
     }
-    await audit.read(client, type: type, offset: offset, count: samples.count)
+    try await audit.read(client, type: type, offset: offset, count: samples.count)
     return JSONAnswer.response(
       Envelope(
         HealthDataPage(type: type.shortName, samples: dtos, totalCount: total, offset: offset, limit: limit)))

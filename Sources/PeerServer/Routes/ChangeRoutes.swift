@@ -40,6 +40,9 @@ struct ChangeRoutes {
     } catch StoreError.anchorOutOfRange {
       throw ServerFailure.tokenGone
     }
+    let isWhole = start.isLast || start.changes.count >= query.limit
+    // What cannot be written down is not sent. HEAD sends nothing.
+    if request.method != .head { try await audit.begin(client, query, start, isWhole: isWhole) }
     let body = ResponseBody { writer in
       var served = 0
       var page = start
@@ -61,7 +64,7 @@ struct ChangeRoutes {
         await audit.read(client, query, count: served, upTo: page.anchor, complete: false)
         throw error
       }
-      await audit.read(client, query, count: served, upTo: page.anchor, complete: true)
+      if !isWhole { await audit.read(client, query, count: served, upTo: page.anchor, complete: true) }
     }
     var headers: HTTPFields = [.contentType: "application/x-ndjson", .cacheControl: "no-store"]
     if let name = HTTPField.Name(ChangeFeed.expectedHeader) {

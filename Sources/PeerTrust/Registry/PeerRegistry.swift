@@ -52,12 +52,24 @@ public struct PeerRegistry: Sendable {
 
   /// Looks through a connection that cannot write, because a pool would change the file's journal even as it closes.
   private static func refuseNewerSchema(_ path: String) throws {
+    try finishRollback(path)
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     defer { try? queue.close() }
     if try queue.read(PeerSchema.migrator.hasBeenSuperseded) { throw PeerRegistryError.newerSchema(path: path) }
+  }
+
+  /// A first run that was killed before the file had its write-ahead log leaves a rollback journal, and a connection that
+  /// may not write cannot even read then. Any other takes back what was begun as soon as it reads.
+  private static func finishRollback(_ path: String) throws {
+    guard PrivateFile.exists("\(path)-journal") else { return }
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    defer { try? queue.close() }
+    try queue.read { try $0.execute(sql: "SELECT COUNT(*) FROM sqlite_master") }
   }
 
   // MARK: Access

@@ -56,6 +56,9 @@ extension PeerRegistryError: CustomStringConvertible {
       switch error.resultCode {
       case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
       case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(path: path, reason: error.message ?? "not a database")
+      // All that is done to the file of shared memory is to make it larger.
+      case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
+        self = .failed(path: path, reason: "the disk is full")
       default: self = .failed(path: path, reason: error.message ?? "SQLite error \(error.resultCode.rawValue)")
       }
     default: self = .failed(path: path, reason: "\(error)")

@@ -45,14 +45,14 @@ struct Delete: AsyncParsableCommand {
         return
       }
     }
-    let deleted = try await store.delete(type, in: range)
-    try await store.record(
+    let deleted = try await store.delete(type, in: range) { count in
       AuditEvent(
         .deleted,
         [
           "types": type.shortName, "from": range.lowerBound.iso8601, "to": range.upperBound.iso8601,
-          "count": String(deleted),
-        ]))
+          "count": String(count),
+        ])
+    }
     try Console.print("\(HumanFormat.count(deleted, "sample")) of \(type.shortName) deleted")
   }
 }

@@ -27,6 +27,9 @@ struct Import: AsyncParsableCommand {
     let path = path
     let export = try await onThread { _ in try AppleHealthExport(path: path) }
     let store = try common.homeDirectory.createStore()
+    let file = URL(fileURLWithPath: path).lastPathComponent
+    // First, so that an import that is cut off anywhere is in the log.
+    try await store.record(AuditEvent(.importStarted, ["file": file]))
     let bar = ProgressBar(label: "import", totalBytes: Int(export.workBytes), capabilities: Console.capabilities)
     let result: ImportResult
     do {
@@ -40,7 +43,7 @@ struct Import: AsyncParsableCommand {
       AuditEvent(
         .imported,
         [
-          "file": URL(fileURLWithPath: path).lastPathComponent, "added": String(result.summary.added),
+          "file": file, "added": String(result.summary.added),
           "unchanged": String(result.summary.unchanged), "deleted": String(result.summary.deleted),
           "complete": String(result.report.isComplete),
         ]))

@@ -34,15 +34,21 @@ final class RunningCommand: @unchecked Sendable {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    var handles: [FileHandle?] = []
+    // The child has its own: a test with hundreds of commands must not run out of descriptors.
+    defer { for handle in handles { try? handle?.close() } }
     if let input {
       _ = FileManager.default.createFile(atPath: directory + "/in", contents: Data(input.utf8))
-      process.standardInput = FileHandle(forReadingAtPath: directory + "/in")
+      let handle = FileHandle(forReadingAtPath: directory + "/in")
+      handles.append(handle)
+      process.standardInput = handle
     } else {
       process.standardInput = FileHandle.nullDevice
     }
     for (name, isError) in [("out", false), ("err", true)] {
       _ = FileManager.default.createFile(atPath: directory + "/" + name, contents: nil)
       let handle = FileHandle(forWritingAtPath: directory + "/" + name)
+      handles.append(handle)
       if isError { process.standardError = handle } else { process.standardOutput = handle }
     }
     let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
@@ -65,7 +71,8 @@ final class RunningCommand: @unchecked Sendable {
   var errors: String { (try? String(contentsOfFile: directory + "/err", encoding: .utf8)) ?? "" }
 
   func send(_ signal: Int32) {
-    kill(process.processIdentifier, signal)
+    // Another process may have the number of one that has ended.
+    if process.isRunning { kill(process.processIdentifier, signal) }
   }
 
   /// Waits for the end, for at most `limit`.

@@ -111,7 +111,7 @@ enum SampleExport {
 
   private static let directory = Result { try Scratch() }
 
-  private static func make(_ name: String, _ arguments: [String]) async throws -> String {
+  static func make(_ name: String, _ arguments: [String]) async throws -> String {
     let path = try directory.get().path + "/\(name).zip"
     let outcome = try await RunningCommand([Build.root + "/scripts/sample-export"] + arguments + [path]).outcome()
     try #require(outcome.status == 0, "\(outcome.errors)")

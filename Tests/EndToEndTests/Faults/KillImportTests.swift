@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `hpeer import`, killed anywhere.
+@Suite(
+  .serialized, .timeLimit(.minutes(10)),
+  .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
+struct KillImportTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func trial(of export: String) async throws -> KillTrial {
+    let reference = scratch.host("reference")
+    #expect(try await reference.run("import", export).status == 0)
+    return KillTrial(
+      template: nil, scratch: scratch, command: ["import", export], expected: try await reference.everything())
+  }
+
+  /// From the first run on: the files, the tables, one batch, the audit log and the last checkpoint.
+  @Test("killed at its writes, the first import of all")
+  func firstImport() async throws {
+    let trial = try await trial(of: SampleExport.small.value)
+    let log = try await trial.log()
+    var random = SeededGenerator(seed: 11)
+    try #require(!log.beginnings.isEmpty)
+    let points = log.beginnings + log.points(55, using: &random)
+    let kills = try await trial.run(points)
+    #expect(kills >= 60)
+  }
+
+  /// A batch has 50,000 samples.
+  @Test("killed around every batch of a long import")
+  func batches() async throws {
+    let trial = try await trial(of: SampleExport.make("batches", ["--records", "52000"]))
+    let log = try await trial.log()
+    try #require(log.batches.count >= 2)
+    let points = log.batches.flatMap { commit in
+      [
+        FaultyWrites.Point(call: commit.number - 50, kind: .torn), .init(call: commit.number, kind: .before),
+        .init(call: commit.number + 1, kind: .after),
+      ]
+    }
+    #expect(try await trial.run(points) == points.count)
+  }
+
+  /// A later export over an earlier one replaces the day's summaries: a tombstone and an addition each.
+  @Test("killed while a later export replaces what drifts")
+  func laterExport() async throws {
+    let template = scratch.host("template")
+    #expect(try await template.run("import", SampleExport.small.value).status == 0)
+    let later = try await SampleExport.smallLater.value
+    let reference = try template.copy("reference")
+    #expect(try await reference.run("import", later).status == 0)
+    let trial = KillTrial(
+      template: template, scratch: scratch, command: ["import", later], expected: try await reference.everything())
+    #expect(!trial.expected.deleted.isEmpty)
+    var random = SeededGenerator(seed: 12)
+    let points = try await trial.log().points(12, using: &random)
+    #expect(try await trial.run(points) >= 10)
+  }
+}

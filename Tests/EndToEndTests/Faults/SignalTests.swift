@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Ctrl-C and SIGTERM at random instants: a clean end, and the same command goes on.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SignalTests {
+  /// Sends one of the signals after a random time and checks how the process ends. True if it was in time.
+  ///
+  /// Before a process has its handlers the kernel ends it, with 128 and the signal's number.
+  private func interrupt(
+    _ command: RunningCommand, within milliseconds: Int, using random: inout SeededGenerator
+  ) async throws -> Bool {
+    let signal = random.pick([SIGINT, SIGTERM])
+    let delay = Int.random(in: 0...milliseconds, using: &random)
+    try await Task.sleep(for: .milliseconds(delay))
+    command.send(signal)
+    let outcome = try await command.outcome(within: .seconds(30))
+    let what = "signal \(signal) after \(delay) ms"
+    #expect([0, 130, 128 + signal].contains(outcome.status), "\(what): \(outcome.status) \(outcome.errors)")
+    #expect(!outcome.errors.contains(#/[Ff]atal|[Bb]acktrace|Crash/#), "\(what): \(outcome.errors)")
+    #expect(outcome.errors.split(separator: "\n").count <= 1, "\(what): \(outcome.errors)")
+    return outcome.status != 0
+  }
+
+  @Test("import")
+  func importing() async throws {
+    let scratch = try Scratch()
+    let (home, reference) = (scratch.host("home"), scratch.host("reference"))
+    let export = try await SampleExport.large.value
+    var random = SeededGenerator(seed: 71)
+    for _ in 0..<10 {
+      _ = try await interrupt(home.start(["import", export]), within: 900, using: &random)
+    }
+    #expect(try await home.run("import", export).status == 0)
+    #expect(try await reference.run("import", export).status == 0)
+    try await home.expect(reference.everything(), after: "signals")
+  }
+
+  @Test("pull")
+  func pulling() async throws {
+    let homes = try await PairedHomes(export: SampleExport.medium.value, deleting: "stepCount")
+    let (_, port) = try await homes.serve()
+    try await homes.remember(port: port)
+    var random = SeededGenerator(seed: 72)
+    for _ in 0..<8 {
+      let laptop = try homes.laptop.copy("trial")
+      _ = try await interrupt(laptop.start(["pull"]), within: 700, using: &random)
+      #expect(try await laptop.run("pull").status == 0)
+      try await laptop.expect(homes.contents, after: "a signal")
+    }
+  }
+
+  @Test("serve, while it starts, rests and streams; and the puller is told")
+  func serving() async throws {
+    let homes = try await PairedHomes(export: SampleExport.medium.value)
+    var random = SeededGenerator(seed: 73)
+    for _ in 0..<4 {
+      let starting = try homes.studio.start(["serve"] + PairedHomes.serveArguments)
+      let signal = random.pick([SIGINT, SIGTERM])
+      try await Task.sleep(for: .milliseconds(Int.random(in: 0...250, using: &random)))
+      starting.send(signal)
+      let outcome = try await starting.outcome(within: .seconds(30))
+      #expect([0, 130, 128 + signal].contains(outcome.status), "\(outcome.status) \(outcome.errors)")
+      #expect(!outcome.errors.contains(#/[Ff]atal|[Bb]acktrace|Crash/#), "\(outcome.errors)")
+    }
+    for _ in 0..<4 {
+      let (server, port) = try await homes.serve()
+      let laptop = try homes.laptop.copy("trial")
+      let pull = try laptop.start(["pull", "--host", "127.0.0.1:\(port)"])
+      try await Task.sleep(for: .milliseconds(Int.random(in: 50...500, using: &random)))
+      server.send(random.pick([SIGINT, SIGTERM]))
+      let stopped = try await server.outcome(within: .seconds(30))
+      #expect(stopped.status == 0, "\(stopped.errors)")
+      #expect(stopped.errors.contains("Goodbye"))
+      // Requests in flight are answered first.
+      let pulled = try await pull.outcome()
+      #expect([0, 3, 5, 12].contains(pulled.status), "\(pulled.errors)")
+      let (next, nextPort) = try await homes.serve()
+      #expect(try await laptop.run("pull", "--host", "127.0.0.1:\(nextPort)").status == 0)
+      try await laptop.expect(homes.contents, after: "a server that was stopped")
+      try await next.end()
+    }
+    #expect(try await homes.studio.run("audit", "verify").status == 0)
+  }
+
+  @Test("pair")
+  func pairing() async throws {
+    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let (_, port) = try await homes.serve()
+    var random = SeededGenerator(seed: 74)
+    let arguments = ["pair", "--host", "127.0.0.1:\(port)", "--code-stdin"]
+    for number in 0..<4 {
+      let client = homes.scratch.host("client-\(number)")
+      let (code, _) = try await homes.studio.openWindow()
+      let pair = try client.start(arguments, input: code)
+      _ = try await interrupt(pair, within: 300, using: &random)
+      let (next, _) = try await homes.studio.openWindow()
+      let paired = try await client.start(arguments, input: next).outcome()
+      #expect(paired.status == 0, "\(paired.errors)")
+      #expect(try await client.run("pull").status == 0)
+      try await client.expect(homes.contents, after: "a signal")
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HealthStore
+import Testing
+
+/// A server's home and that of a client that is paired with it, on loopback.
+struct PairedHomes {
+  let scratch: Scratch
+  let studio: Host
+  /// Has pulled nothing yet, so that copies of it stand for one client in many first pulls.
+  let laptop: Host
+  let contents: StoreContents
+
+  static let serveArguments = ["--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name", "studio"]
+
+  /// - Parameter deleted: a type whose samples the studio has deleted, so that tombstones travel, too.
+  init(export: String, deleting deleted: String? = nil) async throws {
+    scratch = try Scratch()
+    studio = scratch.host("studio")
+    laptop = scratch.host("laptop")
+    #expect(try await studio.run("import", export).status == 0)
+    if let deleted {
+      let arguments = ["delete", "--type", deleted, "--from", "2000-01-01", "--to", "2100-01-01", "--yes"]
+      #expect(try await studio.start(arguments).outcome().status == 0)
+    }
+    contents = try await studio.everything()
+    let (server, port) = try await serve()
+    let (code, _) = try await studio.openWindow()
+    let paired = try await laptop.run("pair", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code)
+    try #require(paired.status == 0, "\(paired.errors)")
+    server.send(SIGKILL)
+    _ = try await server.outcome()
+  }
+
+  func serve(_ environment: [String: String] = [:]) async throws -> (RunningCommand, port: Int) {
+    let server = try studio.start(["serve"] + Self.serveArguments, environment: environment)
+    let match = try await server.errors(matching: #/on port (\d+)/#)
+    return (server, try #require(Int(match.1)))
+  }
+
+  /// What the laptop has to know once, so that a plain `hpeer pull` finds the server.
+  func remember(port: Int) async throws {
+    let sql = "UPDATE server SET host = '127.0.0.1', port = \(port)"
+    let outcome = try await RunningCommand(["sqlite3", laptop.home + "/peers.sqlite", sql]).outcome()
+    try #require(outcome.status == 0, "\(outcome.errors)")
+  }
+}
+
+extension RunningCommand {
+  /// Ends it as a power cut would, and waits until it is gone.
+  func end() async throws {
+    send(SIGKILL)
+    _ = try await outcome()
+  }
+}
+
+extension SampleExport {
+  /// Some pages of the feed (2,000 changes each).
+  static let medium = Task { try await make("medium", ["--records", "6000"]) }
+}

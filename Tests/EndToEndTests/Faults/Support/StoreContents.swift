@@ -1,0 +1,70 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Testing
+
+/// Everything that a store holds, whatever the order in which it came.
+struct StoreContents: Equatable {
+  var samples: [SampleReference: Sample] = [:]
+  var deleted: Set<SampleReference> = []
+}
+
+extension Host {
+  /// Reads the whole feed. The store's own counts must agree with it.
+  func everything() async throws -> StoreContents {
+    let store = try HealthStore(directory: home, create: false)
+    var contents = StoreContents()
+    var anchor = Anchor.zero
+    while true {
+      let page = try await store.changes(since: anchor, limit: 10_000)
+      for change in page.changes {
+        switch change {
+        case .added(let sample):
+          #expect(contents.samples.updateValue(sample, forKey: sample.reference) == nil, "twice: \(sample.uuid)")
+        case .deleted(let tombstone):
+          #expect(contents.deleted.insert(tombstone.sample).inserted, "deleted twice: \(tombstone.sample.uuid)")
+        }
+      }
+      anchor = page.anchor
+      if page.isLast { break }
+    }
+    #expect(contents.deleted.isDisjoint(with: contents.samples.keys))
+    #expect(try await store.typeCounts().reduce(0) { $0 + $1.samples } == contents.samples.count)
+    return contents
+  }
+
+  /// Expects that nothing is missing, doubled, changed or damaged, and that the audit chain is whole.
+  func expect(_ expected: StoreContents, after what: some CustomStringConvertible) async throws {
+    let contents = try await everything()
+    if contents != expected {
+      let missing = Set(expected.samples.keys).subtracting(contents.samples.keys).count
+      let extra = Set(contents.samples.keys).subtracting(expected.samples.keys).count
+      Issue.record(
+        "\(what): \(missing) samples missing, \(extra) too many, \(expected.deleted.count - contents.deleted.count) deletions missing"
+      )
+    }
+    let verified = try await run("audit", "verify")
+    #expect(verified.status == 0, "\(what): \(verified.errors)")
+    let check = try await RunningCommand(["sqlite3", home + "/store.sqlite", "PRAGMA integrity_check"]).outcome()
+    #expect(check.output == "ok\n", "\(what): \(check.output)\(check.errors)")
+  }
+
+  /// A copy to look at without disturbing what a killed process left here.
+  func look() throws -> Host {
+    try copy(URL(fileURLWithPath: home).lastPathComponent + "-look")
+  }
+
+  /// The same home under another name.
+  func copy(_ name: String) throws -> Host {
+    let copy = scratch.host(name)
+    try? FileManager.default.removeItem(atPath: copy.home)
+    try FileManager.default.copyItem(atPath: home, toPath: copy.home)
+    return copy
+  }
+
+  /// The audit log, oldest first.
+  func auditEvents() async throws -> [(event: String, detail: [String: String])] {
+    let store = try HealthStore(directory: home, create: false)
+    return try await store.auditRecords().map { ($0.event, $0.detail) }
+  }
+}

@@ -1,0 +1,34 @@
+import HealthModel
+import HealthStore
+import Testing
+import TestSupport
+
+/// A deletion and its row in the audit log happen together.
+@Suite struct DeletionAuditTests {
+  @Test func everyTransactionHasItsEvent() async throws {
+    let fixture = try StoreFixture()
+    var maker = SampleMaker(seed: 1)
+    try await fixture.store.apply(ChangeBatch(additions: (0..<25).map { maker.steps(at: $0) }))
+    let all = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
+    let deleted = try await fixture.store.delete(SampleMaker.stepCount, in: all, step: 10) { count in
+      AuditEvent(.deleted, ["count": String(count)])
+    }
+    #expect(deleted == 25)
+    let records = try await fixture.store.auditRecords()
+    #expect(records.map(\.detail["count"]) == ["10", "10", "5"])
+    #expect(try await fixture.store.verifyAudit() == .intact(rows: 3))
+  }
+
+  @Test func nothingToDeleteIsNoEvent() async throws {
+    let fixture = try StoreFixture()
+    var maker = SampleMaker(seed: 1)
+    try await fixture.store.apply(ChangeBatch(additions: (0..<20).map { maker.steps(at: $0) }))
+    let all = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
+    for _ in 0..<2 {
+      _ = try await fixture.store.delete(SampleMaker.stepCount, in: all, step: 10) { count in
+        AuditEvent(.deleted, ["count": String(count)])
+      }
+    }
+    #expect(try await fixture.store.auditRecords().count == 2)
+  }
+}
