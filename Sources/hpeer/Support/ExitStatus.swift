@@ -95,7 +95,7 @@ extension ExitStatus {
   private static func status(of error: PeerFinderError) -> ExitStatus {
     switch error {
     case .nobody, .notFound: .unreachable
-    case .several: .usage
+    case .several, .sameName: .usage
     }
   }
 
