@@ -37,9 +37,7 @@ struct ServeSession {
     self.advertise = advertise
     identity = try await home.identity()
     registry = try await home.openRegistry()
-    var logger = Logger(label: "hpeer") { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = .warning
-    self.logger = logger
+    logger = Logger(label: "hpeer") { TerminalLogHandler(label: $0) }
     audit = AuditTrail(store: store, logger: logger)
     desk = try await PairingDesk(identity: identity, directory: home.url, events: { [events] in events.send($0) }) {
       [registry] client in try await registry.addClient(client)
