@@ -26,7 +26,7 @@ public struct DiscoveredService: Sendable, Hashable, Identifiable {
   public var name: String
   /// The host that offers the service, such as `studio.local`.
   public var hostName: String
-  /// A numeric address. A link-local IPv6 address ends in `%` and the interface, without which it cannot be connected to.
+  /// A numeric unicast address; a loopback one only if it was announced on the loopback interface. A link-local IPv6 address ends in `%` and the interface, without which it cannot be connected to.
   public var address: String
   public var addressFamily: AddressFamily
   /// Never 0.

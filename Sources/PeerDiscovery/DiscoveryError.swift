@@ -4,6 +4,8 @@ public enum DiscoveryError: Error, Sendable, Hashable {
   case daemonNotRunning
   /// The system bus, through which avahi-daemon is reached, does not answer. `reason` is a few words.
   case noDBus(reason: String)
+  /// avahi-daemon is there and gives no answer.
+  case daemonSilent(seconds: Int)
   /// There was a connection, and it broke.
   case connectionLost
   /// avahi-daemon will not publish for this user, or at all.
@@ -28,6 +30,9 @@ extension DiscoveryError: CustomStringConvertible {
     case .noDBus(let reason):
       "the D-Bus system bus, which leads to avahi-daemon, cannot be reached (\(reason)): "
         + "start it with `sudo systemctl start dbus avahi-daemon`, or name the other machine with --host NAME:PORT"
+    case .daemonSilent(let seconds):
+      "avahi-daemon has not answered for \(seconds) seconds: restart it with `sudo systemctl restart avahi-daemon`, "
+        + "or name the other machine with --host NAME:PORT"
     case .connectionLost:
       "the connection to avahi-daemon was lost: if it does not come back by itself, "
         + "look at `systemctl status avahi-daemon dbus`"

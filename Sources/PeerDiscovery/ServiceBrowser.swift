@@ -21,13 +21,17 @@ public struct ServiceBrowser: Sendable {
   /// What appears and disappears, until the reader stops reading or its task is cancelled; then everything is freed.
   ///
   /// Throws ``DiscoveryError`` at once if avahi-daemon cannot be reached. If it goes away later, the stream goes on.
-  public func events() -> AsyncThrowingStream<BrowseEvent, any Error> {
+  /// - Parameter isPreferred: whether an instance name is one that is looked for: such are resolved first, and never
+  ///   passed over however many others there are.
+  public func events(
+    preferring isPreferred: @escaping @Sendable (_ name: String) -> Bool = { _ in false }
+  ) -> AsyncThrowingStream<BrowseEvent, any Error> {
     let type = type
     return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.maximumWaitingEvents)) { continuation in
       let task = Task {
         do {
           try await AvahiThread().run {
-            BrowseSession(type: type, maximumServices: Self.maximumServices) { continuation.yield($0) }
+            BrowseSession(type: type, isPreferred: isPreferred) { continuation.yield($0) }
           }
           continuation.finish()
         } catch {
@@ -41,16 +45,18 @@ public struct ServiceBrowser: Sendable {
   /// The services present: browses for `duration`, or until one satisfies `isEnough` and its other addresses had
   /// a moment to arrive as well.
   ///
-  /// An instance is listed once for every interface and address it was seen with, in the order of appearance.
-  /// Throws ``DiscoveryError`` if avahi-daemon cannot be reached, and `CancellationError`.
-  public func snapshot(
+  /// Throws ``DiscoveryError`` if avahi-daemon cannot be reached or does not answer, and `CancellationError`.
+  public func survey(
     for duration: Duration,
+    preferring isPreferred: @escaping @Sendable (_ name: String) -> Bool = { _ in false },
     until isEnough: @escaping @Sendable (DiscoveredService) -> Bool = { _ in false }
-  ) async throws -> [DiscoveredService] {
-    let events = events()
+  ) async throws -> ServiceSurvey {
+    let events = events(preferring: isPreferred)
     let (matches, match) = AsyncStream.makeStream(of: Void.self)
-    let services = try await withThrowingTaskGroup(of: [DiscoveredService]?.self) { group in
-      group.addTask { try await Self.collect(events) { if isEnough($0) { match.finish() } } }
+    let (survey, daemon) = try await withThrowingTaskGroup(of: (ServiceSurvey, DaemonState)?.self) { group in
+      group.addTask {
+        try await Self.collect(events) { if isEnough($0) { match.finish() } }
+      }
       // A timer that is cancelled ends like one that has run out: the collector alone decides what comes of it.
       group.addTask {
         try? await Task.sleep(for: duration)
@@ -63,36 +69,50 @@ public struct ServiceBrowser: Sendable {
       }
       defer { group.cancelAll() }
       while let result = try await group.next() {
-        if let services = result { return services }
+        if let result { return result }
         // Cancellation ends the stream of events, and what was collected is the result.
         group.cancelAll()
       }
-      return []
+      return (ServiceSurvey(), .listening)
     }
     try Task.checkCancellation()
-    return services
+    switch daemon {
+    case .silent: throw DiscoveryError.daemonSilent(seconds: Int((duration / .seconds(1)).rounded(.up)))
+    // Nothing seen means something only while somebody listened.
+    case .gone(let reason) where survey.services.isEmpty: throw reason
+    case .gone, .listening: return survey
+    }
+  }
+
+  /// The services of a ``survey(for:preferring:until:)``.
+  public func snapshot(
+    for duration: Duration,
+    until isEnough: @escaping @Sendable (DiscoveredService) -> Bool = { _ in false }
+  ) async throws -> [DiscoveredService] {
+    try await survey(for: duration, until: isEnough).services
+  }
+
+  /// How it is with avahi-daemon.
+  enum DaemonState: Hashable, Sendable {
+    case silent, listening
+    case gone(DiscoveryError)
   }
 
   /// What is present at the end of `events`.
   static func collect(
     _ events: some AsyncSequence<BrowseEvent, any Error>, whenFound: (DiscoveredService) -> Void = { _ in }
-  ) async throws -> [DiscoveredService] {
-    var services: [DiscoveredService] = []
+  ) async throws -> (ServiceSurvey, DaemonState) {
+    var survey = ServiceSurvey()
+    var daemon = DaemonState.silent
     for try await event in events {
+      survey.note(event)
       switch event {
-      case .found(let service):
-        if let known = services.firstIndex(where: { $0.id == service.id && $0.address == service.address }) {
-          services[known] = service
-        } else {
-          services.append(service)
-        }
-        whenFound(service)
-      case .lost(let id):
-        services.removeAll { $0.id == id }
-      case .allForNow, .ignored, .daemonGone, .daemonBack:
-        continue
+      case .found(let service): whenFound(service)
+      case .listening: daemon = .listening
+      case .daemonGone(let reason): daemon = .gone(reason)
+      case .lost, .allForNow, .crowded, .ignored, .daemonBack: break
       }
     }
-    return services
+    return (survey, daemon)
   }
 }

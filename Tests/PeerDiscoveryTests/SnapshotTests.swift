@@ -20,7 +20,7 @@ struct SnapshotTests {
       for event in events { continuation.yield(event) }
       continuation.finish()
     }
-    return try await ServiceBrowser.collect(stream, whenFound: whenFound)
+    return try await ServiceBrowser.collect(stream, whenFound: whenFound).0.services
   }
 
   @Test("Services are listed in the order of appearance, once for every way to reach them")

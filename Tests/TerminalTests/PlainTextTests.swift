@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Terminal
@@ -41,5 +42,17 @@ import Testing
   @Test func stackedMarksAreCut() {
     let smear = "a" + String(repeating: "\u{301}", count: 10_000)
     #expect(PlainText.escaped(smear).unicodeScalars.count == 16)
+  }
+
+  @Test("JSON keeps its meaning, and holds nothing that a terminal acts on")
+  func json() throws {
+    let text = "a\u{1B}[31m\u{9B}2J\u{7F}\u{202E}\u{2028}\u{200B}\u{E0041}\n\"\\\u{200C}ü👩‍👧 "
+    let json = String(decoding: try JSONEncoder().encode([text: [text]]), as: UTF8.self)
+    let escaped = PlainText.escapedJSON(json)
+    #expect(try JSONDecoder().decode([String: [String]].self, from: Data(escaped.utf8)) == [text: [text]])
+    #expect(PlainText.escaped(escaped, limit: .max) == escaped)
+    #expect(escaped.contains("\\u009b2J\\u007f\\u202e") && escaped.contains("\\udb40\\udc41"))
+    #expect(escaped.contains("ü👩‍👧"))
+    #expect(PlainText.escapedJSON("{\n  \"a\": 1\n}") == "{\n  \"a\": 1\n}")
   }
 }

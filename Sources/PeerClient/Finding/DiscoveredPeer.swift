@@ -11,6 +11,20 @@ public struct DiscoveredPeer: Hashable, Sendable {
   public var isPairing: Bool
   public var services: [DiscoveredService]
 
+  init(_ service: DiscoveredService) {
+    name = service.name
+    id = service.txt["id"].flatMap { PeerID(hex: $0) }
+    isPairing = service.txt["pair"] == "1"
+    services = [service]
+  }
+
+  /// Whether `instance` is the instance name `name`, or what Avahi makes of it where another has it already.
+  static func isInstance(_ instance: String, of name: String) -> Bool {
+    let (instance, name) = (instance.lowercased(), name.lowercased())
+    return instance == name
+      || instance.hasPrefix(name + " #") && instance.dropFirst(name.count + 2).allSatisfy(\.isNumber)
+  }
+
   /// IPv4 first, since a link-local IPv6 address works on one interface only.
   public var endpoints: [PeerEndpoint] {
     let ordered = services.filter { $0.addressFamily == .ipv4 } + services.filter { $0.addressFamily == .ipv6 }
@@ -32,13 +46,12 @@ public struct DiscoveredPeer: Hashable, Sendable {
   public static func group(_ services: [DiscoveredService]) -> [DiscoveredPeer] {
     var peers: [DiscoveredPeer] = []
     for service in services {
-      let id = service.txt["id"].flatMap { PeerID(hex: $0) }
-      if let known = peers.firstIndex(where: { $0.name == service.name && $0.id == id }) {
+      let peer = DiscoveredPeer(service)
+      if let known = peers.firstIndex(where: { $0.name == peer.name && $0.id == peer.id }) {
         peers[known].services.append(service)
-        peers[known].isPairing = service.txt["pair"] == "1"
+        peers[known].isPairing = peer.isPairing
       } else {
-        peers.append(
-          DiscoveredPeer(name: service.name, id: id, isPairing: service.txt["pair"] == "1", services: [service]))
+        peers.append(peer)
       }
     }
     return peers

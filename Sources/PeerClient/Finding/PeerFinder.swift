@@ -8,39 +8,15 @@ public enum PeerTarget: Sendable {
   case unpaired(name: String, endpoints: [PeerEndpoint])
 }
 
-/// Why nobody could be chosen. Each description is one sentence for a person.
-public enum PeerFinderError: Error, Hashable, Sendable {
-  /// Nothing answered within these seconds; other servers that were seen are named.
-  case nobody(seconds: Int, others: [String])
-  case notFound(name: String, seconds: Int, seen: [String])
-  /// Several could be meant.
-  case several([String], paired: Bool)
-}
-
-extension PeerFinderError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .nobody(let seconds, let others):
-      "Nobody on this network offers a health record (listened for \(seconds) seconds on every interface)"
-        + (others.isEmpty ? "" : "; seen, but not hpeer: \(others.joined(separator: ", "))")
-        + ": start `hpeer serve` on the other machine, or name it with --host NAME:PORT."
-    case .notFound(let name, let seconds, let seen):
-      "\(name) was not found on this network within \(seconds) seconds"
-        + (seen.isEmpty ? "" : " (seen: \(seen.joined(separator: ", ")))")
-        + ": check that `hpeer serve` runs there, or name it with --host NAME:PORT."
-    case .several(let names, let paired):
-      paired
-        ? "This machine is paired with several (\(names.joined(separator: ", "))): name one, or pull from all with --all."
-        : "Several machines offer a health record (\(names.joined(separator: ", "))): name the one you mean."
-    }
-  }
-}
-
 /// Finds the peer that a person means, among the paired ones and on the network.
 public struct PeerFinder: Sendable {
   /// How long to listen before saying that nobody is there.
   public static let patience = Duration.seconds(4)
   static let patienceSeconds = 4
+  /// Within which an address must have answered a handshake.
+  private static let handshakeSeconds = 5
+  /// How often a peer may move between being found and being spoken to.
+  private static let maximumMoves = 3
 
   private let registry: PeerRegistry
   private let ownID: PeerID
@@ -60,14 +36,26 @@ public struct PeerFinder: Sendable {
     self.escape = escape
   }
 
+  /// What is on the network now, this very store left out.
+  /// - Parameter name: an instance name that is looked for, and so found among however many others.
+  public func survey(
+    for duration: Duration = patience, preferring name: String? = nil,
+    until isEnough: @escaping @Sendable (DiscoveredPeer) -> Bool = { _ in false }
+  ) async throws -> PeerSurvey {
+    let survey = try await browser.survey(
+      for: duration, preferring: { instance in name.map { DiscoveredPeer.isInstance(instance, of: $0) } ?? false },
+      until: { DiscoveredPeer.group([$0]).contains(where: isEnough) })
+    return PeerSurvey(
+      peers: DiscoveredPeer.group(survey.services).filter { $0.id != ownID }, crowded: survey.crowded,
+      ignored: survey.ignored)
+  }
+
   /// The peers that are on the network now, this very store left out.
   public func look(
-    for duration: Duration = patience, until isEnough: @escaping @Sendable (DiscoveredPeer) -> Bool = { _ in false }
+    for duration: Duration = patience, preferring name: String? = nil,
+    until isEnough: @escaping @Sendable (DiscoveredPeer) -> Bool = { _ in false }
   ) async throws -> [DiscoveredPeer] {
-    let services = try await browser.snapshot(for: duration) { service in
-      DiscoveredPeer.group([service]).contains(where: isEnough)
-    }
-    return DiscoveredPeer.group(services).filter { $0.id != ownID }
+    try await survey(for: duration, preferring: name, until: isEnough).peers
   }
 
   /// The peer that `name` means; without a name the only paired one, or the only one that there is.
@@ -90,16 +78,26 @@ public struct PeerFinder: Sendable {
       let server = try await registry.server(matching: name)
       return .paired(server, endpoints: Self.hint(of: server))
     } catch PeerRegistryError.notFound {
-      let seen = try await look(until: { $0.matches(name) })
-      guard let peer = seen.first(where: { $0.matches(name) }) else {
-        throw PeerFinderError.notFound(
-          name: escape(name), seconds: Self.patienceSeconds, seen: seen.map { escape($0.name) })
-      }
+      let seen = try await look(preferring: name, until: { $0.id != nil && $0.matches(name) })
+      let peer = try choose(among: seen, called: name)
       if let id = peer.id, let server = try await registry.server(id: id) {
         return .paired(server, endpoints: peer.endpoints)
       }
       return .unpaired(name: peer.name, endpoints: peer.endpoints)
     }
+  }
+
+  /// The peer that `name` means. Something else than an hpeer is meant only where no hpeer goes by that name.
+  func choose(among seen: [DiscoveredPeer], called name: String) throws(PeerFinderError) -> DiscoveredPeer {
+    let namesakes = seen.filter { $0.matches(name) }
+    let peers = namesakes.filter { $0.id != nil }
+    if peers.count > 1 {
+      throw .sameName(escape(name), ids: peers.compactMap { $0.id?.short })
+    }
+    guard let peer = peers.first ?? namesakes.first else {
+      throw .notFound(name: escape(name), seconds: Self.patienceSeconds, seen: seen.map { escape($0.name) })
+    }
+    return peer
   }
 
   /// The peer at an address that the person gave: paired if its certificate or its last address is known.
@@ -115,62 +113,57 @@ public struct PeerFinder: Sendable {
     return .unpaired(name: session.status.deviceName, endpoints: [endpoint])
   }
 
-  /// Runs `attempt` with the first endpoint that can be reached: the known ones, then whatever the network says of this
-  /// peer. Addresses that do not answer cost no more than a moment, however many there are.
+  /// Runs `attempt` with the endpoint where the peer is now: one of the known ones, or one that is announced. Only an
+  /// endpoint that has shown the peer's certificate is used.
   public func reach<Result: Sendable>(
     _ server: ServerRecord, endpoints: [PeerEndpoint], _ attempt: (PeerEndpoint) async throws -> Result
   ) async throws -> (Result, PeerEndpoint) {
-    var failure: (any Error)?
-    var untried = endpoints
-    while let endpoint = await EndpointRace.winner(of: untried, within: Self.headStart) {
-      untried.removeAll { $0 == endpoint }
+    let locator = PeerLocator(
+      server: server,
+      probe: { endpoint in
+        try await PeerConnection.withConnection(
+          to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), silenceLimit: Self.handshakeSeconds
+        ) { _ in }
+      },
+      hear: { [browser] in await Self.hear(of: server, from: browser, $0) })
+    var failed: [PeerEndpoint: PeerError] = [:]
+    while true {
+      let endpoint: PeerEndpoint
+      do {
+        endpoint = try await locator.locate(known: endpoints, excluding: Set(failed.keys))
+      } catch let error as PeerFinderError {
+        if let failure = failed.values.first { throw failure }
+        guard case .notFound(let name, let seconds, let seen) = error else { throw error }
+        throw PeerFinderError.notFound(name: escape(name), seconds: seconds, seen: seen)
+      }
       do {
         return (try await attempt(endpoint), endpoint)
-      } catch let error as PeerError where error.suggestsAnotherAddress {
-        failure = failure ?? error
+      } catch let error as PeerError where error.suggestsAnotherAddress && failed.count < Self.maximumMoves {
+        failed[endpoint] = error
       }
     }
-    try Task.checkCancellation()
-    var announced: [PeerEndpoint] = []
+  }
+
+  /// Addresses that are announced under the peer's id or name.
+  private static func hear(
+    of server: ServerRecord, from browser: ServiceBrowser,
+    _ heard: @escaping @Sendable (PeerLocator.Hearing) -> Void
+  ) async {
     do {
-      announced = try await look(until: { $0.id == server.id }).filter { $0.id == server.id }.flatMap(\.endpoints)
-        .filter { !endpoints.contains($0) }
-    } catch let error as DiscoveryError {
-      // Without mDNS only the known addresses are left, and what they answer is the better explanation.
-      if untried.isEmpty { throw failure ?? error }
-    }
-    untried = announced + untried
-    while let endpoint = await Self.next(of: untried, explaining: failure == nil) {
-      untried.removeAll { $0 == endpoint }
-      do {
-        return (try await attempt(endpoint), endpoint)
-      } catch let error as PeerError where error.suggestsAnotherAddress {
-        // A certificate that changed at the address the peer announces is the news; a dead old address is not.
-        failure = announced.contains(endpoint) ? error : failure ?? error
+      for try await event in browser.events(preferring: { DiscoveredPeer.isInstance($0, of: server.name) }) {
+        switch event {
+        case .listening: heard(.listening)
+        case .found(let service):
+          let peer = DiscoveredPeer(service)
+          let claimsID = peer.id == server.id
+          guard claimsID || DiscoveredPeer.isInstance(peer.name, of: server.name) else { continue }
+          for endpoint in peer.endpoints { heard(.candidate(endpoint, claimsID: claimsID)) }
+        default: continue
+        }
       }
+    } catch {
+      heard(.failed(error))
     }
-    throw failure
-      ?? PeerFinderError.notFound(name: escape(server.name), seconds: Self.patienceSeconds, seen: [])
-  }
-
-  /// How long a known address has for itself before the network is asked for others.
-  private static let headStart = Duration.seconds(1)
-  /// How long an address may take to accept a connection.
-  private static let connectLimit = Duration.seconds(5)
-
-  /// The endpoint to try next: the first that answers. If none does, the first has to say why, unless there is a
-  /// reason already.
-  private static func next(of endpoints: [PeerEndpoint], explaining: Bool) async -> PeerEndpoint? {
-    await EndpointRace.winner(of: endpoints, within: connectLimit) ?? (explaining ? endpoints.first : nil)
-  }
-
-  /// The endpoints that are worth an attempt, best first. If none answers, the first has to say why.
-  public static func answering(_ endpoints: [PeerEndpoint]) async -> [PeerEndpoint] {
-    guard endpoints.count > 1 else { return endpoints }
-    guard let winner = await EndpointRace.winner(of: endpoints, within: connectLimit) else {
-      return Array(endpoints.prefix(1))
-    }
-    return [winner] + endpoints.filter { $0 != winner }
   }
 
   /// Where the peer was last reached.

@@ -2,6 +2,9 @@ import CAvahi
 
 /// One `AvahiClient`, from its making to its end. Belongs to one thread.
 final class AvahiConnection {
+  /// Longer than any daemon takes that answers, and shorter than libdbus waits for one that does not (25 s).
+  private static let patience = Duration.seconds(15)
+
   private let loop: AvahiLoop
   private let session: any AvahiSession
   private var pointer: OpaquePointer?
@@ -25,6 +28,7 @@ final class AvahiConnection {
   /// Serves the session until `isWanted` says no (then it returns `nil`) or the connection breaks (then why).
   func serve(while isWanted: () -> Bool) throws(DiscoveryError) -> DiscoveryError? {
     var code: Int32 = 0
+    let start = ContinuousClock.now
     // With AVAHI_CLIENT_NO_FAIL a missing daemon is a state, so `nil` always means the bus. Without it both would
     // be AVAHI_ERR_NO_DAEMON.
     pointer = avahi_client_new(
@@ -44,6 +48,11 @@ final class AvahiConnection {
       avahi_client_free(client)
       pointer = nil
     }
+    // A daemon that is there and hangs looks like one that is absent, but nothing will tell when it answers again.
+    let waited = start.duration(to: .now)
+    if waited > Self.patience, daemonState(client) == .absent {
+      return .daemonSilent(seconds: Int(waited / .seconds(1)))
+    }
     stateChanged = true
     while isWanted() {
       if stateChanged {
@@ -55,7 +64,7 @@ final class AvahiConnection {
       if let failure { return failure }
       // A call that failed because the daemon went may have been the first to notice.
       if stateChanged { continue }
-      try loop.iterate()
+      try loop.iterate(for: session.nextStep.map { ContinuousClock.now.duration(to: $0) })
     }
     return nil
   }

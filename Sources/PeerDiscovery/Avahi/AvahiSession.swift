@@ -9,8 +9,15 @@ protocol AvahiSession: AnyObject {
   /// Something may have happened: Avahi called back, or ``AvahiThread/wake()`` was called.
   func step(on connection: AvahiConnection) throws(DiscoveryError)
 
+  /// When ``step(on:)`` is to be called again even if nothing happens.
+  var nextStep: ContinuousClock.Instant? { get }
+
   /// The connection is gone, and every C object that was made with it has been freed.
   func connectionBroke(_ reason: DiscoveryError) throws(DiscoveryError)
+}
+
+extension AvahiSession {
+  var nextStep: ContinuousClock.Instant? { nil }
 }
 
 enum AvahiDaemonState {

@@ -41,6 +41,11 @@ enum AvahiValues {
     }
   }
 
+  /// In network order: 4 of IPv4, 16 of IPv6.
+  static func bytes(_ address: AvahiAddress) -> [UInt8] {
+    withUnsafeBytes(of: address.data) { Array($0.prefix(Int(address.proto) == AVAHI_PROTO_INET ? 4 : 16)) }
+  }
+
   /// The numeric form; `interface` completes a link-local IPv6 address.
   static func text(_ address: AvahiAddress, interface: String) -> String? {
     var address = address

@@ -27,6 +27,25 @@ public enum PlainText {
     return result
   }
 
+  /// The JSON text `json`, which means the same afterwards, with everything written as `\u001b` that ``escaped(_:limit:)``
+  /// makes visible: JSON itself asks that for C0 controls only, and a terminal obeys C1 controls as well.
+  public static func escapedJSON(_ json: String) -> String {
+    guard json.unicodeScalars.contains(where: { isDangerous($0) && $0 != "\n" }) else { return json }
+    var result = String.UnicodeScalarView()
+    for scalar in json.unicodeScalars {
+      // Outside of strings a line feed is layout, and inside of them JSON has escaped it already.
+      guard isDangerous(scalar), scalar != "\n" else {
+        result.append(scalar)
+        continue
+      }
+      for unit in String(scalar).utf16 {
+        let digits = String(unit, radix: 16)
+        result.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+      }
+    }
+    return String(result)
+  }
+
   private static func escaped(_ character: Character) -> String {
     let scalars = character.unicodeScalars
     if scalars.count <= scalarsPerCharacter, !scalars.contains(where: isDangerous) { return String(character) }

@@ -23,6 +23,13 @@ struct Discover: AsyncParsableCommand {
     guard (0.1...600).contains(timeout) else { throw ValidationError("--timeout takes 0.1 to 600 seconds.") }
   }
 
+  private struct Report: Encodable {
+    var peers: [Entry]
+    /// Services that are not among `peers`, by the address that announces too many.
+    var more: [String: Int]
+    var ignored: Int
+  }
+
   private struct Entry: Encodable {
     struct Address: Encodable {
       var address: String
@@ -42,10 +49,13 @@ struct Discover: AsyncParsableCommand {
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
-    let peers = try await finder.look(for: .seconds(timeout))
+    let survey = try await finder.survey(for: .seconds(timeout))
+    let peers = survey.peers
     let paired = Set(try await registry.servers().map(\.id))
     if output.json {
-      return try Console.print(json: ["peers": peers.map { Self.entry($0, paired: paired) }])
+      return try Console.print(
+        json: Report(
+          peers: peers.map { Self.entry($0, paired: paired) }, more: survey.crowded, ignored: survey.ignored))
     }
     guard !peers.isEmpty else {
       throw PeerFinderError.nobody(seconds: Int(timeout.rounded(.up)), others: [])
@@ -63,6 +73,12 @@ struct Discover: AsyncParsableCommand {
       }
     }
     try Console.print(table)
+    for (address, more) in survey.crowded.sorted(by: { $0.key < $1.key }) {
+      Console.say("\(PlainText.escaped(address)) announces \(HumanFormat.count(more)) more, which are not listed.")
+    }
+    if survey.ignored > 0 {
+      Console.say("\(HumanFormat.count(survey.ignored)) more are announced on this network and not listed.")
+    }
   }
 
   private static func state(of peer: DiscoveredPeer, paired: Set<PeerID>) -> String {

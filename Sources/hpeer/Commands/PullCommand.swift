@@ -87,7 +87,7 @@ struct Pull: AsyncParsableCommand {
       } catch is CancellationError {
         throw CancellationError()
       } catch {
-        Console.say("\(PlainText.escaped(server.name)): \(error)")
+        Console.say("\(PlainText.escaped(server.name)): \(ErrorText.of(error))")
         failure = failure ?? error
       }
     }

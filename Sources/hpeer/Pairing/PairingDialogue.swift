@@ -30,7 +30,7 @@ struct PairingDialogue {
       let endpoint = PeerEndpoint(host: payload.host, port: Int(payload.port))
       return try await run(at: endpoint, pinned: payload.fingerprint, code: payload.code)
     }
-    let endpoint = try await firstReachable(endpoints)
+    let endpoint = try await PeerFinder.firstAnswering(endpoints)
     if case .code(let code) = source { return try await run(at: endpoint, pinned: nil, code: code) }
     return try await ask(at: endpoint)
   }
@@ -95,19 +95,6 @@ struct PairingDialogue {
           ["peer": name, "id": session.hello.serverID.hex, "role": "client", "reason": error.auditReason]))
       throw error
     }
-  }
-
-  private func firstReachable(_ endpoints: [PeerEndpoint]) async throws -> PeerEndpoint {
-    var failure: PeerError?
-    for endpoint in await PeerFinder.answering(endpoints) {
-      do {
-        _ = try await PairingSession.open(at: endpoint)
-        return endpoint
-      } catch let error as PeerError {
-        failure = failure ?? error
-      }
-    }
-    throw failure ?? PeerError.unreachable(endpoint: "the other machine", reason: "no address is known")
   }
 
   private func readStandardInput() async throws -> CodeSource {

@@ -16,6 +16,7 @@ struct ServePresentation: Sendable {
   func started(name: String, port: Int, addresses: [String], counts: [TypeCount], fingerprint: Fingerprint) {
     let samples = HumanFormat.count(counts.reduce(0) { $0 + $1.samples }, "sample")
     let types = HumanFormat.count(counts.count, "type")
+    let name = PlainText.escaped(name)
     let shared = "Sharing \(samples) of \(types) as \(name)"
     let places = addresses.map { $0.contains(":") ? "[\($0)]:\(port)" : "\($0):\(port)" }
     guard interactive else {

@@ -39,9 +39,7 @@ struct ServeSession {
     self.auditDays = auditDays
     identity = try await home.identity()
     registry = try await home.openRegistry()
-    var logger = Logger(label: "hpeer") { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = .warning
-    self.logger = logger
+    logger = Logger(label: "hpeer") { TerminalLogHandler(label: $0) }
     audit = AuditTrail(store: store, logger: logger)
     var limits = PairingDesk.Limits()
     limits.tokenLifetime = tokenLifetime

@@ -12,8 +12,9 @@ enum Console {
     try? OutputWriter.standardError.writeLine(line)
   }
 
+  /// Warnings quote errors, and those quote anybody.
   static func warn(_ line: String) {
-    say("\(style.yellow("warning:")) \(line)")
+    say("\(style.yellow("warning:")) \(PlainText.escaped(line, limit: 1000))")
   }
 
   static func print(_ line: String) throws {
@@ -29,6 +30,6 @@ enum Console {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .iso8601
-    try print(String(decoding: try encoder.encode(value), as: UTF8.self))
+    try print(PlainText.escapedJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
   }
 }

@@ -43,38 +43,40 @@ extension ExitStatus {
   static func exit(with error: any Error) -> Never {
     if let error = error as? OutputError, error == .readerGone { Foundation.exit(0) }
     if case PromptError.interrupted(let signal)? = error as? PromptError { Foundation.exit(128 + signal) }
-    guard let (status, message) = describe(error) else { leaveToParser(error) }
+    let status = foreseen(error) ?? leaveToParser(error)
     let capabilities = TerminalCapabilities.current()
     let style = Style(for: .error, of: capabilities)
-    try? OutputWriter.standardError.writeLine("\(style.red("hpeer:")) \(message)")
+    try? OutputWriter.standardError.writeLine("\(style.red("hpeer:")) \(ErrorText.of(error))")
     Foundation.exit(status.rawValue)
   }
 
-  /// Help, version and usage errors are the parser's to print; only its usage code is ours.
-  private static func leaveToParser(_ error: any Error) -> Never {
+  /// Help, version and usage errors are the parser's to print; only its usage code is ours. What is none of these is
+  /// an error that nobody foresaw.
+  private static func leaveToParser(_ error: any Error) -> ExitStatus {
     let code = Hpeer.exitCode(for: error)
-    guard code == .validationFailure else { Hpeer.exit(withError: error) }
+    if code.isSuccess { Hpeer.exit(withError: error) }
+    guard code == .validationFailure else { return .other }
     try? OutputWriter.standardError.writeLine(Hpeer.fullMessage(for: error))
     Foundation.exit(ExitStatus.usage.rawValue)
   }
 
-  private static func describe(_ error: any Error) -> (ExitStatus, String)? {
+  private static func foreseen(_ error: any Error) -> ExitStatus? {
     switch error {
-    case let error as CommandFailure: (error.status, error.description)
-    case let error as PeerError: (status(of: error), error.description)
-    case let error as StoreError: (status(of: error), error.description)
-    case let error as PeerRegistryError: (status(of: error), error.description)
-    case let error as PeerFinderError: (status(of: error), error.description)
-    case let error as DiscoveryError: (.unreachable, error.description)
-    case let error as ImportError: (.badInput, error.description)
-    case let error as PairingPayloadError: (.badInput, error.description)
-    case let error as PairingExchangeError: (.refused, error.description)
-    case let error as PairingDeskError: (.other, error.description)
-    case let error as IdentityError: (.other, error.description)
-    case let error as PeerServerError: (.other, error.description)
-    case let error as PromptError: (error == .noTerminal ? .usage : .other, error.description)
-    case let error as ControlClient.NoServer: (.unreachable, error.description)
-    case is CancellationError: (.interrupted, "Interrupted.")
+    case let error as CommandFailure: error.status
+    case let error as PeerError: status(of: error)
+    case let error as StoreError: status(of: error)
+    case let error as PeerRegistryError: status(of: error)
+    case let error as PeerFinderError: status(of: error)
+    case is DiscoveryError: .unreachable
+    case is ImportError: .badInput
+    case is PairingPayloadError: .badInput
+    case is PairingExchangeError: .refused
+    case is PairingDeskError: .other
+    case is IdentityError: .other
+    case is PeerServerError: .other
+    case let error as PromptError: error == .noTerminal ? .usage : .other
+    case is ControlClient.NoServer: .unreachable
+    case is CancellationError: .interrupted
     default: nil
     }
   }
@@ -95,7 +97,7 @@ extension ExitStatus {
   private static func status(of error: PeerFinderError) -> ExitStatus {
     switch error {
     case .nobody, .notFound: .unreachable
-    case .several: .usage
+    case .several, .sameName: .usage
     }
   }
 

@@ -1,7 +1,8 @@
-import PeerClient
 import PeerDiscovery
 import PeerProtocol
 import Testing
+
+@testable import PeerClient
 
 @Suite("Machines as they announce themselves")
 struct DiscoveredPeerTests {
@@ -62,5 +63,30 @@ struct DiscoveredPeerTests {
     let peer = try #require(
       DiscoveredPeer.group([Self.service("Studio", "10.0.0.1", host: "studio-box.local")]).first)
     #expect(peer.matches(text) == isMeant)
+  }
+
+  @Test(
+    "an instance name may have got a number from Avahi",
+    arguments: [
+      ("studio", true), ("Studio", true), ("studio #2", true), ("studio #12", true), ("studio #", true),
+      ("studio 2", false), ("studio #2x", false), ("studios", false), ("", false),
+    ])
+  func instance(text: String, isMeant: Bool) {
+    #expect(DiscoveredPeer.isInstance(text, of: "studio") == isMeant)
+  }
+
+  @Test(
+    "hostile values make peers that nobody means by accident",
+    arguments: [
+      "\u{1B}[2J", "\u{0}", "", " ", "\u{202E}oiduts", "studio\u{200B}", "ｓtudio", "#2",
+      String(repeating: "x", count: 5000),
+    ])
+  func hostile(text: String) {
+    let service = Self.service(text, "10.0.0.9", host: text, txt: ["id": text, "pair": text])
+    let peers = DiscoveredPeer.group([service, service, Self.service("studio", "10.0.0.1")])
+    #expect(peers.count == 2)
+    #expect(peers[0].id == nil && !peers[0].isPairing)
+    #expect(!peers[0].matches("studio") && !DiscoveredPeer.isInstance(text, of: "studio"))
+    #expect(peers[0].services.count == 2)
   }
 }

@@ -1,9 +1,10 @@
 import Foundation
-import PeerClient
 import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 import Testing
+
+@testable import PeerClient
 
 @Suite("Which machine a person means")
 struct PeerFinderTests {
@@ -68,20 +69,75 @@ struct PeerFinderTests {
 
   @Test("an error that another address cannot mend is not tried again")
   func reachRefused() async throws {
-    try await Self.withFinder { finder, _ in
-      let record = ServerRecord(
-        id: try makePeerID(), name: "studio", fingerprint: try await makeIdentity().fingerprint,
-        credential: BearerCredential(.random()))
-      var attempts = 0
-      await #expect(throws: PeerError.tokenRefused(peer: "studio")) {
-        _ = try await finder.reach(
-          record, endpoints: [PeerEndpoint(host: "a", port: 1), PeerEndpoint(host: "b", port: 1)]
-        ) { _ in
-          attempts += 1
-          throw PeerError.tokenRefused(peer: "studio")
+    try await withServer { server in
+      let record = try await server.record().server
+      try await Self.withFinder { finder, _ in
+        var attempts = 0
+        await #expect(throws: PeerError.tokenRefused(peer: "studio")) {
+          _ = try await finder.reach(record, endpoints: [server.endpoint, server.endpoint]) { _ in
+            attempts += 1
+            throw PeerError.tokenRefused(peer: "studio")
+          }
         }
+        #expect(attempts == 1)
       }
-      #expect(attempts == 1)
+    }
+  }
+
+  @Test("pairing takes the first address that answers as an hpeer")
+  func firstAnswering() async throws {
+    let closed = try await withListener { _, _ in
+    } _: {
+      PeerEndpoint(host: "127.0.0.1", port: $0)
+    }
+    try await withServer { server in
+      let endpoint = try await PeerFinder.firstAnswering([closed, server.endpoint])
+      #expect(endpoint == server.endpoint)
+    }
+    for endpoints in [[closed, closed], []] {
+      let error = await #expect(throws: PeerError.self) { () async throws -> Void in
+        _ = try await PeerFinder.firstAnswering(endpoints)
+      }
+      guard case .unreachable = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+  }
+
+  @Test("a name that several machines claim is nobody's; something that is no hpeer does not contend")
+  func namesakes() async throws {
+    try await Self.withFinder { finder, _ in
+      func peer(_ id: String?, at address: String) -> DiscoveredService {
+        DiscoveredService(
+          name: "studio", hostName: "x.local", address: address, addressFamily: .ipv4, port: 1, interfaceName: "eth0",
+          interfaceIndex: 2, txt: id.map { ["id": $0] } ?? [:])
+      }
+      let (one, other) = (String(repeating: "1", count: 32), String(repeating: "2", count: 32))
+      let seen = DiscoveredPeer.group([peer(nil, at: "10.0.0.1"), peer(one, at: "10.0.0.2"), peer(one, at: "10.0.0.3")])
+      let chosen = try finder.choose(among: seen, called: "Studio")
+      #expect(chosen.endpoints.map(\.host) == ["10.0.0.2", "10.0.0.3"])
+      let both = seen + DiscoveredPeer.group([peer(other, at: "10.0.0.4")])
+      #expect(throws: PeerFinderError.sameName("studio", ids: ["11111111", "22222222"])) {
+        try finder.choose(among: both, called: "studio")
+      }
+      let byID = try finder.choose(among: both, called: "2222")
+      #expect(byID.id?.hex == other)
+      #expect(throws: PeerFinderError.notFound(name: "attic", seconds: 4, seen: ["studio", "studio", "studio"])) {
+        try finder.choose(among: both, called: "attic")
+      }
+    }
+  }
+
+  @Test("a sentence names a few of a thousand")
+  func manyNames() {
+    let names = (0..<1000).map { "fake \($0)" }
+    for error in [
+      PeerFinderError.nobody(seconds: 4, others: names), .notFound(name: "x", seconds: 4, seen: names),
+      .several(names, paired: false), .sameName("x", ids: names),
+    ] {
+      #expect(error.description.contains("fake 7 and 992 more"))
+      #expect(error.description.utf8.count < 400)
     }
   }
 }

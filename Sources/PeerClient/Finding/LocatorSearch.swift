@@ -1,0 +1,79 @@
+import PeerDiscovery
+import PeerProtocol
+import PeerTrust
+
+/// How far a ``PeerLocator`` is: what it has yet to try, what it is trying, and what it learned.
+struct LocatorSearch {
+  private struct Candidate {
+    /// Said to be the very peer, by its id or by what we remember; not just a namesake.
+    var claimsID: Bool
+    var isKnown: Bool
+  }
+
+  private let limits: PeerLocator.Limits
+  private let excluded: Set<PeerEndpoint>
+  private var candidates: [PeerEndpoint: Candidate] = [:]
+  private var waiting: [PeerEndpoint] = []
+  private var active: Set<PeerEndpoint> = []
+  private var posing: PeerError?
+  private var knownFailure: PeerError?
+  private var announcedFailure: PeerError?
+  private var discoveryFailure: (any Error)?
+  /// Whether avahi-daemon took the question.
+  var hasListened = false
+  var listeningIsOver = false
+
+  init(limits: PeerLocator.Limits, excluded: Set<PeerEndpoint>) {
+    self.limits = limits
+    self.excluded = excluded
+  }
+
+  /// Nothing to try at the moment.
+  var isIdle: Bool { waiting.isEmpty && active.isEmpty }
+  /// Nothing to try, and nothing more will be heard.
+  var isOver: Bool { isIdle && (listeningIsOver || discoveryFailure != nil) }
+
+  mutating func add(_ endpoint: PeerEndpoint, claimsID: Bool, isKnown: Bool = false) {
+    if candidates[endpoint] != nil {
+      if claimsID { candidates[endpoint]?.claimsID = true }
+      return
+    }
+    guard !excluded.contains(endpoint), candidates.count < limits.candidates else { return }
+    candidates[endpoint] = Candidate(claimsID: claimsID, isKnown: isKnown)
+    waiting.append(endpoint)
+  }
+
+  /// The next endpoint to try, unless enough are being tried.
+  mutating func next() -> PeerEndpoint? {
+    guard !waiting.isEmpty, active.count < limits.probesAtOnce else { return nil }
+    let endpoint = waiting.removeFirst()
+    active.insert(endpoint)
+    return endpoint
+  }
+
+  mutating func refute(_ endpoint: PeerEndpoint, _ error: any Error) {
+    active.remove(endpoint)
+    guard let candidate = candidates[endpoint], let error = error as? PeerError else { return }
+    if case .certificateChanged = error {
+      // Another machine may bear the peer's name in good faith, but not its id.
+      if candidate.claimsID { posing = posing ?? error }
+    } else if candidate.isKnown {
+      knownFailure = knownFailure ?? error
+    } else {
+      announcedFailure = announcedFailure ?? error
+    }
+  }
+
+  mutating func fail(_ error: any Error) { discoveryFailure = error }
+
+  /// What to tell the person.
+  func failure(for server: ServerRecord) -> any Error {
+    // An answer with a wrong certificate is the news; a dead old address is not.
+    if let posing { return posing }
+    if let failure = announcedFailure ?? knownFailure { return failure }
+    if let discoveryFailure { return discoveryFailure }
+    let seconds = PeerFinder.patienceSeconds
+    if !hasListened { return DiscoveryError.daemonSilent(seconds: seconds) }
+    return PeerFinderError.notFound(name: server.name, seconds: seconds, seen: [])
+  }
+}

@@ -1,0 +1,38 @@
+/// Why nobody could be chosen. Each description is one sentence for a person.
+public enum PeerFinderError: Error, Hashable, Sendable {
+  /// Nothing answered within these seconds; other servers that were seen are named.
+  case nobody(seconds: Int, others: [String])
+  case notFound(name: String, seconds: Int, seen: [String])
+  /// Several could be meant.
+  case several([String], paired: Bool)
+  /// Several machines go by one name; these are the beginnings of the ids that they claim.
+  case sameName(String, ids: [String])
+}
+
+extension PeerFinderError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .nobody(let seconds, let others):
+      "Nobody on this network offers a health record (listened for \(seconds) seconds on every interface)"
+        + (others.isEmpty ? "" : "; seen, but not hpeer: \(Self.list(others))")
+        + ": start `hpeer serve` on the other machine, or name it with --host NAME:PORT."
+    case .notFound(let name, let seconds, let seen):
+      "\(name) was not found on this network within \(seconds) seconds"
+        + (seen.isEmpty ? "" : " (seen: \(Self.list(seen)))")
+        + ": check that `hpeer serve` runs there, or name it with --host NAME:PORT."
+    case .several(let names, let paired):
+      paired
+        ? "This machine is paired with several (\(Self.list(names))): name one, or pull from all with --all."
+        : "Several machines offer a health record (\(Self.list(names))): name the one you mean."
+    case .sameName(let name, let ids):
+      "\(ids.count) machines on this network call themselves \(name) (\(Self.list(ids))): "
+        + "give the id of the one you mean, as `hpeer discover` shows it there, or its address with --host NAME:PORT."
+    }
+  }
+
+  /// Anybody can announce a thousand names.
+  private static func list(_ names: [String]) -> String {
+    let shown = names.prefix(8).joined(separator: ", ")
+    return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown
+  }
+}

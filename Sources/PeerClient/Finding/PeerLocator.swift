@@ -1,0 +1,102 @@
+import PeerDiscovery
+import PeerProtocol
+import PeerTrust
+
+/// Finds out where a paired peer is now, by the only thing that proves it: its certificate.
+///
+/// Whatever claims to be the peer is asked for a TLS handshake, which tells it nothing: where the peer was last, and
+/// every address that is announced under its id or name, several at a time, so that one that hangs or lies costs no
+/// time. The first that shows the pinned certificate is it.
+struct PeerLocator: Sendable {
+  /// Shakes hands with an endpoint; throws ``PeerError`` unless it shows the pinned certificate.
+  typealias Probe = @Sendable (PeerEndpoint) async throws -> Void
+
+  struct Limits: Sendable {
+    /// What the known addresses have before the network is asked as well.
+    var headStart = Duration.seconds(1)
+    /// How long to listen for announcements.
+    var listening = PeerFinder.patience
+    /// How long handshakes that have begun by then may still take.
+    var grace = Duration.seconds(6)
+    var probesAtOnce = 32
+    /// Addresses that are tried at all.
+    var candidates = 256
+  }
+
+  /// Addresses to try, as they become known.
+  enum Hearing: Sendable {
+    /// - Parameter claimsID: whether it is announced under the peer's own id, and not only under its name.
+    case candidate(PeerEndpoint, claimsID: Bool)
+    case listening
+    case failed(any Error)
+  }
+
+  let server: ServerRecord
+  var limits = Limits()
+  let probe: Probe
+  /// Listens to the network until it is cancelled.
+  let hear: @Sendable (_ heard: @escaping @Sendable (Hearing) -> Void) async -> Void
+
+  private enum Event: Sendable {
+    case heard(Hearing)
+    case proven(PeerEndpoint)
+    case refuted(PeerEndpoint, any Error)
+    case headStartIsOver, listeningIsOver, graceIsOver
+  }
+
+  /// The first endpoint that shows the peer's certificate: one of `known`, or one that is announced.
+  ///
+  /// Throws what says most: ``PeerError/certificateChanged(peer:pinned:seen:)`` if something that claims to be the peer
+  /// answered with another certificate and nothing with the right one, else what the known addresses answered, else
+  /// ``PeerFinderError/notFound(name:seconds:seen:)`` or ``DiscoveryError``.
+  func locate(known: [PeerEndpoint], excluding excluded: Set<PeerEndpoint> = []) async throws -> PeerEndpoint {
+    let (events, inbox) = AsyncStream.makeStream(of: Event.self)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      defer { group.cancelAll() }
+      var search = LocatorSearch(limits: limits, excluded: excluded)
+      for endpoint in known { search.add(endpoint, claimsID: true, isKnown: true) }
+      var isListening = false
+      func listen() {
+        guard !isListening else { return }
+        isListening = true
+        group.addTask { await hear { inbox.yield(.heard($0)) } }
+        group.addTask { await Self.after(limits.listening) { inbox.yield(.listeningIsOver) } }
+        group.addTask { await Self.after(limits.listening + limits.grace) { inbox.yield(.graceIsOver) } }
+      }
+      func tryNext() {
+        while let endpoint = search.next() {
+          group.addTask {
+            do {
+              try await probe(endpoint)
+              inbox.yield(.proven(endpoint))
+            } catch {
+              inbox.yield(.refuted(endpoint, error))
+            }
+          }
+        }
+        if search.isIdle { listen() }
+      }
+      group.addTask { await Self.after(limits.headStart) { inbox.yield(.headStartIsOver) } }
+      tryNext()
+      for await event in events {
+        switch event {
+        case .proven(let endpoint): return endpoint
+        case .refuted(let endpoint, let error): search.refute(endpoint, error)
+        case .heard(.candidate(let endpoint, let claimsID)): search.add(endpoint, claimsID: claimsID)
+        case .heard(.listening): search.hasListened = true
+        case .heard(.failed(let error)): search.fail(error)
+        case .headStartIsOver: listen()
+        case .listeningIsOver: search.listeningIsOver = true
+        case .graceIsOver: throw search.failure(for: server)
+        }
+        tryNext()
+        if search.isOver { throw search.failure(for: server) }
+      }
+      throw CancellationError()
+    }
+  }
+
+  private static func after(_ duration: Duration, _ body: () -> Void) async {
+    if (try? await Task.sleep(for: duration)) != nil { body() }
+  }
+}

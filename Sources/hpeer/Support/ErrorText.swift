@@ -1,0 +1,17 @@
+import PeerClient
+import Terminal
+
+/// What an error says, fit for a terminal: it may quote what a peer, a file or the network said.
+enum ErrorText {
+  /// Longer than any sentence of ours, and no screenful.
+  private static let limit = 1000
+
+  static func of(_ error: any Error) -> String {
+    // The one message with lines of its own: only what is quoted in it is foreign.
+    if case PeerError.certificateChanged(let peer, let pinned, let seen) = error {
+      return "\(PeerError.certificateChanged(peer: PlainText.escaped(peer), pinned: pinned, seen: seen))"
+    }
+    if error is CancellationError { return "Interrupted." }
+    return PlainText.escaped("\(error)", limit: limit)
+  }
+}
