@@ -62,6 +62,7 @@ let package = Package(
       dependencies: [
         "HealthModel", "HealthStore", "PeerProtocol", "PeerTrust",
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -71,6 +72,7 @@ let package = Package(
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       resources: [.embedInCode("Resources/openapi.yaml")]),
@@ -122,7 +124,8 @@ let package = Package(
         "PeerServer", "PeerClient", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-    .testTarget(name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "TestSupport"]),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
   ],
   swiftLanguageModes: [.v6]

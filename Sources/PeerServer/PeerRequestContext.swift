@@ -8,15 +8,20 @@ struct PeerRequestContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   /// The numeric address of the caller; evidence of nothing.
   let remoteAddress: String
+  /// What the limits count the caller as.
+  let addressGroup: AddressGroup
+  /// The connection that the request came over, where there is one.
+  let connection: ServingConnection?
   var client: AuthorizedClient?
 
   init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)
     remoteAddress = Self.text(of: source.channel.remoteAddress)
+    addressGroup = AddressGroup(source.channel.remoteAddress)
+    connection = ServingConnection.current
   }
 
-  /// A pairing message is a few hundred bytes.
-  var maxUploadSize: Int { 16 * 1024 }
+  var maxUploadSize: Int { ServingLimits().bodyBytes }
 
   private static func text(of address: SocketAddress?) -> String {
     guard let text = address?.ipAddress else { return "unknown" }

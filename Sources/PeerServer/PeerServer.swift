@@ -1,7 +1,9 @@
+import Foundation
 import Glibc
 import HTTPTypes
 import HealthStore
 import Hummingbird
+import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
@@ -23,8 +25,7 @@ public struct PeerServer: Service {
     public var host: String?
     /// 0 for any that is free.
     public var port: Int
-    /// How long the body of a pairing message may take to arrive.
-    public var bodyTimeout = Duration.seconds(15)
+    public var limits = ServingLimits()
 
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
       self.name = name
@@ -34,8 +35,8 @@ public struct PeerServer: Service {
     }
   }
 
-  /// Far more than a household has, and few enough to leave descriptors (1024 by default) for the store.
-  private static let maximumConnections = 256
+  /// Connections that wait to be accepted; the kernel drops more.
+  private static let backlog = 1024
 
   private let application: any ApplicationProtocol
   private let configuration: Configuration
@@ -46,16 +47,20 @@ public struct PeerServer: Service {
     desk: PairingDesk, audit: AuditTrail, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void
   ) throws {
     self.configuration = configuration
+    let limits = configuration.limits.fitting(
+      descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors))
+    let table = ConnectionTable(limits)
+    let tls = try Self.tls(identity)
     let router = Self.router(
       configuration, store: store, registry: registry, identity: identity, desk: desk, audit: audit)
     application = Application(
       router: router,
-      server: try .tls(
-        .http1(configuration: .init(additionalChannelHandlers: [StalledPeer()], idleTimeout: .seconds(60))),
-        tlsConfiguration: try Self.tls(identity)),
+      server: HTTPServerBuilder { responder in
+        try GuardedChannel(responder: responder, tls: tls, table: table, limits: limits)
+      },
       configuration: .init(
         address: .hostname(configuration.host ?? Self.anyAddress, port: configuration.port), serverName: "hpeer",
-        availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: logger)),
+        backlog: Self.backlog),
       onServerRunning: { channel in await onListening(channel.localAddress?.port ?? configuration.port) },
       logger: logger)
   }
@@ -79,12 +84,14 @@ public struct PeerServer: Service {
     let authentication = BearerAuthentication(registry: registry, audit: audit)
     let router = Router(context: PeerRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: FailureAnswers(methods: methods))
+    router.add(middleware: StrangerLimits(budget: RequestBudget(configuration.limits), authentication: authentication))
     StatusRoutes(
       store: store, authentication: authentication, name: configuration.name, version: configuration.version,
       id: identity.id
     ).add(to: router)
-    PairingRoutes(desk: desk, bodyTimeout: configuration.bodyTimeout).add(to: router)
-    let paired = router.group().add(middleware: authentication)
+    PairingRoutes(desk: desk, bodyTimeout: configuration.limits.body).add(to: router)
+    let gate = WorkGate(places: ProcessInfo.processInfo.activeProcessorCount)
+    let paired = router.group().add(middleware: authentication).add(middleware: FairShare(gate: gate))
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
     ChangeRoutes(store: store, audit: audit).add(to: paired)
     PairedRoutes(registry: registry, audit: audit).add(to: paired)
