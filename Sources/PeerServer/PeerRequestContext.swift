@@ -11,12 +11,18 @@ struct PeerRequestContext: RequestContext {
   /// The numeric address of the caller; evidence of nothing.
   let remoteAddress: String
   private let channel: any Channel
+  /// What the limits count the caller as.
+  let addressGroup: AddressGroup
+  /// The connection that the request came over, where there is one.
+  let connection: ServingConnection?
   var client: AuthorizedClient?
 
   init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)
     channel = source.channel
     remoteAddress = Self.text(of: source.channel.remoteAddress)
+    addressGroup = AddressGroup(source.channel.remoteAddress)
+    connection = ServingConnection.current
   }
 
   /// Of the certificate that the client showed in this connection's handshake, which proved that it holds the key; `nil`
@@ -26,8 +32,7 @@ struct PeerRequestContext: RequestContext {
     return Fingerprint(certificateDER: try certificate.toDERBytes())
   }
 
-  /// A pairing message is a few hundred bytes.
-  var maxUploadSize: Int { 16 * 1024 }
+  var maxUploadSize: Int { ServingLimits().bodyBytes }
 
   private static func text(of address: SocketAddress?) -> String {
     guard let text = address?.ipAddress else { return "unknown" }

@@ -1,7 +1,9 @@
+import Foundation
 import Glibc
 import HTTPTypes
 import HealthStore
 import Hummingbird
+import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
@@ -23,10 +25,9 @@ public struct PeerServer: Service {
     public var host: String?
     /// 0 for any that is free.
     public var port: Int
-    /// How long the body of a pairing message may take to arrive.
-    public var bodyTimeout = Duration.seconds(15)
     /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
     public var changesPerToken = 2_000
+    public var limits = ServingLimits()
 
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
       self.name = name
@@ -36,8 +37,8 @@ public struct PeerServer: Service {
     }
   }
 
-  /// Far more than a household has, and few enough to leave descriptors (1024 by default) for the store.
-  private static let maximumConnections = 256
+  /// Connections that wait to be accepted; the kernel drops more.
+  private static let backlog = 1024
 
   private let application: any ApplicationProtocol
   private let configuration: Configuration
@@ -48,16 +49,20 @@ public struct PeerServer: Service {
     desk: PairingDesk, audit: AuditTrail, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void
   ) throws {
     self.configuration = configuration
+    let limits = configuration.limits.fitting(
+      descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors))
+    let table = ConnectionTable(limits)
+    let tls = try Self.tls(identity)
     let router = Self.router(
       configuration, store: store, registry: registry, identity: identity, desk: desk, audit: audit)
     application = Application(
       router: router,
-      server: try .tls(
-        .http1(configuration: .init(additionalChannelHandlers: [StalledPeer()], idleTimeout: .seconds(60))),
-        configuration: try Self.tls(identity)),
+      server: HTTPServerBuilder { responder in
+        try GuardedChannel(responder: responder, tls: tls, table: table, limits: limits)
+      },
       configuration: .init(
         address: .hostname(configuration.host ?? Self.anyAddress, port: configuration.port), serverName: "hpeer",
-        availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: logger)),
+        backlog: Self.backlog),
       onServerRunning: { channel in await onListening(channel.localAddress?.port ?? configuration.port) },
       logger: logger)
   }
@@ -81,12 +86,14 @@ public struct PeerServer: Service {
     let authentication = BearerAuthentication(registry: registry, audit: audit)
     let router = Router(context: PeerRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: FailureAnswers(methods: methods))
+    router.add(middleware: StrangerLimits(budget: RequestBudget(configuration.limits), authentication: authentication))
     StatusRoutes(
       store: store, authentication: authentication, name: configuration.name, version: configuration.version,
       id: identity.id
     ).add(to: router)
-    PairingRoutes(desk: desk, bodyTimeout: configuration.bodyTimeout).add(to: router)
-    let paired = router.group().add(middleware: authentication)
+    PairingRoutes(desk: desk, bodyTimeout: configuration.limits.body).add(to: router)
+    let gate = WorkGate(places: ProcessInfo.processInfo.activeProcessorCount)
+    let paired = router.group().add(middleware: authentication).add(middleware: FairShare(gate: gate))
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
     ChangeRoutes(store: store, audit: audit, pageSize: configuration.changesPerToken).add(to: paired)
     PairedRoutes(registry: registry, audit: audit).add(to: paired)
@@ -109,6 +116,11 @@ public struct PeerServer: Service {
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem)))
     configuration.minimumTLSVersion = .tlsv12
     configuration.applicationProtocols = ["http/1.1"]
+    // For TLS 1.2, which other apps may speak: nothing without forward secrecy or with CBC (RFC 9325 section 4.2).
+    configuration.cipherSuiteValues = [
+      .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+      .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+    ]
     configuration.certificateVerification = .optionalVerification
     configuration.trustRoots = .certificates([])
     return TLSChannelConfiguration(tlsConfiguration: configuration) { _, promise in

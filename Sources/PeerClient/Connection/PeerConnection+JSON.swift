@@ -22,6 +22,7 @@ extension PeerConnection {
   /// Makes sure that an hpeer answers here before anything else is said to it.
   public func status() async throws -> StatusData {
     let (status, answer, _) = try await exchange(.GET, Route.status, as: Envelope<StatusData>.self)
+    if status == 429 || status == 503 { throw PeerError.busy(retryAfter: nil) }
     guard status == 200, var data = answer?.data else {
       throw PeerError.notHpeer(endpoint: endpoint.description, detail: "GET /status was answered with \(status)")
     }
@@ -37,6 +38,7 @@ extension PeerConnection {
 
   /// What an answer that is not a success says.
   func failure(status: Int, raw: Data) -> PeerError {
+    if status == 429 || status == 503 { return .busy(retryAfter: nil) }
     let message = (try? JSONDecoder().decode(FailureEnvelope.self, from: raw))?.error ?? "no explanation"
     return .unexpectedAnswer(status: status, message: String(message.prefix(200)))
   }

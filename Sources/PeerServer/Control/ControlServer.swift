@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 import NIOPosix
@@ -9,19 +10,41 @@ import ServiceLifecycle
 
 /// Lets the owner's other processes open a pairing window, through a Unix socket of mode 0600.
 ///
-/// Only its owner can connect, which is what makes opening a window through it a local act.
+/// Only its owner can connect, which is what makes opening a window through it a local act: the file's mode says so, and
+/// the kernel is asked for the user of each connection besides.
 public struct ControlServer: Service {
   private let path: String
   private let desk: PairingDesk
   private let events: PairingEvents
   private let payload: @Sendable (PairingCode, Date) throws -> PairingPayload
   private let logger: Logger
+  private let owner: uid_t
+  private let requestTimeout: Duration
+
+  private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+  /// One person opens one window at a time.
+  private static let maximumConnections = 8
 
   /// - Parameter payload: what another machine needs beside the code.
   public init(
     path: String, desk: PairingDesk, events: PairingEvents, logger: Logger,
     payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
+    self.init(
+      path: path, desk: desk, events: events, logger: logger, owner: geteuid(), requestTimeout: .seconds(5),
+      payload: payload)
+  }
+
+  /// - Parameters:
+  ///   - owner: the only user who is answered.
+  ///   - requestTimeout: how long a process may take to say what it wants.
+  init(
+    path: String, desk: PairingDesk, events: PairingEvents, logger: Logger, owner: uid_t, requestTimeout: Duration,
+    payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
+  ) {
+    self.owner = owner
+    self.requestTimeout = requestTimeout
     self.path = path
     self.desk = desk
     self.events = events
@@ -32,11 +55,16 @@ public struct ControlServer: Service {
   public func run() async throws {
     // The lock on the store says that no other server is alive, so a socket here is left over.
     unlink(path)
-    let channel: NIOAsyncChannel<NIOAsyncChannel<ByteBuffer, ByteBuffer>, Never>
+    let listener: NIOAsyncChannel<HandedOver<Connection>, Never>
     do {
-      channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        .bind(unixDomainSocketPath: path) { channel in
-          channel.eventLoop.makeCompletedFuture { try NIOAsyncChannel(wrappingChannelSynchronously: channel) }
+      listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .bind(unixDomainSocketPath: path) { [requestTimeout] channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(RequestLine(timeout: TimeAmount(requestTimeout)))
+            return HandedOver(try Connection(wrappingChannelSynchronously: channel)) {
+              try await $0.executeThenClose { _, _ in }
+            }
+          }
         }
     } catch {
       logger.warning("no control socket at \(path), so `hpeer pair --wait` cannot reach this server: \(error)")
@@ -45,29 +73,54 @@ public struct ControlServer: Service {
     }
     chmod(path, 0o600)
     defer { unlink(path) }
-    await cancelWhenGracefulShutdown {
-      try? await channel.executeThenClose { connections in
-        try await withThrowingDiscardingTaskGroup { group in
-          for try await connection in connections {
-            group.addTask { await serve(connection) }
+    await cancelWhenGracefulShutdown { await serve(listener) }
+    // Without the socket the rest still serves.
+    try? await gracefulShutdown()
+  }
+
+  private func serve(_ listener: NIOAsyncChannel<HandedOver<Connection>, Never>) async {
+    let count = NIOLockedValueBox(0)
+    try? await listener.executeThenClose { connections in
+      try await withThrowingDiscardingTaskGroup { group in
+        for try await accepted in connections {
+          // One that is not taken is closed.
+          guard count.withLockedValue(\.self) < Self.maximumConnections, let connection = accepted.take() else {
+            continue
+          }
+          count.withLockedValue { $0 += 1 }
+          group.addTask {
+            await serve(connection)
+            count.withLockedValue { $0 -= 1 }
           }
         }
       }
     }
   }
 
-  private func serve(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async {
+  private func serve(_ connection: Connection) async {
     try? await connection.executeThenClose { inbound, outbound in
-      for try await bytes in inbound {
-        guard let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(bytes.readableBytesView)) else {
-          try await send(.failed(message: "unknown request"), outbound)
-          return
-        }
-        switch request {
-        case .openWindow(let scope): try await openWindow(scope, outbound)
-        }
-        return
+      guard await PeerCredentials.of(connection.channel)?.user == owner else {
+        logger.warning("another user of this machine tried to use the control socket")
+        return try await send(.failed(message: "not yours"), outbound)
       }
+      guard let line = try await inbound.first(where: { _ in true }) else { return }
+      switch try? JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView)) {
+      case nil: try await send(.failed(message: "unknown request"), outbound)
+      case .openWindow(let scope): try await untilClosed(connection.channel) { try await openWindow(scope, outbound) }
+      }
+    }
+  }
+
+  /// Runs `work` for as long as somebody is there to see what comes of it, then closes the channel.
+  private func untilClosed(_ channel: any Channel, _ work: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        defer { channel.close(promise: nil) }
+        try await work()
+      }
+      group.addTask { try await channel.closeFuture.get() }
+      try await group.next()
+      group.cancelAll()
     }
   }
 

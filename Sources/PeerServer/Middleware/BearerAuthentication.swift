@@ -55,6 +55,7 @@ struct BearerAuthentication: RouterMiddleware {
     case .failure(let refusal): throw Refusal.token(refusal)
     case .success(let authorization): client = authorization
     }
+    try ServingConnection.current?.showToken()
     try await registry.touch(client)
     return AuthorizedClient(client)
   }

@@ -12,10 +12,15 @@ final class StalledPeer: ChannelInboundHandler, RemovableChannelHandler {
   /// than a client's store may keep it waiting.
   private static let userTimeout: SocketOptionValue = 120_000
 
+  /// Bytes that the kernel takes beyond what is on its way; by itself it would take megabytes for each connection.
+  private static let unsentBytes: SocketOptionValue = 128 * 1024
+
   func handlerAdded(context: ChannelHandlerContext) {
     let level = NIOBSDSocket.OptionLevel(rawValue: CInt(IPPROTO_TCP))
     let option = ChannelOptions.Types.SocketOption(level: level, name: .init(rawValue: TCP_USER_TIMEOUT))
     _ = context.channel.setOption(option, value: Self.userTimeout)
+    let unsent = ChannelOptions.Types.SocketOption(level: level, name: .init(rawValue: TCP_NOTSENT_LOWAT))
+    _ = context.channel.setOption(unsent, value: Self.unsentBytes)
     _ = context.channel.setOption(.socketOption(.so_keepalive), value: 1)
   }
 }

@@ -13,9 +13,14 @@ extension TestServer {
   var socketPath: String { "\(directory.path)/control.sock" }
 
   /// Runs a control server beside this one.
-  func withControl<Result: Sendable>(_ body: (String) async throws -> Result) async throws -> Result {
-    let control = ControlServer(path: socketPath, desk: desk, events: events, logger: Logger(label: "test")) {
-      code, expiry in
+  func withControl<Result: Sendable>(
+    owner: uid_t = geteuid(), requestTimeout: Duration = .seconds(5), _ body: (String) async throws -> Result
+  ) async throws -> Result {
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    let control = ControlServer(
+      path: socketPath, desk: desk, events: events, logger: logger, owner: owner, requestTimeout: requestTimeout
+    ) { code, expiry in
       try PairingPayload(
         host: "127.0.0.1", port: UInt16(port), fingerprint: identity.fingerprint, code: code, expiry: expiry)
     }

@@ -13,19 +13,9 @@ import Testing
 
 @Suite("Streams that something happens to")
 struct StreamTests {
-  /// About 12 MB on the wire, more than the kernel keeps for a client that does not read.
-  private static var many: [Sample] {
-    let filler = String(repeating: "x", count: 1_000)
-    return Samples.heartRates(9_000).map { sample in
-      var sample = sample
-      sample.metadata = ["filler": .string(filler)]
-      return sample
-    }
-  }
-
   @Test("a store that fails in the middle ends the stream with a line that says so")
   func storeFails() async throws {
-    try await withServer(ServerOptions(samples: Self.many)) { server in
+    try await withServer(ServerOptions(samples: Samples.bulky(9_000))) { server in
       let token = try await server.token().token
       let body = try await PeerConnection.withConnection(to: server.endpoint, trust: server.trust) { connection in
         _ = try await connection.send(.GET, Route.changes, headers: [("Authorization", "Bearer \(token.text)")])
@@ -45,7 +35,7 @@ struct StreamTests {
   @Test("a client that stops reading does not keep the server from stopping", .timeLimit(.minutes(1)))
   func stalledClient() async throws {
     let reading = AsyncStream.makeStream(of: Void.self)
-    let client = try await withServer(ServerOptions(samples: Self.many)) { server in
+    let client = try await withServer(ServerOptions(samples: Samples.bulky(9_000))) { server in
       let token = try await server.token().token
       let client = Task {
         try await withRawTLS(to: server.port) { inbound, outbound in

@@ -37,6 +37,16 @@ enum Samples {
     (0..<count).map { quantity(heartRate, Double($0), at: noon + Int64($0) * 60) }
   }
 
+  /// A kilobyte each on the wire: 9,000 are more than the kernel keeps for a client that does not read.
+  static func bulky(_ count: Int) -> [Sample] {
+    let filler = String(repeating: "x", count: 1_000)
+    return heartRates(count).map { sample in
+      var sample = sample
+      sample.metadata = ["filler": .string(filler)]
+      return sample
+    }
+  }
+
   /// One of each kind of payload, and what other versions may send.
   static var everyKind: [Sample] {
     let upper = quantity(systolic, 120, "mmHg")

@@ -72,8 +72,10 @@ func makePeerID() throws -> PeerID {
 struct ServerOptions: Sendable {
   var samples: [Sample] = []
   var limits = PairingDesk.Limits()
-  var bodyTimeout = Duration.seconds(15)
   var changesPerToken = 2_000
+  var serving = ServingLimits()
+  /// How long whoever is being answered may hold up a shutdown.
+  var gracefulLimit = Duration.seconds(2)
   /// Deriving a key takes a good part of a second without optimisation; the plain pairing does without.
   var derivesKeys = true
   /// 0 picks a free one.
@@ -121,8 +123,8 @@ private func runServer<Result: Sendable>(
     let (ports, toPorts) = AsyncStream.makeStream(of: Int.self)
     var configuration = PeerServer.Configuration(
       name: TestServer.name, version: TestServer.version, host: "127.0.0.1", port: options.port)
-    configuration.bodyTimeout = options.bodyTimeout
     configuration.changesPerToken = options.changesPerToken
+    configuration.limits = options.serving
     let server = try PeerServer(
       configuration, store: store, registry: registry, identity: identity, desk: desk, audit: audit, logger: logger
     ) { port in toPorts.yield(port) }
@@ -130,7 +132,7 @@ private func runServer<Result: Sendable>(
 
     // As `hpeer serve` does it: whoever is being answered may finish, but not for ever.
     var services = ServiceGroupConfiguration(services: [server], logger: logger)
-    services.maximumGracefulShutdownDuration = .seconds(2)
+    services.maximumGracefulShutdownDuration = options.gracefulLimit
     let group = ServiceGroup(configuration: services)
     let running = Task {
       defer { toPorts.finish() }

@@ -52,8 +52,3 @@ extension RunningCommand {
     _ = try await outcome()
   }
 }
-
-extension SampleExport {
-  /// Some pages of the feed (2,000 changes each).
-  static let medium = Task { try await make("medium", ["--records", "6000"]) }
-}

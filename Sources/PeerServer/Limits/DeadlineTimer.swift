@@ -1,0 +1,44 @@
+import NIOCore
+
+/// One deadline that is moved often and passes seldom. Bound to its event loop.
+final class DeadlineTimer {
+  private let eventLoop: NIOIsolatedEventLoop
+  private let passed: () -> Void
+  private var deadline: NIODeadline?
+  private var scheduled: (task: Scheduled<Void>, at: NIODeadline)?
+
+  /// - Parameter passed: called on `eventLoop`, which must be the current one.
+  init(_ eventLoop: any EventLoop, passed: @escaping () -> Void) {
+    self.eventLoop = eventLoop.assumeIsolated()
+    self.passed = passed
+  }
+
+  func set(_ duration: Duration) {
+    let deadline = NIODeadline.now() + TimeAmount(duration)
+    self.deadline = deadline
+    // A task that comes too early looks again; only one that would come too late has to be replaced.
+    if let scheduled {
+      guard deadline < scheduled.at else { return }
+      scheduled.task.cancel()
+    }
+    schedule(at: deadline)
+  }
+
+  func cancel() {
+    deadline = nil
+    scheduled?.task.cancel()
+    scheduled = nil
+  }
+
+  private func schedule(at instant: NIODeadline) {
+    scheduled = (eventLoop.scheduleTask(deadline: instant) { self.look() }, instant)
+  }
+
+  private func look() {
+    scheduled = nil
+    guard let deadline else { return }
+    if NIODeadline.now() < deadline { return schedule(at: deadline) }
+    self.deadline = nil
+    passed()
+  }
+}

@@ -1,0 +1,69 @@
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+/// One accepted connection, as the limits see it.
+final class ServingConnection: Sendable {
+  /// The connection that the current task serves.
+  @TaskLocal static var current: ServingConnection?
+
+  private let channel: any Channel
+  private let table: ConnectionTable
+  private let paired = Atomic(false)
+  private let answering = Atomic(false)
+
+  init(_ channel: any Channel, table: ConnectionTable) {
+    self.channel = channel
+    self.table = table
+  }
+
+  /// Whether a request with a valid token has come over this connection.
+  var isPaired: Bool { paired.load(ordering: .relaxed) }
+
+  /// Whether a whole request has arrived and its answer has not yet left.
+  var isAnswering: Bool {
+    get { answering.load(ordering: .relaxed) }
+    set { answering.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Why nothing but a request with a token is served here, if so.
+  var refusal: ConnectionTable.Refusal? { table.refusal(of: self) }
+
+  /// The current request bears a valid token. Throws ``ServerFailure`` 503 when as many paired connections as there may
+  /// be are all at work.
+  func showToken() throws {
+    if isPaired { return }
+    switch table.pair(self) {
+    case .full: throw ServerFailure.tooBusy
+    case .paired(let replaced):
+      paired.store(true, ordering: .relaxed)
+      replaced?.abort()
+    }
+  }
+
+  /// Ends the connection at once, without a TLS goodbye, which its other side could draw out.
+  func abort() {
+    channel.triggerUserOutboundEvent(ConnectionAbort(), promise: nil)
+  }
+}
+
+/// Asks ``ConnectionGuard``, which stands below TLS, to close the socket.
+struct ConnectionAbort: Sendable {}
+
+extension ServerFailure {
+  /// Too many requests or connections from the caller's address.
+  static func tooMany(retryAfter seconds: Int, closing: Bool) -> Self {
+    var headers: HTTPFields = [.retryAfter: String(seconds)]
+    if closing { headers[.connection] = "close" }
+    return .init(
+      status: .tooManyRequests, message: "Too many requests from this address: try again in \(seconds) s.",
+      headers: headers)
+  }
+
+  /// Too many callers in all.
+  static var tooBusy: Self {
+    .init(
+      status: .serviceUnavailable, message: "Too many connections: try again in 5 s.",
+      headers: [.retryAfter: "5", .connection: "close"])
+  }
+}
