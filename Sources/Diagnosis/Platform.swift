@@ -30,9 +30,9 @@ struct Platform: Sendable {
 }
 
 /// Words for a shell.
-enum Shell {
+public enum Shell {
   /// `word`, in quotes if it needs them, so that a command can be copied whatever it contains.
-  static func quoted(_ word: String) -> String {
+  public static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

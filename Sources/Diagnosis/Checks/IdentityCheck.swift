@@ -59,7 +59,7 @@ struct IdentityCheck: Check {
     case .unreadable(let path, let reason):
       return Finding(
         .blocking, "identity.unreadable", "\(path) cannot be read (\(reason))",
-        remedy: "sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
+        remedy: "if it is yours: sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
     case .malformed(let path, let reason):
       return Finding(.blocking, "identity.damaged", "\(path) is damaged (\(reason))", remedy: backup)
     case .keyMismatch(let directory):

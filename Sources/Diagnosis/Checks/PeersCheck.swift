@@ -92,7 +92,7 @@ struct PeersCheck: Check {
     default:
       Finding(
         .blocking, "peers.unreadable", "The list of paired machines cannot be read: \(error)",
-        remedy: "sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
+        remedy: "if it is yours: sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
     }
   }
 

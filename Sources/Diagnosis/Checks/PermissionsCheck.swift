@@ -27,7 +27,7 @@ struct PermissionsCheck: Check {
         return [
           Finding(
             .blocking, "permissions.parent", "\(home) cannot be made: \(parent) is not writable for this user",
-            remedy: "choose another directory with --home, or: sudo chown \(user) \(Shell.quoted(parent))")
+            remedy: "choose another directory with --home")
         ]
       }
       return [Finding(.ok, "permissions.new", "\(home) will be made at the first import, pull or serve")]
@@ -56,7 +56,7 @@ struct PermissionsCheck: Check {
     let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
     return Finding(
       .blocking, "permissions.owner", "\(first.0)\(others) belongs to another user than the one who runs hpeer",
-      remedy: "sudo chown -R \(owner) \(Shell.quoted(home))")
+      remedy: "if it is yours: sudo chown -R \(owner) \(Shell.quoted(home)); else choose your own with --home")
   }
 
   private func writability(_ files: [String]) -> [Finding] {

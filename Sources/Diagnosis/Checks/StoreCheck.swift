@@ -72,7 +72,7 @@ struct StoreCheck: Check {
     case .notPermitted(let path):
       Finding(
         .blocking, "store.unreadable", "\(path) cannot be read by this user",
-        remedy: "sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
+        remedy: "if it is yours: sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
     case .locked(let path):
       Finding(.note, "store.busy", "\(path) is in use by another process, and was not looked at")
     default:

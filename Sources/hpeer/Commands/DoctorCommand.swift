@@ -61,14 +61,6 @@ struct DoctorCommand: AsyncParsableCommand {
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hpeer"
     let isOnPath = ["/usr/bin", "/usr/local/bin", "/bin"].contains((program as NSString).deletingLastPathComponent)
     let port = port.map { " --port \($0)" } ?? ""
-    return "sudo \(isOnPath ? "hpeer" : program.inShell) doctor --home \(home.directory.inShell)\(port)"
-  }
-}
-
-extension String {
-  /// For a command that is to be copied.
-  fileprivate var inShell: String {
-    allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+".contains($0)) }
-      ? self : "'\(replacing("'", with: "'\\''"))'"
+    return "sudo \(isOnPath ? "hpeer" : Shell.quoted(program)) doctor --home \(Shell.quoted(home.directory))\(port)"
   }
 }
