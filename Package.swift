@@ -51,7 +51,8 @@ let package = Package(
 
     // MARK: Peers
 
-    .target(name: "PeerProtocol", dependencies: ["HealthModel"]),
+    .target(
+      name: "PeerProtocol", dependencies: ["HealthModel", .product(name: "Crypto", package: "swift-crypto")]),
     .target(
       name: "PeerTrust",
       dependencies: [
@@ -117,7 +118,8 @@ let package = Package(
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"]),
     .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "TestSupport"]),
     .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
-    .testTarget(name: "PeerProtocolTests", dependencies: ["PeerProtocol"]),
+    .testTarget(
+      name: "PeerProtocolTests", dependencies: ["PeerProtocol", .product(name: "Crypto", package: "swift-crypto")]),
     .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
     .testTarget(

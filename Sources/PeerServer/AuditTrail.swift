@@ -8,13 +8,16 @@ import PeerTrust
 public struct AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
-  /// When each kind of noise from callers without a token was last written down, and how often it was not.
-  private let noise = NIOLockedValueBox<[String: (written: Timestamp, skipped: Int)]>([:])
-  private static let noiseInterval: Int64 = 60_000_000
+  private let noise = NIOLockedValueBox(NoiseGate())
+  private let now: @Sendable () -> ContinuousClock.Instant
 
-  public init(store: HealthStore, logger: Logger) {
+  /// - Parameter now: for tests.
+  public init(
+    store: HealthStore, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
     self.store = store
     self.logger = logger
+    self.now = now
   }
 
   public func record(_ name: AuditEvent.Name, _ detail: [String: String] = [:]) async {
@@ -52,23 +55,10 @@ public struct AuditTrail: Sendable {
       ])
   }
 
-  /// A caller without a valid token. Written once a minute for each reason, with the number that went unwritten, so
-  /// that noise can neither fill the disk nor push real events out of sight.
+  /// A caller without a valid token. Written as ``NoiseGate`` has it, with the number that went unwritten.
   func refused(_ reason: String, address: String) async {
-    let now = Timestamp.now
-    let skipped: Int? = noise.withLockedValue { noise in
-      guard let last = noise[reason] else {
-        noise[reason] = (now, 0)
-        return 0
-      }
-      guard now.microseconds - last.written.microseconds >= Self.noiseInterval else {
-        noise[reason] = (last.written, last.skipped + 1)
-        return nil
-      }
-      noise[reason] = (now, 0)
-      return last.skipped
-    }
-    guard let skipped else { return }
+    let instant = now()
+    guard let skipped = noise.withLockedValue({ $0.admit(reason, at: instant) }) else { return }
     var detail = ["reason": reason, "address": address]
     if skipped > 0 { detail["alsoRefused"] = String(skipped) }
     await record(.tokenRefused, detail)

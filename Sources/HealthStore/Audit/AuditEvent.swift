@@ -22,6 +22,7 @@ public struct AuditEvent: Hashable, Sendable {
     case pullFailed = "pull.failed"
     case imported = "import"
     case deleted = "delete"
+    case auditPruned = "audit.pruned"
   }
 
   public var time: Timestamp

@@ -35,6 +35,8 @@ public struct ChangeFilter: Hashable, Sendable {
 public struct ChangePage: Sendable {
   public var changes: [Change]
   public var anchor: Anchor
+  /// Covers ``anchor``; kept with it, and given back with it.
+  public var epoch: Epoch
   /// Nothing had happened after ``anchor`` when the page was read.
   public var isLast: Bool
 }

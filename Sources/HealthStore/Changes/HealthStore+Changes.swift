@@ -7,11 +7,14 @@ extension HealthStore {
   ///
   /// A sample that was added and deleted since appears as its tombstone only. Throws ``StoreError/anchorOutOfRange``
   /// where the anchor is not a position of this store.
+  ///
+  /// - Parameter epoch: of the page that the anchor comes from. To be given by whoever kept the anchor longer than this
+  ///   object lives; an anchor whose epoch is another by now, as after a restore, is out of range.
   public func changes(
-    since anchor: Anchor, filter: ChangeFilter = .everything, limit: Int
+    since anchor: Anchor, epoch: Epoch? = nil, filter: ChangeFilter = .everything, limit: Int
   ) async throws(StoreError) -> ChangePage {
     let limit = max(1, limit)
-    return try await read { db in
+    return try await read { [epochs] db in
       guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else {
         throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no counter")
       }
@@ -20,35 +23,20 @@ extension HealthStore {
       guard anchor.change <= counter, anchor.change == 0 || anchor.change >= floor else {
         throw StoreError.anchorOutOfRange
       }
+      if let epoch, try Epoch.covering(anchor.change, db) != epoch { throw StoreError.anchorOutOfRange }
+      epochs.saw(counter)
       let condition = try FilterCondition(filter, db: db)
       let additions = try SampleRow.fetch(
         db, where: "change > \(anchor.change) \(condition.sql) ORDER BY change LIMIT \(limit)")
       let deletions = try Self.fetchTombstones(
         db, where: "change > \(anchor.change) \(condition.sql) ORDER BY change LIMIT \(limit)")
-      return Self.merge(additions, deletions, limit: limit, counter: counter)
+      return try Self.merge(additions, deletions, limit: limit, counter: counter, db: db)
     }
   }
 
   /// Where the store stands now.
   public func currentAnchor() async throws(StoreError) -> Anchor {
     try await read { db in Anchor(change: try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0) }
-  }
-
-  /// The largest number of changes that may follow `anchor`, cheaply: for progress bars.
-  public func expectedChanges(since anchor: Anchor, filter: ChangeFilter) async throws(StoreError) -> Int {
-    try await read { db in
-      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
-      let newer = Int(max(0, counter - max(0, anchor.change)))
-      guard
-        let rows = try Row.fetchOne(
-          db, sql: "SELECT (SELECT TOTAL(samples) FROM type), (SELECT COUNT(*) FROM tombstone)")
-      else { return newer }
-      guard let types = filter.types else { return min(newer, Int(rows[0] as Double) + rows[1]) }
-      let counts = try types.map {
-        try Int.fetchOne(db, sql: "SELECT samples FROM type WHERE id = ?", arguments: [try $0.id(in: db)]) ?? 0
-      }
-      return min(newer, counts.reduce(rows[1], +))
-    }
   }
 
   private static func fetchTombstones(_ db: Database, where clause: String) throws -> [(Int64, Tombstone)] {
@@ -62,8 +50,8 @@ extension HealthStore {
   }
 
   private static func merge(
-    _ additions: [(Int64, Sample)], _ deletions: [(Int64, Tombstone)], limit: Int, counter: Int64
-  ) -> ChangePage {
+    _ additions: [(Int64, Sample)], _ deletions: [(Int64, Tombstone)], limit: Int, counter: Int64, db: Database
+  ) throws -> ChangePage {
     var changes: [Change] = []
     changes.reserveCapacity(min(limit, additions.count + deletions.count))
     var last: Int64 = 0
@@ -81,7 +69,9 @@ extension HealthStore {
     }
     // A page that is not full has seen everything up to the counter, filtered or not.
     let isLast = changes.count < limit
-    return ChangePage(changes: changes, anchor: Anchor(change: isLast ? counter : last), isLast: isLast)
+    let end = isLast ? counter : last
+    return ChangePage(
+      changes: changes, anchor: Anchor(change: end), epoch: try Epoch.covering(end, db), isLast: isLast)
   }
 }
 

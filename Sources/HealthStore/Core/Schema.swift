@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GRDB
 
@@ -10,12 +11,14 @@ enum Schema {
     configuration.readonly = true
     configuration.busyMode = .timeout(HealthStore.busyTimeout)
     let queue = try DatabaseQueue(path: path, configuration: configuration)
-    try queue.read { db in
-      guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
-      let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
-      guard tables.isEmpty || tables.contains("grdb_migrations") else {
-        throw StoreError.corrupt(path: path, detail: "it is the database of another program")
-      }
+    try queue.read { db in try requireKnown(db, path: path) }
+  }
+
+  static func requireKnown(_ db: Database, path: String) throws {
+    guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
+    let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+    guard tables.isEmpty || tables.contains("grdb_migrations") else {
+      throw StoreError.corrupt(path: path, detail: "it is the database of another program")
     }
   }
 
@@ -32,9 +35,18 @@ enum Schema {
     return id
   }
 
+  static func positionKey(_ db: Database) throws -> Data {
+    guard let key = try Data.fetchOne(db, sql: "SELECT positionKey FROM store"), key.count == 32 else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no key for positions")
+    }
+    return key
+  }
+
   private static func migrator() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("v1", migrate: createVersion1)
+    migrator.registerMigration("v2", migrate: addEpochs)
+    migrator.registerMigration("v3", migrate: addAuditEnds)
     return migrator
   }
 
@@ -93,6 +105,35 @@ enum Schema {
         """)
     try db.execute(
       sql: "INSERT INTO store(id, counter, tombstoneFloor) VALUES (?, 0, 0)", arguments: [UUID().bytes])
+  }
+
+  /// An epoch's `first` is the first change number that it covers; the next epoch ends it.
+  private static func addEpochs(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE epoch(first INTEGER PRIMARY KEY, id BLOB NOT NULL) STRICT;
+        ALTER TABLE store ADD COLUMN positionKey BLOB;
+        """)
+    let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+    try db.execute(sql: "UPDATE store SET positionKey = ?", arguments: [key])
+    try Epoch.insert(.first(ofStore: try storeID(db).bytes), at: 0, db)
+  }
+
+  /// One row: the last audit event that was removed because of its age, and the last that was written.
+  private static func addAuditEnds(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE auditEnds(
+          prunedID INTEGER NOT NULL,
+          prunedHash BLOB NOT NULL,
+          prunedAt INTEGER,
+          lastID INTEGER NOT NULL,
+          lastHash BLOB NOT NULL
+        ) STRICT;
+        INSERT INTO auditEnds VALUES (
+          0, x'', NULL, COALESCE((SELECT MAX(id) FROM audit), 0),
+          COALESCE((SELECT hash FROM audit ORDER BY id DESC LIMIT 1), x''));
+        """)
   }
 }
 

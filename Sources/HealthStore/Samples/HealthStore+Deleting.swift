@@ -22,14 +22,14 @@ extension HealthStore {
     let step = max(1, step)
     var total = 0
     while true {
-      let deleted = try await write { db in
+      let deleted = try await write { [epochs] db in
         guard let id = try type.id(in: db) else { return 0 }
         let rows = try Row.fetchAll(
           db, sql: "SELECT start, uuid FROM sample WHERE type = ? AND start >= ? AND start < ? LIMIT ?",
           arguments: [id, range.lowerBound.microseconds, range.upperBound.microseconds, step])
         guard !rows.isEmpty else { return 0 }
         let now = Timestamp.now
-        var writer = try SampleWriter(db)
+        var writer = try SampleWriter(db, epochs: epochs)
         for row in rows {
           let reference = SampleReference(
             type: type, start: Timestamp(microseconds: row[0]), uuid: try SampleRow.uuid(row[1]))

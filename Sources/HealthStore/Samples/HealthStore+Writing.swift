@@ -7,8 +7,8 @@ extension HealthStore {
   public func apply(
     _ batch: ChangeBatch, position: (consumer: String, token: String)? = nil
   ) async throws(StoreError) -> WriteSummary {
-    try await write { db in
-      let summary = try Self.apply(batch, db: db)
+    try await write { [self] db in
+      let summary = try apply(batch, db: db)
       if let position { try Self.setPosition(position.token, of: position.consumer, db: db) }
       return summary
     }
@@ -20,8 +20,8 @@ extension HealthStore {
   public func applyBlocking(_ batch: ChangeBatch, drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
     do {
       return try pool.write { db in
-        var summary = try Self.apply(batch, db: db)
-        if !drifting.isEmpty { summary += try Self.replace(drifting: drifting, db: db) }
+        var summary = try apply(batch, db: db)
+        if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
         return summary
       }
     } catch {
@@ -35,19 +35,19 @@ extension HealthStore {
   /// and an addition. An older reading changes nothing.
   @discardableResult
   public func replace(drifting samples: [Sample]) async throws(StoreError) -> WriteSummary {
-    try await write { db in try Self.replace(drifting: samples, db: db) }
+    try await write { [self] db in try replace(drifting: samples, db: db) }
   }
 
-  private static func apply(_ batch: ChangeBatch, db: Database) throws -> WriteSummary {
-    var writer = try SampleWriter(db)
+  private func apply(_ batch: ChangeBatch, db: Database) throws -> WriteSummary {
+    var writer = try SampleWriter(db, epochs: epochs)
     for tombstone in batch.deletions { try writer.delete(tombstone) }
     for sample in batch.additions { try writer.add(sample) }
     try writer.finish()
     return writer.summary
   }
 
-  private static func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
-    var writer = try SampleWriter(db)
+  private func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
+    var writer = try SampleWriter(db, epochs: epochs)
     var unchanged = 0
     for sample in samples {
       let present = try SampleRow.fetch(

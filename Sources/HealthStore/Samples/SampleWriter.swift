@@ -8,6 +8,7 @@ import HealthModel
 /// Made and used within a single `write` closure, so that a rollback leaves nothing of it behind.
 struct SampleWriter {
   private let db: Database
+  private let epochs: EpochKeeper
   private let insertion: Statement
   private let removal: Statement
   private let burial: Statement
@@ -20,8 +21,9 @@ struct SampleWriter {
   private var removed: [Int64: Int] = [:]
   private(set) var summary = WriteSummary()
 
-  init(_ db: Database) throws {
+  init(_ db: Database, epochs: EpochKeeper) throws {
     self.db = db
+    self.epochs = epochs
     firstCounter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
     counter = firstCounter
     hasTombstones = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM tombstone)") ?? false
@@ -110,6 +112,7 @@ struct SampleWriter {
   mutating func finish() throws {
     // Every addition and every deletion has taken a number.
     if counter == firstCounter, removed.isEmpty { return }
+    if counter > firstCounter { try epochs.cover(firstCounter + 1...counter, db) }
     try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
     for type in Set(added.keys).union(removed.keys) {
       let change = added[type, default: 0] - removed[type, default: 0]

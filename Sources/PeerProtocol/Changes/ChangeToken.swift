@@ -1,41 +1,38 @@
 import Foundation
 
-/// A position in one store's change feed under one filter, made opaque for the wire.
-///
-/// Text: base64url without padding (RFC 4648 section 5) of 33 bytes: version `1`, the store's UUID, the change number and
-/// the filter's hash, both big-endian. Clients keep it and hand it back; they read nothing from it.
+/// A position in one store's change feed under one filter: what a change token says to the server that made it. On the
+/// wire it is sealed; see ``ChangeTokenSeal``.
 public struct ChangeToken: Hashable, Sendable {
-  public var store: UUID
   public var change: Int64
+  /// Names the stretch of the store's history that ``change`` lies in.
+  public var epoch: UInt64
   /// ``filterHash(types:earliest:)`` of what the reader asked for and may see.
   public var filter: UInt64
 
-  private static let version: UInt8 = 1
-  private static let byteCount = 33
+  static let byteCount = 24
 
-  public init(store: UUID, change: Int64, filter: UInt64) {
-    self.store = store
+  public init(change: Int64, epoch: UInt64, filter: UInt64) {
     self.change = change
+    self.epoch = epoch
     self.filter = filter
   }
 
-  /// `nil` for anything that is not exactly a token of this version.
-  public init?(_ text: String) {
-    guard text.utf8.count == 44, let bytes = Self.bytes(base64URL: text), bytes.count == Self.byteCount,
-      bytes[0] == Self.version
-    else { return nil }
-    let id = bytes[1..<17].withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
-    let change = bytes[17..<25].reduce(Int64(0)) { $0 << 8 | Int64($1) }
-    guard change >= 0 else { return nil }
-    self.init(store: UUID(uuid: id), change: change, filter: bytes[25..<33].reduce(0) { $0 << 8 | UInt64($1) })
+  /// Change number, epoch and filter, big-endian.
+  var bytes: [UInt8] {
+    [UInt64(bitPattern: change), epoch, filter].flatMap { number in
+      withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
   }
 
-  public var text: String {
-    var bytes: [UInt8] = [Self.version]
-    withUnsafeBytes(of: store.uuid) { bytes.append(contentsOf: $0) }
-    withUnsafeBytes(of: change.bigEndian) { bytes.append(contentsOf: $0) }
-    withUnsafeBytes(of: filter.bigEndian) { bytes.append(contentsOf: $0) }
-    return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+  init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    let bytes = Array(bytes)
+    func number(_ index: Int) -> UInt64 {
+      bytes[index * 8..<index * 8 + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    let change = Int64(bitPattern: number(0))
+    guard change >= 0 else { return nil }
+    self.init(change: change, epoch: number(1), filter: number(2))
   }
 
   /// A stable hash (FNV-1a, 64 bits) of a filter: the type identifiers in order, or everything, and the earliest start.
@@ -57,12 +54,5 @@ public struct ChangeToken: Hashable, Sendable {
     mix([1])
     if let earliest { mix(String(earliest).utf8) }
     return hash
-  }
-
-  private static func bytes(base64URL text: String) -> [UInt8]? {
-    // Foundation also takes the standard alphabet, which would give one token two spellings.
-    guard !text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "=") })
-    else { return nil }
-    return Data(base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/")).map(Array.init)
   }
 }

@@ -11,10 +11,18 @@ import PeerTrust
 /// NDJSON.
 ///
 /// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that
-/// many changes. 400 for a query that cannot be understood, 410 for a token of another store, filter or past.
+/// many changes. 400 for a query that cannot be understood, 410 for a token of another store, filter or past, or of a version
+/// that is not taken any more.
 struct ChangeRoutes {
   let store: HealthStore
   let audit: AuditTrail
+  private let seal: ChangeTokenSeal
+
+  init(store: HealthStore, audit: AuditTrail) {
+    self.store = store
+    self.audit = audit
+    seal = ChangeTokenSeal(key: store.positionKey)
+  }
 
   /// Changes per read transaction and per token.
   private static let pageSize = 2_000
@@ -25,10 +33,10 @@ struct ChangeRoutes {
 
   @Sendable private func changes(_ request: Request, context: PeerRequestContext) async throws -> Response {
     guard let client = context.client else { throw ServerFailure.unauthorized }
-    let query = try ChangeQuery(request.uri.queryParameters, scope: client.filter, store: store.id)
+    let query = try ChangeQuery(request.uri.queryParameters, scope: client.filter, seal: seal)
     let start: ChangePage
     do {
-      start = try await page(query, since: query.since, taken: 0)
+      start = try await page(query, since: query.since, epoch: query.epoch, taken: 0)
     } catch StoreError.anchorOutOfRange {
       throw ServerFailure.tokenGone
     }
@@ -37,10 +45,10 @@ struct ChangeRoutes {
       var page = start
       do {
         while true {
-          try await writer.write(ByteBuffer(bytes: try Self.encode(page, query: query, store: store)))
+          try await writer.write(ByteBuffer(bytes: try encode(page, query: query)))
           served += page.changes.count
           if page.isLast || served >= query.limit { break }
-          page = try await self.page(query, since: page.anchor, taken: served)
+          page = try await self.page(query, since: page.anchor, epoch: page.epoch, taken: served)
         }
         try await writer.finish(nil)
       } catch let error as StoreError where !Task.isCancelled {
@@ -63,12 +71,12 @@ struct ChangeRoutes {
     return Response(status: .ok, headers: headers, body: body)
   }
 
-  private func page(_ query: ChangeQuery, since: Anchor, taken: Int) async throws -> ChangePage {
+  private func page(_ query: ChangeQuery, since: Anchor, epoch: Epoch?, taken: Int) async throws -> ChangePage {
     try await store.changes(
-      since: since, filter: query.filter, limit: min(Self.pageSize, query.limit - taken))
+      since: since, epoch: epoch, filter: query.filter, limit: min(Self.pageSize, query.limit - taken))
   }
 
-  private static func encode(_ page: ChangePage, query: ChangeQuery, store: HealthStore) throws -> [UInt8] {
+  private func encode(_ page: ChangePage, query: ChangeQuery) throws -> [UInt8] {
     let encoder = ChangeLineEncoder()
     var bytes: [UInt8] = []
     bytes.reserveCapacity(page.changes.count * 400 + 100)
@@ -78,8 +86,8 @@ struct ChangeRoutes {
       case .deleted(let tombstone): try encoder.encode(.deleted(tombstone), into: &bytes)
       }
     }
-    let token = ChangeToken(store: store.id, change: page.anchor.change, filter: query.hash)
-    try encoder.encode(.token(token.text, more: !page.isLast), into: &bytes)
+    let token = ChangeToken(change: page.anchor.change, epoch: page.epoch.id, filter: query.hash)
+    try encoder.encode(.token(try seal.text(of: token), more: !page.isLast), into: &bytes)
     return bytes
   }
 
@@ -93,11 +101,13 @@ struct ChangeRoutes {
 /// The query of a change request, checked.
 struct ChangeQuery {
   var since: Anchor
+  /// Of ``since``; `nil` for the beginning, which every epoch has.
+  var epoch: Epoch?
   var filter: ChangeFilter
   var hash: UInt64
   var limit: Int
 
-  init(_ parameters: Parameters, scope: ChangeFilter, store: UUID) throws {
+  init(_ parameters: Parameters, scope: ChangeFilter, seal: ChangeTokenSeal) throws {
     let selection: ChangeSelection
     do throws(ChangeSelectionError) {
       selection = try ChangeSelection(types: parameters["types"], limit: parameters["limit"])
@@ -112,11 +122,15 @@ struct ChangeQuery {
     limit = selection.limit
     since = .zero
     if let text = parameters["since"], !text.isEmpty {
-      guard let token = ChangeToken(String(text)) else {
-        throw ServerFailure.badRequest("'since' is not a change token")
+      let token: ChangeToken
+      do throws(ChangeTokenError) {
+        token = try seal.token(in: String(text))
+      } catch {
+        throw error == .malformed ? ServerFailure.badRequest("'since' is not a change token") : .tokenGone
       }
-      guard token.store == store, token.filter == hash else { throw ServerFailure.tokenGone }
+      guard token.filter == hash else { throw ServerFailure.tokenGone }
       since = Anchor(change: token.change)
+      epoch = Epoch(id: token.epoch)
     }
   }
 }

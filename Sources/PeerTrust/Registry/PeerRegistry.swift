@@ -39,11 +39,10 @@ public struct PeerRegistry: Sendable {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     configuration.maximumReaderCount = 2
-    configuration.prepareDatabase { db in
-      // A token must survive a power failure: its client believes that it is paired.
-      if !db.configuration.readonly { try db.execute(sql: "PRAGMA synchronous = FULL") }
-    }
     let pool = try DatabasePool(path: path, configuration: configuration)
+    // A token must survive a power failure: its client believes that it is paired. Not in the configuration, because
+    // the pool sets NORMAL after that.
+    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
     try PeerSchema.migrator.migrate(pool)
     return pool
   }

@@ -13,8 +13,9 @@ struct Audit: AsyncParsableCommand {
         hpeer audit --since 2024-06-15 --json
         hpeer audit --follow
         hpeer audit verify
+        hpeer audit prune --older-than 90
       """,
-    subcommands: [AuditShow.self, AuditVerify.self],
+    subcommands: [AuditShow.self, AuditVerify.self, AuditPrune.self],
     defaultSubcommand: AuditShow.self)
 }
 
@@ -70,23 +71,5 @@ struct AuditShow: AsyncParsableCommand {
   private static func quoted(_ text: String) -> String {
     let escaped = PlainText.escaped(text, limit: 200)
     return escaped.contains(" ") || escaped.isEmpty ? "\"\(escaped)\"" : escaped
-  }
-}
-
-struct AuditVerify: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Check that no event was changed or removed.")
-
-  @OptionGroup var common: CommonOptions
-
-  func run() async throws {
-    let store = try common.homeDirectory.openStore()
-    switch try await store.verifyAudit() {
-    case .intact(let rows):
-      try Console.print("The audit log is intact: \(HumanFormat.count(rows, "event")).")
-    case .broken(let id):
-      throw CommandFailure(
-        .storeUnusable, "The audit log is not what was written: event \(id), or one before it, was changed or removed.")
-    }
   }
 }

@@ -34,11 +34,16 @@ struct Serve: AsyncParsableCommand {
   var pairingJSON = false
   @Flag(inversion: .prefixedNo, help: "Show the QR code on a terminal.")
   var qr = true
+  @Option(help: "Forget audit events after this many days; 0 keeps them for ever.")
+  var auditDays = AuditRetention.defaultDays
   @Flag(help: "Do not announce this machine through Avahi.")
   var noAdvertise = false
 
   func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+    guard (0...100_000).contains(auditDays) else {
+      throw ValidationError("--audit-days takes a number of days, or 0 to keep everything.")
+    }
   }
 
   func run() async throws {
@@ -51,7 +56,7 @@ struct Serve: AsyncParsableCommand {
       presentation: ServePresentation(
         interactive: Console.capabilities.isTerminal(.input) && Console.capabilities.isTerminal(.error), showQR: qr,
         pairingJSON: pairingJSON),
-      advertise: !noAdvertise)
+      advertise: !noAdvertise, auditDays: auditDays)
     try await session.run()
   }
 }

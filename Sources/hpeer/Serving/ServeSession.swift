@@ -17,6 +17,7 @@ struct ServeSession {
   private let port: Int
   private let presentation: ServePresentation
   private let advertise: Bool
+  private let auditDays: Int
   private let identity: PeerIdentity
   private let registry: PeerRegistry
   private let events = PairingEvents()
@@ -26,7 +27,7 @@ struct ServeSession {
 
   init(
     home: Home, store: HealthStore, name: String, host: String?, port: Int, presentation: ServePresentation,
-    advertise: Bool
+    advertise: Bool, auditDays: Int
   ) async throws {
     self.home = home
     self.store = store
@@ -35,6 +36,7 @@ struct ServeSession {
     self.port = port
     self.presentation = presentation
     self.advertise = advertise
+    self.auditDays = auditDays
     identity = try await home.identity()
     registry = try await home.openRegistry()
     var logger = Logger(label: "hpeer") { StreamLogHandler.standardError(label: $0) }
@@ -71,6 +73,12 @@ struct ServeSession {
           service: AdvertisingService(
             ports: advertiserPorts, name: name, id: identity.id, desk: desk, events: events,
             presentation: presentation)))
+    }
+    if auditDays > 0 {
+      services.append(
+        .init(
+          service: AuditRetention(store: store, days: auditDays, logger: logger),
+          successTerminationBehavior: .ignore))
     }
     services.append(.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup))
     var configuration = ServiceGroupConfiguration(

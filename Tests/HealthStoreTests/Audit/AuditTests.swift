@@ -65,27 +65,47 @@ import TestSupport
   @Test(
     .enabled(if: SQLiteShell.isAvailable),
     arguments: [
-      ("UPDATE audit SET detail = '{}' WHERE id = 3", 3),
-      ("UPDATE audit SET time = time + 1 WHERE id = 1", 1),
-      ("UPDATE audit SET event = 'data.read' WHERE id = 5", 5),
-      ("UPDATE audit SET event = event || char(0) || 'x' WHERE id = 4", 4),
-      ("UPDATE audit SET detail = detail || char(0) WHERE id = 4", 4),
-      ("UPDATE audit SET event = event || substr(detail, 1, 1), detail = substr(detail, 2) WHERE id = 2", 2),
-      ("UPDATE audit SET hash = zeroblob(32) WHERE id = 2", 2),
-      ("DELETE FROM audit WHERE id = 3", 4),
-      ("DELETE FROM audit WHERE id = 1", 2),
-      ("DELETE FROM audit WHERE id < 5", 5),
-      ("DELETE FROM audit WHERE id = 1; UPDATE audit SET id = id - 1", 1),
-      ("UPDATE audit SET id = -id WHERE id IN (2, 3); UPDATE audit SET id = 5 + id WHERE id < 0", 2),
-      ("UPDATE audit SET id = 9 WHERE id = 5", 9),
-      ("INSERT INTO audit SELECT 6, time, event, detail, hash FROM audit WHERE id = 5", 6),
-      ("INSERT INTO audit SELECT 0, time, event, detail, hash FROM audit WHERE id = 5", 0),
-    ])
-  func tamperingIsFound(sql: String, id: Int64) async throws {
+      ("UPDATE audit SET detail = '{}' WHERE id = 3", [.changed(3)]),
+      ("UPDATE audit SET time = time + 1 WHERE id = 1", [.changed(1)]),
+      ("UPDATE audit SET event = 'data.read' WHERE id = 5", [.changed(5)]),
+      ("UPDATE audit SET event = event || char(0) || 'x' WHERE id = 4", [.changed(4)]),
+      ("UPDATE audit SET detail = detail || char(0) WHERE id = 4", [.changed(4)]),
+      (
+        "UPDATE audit SET event = event || substr(detail, 1, 1), detail = substr(detail, 2) WHERE id = 2",
+        [.changed(2)]
+      ),
+      ("UPDATE audit SET hash = zeroblob(32) WHERE id = 2", [.changed(2)]),
+      ("UPDATE audit SET hash = zeroblob(32) WHERE id = 5", [.changed(5)]),
+      ("DELETE FROM audit WHERE id = 3", [.missing(3...3)]),
+      ("DELETE FROM audit WHERE id = 1", [.missing(1...1)]),
+      ("DELETE FROM audit WHERE id < 5", [.missing(1...4)]),
+      ("DELETE FROM audit WHERE id > 3", [.missing(4...5)]),
+      ("DELETE FROM audit", [.missing(1...5)]),
+      ("DELETE FROM audit WHERE id IN (2, 4)", [.missing(2...2), .missing(4...4)]),
+      (
+        "UPDATE audit SET id = -id WHERE id IN (2, 3); UPDATE audit SET id = 5 + id WHERE id < 0",
+        [.moved(event: 3, to: 2), .moved(event: 2, to: 3)]
+      ),
+      ("UPDATE audit SET id = 9 WHERE id = 5", [.moved(event: 5, to: 9)]),
+      ("UPDATE audit SET id = 9 WHERE id = 2", [.moved(event: 2, to: 9)]),
+      ("INSERT INTO audit SELECT 6, time, event, detail, hash FROM audit WHERE id = 5", [.inserted(6)]),
+      ("INSERT INTO audit SELECT 0, time, event, detail, hash FROM audit WHERE id = 5", [.inserted(0)]),
+      (
+        "UPDATE auditEnds SET prunedID = 2, prunedHash = (SELECT hash FROM audit WHERE id = 2)",
+        [.inserted(1), .inserted(2), .pruningNotRecorded(upTo: 2)]
+      ),
+    ] as [(String, [AuditDamage])])
+  func tamperingIsFound(sql: String, damage: [AuditDamage]) async throws {
     try await write(5)
     #expect(try await store.verifyAudit() == .intact(rows: 5))
     try await SQLiteShell.run(sql, on: store.path)
-    #expect(try await store.verifyAudit() == .broken(at: id))
+    guard case .broken(let found) = try await store.verifyAudit() else {
+      Issue.record("nothing was found")
+      return
+    }
+    #expect(Set(found) == Set(damage))
+    #expect(found.count == damage.count)
+    #expect(found.first?.event == damage.map(\.event).min())
   }
 
   @Test(.enabled(if: SQLiteShell.isAvailable))

@@ -98,7 +98,9 @@ import TestSupport
       for change in 0...22 {
         let anchor = Anchor(change: Int64(change))
         let actual = try await store.allChanges(since: anchor, filter: filter).count
-        #expect(try await store.expectedChanges(since: anchor, filter: filter) >= actual)
+        let expected = try await store.expectedChanges(since: anchor, filter: filter)
+        // More than it may see would tell a reader what else there is.
+        #expect(filter == .everything ? expected >= actual : expected == actual)
       }
     }
     #expect(try await store.expectedChanges(since: .zero, filter: .everything) == 20)

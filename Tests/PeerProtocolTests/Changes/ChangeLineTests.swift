@@ -6,7 +6,10 @@ import Testing
 @Suite struct ChangeLineTests {
   static let reference = SampleReference(
     type: SampleType("HKQuantityTypeIdentifierStepCount"), start: Timestamp(seconds: 1_718_447_400),
-    uuid: ChangeTokenTests.store)
+    uuid: UUID(
+      uuid: (
+        0x6B, 0x29, 0xFC, 0x40, 0xCA, 0x47, 0x10, 0x67, 0xB3, 0x1D, 0x00, 0xDD, 0x01, 0x06, 0x62, 0xDA
+      )))
 
   static let sample = Sample(
     uuid: reference.uuid, type: reference.type, start: reference.start, end: Timestamp(seconds: 1_718_447_460),

@@ -17,9 +17,15 @@ struct ChangeRouteTests {
       #expect(answer.status == 200)
       #expect(answer.headers.first(name: "Content-Type") == "application/x-ndjson")
       #expect(answer.headers.first(name: "Hpeer-Changes") == "0")
-      let expected = ChangeToken(
-        store: server.store.id, change: 0, filter: ChangeToken.filterHash(types: nil, earliest: nil))
-      #expect(try answer.lines() == [.token(expected.text, more: false)])
+      let lines = try answer.lines()
+      #expect(lines.count == 1)
+      guard case .token(let position, more: false)? = lines.first else {
+        Issue.record("no token")
+        return
+      }
+      let opened = try ChangeTokenSeal(key: server.store.positionKey).token(in: position)
+      #expect(opened.change == 0)
+      #expect(opened.filter == ChangeToken.filterHash(types: nil, earliest: nil))
     }
   }
 
@@ -100,24 +106,30 @@ struct ChangeRouteTests {
     }
   }
 
-  @Test("a token of another store, another filter or after the end is 410")
+  @Test("a token of another store, version, epoch or filter, or after the end, is 410")
   func gone() async throws {
     try await withServer(ServerOptions(samples: Samples.heartRates(5))) { server in
       let token = try await server.token().token
       let everything = ChangeToken.filterHash(types: nil, earliest: nil)
       let some = ChangeToken.filterHash(types: [Samples.heartRate.rawValue], earliest: nil)
+      let seal = ChangeTokenSeal(key: server.store.positionKey)
+      let epoch = try await server.store.changes(since: .zero, limit: 100).epoch.id
+      let good = ChangeToken(change: 5, epoch: epoch, filter: everything)
       for bad in [
-        ChangeToken(store: UUID(), change: 1, filter: everything),
-        ChangeToken(store: server.store.id, change: 1, filter: some),
-        ChangeToken(store: server.store.id, change: 6, filter: everything),
-        ChangeToken(store: server.store.id, change: .max, filter: everything),
+        try ChangeTokenSeal(key: Data(repeating: 1, count: 32)).text(of: good),
+        try seal.text(of: ChangeToken(change: 1, epoch: epoch, filter: some)),
+        try seal.text(of: ChangeToken(change: 6, epoch: epoch, filter: everything)),
+        try seal.text(of: ChangeToken(change: .max, epoch: epoch, filter: everything)),
+        try seal.text(of: ChangeToken(change: 5, epoch: epoch &+ 1, filter: everything)),
+        // A token of version 1, as clients kept it before tokens were sealed.
+        "AWsp_EDKRxBnsx0A3QEGYtoAAAAAAAAABQfnwwe0q-i0",
       ] {
-        let answer = try await server.get("\(Route.changes)?since=\(bad.text)", token: token)
+        let answer = try await server.get("\(Route.changes)?since=\(bad)", token: token)
         #expect(answer.status == 410)
         #expect(try answer.failure().contains("start over"))
       }
-      let good = ChangeToken(store: server.store.id, change: 5, filter: everything)
-      #expect(try await server.get("\(Route.changes)?since=\(good.text)", token: token).status == 200)
+      let text = try seal.text(of: good)
+      #expect(try await server.get("\(Route.changes)?since=\(text)", token: token).status == 200)
     }
   }
 

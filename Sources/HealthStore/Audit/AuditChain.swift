@@ -1,0 +1,74 @@
+import Crypto
+import Foundation
+import GRDB
+
+/// The audit log as a chain: each row's hash covers the row and the hash before it.
+enum AuditChain {
+  /// A row as it is stored. Texts are bytes: GRDB's end at the first NUL, and what follows one must not change unseen.
+  struct Link {
+    var id: Int64
+    var time: Int64
+    var event: Data
+    var detail: Data
+    var hash: Data
+
+    static let columns = "id, time, CAST(event AS BLOB), CAST(detail AS BLOB), hash"
+
+    init(_ row: Row) {
+      (id, time, event, detail, hash) = (row[0], row[1], row[2], row[3], row[4])
+    }
+
+    /// What ``hash`` is if this is event `number` and the one before it has the hash `previous`.
+    func hash(after previous: Data, as number: Int64? = nil) -> Data {
+      AuditChain.hash(previous: previous, id: number ?? id, time: time, event: event, detail: detail)
+    }
+  }
+
+  /// SHA-256 over the hash before and the row's fields, each text preceded by its length in bytes.
+  static func hash(previous: Data, id: Int64, time: Int64, event: Data, detail: Data) -> Data {
+    var hasher = SHA256()
+    hasher.update(data: previous)
+    for number in [id, time, Int64(event.count)] {
+      withUnsafeBytes(of: number.bigEndian) { hasher.update(bufferPointer: $0) }
+    }
+    hasher.update(data: event)
+    withUnsafeBytes(of: Int64(detail.count).bigEndian) { hasher.update(bufferPointer: $0) }
+    hasher.update(data: detail)
+    return Data(hasher.finalize())
+  }
+
+  /// Appends after the last event that was ever written, even if it is not there any more: its number is never used
+  /// again, so that a log that was cut off stays recognisable.
+  static func append(_ event: AuditEvent, _ db: Database) throws {
+    var last = try AuditEnds.fetch(db).last
+    if let row = try Row.fetchOne(db, sql: "SELECT id, hash FROM audit ORDER BY id DESC LIMIT 1"), row[0] > last.id {
+      last = (row[0], row[1])
+    }
+    let detail = try StoreJSON.encode(event.detail)
+    let id = last.id + 1
+    let hash = hash(
+      previous: last.hash, id: id, time: event.time.microseconds, event: Data(event.name.rawValue.utf8),
+      detail: Data(detail.utf8))
+    try db.execute(
+      sql: "INSERT INTO audit(id, time, event, detail, hash) VALUES (?, ?, ?, ?, ?)",
+      arguments: [id, event.time.microseconds, event.name.rawValue, detail, hash])
+    try db.execute(sql: "UPDATE auditEnds SET lastID = ?, lastHash = ?", arguments: [id, hash])
+  }
+}
+
+/// Where the audit log begins and ends, kept apart from its rows so that neither end can be cut off unseen.
+struct AuditEnds {
+  typealias End = (id: Int64, hash: Data)
+
+  /// The last event that was removed because of its age; 0 if none was.
+  var pruned: End
+  /// The last event that was written; 0 if none was.
+  var last: End
+
+  static func fetch(_ db: Database) throws -> AuditEnds {
+    guard let row = try Row.fetchOne(db, sql: "SELECT prunedID, prunedHash, lastID, lastHash FROM auditEnds") else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the audit log has no ends")
+    }
+    return AuditEnds(pruned: (row[0], row[1]), last: (row[2], row[3]))
+  }
+}

@@ -1,0 +1,46 @@
+/// What a walk along the audit log's chain found.
+public enum AuditVerification: Hashable, Sendable {
+  /// - Parameter pruned: how many events were removed because of their age.
+  case intact(rows: Int, pruned: Int = 0)
+  /// Never empty; in the order of the log.
+  case broken([AuditDamage])
+}
+
+/// One thing in the audit log that is not as it was written. Events go by their numbers.
+public enum AuditDamage: Hashable, Sendable {
+  /// The event's text, time or hash is another.
+  case changed(Int64)
+  case missing(ClosedRange<Int64>)
+  /// A row that hpeer did not write stands under this number.
+  case inserted(Int64)
+  /// The event stands under another number.
+  case moved(event: Int64, to: Int64)
+  /// The log begins after this event, and no event in it says that those before it were removed because of their age.
+  case pruningNotRecorded(upTo: Int64)
+  /// So many more rows do not fit.
+  case more(Int)
+
+  /// The first number that it concerns.
+  public var event: Int64 {
+    switch self {
+    case .changed(let id), .inserted(let id), .pruningNotRecorded(let id): id
+    case .missing(let ids): ids.lowerBound
+    case .moved(let event, let place): min(event, place)
+    case .more: .max
+    }
+  }
+}
+
+extension AuditDamage: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .changed(let id): "event \(id) was changed"
+    case .missing(let ids) where ids.count == 1: "event \(ids.lowerBound) is missing"
+    case .missing(let ids): "events \(ids.lowerBound) to \(ids.upperBound) are missing"
+    case .inserted(let id): "event \(id) was not written by hpeer"
+    case .moved(let event, let place): "event \(event) stands in the place of event \(place)"
+    case .pruningNotRecorded(let id): "the events up to \(id) were removed, but not by hpeer"
+    case .more(let count): "\(count) more events do not fit"
+    }
+  }
+}

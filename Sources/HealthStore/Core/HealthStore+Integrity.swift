@@ -1,0 +1,59 @@
+import Foundation
+import GRDB
+import HealthModel
+
+extension HealthStore {
+  /// Checks a store without opening it for use: SQLite's own `integrity_check`, then what hpeer promises of its tables.
+  ///
+  /// Reads everything once, so it takes as long as the store is large. Never creates, migrates or writes the store; a
+  /// server or an import may be at work meanwhile. Throws ``StoreError`` where there is no store that could be checked:
+  /// none at all, another program's database, a newer version's, one that may not be read.
+  public static func checkIntegrity(directory: String) async throws(StoreError) -> StoreIntegrity {
+    let path = directory + "/store.sqlite"
+    do {
+      guard !PrivateDirectory.isEmpty(path) else {
+        guard PrivateDirectory.isEmpty(path + "-wal") else {
+          throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
+        }
+        throw StoreError.missing(path: path)
+      }
+      guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
+      // Whoever uses the store has a log beside it. Without one, SQLite would make it, and nothing takes it away again.
+      let isAtRest = PrivateDirectory.isEmpty(path + "-wal")
+      let integrity = try await check(path, isAtRest: isAtRest)
+      if !isAtRest || integrity.isSound || PrivateDirectory.isEmpty(path + "-wal") { return integrity }
+      // Somebody began to write while the file was taken for one that does not change.
+      return try await check(path, isAtRest: false)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private static func check(_ path: String, isAtRest: Bool) async throws -> StoreIntegrity {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(busyTimeout)
+    let queue = try DatabaseQueue(path: isAtRest ? immutableURI(path) : path, configuration: configuration)
+    defer { try? queue.close() }
+    do {
+      return try await queue.read { db in
+        try Schema.requireKnown(db, path: path)
+        guard try db.tableExists("store") else {
+          throw StoreError.corrupt(path: path, detail: "it has no tables")
+        }
+        var check = StoreCheck(db)
+        try check.run()
+        return StoreIntegrity(findings: check.findings)
+      }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+      // So much is damaged that not even the tables can be told.
+      return StoreIntegrity(findings: [.damagedPages(error.message ?? "a page cannot be read")])
+    }
+  }
+
+  /// https://www.sqlite.org/uri.html: no locks, no log, no change detection.
+  private static func immutableURI(_ path: String) -> String {
+    let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    return "file:\(escaped)?immutable=1"
+  }
+}

@@ -1,0 +1,84 @@
+import GRDB
+import HealthModel
+
+/// The single checks of ``HealthStore/checkIntegrity(directory:)``, within one read transaction.
+struct StoreCheck {
+  private let db: Database
+  private(set) var findings: [StoreFinding] = []
+
+  init(_ db: Database) {
+    self.db = db
+  }
+
+  mutating func run() throws {
+    // A page that cannot be read ends one check, not those of the other tables.
+    for check in [Self.pages, Self.counts, Self.counter, Self.identities, Self.references, Self.audit] {
+      do {
+        findings += try check(db)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+        let finding = StoreFinding.damagedPages(error.message ?? "a page cannot be read")
+        if !findings.contains(finding) { findings.append(finding) }
+      }
+    }
+  }
+
+  private static func pages(_ db: Database) throws -> [StoreFinding] {
+    try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").flatMap { $0.split(separator: "\n") }
+      .filter { $0 != "ok" && !$0.hasPrefix("***") }.map { .damagedPages(String($0)) }
+  }
+
+  private static func counts(_ db: Database) throws -> [StoreFinding] {
+    let types = TypeNames(db)
+    return try Row.fetchAll(
+      db,
+      sql: """
+        SELECT id, samples, counted FROM
+          (SELECT id, samples, (SELECT COUNT(*) FROM sample WHERE sample.type = type.id) AS counted FROM type)
+        WHERE samples <> counted ORDER BY id
+        """
+    ).map { .wrongCount(type: try types.name($0[0]), kept: $0[1], counted: $0[2]) }
+  }
+
+  private static func counter(_ db: Database) throws -> [StoreFinding] {
+    let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    let newest =
+      try Int64.fetchOne(
+        db,
+        sql: """
+          SELECT MAX(COALESCE((SELECT MAX(change) FROM sample), 0), COALESCE((SELECT MAX(change) FROM tombstone), 0))
+          """) ?? 0
+    return newest > counter ? [.counterBehind(counter: counter, newest: newest)] : []
+  }
+
+  private static func identities(_ db: Database) throws -> [StoreFinding] {
+    var findings: [StoreFinding] = []
+    let twice = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tombstone JOIN sample USING (change)") ?? 0
+    if twice > 0 { findings.append(.numbersTakenTwice(twice)) }
+    let undead =
+      try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tombstone JOIN sample USING (type, start, uuid)") ?? 0
+    if undead > 0 { findings.append(.aliveAndDeleted(undead)) }
+    return findings
+  }
+
+  private static func references(_ db: Database) throws -> [StoreFinding] {
+    try dangling(db, in: "sample", ["type", "source", "device", "kind", "unit"])
+      + dangling(db, in: "tombstone", ["type"])
+  }
+
+  /// One walk along the table. Each column is named as the dictionary that it points into.
+  private static func dangling(_ db: Database, in table: String, _ columns: [String]) throws -> [StoreFinding] {
+    let sums = columns.map { "TOTAL(\($0) IS NOT NULL AND \($0) NOT IN (SELECT id FROM \($0)))" }
+    guard let row = try Row.fetchOne(db, sql: "SELECT \(sums.joined(separator: ", ")) FROM \(table)") else { return [] }
+    return columns.enumerated().compactMap { index, column in
+      let rows = Int(row[index] as Double)
+      return rows > 0 ? .danglingReferences(table: table, column: column, rows: rows) : nil
+    }
+  }
+
+  private static func audit(_ db: Database) throws -> [StoreFinding] {
+    // A store of the version before has only the rows themselves.
+    guard try db.tableExists("auditEnds") else { return [] }
+    guard case .broken(let damage) = try AuditVerifier.verify(db) else { return [] }
+    return damage.map { .audit($0) }
+  }
+}

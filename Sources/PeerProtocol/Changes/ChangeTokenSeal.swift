@@ -1,0 +1,57 @@
+import Crypto
+import Foundation
+
+/// Turns positions into change tokens that nobody else can read, forge or compare, and back.
+///
+/// A number in the clear would tell a reader with a narrow scope how many changes there are beside those that it may
+/// see. Text: base64url without padding (RFC 4648 section 5) of 53 bytes: version `2`, a random nonce of 12 bytes, then
+/// the 24 bytes of a ``ChangeToken`` under AES-256-GCM (NIST SP 800-38D) with a tag of 16, the version being associated
+/// data. Version `1`, 33 bytes, was in the clear; it is known as a token and not taken any more.
+public struct ChangeTokenSeal: Sendable {
+  private static let version: UInt8 = 2
+  private static let byteCounts: [UInt8: Int] = [1: 33, version: 1 + 12 + ChangeToken.byteCount + 16]
+  private let key: SymmetricKey
+
+  /// - Parameter key: 32 bytes that belong to one store.
+  public init(key: Data) {
+    precondition(key.count == 32, "AES-256 has keys of 32 bytes")
+    self.key = SymmetricKey(data: key)
+  }
+
+  /// Another text each time.
+  public func text(of token: ChangeToken) throws -> String {
+    let box = try AES.GCM.seal(token.bytes, using: key, authenticating: [Self.version])
+    return Self.base64URL(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
+  }
+
+  public func token(in text: String) throws(ChangeTokenError) -> ChangeToken {
+    guard let bytes = Self.bytes(base64URL: text), let version = bytes.first,
+      bytes.count == Self.byteCounts[version]
+    else { throw .malformed }
+    guard version == Self.version, let box = try? AES.GCM.SealedBox(combined: bytes.dropFirst()),
+      let opened = try? AES.GCM.open(box, using: key, authenticating: [version]), let token = ChangeToken(bytes: opened)
+    else { throw .foreign }
+    return token
+  }
+
+  private static func base64URL(_ bytes: Data) -> String {
+    bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+
+  /// `nil` for anything but the one spelling of some bytes: Foundation also takes others.
+  private static func bytes(base64URL text: String) -> Data? {
+    guard text.utf8.count <= 100 else { return nil }
+    let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    let standard = text.replacing("-", with: "+").replacing("_", with: "/") + padding
+    guard let bytes = Data(base64Encoded: standard), base64URL(bytes).utf8.elementsEqual(text.utf8) else { return nil }
+    return bytes
+  }
+}
+
+/// Why a text is not a change token of this server's store.
+public enum ChangeTokenError: Error, Hashable, Sendable {
+  /// Not a change token at all.
+  case malformed
+  /// One of another store or version, or not as it was sealed.
+  case foreign
+}

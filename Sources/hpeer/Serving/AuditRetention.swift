@@ -1,0 +1,38 @@
+import HealthStore
+import Logging
+import ServiceLifecycle
+
+/// Removes audit events that have grown too old, when a server starts and once a day after that.
+struct AuditRetention: Service {
+  static let defaultDays = 365
+
+  let store: HealthStore
+  let days: Int
+  let logger: Logger
+
+  func run() async {
+    await cancelWhenGracefulShutdown {
+      while !Task.isCancelled {
+        await prune()
+        try? await Task.sleep(for: .seconds(86_400))
+      }
+    }
+  }
+
+  private func prune() async {
+    do {
+      switch try await store.pruneAudit(olderThan: Int64(days) * 86_400) {
+      case .nothing, .removed: break
+      case .clockInDoubt:
+        logger.notice("old audit events are kept for now: the clock may be wrong")
+      case .damaged(let damage):
+        logger.error(
+          "old audit events are kept: \(damage.first?.description ?? "the log is damaged"); see `hpeer audit verify`")
+      }
+    } catch StoreError.cancelled {
+      return
+    } catch {
+      logger.error("old audit events cannot be removed: \(error)")
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerClient
+import PeerProtocol
+import PeerTrust
+import Testing
+
+/// What a reader may see, what it may not, and the reader's scope.
+private struct Case: Sendable, CustomTestStringConvertible {
+  var testDescription: String
+  var scope: PeerScope
+  var visible: [Sample]
+  var hidden: [Sample]
+
+  static var all: [Case] {
+    let systolic = Samples.quantity(Samples.systolic, 120, "mmHg", at: Samples.noon)
+    let diastolic = Samples.quantity(Samples.diastolic, 80, "mmHg", at: Samples.noon - 9_000)
+    let pressure = Samples.sample(
+      Samples.bloodPressure, .correlation(Correlation(members: [systolic.reference, diastolic.reference])))
+    let early = Samples.heartRates(7).map { sample in
+      Samples.quantity(at: sample.start.seconds - 1_000_000)
+    }
+    let steps = (0..<9).map { Samples.quantity(Samples.stepCount, Double($0), "count", at: Samples.noon + $0 * 30) }
+    return [
+      Case(
+        testDescription: "some types",
+        scope: PeerScope(types: [Samples.heartRate.rawValue, Samples.bloodPressure.rawValue]),
+        visible: Samples.heartRates(5) + [pressure], hidden: steps + [systolic, diastolic]),
+      Case(
+        testDescription: "from a date on",
+        scope: PeerScope(earliest: Date(timeIntervalSince1970: Double(Samples.noon))),
+        visible: Samples.heartRates(5) + steps + [pressure, systolic],
+        hidden: early + [diastolic, Samples.quantity(Samples.walking, 3, "m", at: Samples.noon - 1)]),
+      Case(
+        testDescription: "some types from a date on",
+        scope: PeerScope(
+          types: [Samples.heartRate.rawValue], earliest: Date(timeIntervalSince1970: Double(Samples.noon))),
+        visible: Samples.heartRates(5), hidden: early + steps),
+    ]
+  }
+}
+
+@Suite("What lies outside a reader's scope might as well not be there")
+struct VisibilityTests {
+  /// One server has what is hidden among the rest, the other has never had it. Every answer must be the same.
+  @Test("no answer differs", arguments: Case.all)
+  private func answers(_ test: Case) async throws {
+    try await withServer { full in
+      try await withServer { bare in
+        let readers = (
+          Reader(server: full, token: try await full.token(scope: test.scope).token),
+          Reader(server: bare, token: try await bare.token(scope: test.scope).token)
+        )
+        var (first, second) = readers
+        for phase in 0..<6 {
+          let (shown, secret) = Self.batches(phase, test)
+          try await full.store.apply(secret)
+          try await full.store.apply(shown)
+          try await full.store.apply(secret)
+          try await bare.store.apply(shown)
+          let (one, two) = (try await first.everything(), try await second.everything())
+          #expect(one.count == two.count)
+          for (name, answer) in one { #expect(answer == two[name], "\(name) in phase \(phase)") }
+        }
+      }
+    }
+  }
+
+  /// Additions, then deletions of each, then nothing but what is hidden.
+  private static func batches(_ phase: Int, _ test: Case) -> (shown: ChangeBatch, hidden: ChangeBatch) {
+    func tombstones(_ samples: some Sequence<Sample>) -> [Tombstone] {
+      samples.map { Tombstone(sample: $0.reference, deleted: Timestamp(seconds: Samples.noon)) }
+    }
+    return switch phase {
+    case 0: (ChangeBatch(), ChangeBatch())
+    case 1: (ChangeBatch(additions: Array(test.visible.dropLast())), ChangeBatch(additions: test.hidden.dropLast(2)))
+    case 2: (ChangeBatch(deletions: tombstones(test.visible.prefix(1))), ChangeBatch())
+    case 3: (ChangeBatch(), ChangeBatch(deletions: tombstones(test.hidden.prefix(2))))
+    case 4: (ChangeBatch(), ChangeBatch(additions: test.hidden.suffix(2)))
+    default: (ChangeBatch(additions: test.visible.suffix(1)), ChangeBatch())
+    }
+  }
+
+  @Test("a scope that is widened misses nothing and doubles nothing, and one that is narrowed shows nothing more")
+  func scopeChanges() async throws {
+    let old = (0..<30).map { Samples.quantity(Samples.stepCount, Double($0), "count", at: Samples.noon - 40 + $0) }
+    try await withServer(ServerOptions(samples: Samples.heartRates(30) + old)) { server in
+      try await withStore { store in
+        let narrow = PeerScope(types: [Samples.heartRate.rawValue])
+        let (client, record) = try await server.record(scope: narrow)
+        let pull = Pull(into: store, from: record, at: server.endpoint)
+        #expect(try await pull.run().added == 30)
+        try await server.store.apply(ChangeBatch(deletions: [Self.tombstone(old[0])]))
+        #expect(try await pull.run().changes == 0)
+
+        let later = PeerScope(earliest: Date(timeIntervalSince1970: Double(Samples.noon - 20)))
+        try await server.registry.setScope(later, ofClient: client)
+        let widened = try await pull.run()
+        #expect((widened.requests, widened.added, widened.unchanged) == (2, 10, 30))
+
+        try await server.registry.setScope(.everything, ofClient: client)
+        let all = try await pull.run()
+        #expect((all.requests, all.added) == (2, 19))
+        #expect(try await store.content() == server.store.content())
+        #expect(try await pull.run().changes == 0)
+
+        try await server.registry.setScope(narrow, ofClient: client)
+        let secret = Samples.quantity(Samples.stepCount, 1, "count")
+        let open = Samples.quantity(at: Samples.noon + 9_999_999)
+        try await server.store.apply(
+          ChangeBatch(additions: [secret, open], deletions: [Self.tombstone(old[5]), Self.tombstone(old[20])]))
+        let narrowed = try await pull.run()
+        #expect((narrowed.requests, narrowed.added, narrowed.deleted, narrowed.unchanged) == (2, 1, 0, 30))
+        #expect(try await store.sample(secret.reference) == nil)
+        #expect(try await store.sample(old[20].reference) != nil)
+        #expect(try await pull.run().changes == 0)
+      }
+    }
+  }
+
+  private static func tombstone(_ sample: Sample) -> Tombstone {
+    Tombstone(sample: sample.reference, deleted: Timestamp(seconds: Samples.noon))
+  }
+}
+
+/// Asks everything that a paired peer can ask, and goes on from its last token each time.
+private struct Reader {
+  let server: TestServer
+  let token: BearerToken
+  private var positions: [String: String] = [:]
+
+  init(server: TestServer, token: BearerToken) {
+    self.server = server
+    self.token = token
+  }
+
+  /// Answers by question, in a form that depends on what they say only.
+  mutating func everything() async throws -> [String: String] {
+    var answers: [String: String] = [:]
+    let status = try await server.get(Route.status, token: token).data()
+    answers["status"] = "\(status["availableTypes"] ?? "none")"
+    answers["types"] = try await text(Route.types)
+    for page in [
+      "heartRate", "heartRate&offset=1&limit=2", "heartRate&offset=100", "stepCount", "stepCount&limit=0",
+      "bloodPressure", "bloodPressureSystolic", "distanceWalkingRunning", "sleepAnalysis",
+      "HKQuantityTypeIdentifierOfTheFuture", "nonsense",
+    ] {
+      let path = "\(Route.data)?type=\(page)"
+      answers[path] = try await text(path)
+    }
+    for query in ["", "types=stepCount", "types=heartRate,sleepAnalysis", "limit=2"] {
+      answers["changes?\(query)"] = try await changes(query, since: nil)
+      answers["changes?since&\(query)"] = try await changes(query, since: positions[query])
+    }
+    return answers
+  }
+
+  private func text(_ path: String) async throws -> String {
+    let answer = try await server.get(path, token: token)
+    let data = try JSONSerialization.data(withJSONObject: answer.object(), options: [.sortedKeys])
+    return "\(answer.status) \(String(decoding: data, as: UTF8.self))"
+  }
+
+  /// The status, the header with the number to come, and the lines, of each token its length only.
+  private mutating func changes(_ query: String, since: String?) async throws -> String {
+    let path = "\(Route.changes)?\(query)" + (since.map { "&since=\($0)" } ?? "")
+    let answer = try await server.get(path, token: token)
+    guard answer.status == 200 else { return try await text(path) }
+    var said = ["\(answer.headers.first(name: ChangeFeed.expectedHeader) ?? "none")"]
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    for line in try answer.lines() {
+      if case .token(let text, let more) = line {
+        positions[query] = text
+        said.append("\(text.utf8.count) \(more)")
+      } else {
+        said.append(String(decoding: try encoder.encode(line), as: UTF8.self))
+      }
+    }
+    return said.joined(separator: "\n")
+  }
+}
