@@ -2,28 +2,33 @@ import Foundation
 import PeerProtocol
 
 extension FuzzTarget {
-  private static let seal = ChangeTokenSeal(key: Data(repeating: 7, count: 32))
-
-  /// No input opens without the key; what was sealed opens again, and not with any other character in it.
+  /// The first byte tells what follows: a token as it came; or the change, epoch and filter of one that is sealed, and
+  /// changes to its text.
   @Sendable static func changeToken(_ input: [UInt8]) {
-    do throws(ChangeTokenError) {
-      let token = try seal.token(in: text(input))
-      fatalError("broken promise: nobody forges a token: \(token)")
-    } catch {}
-    guard input.count >= 26 else { return }
-    func number(_ index: Int) -> UInt64 { input[index * 8..<index * 8 + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-    let token = ChangeToken(change: Int64(number(0) >> 1), epoch: number(1), filter: number(2))
+    guard let mode = input.first else { return }
+    let rest = Array(input.dropFirst())
+    guard mode & 1 == 1, rest.count >= 24 else {
+      let spelling = text(rest)
+      require((try? seal.token(in: spelling)) == nil, "nobody guesses a sealed token: \(spelling)")
+      return
+    }
+    let numbers = (0..<3).map { index in rest[index * 8..<index * 8 + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+    let token = ChangeToken(change: Int64(numbers[0] >> 1), epoch: numbers[1], filter: numbers[2])
     do {
       let sealed = try seal.text(of: token)
-      require(try seal.token(in: sealed) == token, "a sealed token opens")
-      var letters = Array(sealed.utf8)
-      let place = Int(input[24]) % letters.count
-      guard letters[place] != input[25] else { return }
-      letters[place] = input[25]
-      let changed = String(decoding: letters, as: UTF8.self)
-      require((try? seal.token(in: changed)) == nil, "a token that was changed does not open")
+      require(try seal.token(in: sealed) == token, "a token opens: \(sealed)")
+      require((try? otherSeal.token(in: sealed)) == nil, "another store's key does not open it: \(sealed)")
+      var changed = Array(sealed.utf8)
+      for (index, change) in rest.dropFirst(24).enumerated() {
+        changed[Int(change) % changed.count] ^= UInt8(truncatingIfNeeded: index + 1)
+      }
+      let other = text(changed)
+      if other != sealed { require((try? seal.token(in: other)) == nil, "a change shows: \(sealed), \(other)") }
     } catch {
       fatalError("broken promise: a token can be sealed and opened: \(error)")
     }
   }
+
+  static let seal = ChangeTokenSeal(key: Data(repeating: 1, count: 32))
+  private static let otherSeal = ChangeTokenSeal(key: Data(repeating: 2, count: 32))
 }

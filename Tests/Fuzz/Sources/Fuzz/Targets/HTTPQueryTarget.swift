@@ -11,6 +11,7 @@ extension FuzzTarget {
       let value = parts.count == 2 ? parts[1] : ""
       fields[parts[0]] = fields[parts[0]] ?? value.removingPercentEncoding.map { $0[...] } ?? value
     }
+    _ = fields["since"].map { try? seal.token(in: String($0)) }
     let selection: ChangeSelection
     do throws(ChangeSelectionError) {
       selection = try ChangeSelection(types: fields["types"], limit: fields["limit"])
