@@ -11,6 +11,7 @@ struct AuditCommandTests {
     scratch = try Scratch()
   }
 
+  /// Each import writes down that it begins and that it has ended.
   @Test("old events are removed by hand, and what remains can be verified")
   func pruning() async throws {
     for _ in 0..<2 { #expect(try await home.run("import", SampleExport.small.value).status == 0) }
@@ -18,13 +19,13 @@ struct AuditCommandTests {
     #expect(young.status == 0)
     #expect(young.errors.contains("No event is older than 365 days."))
     let dry = try await home.run("audit", "prune", "--older-than", "0", "--dry-run")
-    #expect(dry.errors.hasPrefix("2 events up to "))
+    #expect(dry.errors.hasPrefix("4 events up to "))
     #expect(dry.errors.contains("would be removed"))
-    #expect(try await home.run("audit").output.split(separator: "\n").count == 2)
+    #expect(try await home.run("audit").output.split(separator: "\n").count == 4)
     #expect(try await home.run("audit", "prune", "--older-than", "0").errors.contains("were removed"))
     let verified = try await home.run("audit", "verify")
     #expect(verified.status == 0)
-    #expect(verified.output.contains("1 event. 2 older events had been pruned before."))
+    #expect(verified.output.contains("1 event. 4 older events had been pruned before."))
     #expect(try await home.run("audit").output.contains("audit.pruned"))
     #expect(try await home.run("audit", "prune", "--older-than", "-1").status == 2)
   }
@@ -40,7 +41,7 @@ struct AuditCommandTests {
     #expect(verified.errors.contains("event 2 was changed; event 3 is missing"))
     let pruned = try await home.run("audit", "prune", "--older-than", "0")
     #expect(pruned.status == 10)
-    #expect(try await home.run("audit").output.split(separator: "\n").count == 2)
+    #expect(try await home.run("audit").output.split(separator: "\n").count == 5)
   }
 
   @Test("serving removes what is too old")
@@ -49,7 +50,7 @@ struct AuditCommandTests {
     let (server, _) = try await home.serve(["--port", "0", "--no-advertise", "--audit-days", "365"])
     server.send(SIGINT)
     #expect(try await server.outcome().status == 0)
-    #expect(try await home.run("audit").output.split(separator: "\n").count == 4)
+    #expect(try await home.run("audit").output.split(separator: "\n").count == 6)
     #expect(try await home.run("serve", "--audit-days", "-1").status == 2)
   }
 }

@@ -46,13 +46,21 @@ public struct Pull: Sendable {
     ) { connection in
       var more = true
       var hasStartedOver = false
+      var inVain = 0
       while more {
+        let before = done.changes
         do {
           more = try await request(connection, &done, progress)
+          inVain = done.changes == before ? inVain + 1 : 0
         } catch PeerError.tokenGone where !hasStartedOver {
           // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
           hasStartedOver = true
+          inVain = 0
           try await store.forgetPosition(of: consumer)
+        }
+        // Asking ever again would have the same answer, for ever.
+        if more, inVain == 2 {
+          throw PeerError.unexpectedAnswer(status: 200, message: "more changes were announced, and none came")
         }
       }
     }
@@ -70,7 +78,6 @@ public struct Pull: Sendable {
     _ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report
   ) async throws -> Bool {
     let since = try await store.position(of: consumer)
-    let before = done.changes
     done.requests += 1
     let head = try await connection.send(
       .GET, path(since: since),
@@ -114,10 +121,6 @@ public struct Pull: Sendable {
     }
     done.bytes = connection.bytesReceived
     guard let last, batch.isEmpty else { throw PeerError.feed(.cutOff) }
-    // Asking again would have the same answer, for ever.
-    if last, done.changes == before {
-      throw PeerError.unexpectedAnswer(status: 200, message: "more changes were announced, and none came")
-    }
     return last
   }
 

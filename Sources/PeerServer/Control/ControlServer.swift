@@ -103,11 +103,14 @@ public struct ControlServer: Service {
         logger.warning("another user of this machine tried to use the control socket")
         return try await send(.failed(message: "not yours"), outbound)
       }
-      guard let line = try await inbound.first(where: { _ in true }) else { return }
+      // Kept to the end: without a reader nothing would notice how much else is sent.
+      var lines = inbound.makeAsyncIterator()
+      guard let line = try await lines.next() else { return }
       switch try? JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView)) {
       case nil: try await send(.failed(message: "unknown request"), outbound)
       case .openWindow(let scope): try await untilClosed(connection.channel) { try await openWindow(scope, outbound) }
       }
+      withExtendedLifetime(lines) {}
     }
   }
 

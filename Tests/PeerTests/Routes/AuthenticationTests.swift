@@ -33,7 +33,7 @@ struct AuthenticationTests {
       let bad = [
         "", "Bearer", "Bearer ", "Bearer  \(good)", "Basic \(good)", good, "Bearer \(good) ", "Bearer \(good)x",
         "Bearer \(good.dropLast())", "Bearer \(stranger)", "Bearer \(good),\(good)", "Bearer \u{e9}\u{e9}",
-        "Bearer " + String(repeating: "A", count: 600), "Bearer " + String(repeating: "A", count: 60_000),
+        "Bearer " + String(repeating: "A", count: 600), "Bearer " + String(repeating: "A", count: 16_000),
       ]
       // White space around a field's value is not part of it (RFC 9110 section 5.5).
       for text in bad where text != "Bearer \(good) " {

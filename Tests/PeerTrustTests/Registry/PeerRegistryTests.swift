@@ -347,6 +347,7 @@ import Testing
   @Test func aFileThatIsNoDatabaseIsRefusedAndLeftAlone() async throws {
     let garbage = Data(String(repeating: "not a database ", count: 500).utf8)
     try garbage.write(to: directory.url.appending(path: "peers.sqlite"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.path("peers.sqlite"))
     let error = await #expect(throws: PeerRegistryError.self) { try await open() }
     guard case .damaged(directory.path("peers.sqlite"), _) = error else {
       Issue.record("\(String(describing: error))")
