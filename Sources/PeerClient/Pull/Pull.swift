@@ -42,7 +42,8 @@ public struct Pull: Sendable {
     var done = PullProgress()
     if full { try await store.forgetPosition(of: consumer) }
     try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity, silenceLimit: silenceLimit
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
+      silenceLimit: silenceLimit
     ) { connection in
       var more = true
       var hasStartedOver = false

@@ -3,6 +3,7 @@ import HTTPTypes
 import HealthModel
 import HealthStore
 import Hummingbird
+import NIOConcurrencyHelpers
 import NIOCore
 import PeerProtocol
 import PeerTrust
@@ -43,28 +44,35 @@ struct ChangeRoutes {
     let isWhole = start.isLast || start.changes.count >= query.limit
     // What cannot be written down is not sent. HEAD sends nothing.
     if request.method != .head { try await audit.begin(client, query, start, isWhole: isWhole) }
+    // Taken out when it is sent: hundreds of clients that wait must not keep a page each beside the one they wait for.
+    let first = NIOLockedValueBox<EncodedPage?>(try encode(start, query: query))
+    let startAnchor = start.anchor
     let body = ResponseBody { writer in
       var served = 0
-      var page = start
+      var anchor = startAnchor
+      var page = first.withLockedValue { $0.take() }
       do {
-        while true {
-          try await writer.write(ByteBuffer(bytes: try encode(page, query: query)))
-          served += page.changes.count
-          if page.isLast || served >= query.limit { break }
-          page = try await self.page(query, since: page.anchor, epoch: page.epoch, taken: served)
+        while let current = page {
+          page = nil
+          anchor = current.anchor
+          try await writer.write(current.bytes)
+          served += current.count
+          if current.isLast || served >= query.limit { break }
+          page = try encode(
+            await self.page(query, since: current.anchor, epoch: current.epoch, taken: served), query: query)
         }
         try await writer.finish(nil)
       } catch let error as StoreError where !Task.isCancelled {
         // The status is long gone: the last line says what happened, and the client keeps what its tokens cover.
         context.logger.error("store", metadata: ["error": "\(error)"])
-        await audit.read(client, query, count: served, upTo: page.anchor, complete: false)
+        await audit.read(client, query, count: served, upTo: anchor, complete: false)
         try await writer.write(ByteBuffer(bytes: try Self.encode(.error("The store cannot answer right now."))))
         return try await writer.finish(nil)
       } catch {
-        await audit.read(client, query, count: served, upTo: page.anchor, complete: false)
+        await audit.read(client, query, count: served, upTo: anchor, complete: false)
         throw error
       }
-      if !isWhole { await audit.read(client, query, count: served, upTo: page.anchor, complete: true) }
+      if !isWhole { await audit.read(client, query, count: served, upTo: anchor, complete: true) }
     }
     var headers: HTTPFields = [.contentType: "application/x-ndjson", .cacheControl: "no-store"]
     if let name = HTTPField.Name(ChangeFeed.expectedHeader) {
@@ -79,7 +87,16 @@ struct ChangeRoutes {
       since: since, epoch: epoch, filter: query.filter, limit: min(pageSize, query.limit - taken))
   }
 
-  private func encode(_ page: ChangePage, query: ChangeQuery) throws -> [UInt8] {
+  /// A page of the feed as it is sent.
+  private struct EncodedPage {
+    var bytes: ByteBuffer
+    var count: Int
+    var anchor: Anchor
+    var epoch: Epoch
+    var isLast: Bool
+  }
+
+  private func encode(_ page: ChangePage, query: ChangeQuery) throws -> EncodedPage {
     let encoder = ChangeLineEncoder()
     var bytes: [UInt8] = []
     bytes.reserveCapacity(page.changes.count * 400 + 100)
@@ -91,7 +108,9 @@ struct ChangeRoutes {
     }
     let token = ChangeToken(change: page.anchor.change, epoch: page.epoch.id, filter: query.hash)
     try encoder.encode(.token(try seal.text(of: token), more: !page.isLast), into: &bytes)
-    return bytes
+    return EncodedPage(
+      bytes: ByteBuffer(bytes: bytes), count: page.changes.count, anchor: page.anchor, epoch: page.epoch,
+      isLast: page.isLast)
   }
 
   private static func encode(_ line: ChangeLine) throws -> [UInt8] {

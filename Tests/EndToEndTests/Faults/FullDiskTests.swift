@@ -68,9 +68,13 @@ struct FullDiskTests {
     #expect(try await homes.laptop.everything() == before)
     let token = try await homes.laptop.sh("sqlite3 '\(homes.laptop.home)/peers.sqlite' 'SELECT credential FROM server'")
     let header = "Authorization: Bearer " + token.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    let identity = homes.laptop.home + "/identity"
     for path in ["health/types", "health/data?type=heartRate", "api/v2/changes"] {
       let answer = try await RunningCommand(
-        ["curl", "-sk", "-H", header, "-w", "\n%{http_code}", "https://\(host)/\(path)"]
+        [
+          "curl", "-sk", "--cert", identity + "/certificate.pem", "--key", identity + "/key.pem", "-H", header, "-w",
+          "\n%{http_code}", "https://\(host)/\(path)",
+        ]
       ).outcome()
       #expect(answer.lastLine == "503", "\(path)")
       #expect(answer.output.contains(#""success":false"#), "\(path): \(answer.output.prefix(200))")

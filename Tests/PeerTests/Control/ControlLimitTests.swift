@@ -60,7 +60,9 @@ struct ControlLimitTests {
     try await withServer(ServerOptions(derivesKeys: false)) { server in
       try await server.withControl { path in
         try await connect(path).executeThenClose { inbound, outbound in
-          for piece in [#"{"open"#, "Win", #"dow":{"#, "}}", "\n"] { try await outbound.write(ByteBuffer(string: piece)) }
+          for piece in [#"{"open"#, "Win", #"dow":{"#, "}}", "\n"] {
+            try await outbound.write(ByteBuffer(string: piece))
+          }
           let first = try await inbound.first { _ in true }
           #expect(String(buffer: try #require(first)).contains("code"))
         }

@@ -190,7 +190,10 @@ struct ControlTests {
 
   @Test(
     "what is no request opens nothing",
-    arguments: ["", "\n", "open\n", "\u{0}\n", #"{"openWindow":{"scope":{"types":7}}}"# + "\n", String(repeating: "x", count: 40_000)])
+    arguments: [
+      "", "\n", "open\n", "\u{0}\n", #"{"openWindow":{"scope":{"types":7}}}"# + "\n",
+      String(repeating: "x", count: 40_000),
+    ])
   func garbage(text: String) async throws {
     try await withServer(ServerOptions(derivesKeys: false)) { server in
       try await server.withControl { path in
