@@ -53,6 +53,7 @@ struct DoctorTests {
     try await hosts.control("avahi", "studio", "stop")
     let outcome = try await hosts.studio.run("doctor", environment: ["LC_ALL": "C.UTF-8"])
     #expect(outcome.status == 1)
+    #expect(!outcome.errors.contains("hpeer:"), "\(outcome.errors)")
     #expect(outcome.output.contains("\n✗ avahi-daemon is not running"))
     #expect(outcome.output.contains("\n  → "))
     #expect(!outcome.output.contains("\u{1B}"))

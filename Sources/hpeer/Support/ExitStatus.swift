@@ -43,6 +43,8 @@ extension ExitStatus {
   static func exit(with error: any Error) -> Never {
     if let error = error as? OutputError, error == .readerGone { Foundation.exit(0) }
     if case PromptError.interrupted(let signal)? = error as? PromptError { Foundation.exit(128 + signal) }
+    // A command that has said everything.
+    if let code = error as? ExitCode { Foundation.exit(code.rawValue) }
     let status = foreseen(error) ?? leaveToParser(error)
     let capabilities = TerminalCapabilities.current()
     let style = Style(for: .error, of: capabilities)
