@@ -187,6 +187,20 @@ import Testing
     #expect(fewer.uuids.isSubset(of: all.uuids))
   }
 
+  @Test(arguments: ["quantity", "Category", "correlation", "ActivitySummary2", "characteristic"])
+  func anElementThatIsNamedLikeAKindCanBeReadBack(_ name: String) throws {
+    let reading = try Reading(
+      ExportText(#"<\#(name) type="t" sourceName="s" startDate="\#(ExportText.date(0))" value="7"/>"#))
+    let sample = try #require(reading.samples.first)
+    #expect(try JSONDecoder().decode(Sample.self, from: JSONEncoder().encode(sample)) == sample)
+    guard case .unknown(let kind, .object(let content)) = sample.payload else {
+      Issue.record("\(sample.payload)")
+      return
+    }
+    #expect(kind == (name == "ActivitySummary2" ? "activitySummary2" : "foreign.\(name.lowercased())"))
+    #expect(content["attributes"] != nil)
+  }
+
   @Test func unknownElementsInsideOthersAreCounted() throws {
     let reading = try Reading(
       ExportText(

@@ -72,7 +72,7 @@ extension SampleReader {
     }
     var content: [String: JSONValue] = ["attributes": json(draft.attributes)]
     if !children.isEmpty { content["children"] = .array(children) }
-    draft.sample.payload = .unknown(kind: Self.lowerCamel(element.name), content: .object(content))
+    draft.sample.payload = .foreign(Self.lowerCamel(element.name), .object(content))
   }
 
   /// A `MetadataEntry` of a tree; `nil`, and counted, when it has no key.

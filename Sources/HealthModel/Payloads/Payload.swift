@@ -22,6 +22,16 @@ extension Payload {
     case .unknown(let kind, _): kind
     }
   }
+
+  private static let knownKinds: Set<String> = [
+    "quantity", "category", "correlation", "workout", "activitySummary", "characteristic",
+  ]
+
+  /// Content that this version has no kind for, under the name that it came with. A name that a known kind bears already
+  /// gets `foreign.` before it, because whoever reads it back would look for that kind's payload.
+  public static func foreign(_ name: String, _ content: JSONValue) -> Payload {
+    .unknown(kind: knownKinds.contains(name) ? "foreign.\(name)" : name, content: content)
+  }
 }
 
 /// A number in a unit (`HKQuantity`).
