@@ -55,31 +55,6 @@ struct ConnectionLimitTests {
     }
   }
 
-  @Test("an address whose connections are all at work is told 429, but not whoever has a token there")
-  func addressFull() async throws {
-    var limits = ServingLimits()
-    limits.connectionsPerAddress = 1
-    limits.requestBurst = 1_000_000
-    try await withServer(ServerOptions(serving: limits)) { server in
-      let token = try await server.token().token
-      // Answers that nobody reads keep a connection at work; until it is, it makes room.
-      let request = "GET \(Route.openAPI) HTTP/1.1\r\nHost: a\r\n\r\n"
-      var stalled: [any Channel] = []
-      defer { for channel in stalled { channel.close(promise: nil) } }
-      let refused = try await eventually { () -> Answer? in
-        stalled.append(
-          try await connectRaw(to: server.port, tls: true, unread: String(repeating: request, count: 16)))
-        try await Task.sleep(for: .milliseconds(20 * stalled.count))
-        let answer = try await server.get(Route.status)
-        return answer.status == 429 ? answer : nil
-      }
-      #expect(refused.headers.first(name: "Retry-After") != nil)
-      #expect(refused.headers.first(name: "Connection") == "close")
-      #expect(try refused.failure().hasPrefix("Too many"))
-      #expect(try await server.get(Route.types, token: token).status == 200)
-    }
-  }
-
   @Test("as many pulls as there may be, all at work: the next is told 503")
   func pairedFull() async throws {
     var limits = ServingLimits()

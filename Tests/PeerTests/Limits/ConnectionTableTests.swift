@@ -41,8 +41,8 @@ struct ConnectionTableTests {
   func largestCrowd() throws {
     let others = try (0..<2).map { _ in try admit(b).new }
     let crowd = try (0..<4).map { _ in try admit(a).new }
-    #expect(try admit(b).replaced === crowd[0])
-    #expect(try admit(.ipv4(3)).replaced === crowd[1])
+    #expect(try admit(.ipv4(3)).replaced === crowd[0])
+    #expect(try admit(.ipv4(4)).replaced === crowd[1])
     #expect(table.counts.open == 6)
     withExtendedLifetime(others) {}
   }
