@@ -8,6 +8,8 @@ struct Series: Sendable {
   private let rhythm: Rhythm
   private let identity: HealthHistory.Identity
   private let count: Int
+  /// From here on samples come live.
+  private let live: Int64
   private var random: SeededGenerator
   private var index = 0
   /// Of the next sample, in seconds since 1970.
@@ -19,10 +21,11 @@ struct Series: Sendable {
   /// What the value wanders about.
   private var level = 0.5
 
-  init(_ kind: SeriesKind, count: Int, identity: HealthHistory.Identity, random: SeededGenerator) {
+  init(_ kind: SeriesKind, count: Int, identity: HealthHistory.Identity, live: Int64, random: SeededGenerator) {
     self.kind = kind
     self.identity = identity
     self.count = count
+    self.live = live
     self.random = random
     rhythm = Rhythm(gap: kind.gap, run: kind.run, count: count)
     start = rhythm.start(of: 0, after: HealthHistory.begin, &self.random)
@@ -30,11 +33,11 @@ struct Series: Sendable {
   }
 
   var isOver: Bool { index >= count }
-  var hasImports: Bool { !isOver && start < HealthHistory.live }
+  var hasImports: Bool { !isOver && start < live }
 
   /// The next sample; a correlation comes after its members.
   mutating func next() -> [Sample] {
-    let isLive = start >= HealthHistory.live
+    let isLive = start >= live
     // What is contiguous is so within a run only.
     let length = min(kind.isContiguous ? kind.gap.upperBound : kind.length.draw(&random), following - start)
     let end = start + length

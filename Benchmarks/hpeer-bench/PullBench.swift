@@ -27,6 +27,8 @@ struct PullBench: AsyncParsableCommand {
   var seed: UInt64 = 1
   @Option(help: "UUIDs of the samples: random or derived (from the content, as an import's).")
   var identity = HealthHistory.Identity.random
+  @Option(help: "The share of the years that came by import, in blocks by type; the rest came live, mixed by time.")
+  var imported = 0.9
   @Option(help: "The program to measure; by default the hpeer beside this one.")
   var hpeer: String?
   @Option(help: "Keep stores in this directory and use them the next time. Without it nothing is left.")
@@ -36,6 +38,7 @@ struct PullBench: AsyncParsableCommand {
 
   func validate() throws {
     guard (samples ?? 1000) >= 1000 else { throw ValidationError("--samples takes 1000 or more.") }
+    guard (0...1).contains(imported) else { throw ValidationError("--imported takes a number from 0 to 1.") }
     guard (repeats ?? 1) >= 1 else { throw ValidationError("--repeats takes 1 or more.") }
   }
 
@@ -49,7 +52,8 @@ struct PullBench: AsyncParsableCommand {
     let ending = Ending(workspace)
     defer { ending.clean() }
     let bench = Bench(
-      sizes: sizes, seed: seed, identity: identity, program: try Program(path: program), workspace: workspace)
+      sizes: sizes, seed: seed, identity: identity, imported: imported, program: try Program(path: program),
+      workspace: workspace)
     var report = Report(bench)
     // In their own order: what one prepares, the next uses.
     for row in PullRow.allCases where only.contains(row) {

@@ -100,7 +100,7 @@ struct Homes: Sendable {
 
   private func fill(_ home: String, count: Int) async throws {
     let store = try HealthStore(directory: home)
-    var history = HealthHistory(seed: bench.seed, count: count, identity: bench.identity)
+    var history = HealthHistory(seed: bench.seed, count: count, identity: bench.identity, imported: bench.imported)
     var samples = history.next(Self.batch)
     while !samples.isEmpty {
       let current = history
@@ -117,7 +117,7 @@ struct Homes: Sendable {
 
   /// Stores of another seed, or of a schema that has changed since, are others.
   private func key(_ count: Int) throws -> String {
-    "\(count)-\(bench.seed)-\(bench.identity)-\(try BareInsert.schemaMark(in: workspace))"
+    "\(count)-\(bench.seed)-\(bench.identity)-\(bench.imported)-\(try BareInsert.schemaMark(in: workspace))"
   }
 
   private func copy(_ name: String, to path: String) async throws {

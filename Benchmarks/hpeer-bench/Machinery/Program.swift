@@ -64,7 +64,8 @@ struct Command: Sendable {
 
   init(_ program: Program, _ arguments: [String], home: String, input: String? = nil, in workspace: Workspace) {
     self.program = program.path
-    self.arguments = [program.path] + arguments + (arguments.contains("--help") ? [] : ["--home", home])
+    let hasHome = arguments.last != "--help" && arguments.last != "--version"
+    self.arguments = [program.path] + arguments + (hasHome ? ["--home", home] : [])
     files = workspace.fresh("run")
     if let input { _ = FileManager.default.createFile(atPath: files + ".in", contents: Data(input.utf8)) }
   }

@@ -43,7 +43,7 @@ struct Report {
       }
     }
     let head =
-      "\(HumanFormat.count(bench.sizes.samples, "sample")), \(bench.identity) UUIDs, seed \(bench.seed), "
+      "\(HumanFormat.count(bench.sizes.samples, "sample")), \(Int(bench.imported * 100)) % imported, \(bench.identity) UUIDs, seed \(bench.seed), "
       + "\(ProcessInfo.processInfo.activeProcessorCount) processors, medians of \(bench.sizes.repeats)"
     return (Self.isDebug ? [Self.warning] : []) + [head, ""] + table.rendered()
   }
@@ -75,6 +75,7 @@ struct Report {
     var repeats: Int
     var seed: UInt64
     var identity: String
+    var imported: Double
     var rows: [Entry]
   }
 
@@ -83,7 +84,7 @@ struct Report {
       configuration: Self.isDebug ? "debug" : "release",
       processors: ProcessInfo.processInfo.activeProcessorCount, samples: bench.sizes.samples,
       largeSamples: bench.sizes.large, repeats: bench.sizes.repeats, seed: bench.seed,
-      identity: bench.identity.rawValue,
+      identity: bench.identity.rawValue, imported: bench.imported,
       rows: rows.map { row in
         Summary.Entry(
           id: row.row.rawValue, title: row.row.title, skipped: row.skipped,

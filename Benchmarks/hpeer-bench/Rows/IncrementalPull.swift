@@ -32,7 +32,10 @@ struct IncrementalPull {
       _ = try await pull(side)
       sides.append(side)
     }
+    var starts: [Double] = []
     for round in 0..<bench.sizes.warmUps + bench.sizes.shortRepeats {
+      let start = try await bench.program.run(["--version"], home: bench.workspace.path, in: bench.workspace)
+      if round >= bench.sizes.warmUps { starts.append(start.seconds * 1000) }
       for index in sides.indices {
         let one = try await pullOne(sides[index])
         let none = try await pull(sides[index])
@@ -45,11 +48,13 @@ struct IncrementalPull {
     }
     for index in sides.indices { try await count(&sides[index]) }
     for side in sides { try await side.server.service.stop() }
-    return row(sides)
+    var row = Row(.incremental)
+    row.add("hpeer --version, for comparison", medianOf: starts, .milliseconds)
+    describe(sides, in: &row)
+    return row
   }
 
-  private func row(_ sides: [Side]) -> Row {
-    var row = Row(.incremental)
+  private func describe(_ sides: [Side], in row: inout Row) {
     for side in sides {
       row.add("one change, store of \(side.count)", medianOf: side.one, .milliseconds, goal: .atMost(60))
     }
@@ -65,7 +70,6 @@ struct IncrementalPull {
     row.add("nothing new: requests", Double(sides[1].requests), .count, goal: .atMost(1))
     row.add("nothing new: connections", Double(sides[1].wireOfNone.connections), .count, goal: .atMost(1))
     row.add("nothing new: on the wire", Double(sides[1].wireOfNone.bytes), .bytes)
-    return row
   }
 
   private func pullOne(_ side: Side) async throws -> (milliseconds: Double, added: Int, requests: Int) {

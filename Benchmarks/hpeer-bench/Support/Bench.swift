@@ -5,6 +5,7 @@ struct Bench: Sendable {
   let sizes: Sizes
   let seed: UInt64
   let identity: HealthHistory.Identity
+  let imported: Double
   let program: Program
   let workspace: Workspace
 
