@@ -114,6 +114,18 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
 
+    // MARK: Measurements
+
+    .target(name: "BenchData", dependencies: ["HealthModel", "TestSupport"], path: "Benchmarks/BenchData"),
+    .executableTarget(
+      name: "hpeer-bench",
+      dependencies: [
+        "BenchData", "HealthModel", "HealthStore", "PeerClient", "PeerProtocol", "PeerTrust", "Terminal", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Benchmarks/hpeer-bench"),
+
     // MARK: System libraries
 
     // No pkgConfig: avahi-client.pc asks for -D_REENTRANT, which SwiftPM prohibits, and the module map links the libraries.
@@ -128,6 +140,7 @@ let package = Package(
     // MARK: Tests
 
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"]),
+    .testTarget(name: "BenchDataTests", dependencies: ["BenchData"]),
     .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "TestSupport"]),
     .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
     .testTarget(

@@ -1,15 +1,15 @@
 import Foundation
 
 /// Blocking sockets on loopback.
-enum TCPSocket {
-  static func make() throws -> Int32 {
+public enum TCPSocket {
+  public static func make() throws -> Int32 {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
     return descriptor
   }
 
   /// Binds to a free port and listens; returns the port.
-  static func listen(_ descriptor: Int32, backlog: Int32 = 64) throws -> Int {
+  public static func listen(_ descriptor: Int32, backlog: Int32 = 64) throws -> Int {
     guard withAddress(port: 0, { bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, backlog) == 0 else {
       throw POSIXError(.EADDRINUSE)
     }
@@ -21,7 +21,7 @@ enum TCPSocket {
     return Int(UInt16(bigEndian: address.sin_port))
   }
 
-  static func connect(to port: Int) -> Int32? {
+  public static func connect(to port: Int) -> Int32? {
     guard let descriptor = try? make() else { return nil }
     guard withAddress(port: port, { Glibc.connect(descriptor, $0, $1) }) == 0 else {
       close(descriptor)
@@ -30,7 +30,7 @@ enum TCPSocket {
     return withoutDelay(descriptor)
   }
 
-  static func accept(_ listener: Int32) -> Int32? {
+  public static func accept(_ listener: Int32) -> Int32? {
     let descriptor = Glibc.accept(listener, nil, nil)
     guard descriptor >= 0 else { return nil }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -38,14 +38,14 @@ enum TCPSocket {
   }
 
   /// What has arrived, or `nil` at the end.
-  static func read(_ descriptor: Int32) -> [UInt8]? {
+  public static func read(_ descriptor: Int32) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = recv(descriptor, &buffer, buffer.count, 0)
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
   /// Whether all of it could be written.
-  static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
+  public static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
     bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -59,7 +59,7 @@ enum TCPSocket {
   }
 
   /// Ends a connection with RST: what connecting to AF_UNSPEC means to Linux (connect(2)).
-  static func reset(_ descriptor: Int32) {
+  public static func reset(_ descriptor: Int32) {
     var nowhere = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     _ = Glibc.connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
   }

@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// Measures hpeer on this machine, with data of its own. `scripts/bench` builds and runs it.
+@main
+struct HpeerBench: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hpeer-bench", abstract: "Measure hpeer against what SQLite itself can do, in ratios of one run.",
+    subcommands: [PullBench.self], defaultSubcommand: PullBench.self)
+}

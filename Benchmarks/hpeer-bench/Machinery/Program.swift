@@ -1,0 +1,114 @@
+import Foundation
+
+/// The program that is measured.
+struct Program: Sendable {
+  let path: String
+
+  init(path: String) throws {
+    guard access(path, X_OK) == 0 else {
+      throw BenchFailure("\(path) cannot be run: build it with `swift build -c release --product hpeer`.")
+    }
+    self.path = path
+  }
+
+  /// A run from start to exit.
+  struct Outcome: Sendable {
+    var status: Int32
+    var seconds: Double
+    /// Of its resident memory, in bytes.
+    var peak: Int
+    var cpuSeconds: Double
+    var output: String
+    var errors: String
+
+    /// The one JSON object on standard output.
+    func json() throws -> [String: Any] {
+      guard let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] else {
+        throw BenchFailure("hpeer printed no JSON object: \(output)")
+      }
+      return object
+    }
+  }
+
+  /// Runs a command to its end; throws unless it exits with 0.
+  func run(_ arguments: [String], home: String, input: String? = nil, in workspace: Workspace) async throws -> Outcome {
+    let command = Command(self, arguments, home: home, input: input, in: workspace)
+    let outcome = try await Blocking.run {
+      let started = ContinuousClock.now
+      let pid = try command.start()
+      let (status, usage) = Children.shared.reap(pid)
+      let seconds = started.duration(to: .now).seconds
+      defer { command.removeFiles() }
+      return Outcome(
+        status: status, seconds: seconds, peak: Int(usage.ru_maxrss) * 1024, cpuSeconds: usage.cpuSeconds,
+        output: command.output, errors: command.errors)
+    }
+    guard outcome.status == 0 else {
+      throw BenchFailure("hpeer \(arguments.joined(separator: " ")) failed: \(outcome.errors)")
+    }
+    return outcome
+  }
+
+  /// Whether a command has an option.
+  func has(_ option: String, of command: String, in workspace: Workspace) async throws -> Bool {
+    let help = try await run([command, "--help"], home: workspace.path, in: workspace)
+    return help.output.contains("\(option) ") || help.output.contains("\(option)\n")
+  }
+}
+
+/// One command line, with files for what goes in and out, so that it never waits for a reader.
+struct Command: Sendable {
+  private let program: String
+  private let arguments: [String]
+  private let files: String
+
+  init(_ program: Program, _ arguments: [String], home: String, input: String? = nil, in workspace: Workspace) {
+    self.program = program.path
+    let hasHome = arguments.last != "--help" && arguments.last != "--version"
+    self.arguments = [program.path] + arguments + (hasHome ? ["--home", home] : [])
+    files = workspace.fresh("run")
+    if let input { _ = FileManager.default.createFile(atPath: files + ".in", contents: Data(input.utf8)) }
+  }
+
+  var output: String { (try? String(contentsOfFile: files + ".out", encoding: .utf8)) ?? "" }
+  var errors: String { (try? String(contentsOfFile: files + ".err", encoding: .utf8)) ?? "" }
+
+  func removeFiles() {
+    for end in ["in", "out", "err"] { unlink("\(files).\(end)") }
+  }
+
+  /// Starts it and puts it among ``Children``.
+  func start() throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    let input = access(files + ".in", R_OK) == 0 ? files + ".in" : "/dev/null"
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
+    for (descriptor, end) in [(STDOUT_FILENO, "out"), (STDERR_FILENO, "err")] {
+      posix_spawn_file_actions_addopen(&actions, descriptor, "\(files).\(end)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    }
+    // Signals that this process ignores would stay ignored in the child.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, number) }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+
+    var words = arguments.map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var pid: pid_t = 0
+    let code = posix_spawn(&pid, program, &actions, &attributes, &words, environ)
+    guard code == 0 else { throw BenchFailure("\(program) could not be started: \(String(cString: strerror(code))).") }
+    Children.shared.add(pid)
+    return pid
+  }
+}
+
+extension rusage {
+  var cpuSeconds: Double {
+    Double(ru_utime.tv_sec + ru_stime.tv_sec) + Double(ru_utime.tv_usec + ru_stime.tv_usec) / 1e6
+  }
+}

@@ -1,0 +1,84 @@
+/// A whole store into an empty one, and what SQLite alone needs for the same rows.
+struct FullPull {
+  private let bench: Bench
+
+  init(_ bench: Bench) { self.bench = bench }
+
+  /// Rows of a transaction of the bare insert. The faster of the two is the floor.
+  private static let transactions = [10_000, 100_000]
+
+  func measure() async throws -> Row {
+    let source = try await bench.homes.server(of: bench.sizes.samples)
+    let floor = try await Blocking.run { try BareInsert(rowsOf: source) }
+    let server = try await Server(bench, home: source)
+    var bare: [[Double]] = Self.transactions.map { _ in [] }
+    var pulls: [TimedPull] = []
+    for round in 0..<bench.sizes.warmUps + bench.sizes.repeats {
+      Log.say("  round \(round + 1)")
+      var times: [Double] = []
+      for transaction in Self.transactions {
+        bench.workspace.settle()
+        let directory = bench.workspace.fresh("floor")
+        times.append(try await Blocking.run { try floor.run(transaction: transaction, in: directory) })
+      }
+      let pull = try await TimedPull(bench, server: server)
+      guard round >= bench.sizes.warmUps else { continue }
+      for (index, time) in times.enumerated() { bare[index].append(Double(floor.count) / time) }
+      pulls.append(pull)
+    }
+    // Counting costs time, so it is done apart.
+    let relay = try Relay(to: server.port)
+    let counted = try await TimedPull(bench, server: server, port: relay.port)
+    let wire = relay.take()
+    try await server.service.stop()
+
+    var row = Row(.full)
+    for (transaction, rates) in zip(Self.transactions, bare) {
+      row.add("bare insert, \(transaction / 1000),000 rows a transaction", medianOf: rates, .perSecond)
+    }
+    row.add("pull, from process start to exit", medianOf: pulls.map(\.rate), .perSecond)
+    let best = bare.map(median).max() ?? .nan
+    row.add("pull / the faster bare insert", median(pulls.map(\.rate)) / best, .ratio, goal: .atLeast(0.7))
+    row.add("processor time of the client", medianOf: pulls.map(\.clientCPU), .seconds)
+    row.add("processor time of the server", medianOf: pulls.map(\.serverCPU), .seconds)
+    row.add(
+      "bytes on the wire, TLS and HTTP included", Double(wire.bytes) / Double(counted.added), .bytesPerSample,
+      goal: .atMost(bench.identity == .random ? 28 : 14))
+    return row
+  }
+}
+
+/// One pull by a client with an empty store.
+struct TimedPull: Sendable {
+  let added: Int
+  /// From process start to exit.
+  let seconds: Double
+  /// In bytes.
+  let clientPeak: Int
+  let clientCPU: Double
+  let serverCPU: Double
+
+  var rate: Double { Double(added) / seconds }
+
+  /// - Parameters:
+  ///   - port: a relay's, instead of the server's own.
+  ///   - count: keeps the client as the one that has pulled so many.
+  init(_ bench: Bench, server: Server, port: Int? = nil, keptAs count: Int? = nil) async throws {
+    let home = try await bench.homes.client(port: port ?? server.port)
+    bench.workspace.settle()
+    try await self.init(bench, server: server, home: home)
+    if let count { try bench.homes.keep(home, asPulled: count) } else { bench.workspace.remove(home) }
+  }
+
+  /// - Parameter home: of a client that has no store yet.
+  init(_ bench: Bench, server: Server, home: String) async throws {
+    let before = server.service.cpuSeconds
+    let outcome = try await bench.program.run(["pull", "--json"], home: home, in: bench.workspace)
+    serverCPU = server.service.cpuSeconds - before
+    guard let added = try outcome.json()["added"] as? Int, added > 0 else {
+      throw BenchFailure("A pull into an empty store added nothing: \(outcome.output)")
+    }
+    self.added = added
+    (seconds, clientPeak, clientCPU) = (outcome.seconds, outcome.peak, outcome.cpuSeconds)
+  }
+}

@@ -1,0 +1,28 @@
+/// The highest resident memory of each side during a full pull, for a store and for one five times as large.
+struct PeakMemory {
+  private let bench: Bench
+
+  init(_ bench: Bench) { self.bench = bench }
+
+  func measure() async throws -> Row {
+    var row = Row(.memory)
+    var peaks: [(client: Double, server: Double)] = []
+    for count in [bench.sizes.samples, bench.sizes.large] {
+      let server = try await Server(bench, home: try await bench.homes.server(of: count))
+      Log.say("  pulling \(count) samples")
+      let pull = try await TimedPull(bench, server: server, keptAs: count)
+      peaks.append((Double(pull.clientPeak) / 1_048_576, Double(server.service.peak) / 1_048_576))
+      try await server.service.stop()
+      row.add("rate with \(count) samples", pull.rate, .perSecond)
+    }
+    for (index, count) in [bench.sizes.samples, bench.sizes.large].enumerated() {
+      row.add("client, \(count) samples", peaks[index].client, .mebibytes, goal: .atMost(96))
+      row.add("server, \(count) samples", peaks[index].server, .mebibytes, goal: .atMost(96))
+    }
+    row.add("client, the larger / the smaller", Self.ratio(peaks.map(\.client)), .ratio, goal: .atMost(1.1))
+    row.add("server, the larger / the smaller", Self.ratio(peaks.map(\.server)), .ratio, goal: .atMost(1.1))
+    return row
+  }
+
+  private static func ratio(_ values: [Double]) -> Double { (values.max() ?? .nan) / (values.min() ?? .nan) }
+}

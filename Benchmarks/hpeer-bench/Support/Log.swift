@@ -1,0 +1,9 @@
+import Terminal
+
+/// What is being done, on standard error.
+enum Log {
+  static func say(_ text: String) {
+    // Nobody needs it: a reader that went away does not end the run.
+    try? OutputWriter.standardError.writeLine(text)
+  }
+}

@@ -1,0 +1,31 @@
+/// How much is measured, and how often.
+struct Sizes: Sendable {
+  /// Samples of a full pull.
+  var samples: Int
+  /// Samples of the smallest store and of the largest.
+  var small: Int
+  var large: Int
+  /// Samples through the JSON pages, which are slow.
+  var json: Int
+  /// Samples that each of several clients pulls.
+  var shared: Int
+  /// How often a long job is measured, and a short one.
+  var repeats: Int
+  var shortRepeats: Int
+  var warmUps: Int
+  /// Seconds of doing nothing, to see what that costs.
+  var idle: Int
+
+  init(samples: Int?, repeats: Int?, quick: Bool) {
+    let count = samples ?? (quick ? 20_000 : 1_000_000)
+    self.samples = count
+    small = min(count, quick ? 2_000 : 10_000)
+    large = quick ? count * 5 / 2 : count * 5
+    json = min(count, quick ? 4_000 : 100_000)
+    shared = max(1000, count / 5)
+    self.repeats = repeats ?? (quick ? 1 : 3)
+    shortRepeats = repeats.map { $0 * 5 } ?? (quick ? 3 : 15)
+    warmUps = quick ? 0 : 1
+    idle = quick ? 2 : 10
+  }
+}
