@@ -108,7 +108,7 @@ struct ChangeRoutes {
       since: since, epoch: epoch, filter: query.filter, limit: min(size, query.limit - taken))
   }
 
-  private static let linesPerPage = 1_000
+  private static let linesPerPage = 2_000
 
   /// A page of the feed as it is sent.
   private struct EncodedPage {

@@ -18,7 +18,9 @@ struct StreamTests {
     try await withServer(ServerOptions(samples: Samples.bulky(9_000))) { server in
       let token = try await server.token().token
       let body = try await PeerConnection.withConnection(to: server.endpoint, trust: server.trust) { connection in
-        _ = try await connection.send(.GET, Route.changes, headers: [("Authorization", "Bearer \(token.text)")])
+        _ = try await connection.send(
+          .GET, Route.changes,
+          headers: [("Authorization", "Bearer \(token.text)"), ("Accept", ChangeFeedFormat.lines.rawValue)])
         // Nothing that lies before the floor can be replayed, so a later page fails.
         try await server.store.pool.write { db in try db.execute(sql: "UPDATE store SET tombstoneFloor = 9000") }
         return try await connection.body(limit: 64 << 20)
@@ -41,7 +43,9 @@ struct StreamTests {
         try await withRawTLS(to: server.port) { inbound, outbound in
           try await outbound.write(
             ByteBuffer(
-              string: "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token.text)\r\n\r\n"))
+              string:
+                "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAccept: application/x-ndjson\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
+            ))
           for try await _ in inbound { break }
           reading.continuation.yield()
           try await Task.sleep(for: .seconds(3600))
