@@ -5,7 +5,7 @@ extension HealthStore {
   /// Forgets the tombstones of samples that were deleted before `instant`, and returns how many they were. One
   /// transaction; costs a walk along all tombstones.
   ///
-  /// Every position from before the last of them becomes ``StoreError/anchorOutOfRange``: its reader can no longer be
+  /// Every position that lies before the last of them becomes ``StoreError/anchorOutOfRange``: its reader can no longer be
   /// told what to delete, so it starts over. Starting over adds what it lacks and removes nothing.
   ///
   /// - Warning: A tombstone is all that keeps a deleted sample away. Once it is forgotten here, the sample **comes back**
@@ -29,6 +29,7 @@ extension HealthStore {
       try db.execute(sql: "DELETE FROM tombstone WHERE deleted < ?", arguments: [instant.microseconds])
       let count = db.changesCount
       try db.execute(sql: "UPDATE store SET tombstoneFloor = MAX(tombstoneFloor, ?)", arguments: [last])
+      try Epoch.rename(before: last, db)
       return count
     }
   }

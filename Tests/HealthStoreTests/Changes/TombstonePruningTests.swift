@@ -51,6 +51,55 @@ import TestSupport
     }
   }
 
+  private func position(after count: Int) async throws -> (anchor: Anchor, epoch: Epoch) {
+    let page = try await store.changes(since: .zero, limit: count)
+    return (page.anchor, page.epoch)
+  }
+
+  @Test func aReaderThatStartsOverComesToTheEndPageByPage() async throws {
+    try await history()
+    let before = try await position(after: 1)
+    try await store.pruneTombstones(before: instant(300))
+    await #expect(throws: StoreError.anchorOutOfRange) {
+      try await store.changes(since: before.anchor, epoch: before.epoch, limit: 1)
+    }
+    var changes: [Change] = []
+    var (anchor, epoch) = (Anchor.zero, Epoch?.none)
+    while true {
+      let page = try await store.changes(since: anchor, epoch: epoch, limit: 1)
+      changes += page.changes
+      (anchor, epoch) = (page.anchor, page.epoch)
+      if page.isLast { break }
+    }
+    #expect(try await changes == store.allChanges())
+    #expect(changes.count == 4)
+  }
+
+  @Test func aReaderThatHasSeenAllThatIsForgottenGoesOn() async throws {
+    try await history()
+    let end = try await position(after: 100)
+    try await store.pruneTombstones(before: Timestamp(microseconds: .max))
+    try await store.apply(ChangeBatch(deletions: [samples[5].tombstone()]))
+    let later = try await position(after: 100)
+    #expect(try await store.changes(since: end.anchor, epoch: end.epoch, limit: 10).changes.count == 1)
+    // Also with what another process has written since.
+    let other = try fixture.again()
+    try await other.apply(ChangeBatch(deletions: [samples[4].tombstone()]))
+    #expect(try await store.changes(since: end.anchor, epoch: end.epoch, limit: 10).changes.count == 2)
+    #expect(try await store.changes(since: later.anchor, epoch: later.epoch, limit: 10).changes.count == 1)
+  }
+
+  @Test func readersThatBeganBetweenTwoPruningsStartOverAgain() async throws {
+    try await history()
+    try await store.pruneTombstones(before: instant(150))
+    let between = try await position(after: 1)
+    #expect(try await store.changes(since: between.anchor, epoch: between.epoch, limit: 10).changes.count == 4)
+    try await store.pruneTombstones(before: instant(250))
+    await #expect(throws: StoreError.anchorOutOfRange) {
+      try await store.changes(since: between.anchor, epoch: between.epoch, limit: 10)
+    }
+  }
+
   @Test func theFloorNeverSinks() async throws {
     try await history()
     try await store.pruneTombstones(before: instant(300))

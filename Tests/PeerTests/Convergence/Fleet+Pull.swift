@@ -2,12 +2,11 @@ import HealthModel
 import HealthStore
 
 extension Fleet {
-  /// What ``PeerClient/Pull`` does, with faults at chosen batches. Returns how many changes were new.
+  /// What ``PeerClient/Pull`` does, with faults at chosen batches.
   ///
   /// - Parameter isChecked: whether to look, at its end, that everything has come that was there when it began.
-  @discardableResult
-  func pull(_ step: PullStep, isChecked: Bool) async throws -> Int {
-    guard step.into != step.from else { return 0 }
+  func pull(_ step: PullStep, isChecked: Bool) async throws {
+    guard step.into != step.from else { return }
     let consumer = consumer(step.from, step.selection)
     let before = isChecked ? try await machines[step.from].store.state() : StoreState()
     var run = PullRun()
@@ -15,26 +14,24 @@ extension Fleet {
     var more = true
     while more {
       do {
-        guard let next = try await request(step, consumer, &run) else { return run.changes }
+        guard let next = try await request(step, consumer, &run) else { return }
         more = next
       } catch is Feed.Gone {
         guard try await machines[step.into].store.position(of: consumer) != nil else {
           throw Failure("\(step): refused without a token")
         }
         // A second refusal, after tombstones were forgotten in between, ends the pull with an error.
-        guard !run.hasStartedOver else { return run.changes }
+        guard !run.hasStartedOver else { return }
         run.hasStartedOver = true
         try await machines[step.into].store.forgetPosition(of: consumer)
       }
     }
     if isChecked { try await requireCovered(before, step) }
-    return run.changes
   }
 
   private struct PullRun {
     var hasStartedOver = false
     var batches = 0
-    var changes = 0
     var meanwhileIsDone = false
   }
 
@@ -55,7 +52,6 @@ extension Fleet {
       }
       guard receipt.more == !page.isLast else { throw Failure("\(step): the end of the feed went wrong") }
       run.batches += 1
-      run.changes += receipt.summary.added + receipt.summary.deleted
       pages += 1
       if !run.meanwhileIsDone {
         run.meanwhileIsDone = true

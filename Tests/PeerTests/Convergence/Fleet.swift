@@ -10,8 +10,8 @@ final class Fleet {
   let checks: Feed.Checks
   /// What some machine has forgotten the deletion of: it may come back, and machines may differ in it.
   private(set) var forgotten: Set<SampleKey> = []
-  /// Every spelling in which a sample was written anywhere.
-  private var written: [SampleKey: Set<Data>] = [:]
+  /// Readings of drifting records as they came to be written. All else that is written is of the ``world``.
+  private var readings: Set<Data> = []
   private var copies: [Machine.Copy] = []
 
   init(_ templates: some Sequence<Machine.Copy>, world: World, wire: Wire, checks: Feed.Checks = Feed.Checks()) throws {
@@ -19,7 +19,6 @@ final class Fleet {
     self.world = world
     self.wire = wire
     self.checks = checks
-    for sample in world.spellings.joined() { try note(sample) }
   }
 
   func run(_ step: Step) async throws {
@@ -41,7 +40,7 @@ final class Fleet {
       let summary = World.summary(day: day, value: value, readAt: readAt)
       let store = machines[machine].store
       try await store.replace(drifting: [summary])
-      for sample in try await store.samples(of: .activitySummary, limit: 100) { try note(sample) }
+      for sample in try await store.samples(of: .activitySummary, limit: 100) { readings.insert(try sample.text()) }
     case .pull(let pull): try await self.pull(pull, isChecked: true)
     case .replay(let machine, let from, let selection, let age):
       let machine = machines[machine]
@@ -66,10 +65,6 @@ final class Fleet {
     }
   }
 
-  private func note(_ sample: Sample) throws {
-    written[SampleKey(sample.reference), default: []].insert(try sample.text())
-  }
-
   /// What ``Pull`` calls its position.
   func consumer(_ from: Int, _ selection: Int) -> String {
     let names = (world.selections[selection] ?? []).map(\.rawValue).sorted().joined(separator: ",")
@@ -84,14 +79,11 @@ final class Fleet {
 
   /// Nothing that the machines hold was changed on its way.
   func requireWritten() async throws {
+    let written = readings.union(try world.spellings.joined().map { try $0.text() })
     for machine in machines {
-      try requireWritten(try await machine.store.samplesOfFeed())
-    }
-  }
-
-  private func requireWritten(_ samples: [SampleKey: Data]) throws {
-    for (key, text) in samples where written[key]?.contains(text) != true {
-      throw Failure("\(key) became \(String(decoding: text.prefix(2_000), as: UTF8.self))")
+      for (key, text) in try await machine.store.samplesOfFeed() where !written.contains(text) {
+        throw Failure("\(key) became \(String(decoding: text.prefix(2_000), as: UTF8.self))")
+      }
     }
   }
 }
