@@ -25,7 +25,7 @@ import Testing
     #expect(await try Trial(checks: checks).firstFailure(of: 0..<500) != nil)
   }
 
-  @Test("any history converges", arguments: [Wire.ndjson])
+  @Test("any history converges", arguments: Wire.all)
   func converges(wire: Wire) async throws {
     if let failure = await try Trial(wire: wire).firstFailure(of: Self.seeds) { Issue.record("\(failure)") }
   }

@@ -37,6 +37,9 @@ struct Wire: Sendable {
 }
 
 extension Wire {
+  /// All that a server speaks.
+  static let all = [ndjson]
+
   /// Changes of a page and the token after them, decoded.
   struct Delivery: Sendable {
     var batch = ChangeBatch()
