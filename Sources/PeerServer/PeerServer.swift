@@ -91,7 +91,7 @@ public struct PeerServer: Service {
       store: store, authentication: authentication, name: configuration.name, version: configuration.version,
       id: identity.id
     ).add(to: router)
-    PairingRoutes(desk: desk, bodyTimeout: configuration.limits.body).add(to: router)
+    PairingRoutes(desk: desk, limits: configuration.limits).add(to: router)
     let gate = WorkGate(places: ProcessInfo.processInfo.activeProcessorCount)
     let paired = router.group().add(middleware: authentication).add(middleware: FairShare(gate: gate))
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)

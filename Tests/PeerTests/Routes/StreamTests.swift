@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import HealthModel
+import HealthStore
 import NIOCore
 import NIOPosix
 import PeerClient
@@ -8,7 +8,6 @@ import PeerProtocol
 import PeerTrust
 import Testing
 
-@testable import HealthStore
 @testable import PeerServer
 
 @Suite("Streams that something happens to")
@@ -21,8 +20,9 @@ struct StreamTests {
         _ = try await connection.send(
           .GET, Route.changes,
           headers: [("Authorization", "Bearer \(token.text)"), ("Accept", ChangeFeedFormat.lines.rawValue)])
-        // Nothing that lies before the floor can be replayed, so a later page fails.
-        try await server.store.pool.write { db in try db.execute(sql: "UPDATE store SET tombstoneFloor = 9000") }
+        // Who has not seen the deletion cannot be told of it any more, so a later page fails.
+        try await server.store.apply(ChangeBatch(deletions: [Samples.tombstone]))
+        try await server.store.pruneTombstones(before: Timestamp(microseconds: .max))
         return try await connection.body(limit: 64 << 20)
       }
       var decoder = ChangeLineDecoder()
