@@ -18,6 +18,7 @@ extension HealthStore {
   ///
   /// - Parameter drifting: see ``replace(drifting:)``; replaced in the same transaction.
   public func applyBlocking(_ batch: ChangeBatch, drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
+    defer { watch.committed() }
     do {
       return try pool.write { db in
         var summary = try apply(batch, db: db)
