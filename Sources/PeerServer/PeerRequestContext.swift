@@ -16,6 +16,8 @@ struct PeerRequestContext: RequestContext {
   /// The connection that the request came over, where there is one.
   let connection: ServingConnection?
   var client: AuthorizedClient?
+  /// Behind ``FairShare``: to be left by whoever waits for something else than the store.
+  var place: WorkGate.Place?
 
   init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)

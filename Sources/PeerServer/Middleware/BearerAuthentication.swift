@@ -16,13 +16,18 @@ struct BearerAuthentication: RouterMiddleware {
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
     var context = context
+    context.client = try await authorize(request, context)
+    return try await next(request, context)
+  }
+
+  /// The client that a request's token belongs to. Writes down that it is refused, and throws ``ServerFailure`` 401.
+  func authorize(_ request: Request, _ context: PeerRequestContext) async throws -> AuthorizedClient {
     do {
-      context.client = try await client(of: request, context)
+      return try await client(of: request, context)
     } catch let refusal as Refusal {
       await audit.refused(refusal.reason, address: context.remoteAddress, client: refusal.client)
       throw ServerFailure.unauthorized
     }
-    return try await next(request, context)
   }
 
   enum Refusal: Error {

@@ -18,6 +18,8 @@ struct FairShare: RouterMiddleware {
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
     let place = try await gate.enter()
+    var context = context
+    context.place = place
     var response = try await next(request, context)
     guard response.body.contentLength == nil else { return response }
     let body = response.body
