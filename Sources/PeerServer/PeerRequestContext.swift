@@ -21,6 +21,8 @@ struct PeerRequestContext: RequestContext {
 
   /// Whose request it is; never `nil` behind ``BearerAuthentication``.
   var client: AuthorizedClient? { try? authentication?.get() }
+  /// Behind ``FairShare``: to be left by whoever waits for something else than the store.
+  var place: WorkGate.Place?
 
   init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)

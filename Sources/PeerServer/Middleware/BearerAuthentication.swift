@@ -16,11 +16,19 @@ struct BearerAuthentication: RouterMiddleware {
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
     var context = context
-    if case .failure(let refusal) = try await authenticate(request, &context) {
+    _ = try await authorize(request, &context)
+    return try await next(request, context)
+  }
+
+  /// The client that a request's token belongs to, as ``authenticate(_:_:)`` has it. Writes down that it is refused, and
+  /// throws ``ServerFailure`` 401.
+  func authorize(_ request: Request, _ context: inout PeerRequestContext) async throws -> AuthorizedClient {
+    switch try await authenticate(request, &context) {
+    case .success(let client): return client
+    case .failure(let refusal):
       await audit.refused(refusal.reason, address: context.remoteAddress, client: refusal.client)
       throw ServerFailure.unauthorized
     }
-    return try await next(request, context)
   }
 
   enum Refusal: Error {
