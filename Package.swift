@@ -128,7 +128,7 @@ let package = Package(
     // MARK: Tests
 
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"]),
-    .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "TestSupport"]),
+    .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "PeerProtocol", "TestSupport"]),
     .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
     .testTarget(
       name: "PeerProtocolTests", dependencies: ["PeerProtocol", .product(name: "Crypto", package: "swift-crypto")]),

@@ -20,6 +20,13 @@ struct SampleRow {
     return samples
   }
 
+  /// One sample after another, none of which is kept.
+  static func forEach(_ db: Database, where clause: String, _ body: (Sample) throws -> Void) throws {
+    let decoder = SampleRow(db)
+    let rows = try Row.fetchCursor(db, sql: "SELECT \(columns) FROM sample WHERE \(clause)")
+    while let row = try rows.next() { try body(try decoder.sample(row)) }
+  }
+
   static func uuid(_ bytes: Data) throws -> UUID {
     guard let uuid = UUID(bytes: bytes) else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a sample has no UUID")
