@@ -14,6 +14,40 @@ public struct RecordDigest: Hashable, Sendable {
   public var tombstones: SetDigest { types.reduce(into: .empty) { $0 += $1.tombstones } }
 }
 
+extension RecordDigest {
+  /// All months that there are.
+  public var months: Set<CalendarMonth> { Set(types.flatMap(\.months).map(\.month)) }
+
+  /// All of them, in ranges that hold at most `limit` samples each, or one month.
+  public func parts(ofAtMost limit: Int) -> [ClosedRange<CalendarMonth>] {
+    var counts: [CalendarMonth: Int] = [:]
+    for type in types {
+      for month in type.months { counts[month.month, default: 0] += month.samples.count }
+    }
+    var parts: [ClosedRange<CalendarMonth>] = []
+    var held = 0
+    for (month, count) in counts.sorted(by: { $0.key < $1.key }) {
+      if let last = parts.last, held + count <= limit {
+        parts[parts.count - 1] = last.lowerBound...month
+        held += count
+      } else {
+        parts.append(month...month)
+        held = count
+      }
+    }
+    return parts
+  }
+
+  /// Of the same record, in months of their own each.
+  public init(joining parts: [RecordDigest]) {
+    // By bytes: two spellings of a text are two types.
+    let byType = Dictionary(grouping: parts.flatMap(\.types)) { Array($0.type.rawValue.utf8) }
+    types = byType.values.map { types in
+      TypeDigest(type: types[0].type, months: types.flatMap(\.months).sorted { $0.month < $1.month })
+    }.sorted { SampleType.utf8Order($0.type, $1.type) }
+  }
+}
+
 /// One type of a ``RecordDigest``.
 public struct TypeDigest: Hashable, Sendable {
   public var type: SampleType

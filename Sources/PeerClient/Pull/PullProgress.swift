@@ -11,4 +11,12 @@ public struct PullProgress: Hashable, Sendable {
   public var changes: Int { added + deleted + unchanged }
 
   public init() {}
+
+  public static func += (lhs: inout Self, rhs: Self) {
+    lhs.added += rhs.added
+    lhs.deleted += rhs.deleted
+    lhs.unchanged += rhs.unchanged
+    lhs.bytes += rhs.bytes
+    lhs.requests += rhs.requests
+  }
 }
