@@ -141,7 +141,7 @@ let package = Package(
 
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel", "TestSupport"]),
     .testTarget(name: "BenchDataTests", dependencies: ["BenchData"]),
-    .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "TestSupport"]),
+    .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "PeerProtocol", "TestSupport"]),
     .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
     .testTarget(
       name: "PeerProtocolTests",

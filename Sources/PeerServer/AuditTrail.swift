@@ -61,9 +61,13 @@ public struct AuditTrail: Sendable {
   }
 
   private static func detail(_ client: AuthorizedClient, _ query: ChangeQuery) -> [String: String] {
-    var detail = ["peer": client.name, "id": client.id.hex, "from": String(query.since.change)]
-    if let types = query.filter.types { detail["types"] = types.map(\.shortName).sorted().joined(separator: ",") }
-    if let earliest = query.filter.earliest { detail["earliest"] = earliest.iso8601 }
+    detail(client, query.filter).merging(["from": String(query.since.change)]) { $1 }
+  }
+
+  private static func detail(_ client: AuthorizedClient, _ filter: ChangeFilter) -> [String: String] {
+    var detail = ["peer": client.name, "id": client.id.hex]
+    if let types = filter.types { detail["types"] = types.map(\.shortName).sorted().joined(separator: ",") }
+    if let earliest = filter.earliest { detail["earliest"] = earliest.iso8601 }
     return detail
   }
 
@@ -84,6 +88,18 @@ public struct AuditTrail: Sendable {
         "peer": client.name, "id": client.id.hex, "types": type.shortName, "count": String(count),
         "offset": String(offset),
       ])
+  }
+
+  /// Before a digest is sent.
+  func digested(
+    _ client: AuthorizedClient, _ selection: DigestSelection, _ filter: ChangeFilter, _ digest: StoreDigest
+  ) async throws {
+    var detail = Self.detail(client, filter)
+    detail["samples"] = String(digest.record.samples.count)
+    detail["to"] = String(digest.anchor.change)
+    if selection.isDeep { detail["deep"] = "true" }
+    if let months = selection.months { detail["months"] = "\(months.lowerBound)...\(months.upperBound)" }
+    try await require(.digestRead, detail)
   }
 
   /// A caller without a valid token. Written as ``NoiseGate`` has it, with the number that went unwritten.

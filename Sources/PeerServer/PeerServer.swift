@@ -100,6 +100,7 @@ public struct PeerServer: Service {
     ChangeRoutes(
       store: store, audit: audit, waiting: waiting, pageSize: configuration.changesPerToken, gate: gate
     ).add(to: paired)
+    DigestRoutes(store: store, audit: audit).add(to: paired)
     PairedRoutes(registry: registry, audit: audit).add(to: paired)
     return router
   }
@@ -107,7 +108,8 @@ public struct PeerServer: Service {
   private static let methods: [String: Set<HTTPRequest.Method>] = [
     Route.status: [.get, .head], Route.openAPI: [.get, .head], Route.pairHello: [.get, .head],
     Route.pairStart: [.post], Route.pairFinish: [.post], Route.plainPair: [.post], Route.types: [.get, .head],
-    Route.data: [.get, .head], Route.changes: [.get, .head], Route.pairing: [.delete],
+    Route.data: [.get, .head], Route.changes: [.get, .head],
+    Route.digest: [.get, .head], Route.pairing: [.delete],
   ]
 
   /// A client may show a certificate, of whatever origin: the handshake proves that it holds the key, and a token that is

@@ -18,13 +18,15 @@ struct Hpeer: AsyncParsableCommand {
         hpeer pull NAME
 
       Exit codes: 0 done, 1 other, 2 usage, 3 unreachable, 4 not paired or refused, 5 temporary (try again), 6 wrong \
-      code, 7 pairing window closed or locked, 8 certificate changed, 10 store missing, corrupt or newer, 11 store \
-      locked, 12 partial (position saved), 65 bad input data, 130 interrupted.
+      code, 7 pairing window closed or locked, 8 certificate changed, 9 not equal, 10 store missing, corrupt or \
+      newer, 11 store locked, 12 partial (position saved), 65 bad input data, 130 interrupted.
       """,
     version: version,
     groupedSubcommands: [
-      CommandGroup(name: "The record", subcommands: [Import.self, Types.self, Show.self, Delete.self]),
-      CommandGroup(name: "Peers", subcommands: [Serve.self, Discover.self, Pair.self, Pull.self, Unpair.self]),
+      CommandGroup(name: "The record", subcommands: [Import.self, Types.self, Show.self, Delete.self, Digest.self]),
+      CommandGroup(
+        name: "Peers",
+        subcommands: [Serve.self, Discover.self, Pair.self, Pull.self, VerifyCommand.self, Unpair.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
       CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),
     ])

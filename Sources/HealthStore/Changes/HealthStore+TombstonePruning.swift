@@ -25,15 +25,13 @@ extension HealthStore {
       let last = try Int64.fetchOne(
         db, sql: "SELECT MAX(change) FROM tombstone WHERE deleted < ?", arguments: [instant.microseconds])
       guard let last else { return 0 }
-      try Self.willForgetTombstones(deletedBefore: instant, db)
       try db.execute(sql: "DELETE FROM tombstone WHERE deleted < ?", arguments: [instant.microseconds])
       let count = db.changesCount
+      // The kept digests hold these tombstones.
+      try DigestTable.clear(db)
       try db.execute(sql: "UPDATE store SET tombstoneFloor = MAX(tombstoneFloor, ?)", arguments: [last])
       try Epoch.rename(before: last, db)
       return count
     }
   }
-
-  /// Whatever is derived from the tombstones that are about to go must be put right here, within the transaction.
-  private static func willForgetTombstones(deletedBefore instant: Timestamp, _ db: Database) throws {}
 }

@@ -62,6 +62,7 @@ enum Schema {
     migrator.registerMigration("v1", migrate: createVersion1)
     migrator.registerMigration("v2", migrate: addEpochs)
     migrator.registerMigration("v3", migrate: addAuditEnds)
+    migrator.registerMigration("v4", migrate: addDigests)
     return migrator
   }
 
@@ -148,6 +149,25 @@ enum Schema {
         INSERT INTO auditEnds VALUES (
           0, x'', NULL, COALESCE((SELECT MAX(id) FROM audit), 0),
           COALESCE((SELECT hash FROM audit ORDER BY id DESC LIMIT 1), x''));
+        """)
+  }
+
+  /// `month` counts from January 1970; sums are 16 bytes, big-endian. All rows hold for the changes up to
+  /// `digestPosition.change`.
+  private static func addDigests(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE monthDigest(
+          type INTEGER NOT NULL REFERENCES type,
+          month INTEGER NOT NULL,
+          samples INTEGER NOT NULL,
+          sampleSum BLOB NOT NULL,
+          tombstones INTEGER NOT NULL,
+          tombstoneSum BLOB NOT NULL,
+          PRIMARY KEY(type, month)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE digestPosition(change INTEGER NOT NULL, tombstoneFloor INTEGER NOT NULL) STRICT;
+        INSERT INTO digestPosition VALUES (0, 0);
         """)
   }
 }

@@ -12,7 +12,7 @@ struct StoreCheck {
 
   mutating func run() throws {
     // A page that cannot be read ends one check, not those of the other tables.
-    for check in [Self.pages, Self.counts, Self.counter, Self.identities, Self.references, Self.audit] {
+    for check in [Self.pages, Self.counts, Self.counter, Self.identities, Self.references, Self.digests, Self.audit] {
       do {
         findings += try check(db)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
@@ -73,6 +73,19 @@ struct StoreCheck {
       let rows = Int(row[index] as Double)
       return rows > 0 ? .danglingReferences(table: table, column: column, rows: rows) : nil
     }
+  }
+
+  private static func digests(_ db: Database) throws -> [StoreFinding] {
+    // A store of the version before keeps none.
+    guard try db.tableExists("monthDigest") else { return [] }
+    let position = try DigestTable.position(db)
+    guard position > 0 else { return [] }
+    let kept = try DigestTable.fetch(db, .everything).values
+    var scan = DigestScan(db)
+    try scan.changes(after: 0, upTo: position)
+    let found = scan.sums.values
+    let wrong = Set(kept.keys).union(found.keys).count { kept[$0] != found[$0] }
+    return wrong > 0 ? [.wrongDigests(wrong)] : []
   }
 
   private static func audit(_ db: Database) throws -> [StoreFinding] {

@@ -85,6 +85,19 @@ struct Binding {
     try first(db) { StoredColumns(statement).text(0) ?? "" }
   }
 
+  /// The two integers that a statement for at most one row of two columns returns, if there is such a row.
+  func integers(_ db: Database) throws -> (Int64, Int64)? {
+    defer { sqlite3_reset(statement) }
+    let code = sqlite3_step(statement)
+    guard code != SQLITE_DONE else { return nil }
+    guard code == SQLITE_ROW else { throw error(code, db) }
+    let row = (sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1))
+    // A statement that writes has written when it returns its row, and is done after it.
+    let end = sqlite3_step(statement)
+    guard end == SQLITE_DONE else { throw error(end, db) }
+    return row
+  }
+
   private func first<T>(_ db: Database, _ read: () -> T) throws -> T? {
     defer { sqlite3_reset(statement) }
     let code = sqlite3_step(statement)

@@ -19,6 +19,7 @@ struct SampleWriter {
   /// By type id.
   private var added: [Int64: Int] = [:]
   private var removed: [Int64: Int] = [:]
+  private var digestRemovals: DigestRemovals?
   private(set) var summary = WriteSummary()
 
   init(_ db: Database, epochs: EpochKeeper) throws {
@@ -32,7 +33,8 @@ struct SampleWriter {
         INSERT INTO sample(\(StoredChanges.sampleColumns)) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
         ON CONFLICT(type, start, uuid) DO NOTHING
         """)
-    removal = try db.cachedStatement(sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ?")
+    removal = try db.cachedStatement(
+      sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration")
     burial = try db.cachedStatement(
       sql: """
         INSERT INTO tombstone(\(StoredChanges.tombstoneColumns)) VALUES (?,?,?,?,?)
@@ -98,9 +100,9 @@ struct SampleWriter {
     removing.bind(type)
     removing.bind(start)
     removing.bind(tombstone.uuid)
-    try removing.run(db)
-    let wasHere = sqlite3_changes(db.sqliteConnection) == 1
+    let here = try removing.integers(db)
     hasTombstones = true
+    if let here { try forget(tombstone, type: type, change: here.0, duration: here.1) }
 
     var burying = Binding(burial)
     burying.bind(counter + 1)
@@ -111,7 +113,7 @@ struct SampleWriter {
     try burying.run(db)
     if sqlite3_changes(db.sqliteConnection) == 1 { counter += 1 }
 
-    if wasHere {
+    if here != nil {
       removed[type, default: 0] += 1
       summary.deleted += 1
     } else {
@@ -119,11 +121,19 @@ struct SampleWriter {
     }
   }
 
-  /// Writes the counter and the counts. Nothing may be written through this writer afterwards.
+  /// Takes a sample that has just been deleted out of the digests that are kept.
+  private mutating func forget(_ sample: CodedTombstone, type: Int64, change: Int64, duration: Int64) throws {
+    var removals = try digestRemovals ?? DigestRemovals(db)
+    try removals.remove(sample, type: type, change: change, duration: duration)
+    digestRemovals = removals
+  }
+
+  /// Writes the counter, the counts and the digests. Nothing may be written through this writer afterwards.
   mutating func finish() throws {
     // Every addition and every deletion has taken a number.
     if counter == firstCounter, removed.isEmpty { return }
     if counter > firstCounter { try epochs.cover(firstCounter + 1...counter, db) }
+    try digestRemovals?.write(db)
     try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
     for type in Set(added.keys).union(removed.keys) {
       let change = added[type, default: 0] - removed[type, default: 0]

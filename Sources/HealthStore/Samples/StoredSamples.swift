@@ -16,6 +16,23 @@ enum StoredSamples {
     }
     return try stored.expanded { changes, expander in try changes.samples.map(expander.sample) }
   }
+
+  /// One sample after the other, of which a thousand at a time are in memory.
+  static func forEach(_ db: Database, where clause: String, _ body: (Sample) throws -> Void) throws {
+    var stored = StoredChanges(db)
+    func flush() throws {
+      try stored.expanded { changes, expander in
+        for sample in changes.samples { try body(try expander.sample(sample)) }
+      }
+      stored = StoredChanges(db)
+    }
+    try Binding(db, "SELECT \(StoredChanges.sampleColumns) FROM sample WHERE \(clause)").rows(db) { row in
+      try stored.addSample(row)
+      if stored.samples.count == 1_000 { try flush() }
+      return true
+    }
+    try flush()
+  }
 }
 
 extension StoredChanges {

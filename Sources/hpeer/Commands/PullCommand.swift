@@ -25,6 +25,7 @@ struct Pull: AsyncParsableCommand {
         hpeer pull --host 192.168.1.20
         hpeer pull --all --json
         hpeer pull --watch --all
+        hpeer pull --verify
       """)
 
   @OptionGroup var common: CommonOptions
@@ -43,6 +44,10 @@ struct Pull: AsyncParsableCommand {
   var types: [SampleType] = []
   @Flag(help: "Compare from the beginning instead of from the last pull; adds nothing twice.")
   var full = false
+  @Flag(help: "Compare both stores afterwards, as `hpeer verify` does; exit code 9 where they differ.")
+  var verify = false
+  @Flag(help: "With --verify, also compare what the samples say.")
+  var deep = false
   @Option(help: "Give up when the other machine says nothing for so many seconds.")
   var timeout = PeerConnection.silenceLimit
 
@@ -52,6 +57,7 @@ struct Pull: AsyncParsableCommand {
     if watch, timeout < Follow.leastSilenceLimit {
       throw ValidationError("--watch needs a --timeout of at least \(Follow.leastSilenceLimit) seconds.")
     }
+    if deep, !verify { throw ValidationError("--deep goes with --verify.") }
     if name != nil, host != nil { throw ValidationError("Give a name or --host, not both.") }
   }
 
@@ -61,9 +67,14 @@ struct Pull: AsyncParsableCommand {
     let identity = try await home.identity()
     let store = try home.createStore()
     let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
-    let puller = Puller(
+    var puller = Puller(
       store: store, registry: registry, finder: finder, identity: identity, types: types, full: full, json: output.json,
       timeout: timeout)
+    if verify {
+      puller.verifier = Verifier(
+        store: store, registry: registry, finder: finder, identity: identity, types: types, isDeep: deep,
+        timeout: timeout)
+    }
     if all {
       return try await pullAll(registry, puller)
     }

@@ -6,8 +6,10 @@ import Terminal
 /// What a pull says when it has ended: one line, or one JSON object.
 struct PullPresentation {
   let server: ServerRecord
-  let done: PullProgress
-  let duration: Duration
+  var done: PullProgress
+  var duration: Duration
+  /// Of `pull --verify`.
+  var verification: VerifyPresentation.Report?
 
   private struct Report: Encodable {
     var peer: String
@@ -18,6 +20,13 @@ struct PullPresentation {
     var bytes: Int
     var requests: Int
     var seconds: Double
+    var verification: VerifyPresentation.Report?
+  }
+
+  /// What another pull after this one did.
+  mutating func append(_ other: PullPresentation) {
+    done += other.done
+    duration += other.duration
   }
 
   func print(json: Bool) throws {
@@ -25,7 +34,8 @@ struct PullPresentation {
       return try Console.print(
         json: Report(
           peer: server.name, id: server.id.hex, added: done.added, deleted: done.deleted, unchanged: done.unchanged,
-          bytes: done.bytes, requests: done.requests, seconds: duration.reportedSeconds))
+          bytes: done.bytes, requests: done.requests, seconds: duration.reportedSeconds,
+          verification: verification))
     }
     try Console.print(
       "\(PlainText.escaped(server.name)): \(HumanFormat.count(done.added)) added, \(HumanFormat.count(done.deleted)) deleted, "

@@ -17,8 +17,17 @@ struct Puller {
   let json: Bool
   /// Seconds without a byte after which the other machine counts as gone.
   let timeout: Int
+  /// Compares afterwards; `nil` to do without.
+  var verifier: Verifier?
 
   func pull(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws {
+    let pulled = try await fetch(server, endpoints: endpoints)
+    guard let verifier else { return try pulled.print(json: json) }
+    try await pull(pulled, endpoints: endpoints, until: verifier)
+  }
+
+  /// Brings the store up to date.
+  func fetch(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws -> PullPresentation {
     let started = ContinuousClock.now
     let bar = ProgressBar(
       label: PlainText.escaped(server.name, limit: 20), totalItems: nil, capabilities: Console.capabilities)
@@ -41,7 +50,7 @@ struct Puller {
       try await registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
       try await registry.markServerUsed(id: server.id, expires: server.expiry(usedAt: Date()))
       try await record(.pullFinished, server, done)
-      try PullPresentation(server: server, done: done, duration: started.duration(to: .now)).print(json: json)
+      return PullPresentation(server: server, done: done, duration: started.duration(to: .now))
     } catch {
       bar.finish()
       if case PeerError.tokenRefused? = error as? PeerError { await explain(server, endpoints) }

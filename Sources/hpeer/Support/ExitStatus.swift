@@ -20,6 +20,7 @@ enum ExitStatus: Int32 {
   case wrongCode = 6
   case windowClosed = 7
   case certificateChanged = 8
+  case notEqual = 9
   case storeUnusable = 10
   case storeLocked = 11
   case partial = 12

@@ -107,6 +107,7 @@ struct Position {
     try await SQLiteShell.run(
       """
       DROP TABLE epoch; ALTER TABLE store DROP COLUMN positionKey; DROP TABLE IF EXISTS auditEnds;
+      DROP TABLE IF EXISTS monthDigest; DROP TABLE IF EXISTS digestPosition;
       DELETE FROM grdb_migrations WHERE identifier <> 'v1'
       """, on: file.path)
     let copy = try await file.copy()

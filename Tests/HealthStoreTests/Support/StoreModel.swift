@@ -68,7 +68,8 @@ struct SmallWorld {
   let samples: [Sample]
   let types: [SampleType]
 
-  init(size: Int = 60) {
+  /// - Parameter months: over how many the samples are spread.
+  init(size: Int = 60, months: Int = 1) {
     var maker = SampleMaker(seed: 7)
     let types = [
       SampleMaker.stepCount, SampleType("HKQuantityTypeIdentifierHeartRate"), SampleType("of.tomorrow 😴"),
@@ -76,7 +77,7 @@ struct SmallWorld {
     ]
     self.types = types
     samples = (0..<size).map { number in
-      var sample = maker.steps(at: number % 7)
+      var sample = maker.steps(at: number % 7 + number % months * 44_640)
       sample.type = types[number % types.count]
       return sample
     }

@@ -11,7 +11,7 @@ import Testing
 struct AuthenticationTests {
   private static let guarded: [(HTTPMethod, String)] = [
     (.GET, Route.types), (.GET, Route.data + "?type=heartRate"), (.GET, Route.changes), (.DELETE, Route.pairing),
-    (.HEAD, Route.changes),
+    (.HEAD, Route.changes), (.GET, Route.digest), (.HEAD, Route.digest),
   ]
 
   @Test("without a token every guarded route is 401 with the envelope and the challenge")

@@ -153,7 +153,20 @@ private struct Reader {
       answers["changes?\(query)"] = try await changes(query, since: nil)
       answers["changes?since&\(query)"] = try await changes(query, since: positions[query])
     }
+    for query in ["", "deep=1", "types=stepCount", "types=heartRate,sleepAnalysis", "from=2024-06", "to=2024-05"] {
+      answers["digest?\(query)"] = try await digest(query)
+    }
     return answers
+  }
+
+  /// The answer, of its token the length only.
+  private func digest(_ query: String) async throws -> String {
+    let answer = try await server.get("\(Route.digest)?\(query)", token: token)
+    var data = try answer.data()
+    let length = (data["token"] as? String)?.utf8.count
+    data["token"] = nil
+    let rest = try JSONSerialization.data(withJSONObject: data, options: [.sortedKeys])
+    return "\(answer.status) \(length ?? 0) \(String(decoding: rest, as: UTF8.self))"
   }
 
   private func text(_ path: String) async throws -> String {

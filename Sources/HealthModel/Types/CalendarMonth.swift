@@ -1,0 +1,58 @@
+/// One month of the proleptic Gregorian calendar in UTC.
+public struct CalendarMonth: Hashable, Sendable, Comparable {
+  /// Months since January 1970, which is 0.
+  public let number: Int
+
+  public init(number: Int) {
+    self.number = number
+  }
+
+  public init(containing instant: Timestamp) {
+    let (year, month, _, _, _, _, _) = instant.civil
+    number = (year - 1970) * 12 + month - 1
+  }
+
+  public var year: Int { 1970 + (number >= 0 ? number / 12 : (number - 11) / 12) }
+  /// 1 to 12.
+  public var month: Int { number - (year - 1970) * 12 + 1 }
+
+  /// The first and the last instant, as far as microseconds can hold them.
+  public var instants: ClosedRange<Timestamp> {
+    let first = Self.start(of: self) ?? Timestamp(microseconds: number < 0 ? .min : .max)
+    let next = Self.start(of: CalendarMonth(number: number + 1))
+    let last = next.map { Timestamp(microseconds: $0.microseconds - 1) } ?? Timestamp(microseconds: .max)
+    return first...max(first, last)
+  }
+
+  private static func start(of month: CalendarMonth) -> Timestamp? {
+    Timestamp(year: month.year, month: month.month, day: 1)
+  }
+
+  public static func < (lhs: Self, rhs: Self) -> Bool {
+    lhs.number < rhs.number
+  }
+}
+
+/// `2024-06`; years before 0 and after 9999 with a sign and six digits, as in ``Timestamp/iso8601``.
+extension CalendarMonth: LosslessStringConvertible {
+  public var description: String {
+    let year = year
+    let digits = String(abs(year))
+    let isLong = !(0...9999).contains(year)
+    let padding = String(repeating: "0", count: max(0, (isLong ? 6 : 4) - digits.count))
+    return (isLong ? (year < 0 ? "-" : "+") : "") + padding + digits + (month < 10 ? "-0" : "-") + String(month)
+  }
+
+  /// `nil` for anything but the one spelling of a month that has instants.
+  public init?(_ text: String) {
+    guard text.utf8.count <= 10, let first = Timestamp(iso8601: text + "-01") ?? Self.earliest(text) else { return nil }
+    self.init(containing: first)
+    guard description.utf8.elementsEqual(text.utf8) else { return nil }
+  }
+
+  /// The one month whose first day microseconds cannot hold.
+  private static func earliest(_ text: String) -> Timestamp? {
+    let first = Timestamp(microseconds: .min)
+    return CalendarMonth(containing: first).description == text ? first : nil
+  }
+}

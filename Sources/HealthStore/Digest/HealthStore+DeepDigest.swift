@@ -1,0 +1,50 @@
+import GRDB
+import HealthModel
+
+extension HealthStore {
+  /// As ``digest(_:months:)``, and covers what the samples say. Reads every one of them, within one transaction: for so
+  /// many that it takes moments (``RecordDigest/parts(ofAtMost:)``).
+  public func deepDigest(
+    _ filter: ChangeFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
+  ) async throws(StoreError) -> StoreDigest {
+    try await read { [epochs] db in
+      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      epochs.saw(counter)
+      var scan = DigestScan(db)
+      var contents = ContentScan(db)
+      let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
+      let first = [months?.lowerBound.instants.lowerBound, filter.earliest].compactMap(\.self).max()
+      let last = months?.upperBound.instants.upperBound
+      let (lower, upper) = (first?.microseconds ?? .min, last?.microseconds ?? .max)
+      if lower <= upper {
+        for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
+          try scan.starts(of: type, in: lower...upper)
+          try contents.starts(of: type, in: lower...upper)
+        }
+      }
+      return StoreDigest(
+        record: try scan.sums.record(TypeNames(db), contents: contents.sums), anchor: Anchor(change: counter),
+        epoch: try Epoch.covering(counter, db))
+    }
+  }
+}
+
+/// Adds up the hashes of whole samples.
+private struct ContentScan {
+  private let db: Database
+  private var hasher = ContentHasher()
+  private(set) var sums: [DigestSums.Key: UInt128] = [:]
+
+  init(_ db: Database) {
+    self.db = db
+  }
+
+  mutating func starts(of type: Int64, in range: ClosedRange<Int64>) throws {
+    try StoredSamples.forEach(
+      db, where: "type = \(type) AND start BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    ) { sample in
+      let month = CalendarMonth(containing: sample.start)
+      sums[DigestSums.Key(type: type, month: month.number), default: 0] &+= hasher.hash(sample)
+    }
+  }
+}

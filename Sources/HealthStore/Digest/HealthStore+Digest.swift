@@ -1,0 +1,147 @@
+import GRDB
+import HealthModel
+
+extension HealthStore {
+  /// Changes that are added to the kept digests in one transaction: a fraction of a second.
+  private static let digestStep: Int64 = 50_000
+  /// Changes after the kept digests that are not worth a write.
+  private static let digestRest: Int64 = 2_000
+
+  /// A digest of what passes `filter`, as of now: equal to that of any other store that holds the same.
+  ///
+  /// Costs what has changed since ``keepDigests(for:)``, and the month that `earliest` cuts.
+  ///
+  /// - Parameter months: only what starts in these; `nil` for all.
+  public func digest(
+    _ filter: ChangeFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
+  ) async throws(StoreError) -> StoreDigest {
+    try await read { [epochs] db in
+      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      epochs.saw(counter)
+      let sums = try Self.digestSums(filter, months: months, counter: counter, db)
+      return StoreDigest(
+        record: try sums.record(TypeNames(db)), anchor: Anchor(change: counter),
+        epoch: try Epoch.covering(counter, db))
+    }
+  }
+
+  /// Brings the digests that the store keeps up to date, in steps, so that other writers get their turn. ``digest(_:months:)`` is
+  /// right without it, and slower. Where the store cannot be written, nothing is kept, and that is no error.
+  ///
+  /// - Parameter limit: stops after the first step that ends later than this; `nil` for never.
+  /// - Returns: false if it stopped because of the limit; what was done is kept.
+  @discardableResult
+  public func keepDigests(for limit: Duration? = nil) async throws(StoreError) -> Bool {
+    try await keepDigests(for: limit, step: Self.digestStep, rest: Self.digestRest)
+  }
+
+  /// Has the digests made anew from the samples, the next time.
+  public func forgetDigests() async throws(StoreError) {
+    try await write { db in try DigestTable.clear(db) }
+  }
+
+  func keepDigests(for limit: Duration? = nil, step size: Int64, rest: Int64) async throws(StoreError) -> Bool {
+    let clock = ContinuousClock()
+    let start = clock.now
+    while true {
+      let step = try await read { db in try DigestStep(db, size: size, rest: rest) }
+      guard let step else { return true }
+      do {
+        try await writeSoon { db in try step.write(db) }
+      } catch .locked, .notPermitted, .diskFull {
+        return true
+      }
+      if let limit, clock.now - start > limit { return false }
+    }
+  }
+
+  /// Writes unless somebody else has been writing for a second: what is at stake is a little work.
+  private func writeSoon(_ body: @Sendable @escaping (Database) throws -> Void) async throws(StoreError) {
+    do {
+      try await pool.writeWithoutTransaction { db in
+        let patience = try Int.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
+        try db.execute(sql: "PRAGMA busy_timeout = 1000")
+        defer { try? db.execute(sql: "PRAGMA busy_timeout = \(patience)") }
+        try db.inTransaction(.immediate) {
+          try body(db)
+          return .commit
+        }
+      }
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private static func digestSums(
+    _ filter: ChangeFilter, months: ClosedRange<CalendarMonth>?, counter: Int64, _ db: Database
+  ) throws -> DigestSums {
+    let wanted = (months?.lowerBound.number ?? .min)...(months?.upperBound.number ?? .max)
+    let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
+    guard let earliest = filter.earliest else {
+      return try whole(DigestScope(types: types, months: wanted), counter: counter, db)
+    }
+    let cut = CalendarMonth(containing: earliest)
+    let firstWhole = cut.instants.lowerBound == earliest ? cut.number : cut.number + 1
+    var sums = DigestSums()
+    if wanted.upperBound >= firstWhole {
+      let months = max(wanted.lowerBound, firstWhole)...wanted.upperBound
+      sums = try whole(DigestScope(types: types, months: months), counter: counter, db)
+    }
+    if cut.number < firstWhole, wanted.contains(cut.number) {
+      var scan = DigestScan(db)
+      for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
+        try scan.starts(of: type, in: earliest.microseconds...cut.instants.upperBound.microseconds)
+      }
+      sums.add(scan.sums)
+    }
+    return sums
+  }
+
+  /// Of whole months: what is kept, and what came after.
+  private static func whole(_ scope: DigestScope, counter: Int64, _ db: Database) throws -> DigestSums {
+    let position = try DigestTable.position(db)
+    var sums = position > 0 ? try DigestTable.fetch(db, scope) : DigestSums()
+    var scan = DigestScan(db, scope: scope)
+    try scan.changes(after: position, upTo: counter)
+    sums.add(scan.sums)
+    return sums
+  }
+}
+
+/// Some changes on their way into the kept digests. Reading and hashing them needs no write transaction, unless
+/// something is deleted meanwhile.
+private struct DigestStep {
+  let first: Int64
+  let last: Int64
+  let sums: DigestSums
+  let counter: Int64
+  let tombstoneFloor: Int64
+
+  /// `nil` where little is missing.
+  init?(_ db: Database, size: Int64, rest: Int64) throws {
+    guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else { return nil }
+    (counter, tombstoneFloor) = (row[0], row[1])
+    first = try DigestTable.position(db)
+    guard counter - first > rest else { return nil }
+    last = min(counter, first + size)
+    sums = try Self.sums(first, last, db)
+  }
+
+  func write(_ db: Database) throws {
+    guard try DigestTable.position(db) == first else { return }
+    // Whoever deletes leaves a tombstone with a new number.
+    let isAsRead = try Bool.fetchOne(
+      db,
+      sql: """
+        SELECT counter >= ? AND tombstoneFloor = ? AND NOT EXISTS(SELECT 1 FROM tombstone WHERE change > ?) FROM store
+        """,
+      arguments: [counter, tombstoneFloor, counter])
+    try DigestTable.advance(to: last, adding: isAsRead == true ? sums : Self.sums(first, last, db), db)
+  }
+
+  private static func sums(_ first: Int64, _ last: Int64, _ db: Database) throws -> DigestSums {
+    var scan = DigestScan(db)
+    try scan.changes(after: first, upTo: last)
+    return scan.sums
+  }
+}

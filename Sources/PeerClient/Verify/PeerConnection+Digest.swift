@@ -1,0 +1,78 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+import PeerTrust
+
+extension PeerConnection {
+  /// In bytes: some hundred thousand months, more than fifty types have in a century.
+  private static let maximumDigest = 16 << 20
+  /// How often a peer may say that it is still at work.
+  private static let maximumAttempts = 60
+  /// Seconds.
+  private static let longestPause = 5
+
+  /// The peer's digest, and the filter that it was made under.
+  func digest(
+    of server: ServerRecord, types: [SampleType], months: ClosedRange<CalendarMonth>? = nil, isDeep: Bool = false
+  ) async throws -> (record: RecordDigest, filter: ChangeFilter) {
+    let path = Self.digestPath(types: types, months: months, isDeep: isDeep)
+    var attempts = 0
+    while true {
+      let head = try await send(.GET, path, headers: [("Authorization", "Bearer \(server.credential.text)")])
+      guard head.status != .ok else { break }
+      let raw = try await body()
+      let pause = head.headers.first(name: "Retry-After").flatMap { Int($0) }
+      attempts += 1
+      switch head.status.code {
+      // It makes its digests in steps.
+      case 503 where attempts < Self.maximumAttempts && pause != nil:
+        try await Task.sleep(for: .seconds(min(max(1, pause ?? 1), Self.longestPause)))
+      case 429, 503: throw PeerError.busy(retryAfter: pause)
+      case 401: throw PeerError.tokenRefused(peer: server.name)
+      case 404: throw PeerError.unexpectedAnswer(status: 404, message: "its hpeer has no digests yet: update it")
+      default: throw failure(status: Int(head.status.code), raw: raw)
+      }
+    }
+    return try Self.digest(in: try await body(limit: Self.maximumDigest), isDeep: isDeep)
+  }
+
+  private static func digest(in bytes: Data, isDeep: Bool) throws -> (record: RecordDigest, filter: ChangeFilter) {
+    guard let data = (try? JSONDecoder().decode(Envelope<DigestData>.self, from: bytes))?.data else {
+      throw PeerError.unexpectedAnswer(status: 200, message: "something that is not a digest")
+    }
+    let record: RecordDigest
+    do throws(DigestDataError) {
+      record = try data.digest()
+    } catch {
+      throw PeerError.unexpectedAnswer(status: 200, message: error.description)
+    }
+    guard record.types.allSatisfy({ type in type.months.allSatisfy { ($0.contents != nil) == isDeep } }) else {
+      throw PeerError.unexpectedAnswer(status: 200, message: "a digest without the contents, or with them unasked")
+    }
+    return (
+      record,
+      ChangeFilter(types: data.filter.types.map { Set($0.map { SampleType($0) }) }, earliest: data.filter.earliest)
+    )
+  }
+
+  private static func digestPath(
+    types: [SampleType], months: ClosedRange<CalendarMonth>?, isDeep: Bool
+  ) -> String {
+    var query: [String] = []
+    if !types.isEmpty {
+      query.append("types=" + types.map { escaped($0.rawValue) }.sorted().joined(separator: ","))
+    }
+    if let months { query += ["from=\(escaped("\(months.lowerBound)"))", "to=\(escaped("\(months.upperBound)"))"] }
+    if isDeep { query.append("deep=1") }
+    return Route.digest + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+  }
+
+  /// RFC 3986 section 2.3.
+  private static let unreserved = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}

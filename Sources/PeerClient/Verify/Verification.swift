@@ -1,0 +1,23 @@
+import HealthModel
+import HealthStore
+
+/// What a comparison with a peer found.
+public struct Verification: Hashable, Sendable {
+  /// What was compared: what was asked for, as far as the peer lets this machine see it.
+  public var filter: ChangeFilter
+  /// Whether what the samples say was compared, too.
+  public var isDeep: Bool
+  /// What this store holds of it.
+  public var here: RecordDigest
+  /// By type and month.
+  public var differences: [DigestDifference]
+
+  public var isEqual: Bool { differences.isEmpty }
+}
+
+/// How far a comparison is.
+public struct VerifyProgress: Hashable, Sendable {
+  /// Samples whose contents have been compared.
+  public var samples: Int
+  public var total: Int
+}

@@ -1,0 +1,122 @@
+import HealthModel
+
+/// `GET /api/v2/digest`: a ``RecordDigest``, and what it covers.
+public struct DigestData: Codable, Sendable, Hashable {
+  /// Of the specification in `docs/digest.md`.
+  public static let currentVersion = 1
+
+  /// Of all samples and tombstones; far more than any machine holds, and far less than a sum of two of them may be.
+  private static let maximumCount = 1 << 53
+
+  public var version: Int
+  /// The change token up to which the digest holds.
+  public var token: String
+  public var filter: Filter
+  public var types: [TypeEntry]
+
+  /// What passed: what was asked for, within the caller's scope.
+  public struct Filter: Codable, Sendable, Hashable {
+    /// HealthKit identifiers; `nil` for all.
+    public var types: [String]?
+    /// Nothing that starts before this instant; `nil` for no bound.
+    public var earliest: Timestamp?
+
+    public init(types: [String]?, earliest: Timestamp?) {
+      self.types = types
+      self.earliest = earliest
+    }
+  }
+
+  public struct TypeEntry: Codable, Sendable, Hashable {
+    /// HealthKit identifier.
+    public var type: String
+    public var months: [MonthEntry]
+  }
+
+  public struct MonthEntry: Codable, Sendable, Hashable {
+    /// `2024-06`.
+    public var month: String
+    public var samples: SetEntry
+    public var deleted: SetEntry
+    /// 32 hexadecimal digits; `nil` where it was not asked for.
+    public var contents: String?
+  }
+
+  public struct SetEntry: Codable, Sendable, Hashable {
+    public var count: Int
+    /// 32 hexadecimal digits.
+    public var sum: String
+  }
+}
+
+extension DigestData {
+  public init(_ digest: RecordDigest, token: String, filter: Filter) {
+    version = Self.currentVersion
+    self.token = token
+    self.filter = filter
+    types = digest.types.map { type in
+      TypeEntry(type: type.type.rawValue, months: type.months.map(MonthEntry.init))
+    }
+  }
+
+  /// The digest that it tells, whoever sent it. Throws where it is not one: types that come twice or months out of
+  /// order, counts below 0, sums and months that are not spelled as they must be.
+  public func digest() throws(DigestDataError) -> RecordDigest {
+    guard version == Self.currentVersion else { throw .otherVersion(version) }
+    var digest = RecordDigest()
+    var total = 0
+    for entry in types {
+      let type = SampleType(entry.type)
+      if let last = digest.types.last, !SampleType.utf8Order(last.type, type) { throw .malformed("types out of order") }
+      var months: [MonthDigest] = []
+      for month in try entry.months.map({ month throws(DigestDataError) in try month.digest() }) {
+        if let last = months.last, last.month >= month.month { throw .malformed("months out of order") }
+        for count in [month.samples.count, month.tombstones.count] {
+          guard count <= Self.maximumCount - total else { throw .malformed("counts beyond any measure") }
+          total += count
+        }
+        months.append(month)
+      }
+      digest.types.append(TypeDigest(type: type, months: months))
+    }
+    return digest
+  }
+}
+
+extension DigestData.MonthEntry {
+  init(_ digest: MonthDigest) {
+    month = digest.month.description
+    samples = .init(count: digest.samples.count, sum: digest.samples.hex)
+    deleted = .init(count: digest.tombstones.count, sum: digest.tombstones.hex)
+    contents = digest.contents.map { SetDigest(sum: $0).hex }
+  }
+
+  fileprivate func digest() throws(DigestDataError) -> MonthDigest {
+    guard let month = CalendarMonth(month) else { throw .malformed("a month that is none") }
+    guard let samples = SetDigest(count: samples.count, hex: samples.sum),
+      let tombstones = SetDigest(count: deleted.count, hex: deleted.sum)
+    else { throw .malformed("a sum that is none") }
+    var digest = MonthDigest(month: month, samples: samples, tombstones: tombstones)
+    if let contents {
+      guard let sum = SetDigest(count: 0, hex: contents)?.sum else { throw .malformed("a sum that is none") }
+      digest.contents = sum
+    }
+    return digest
+  }
+}
+
+/// Why an answer is not a digest.
+public enum DigestDataError: Error, Hashable, Sendable {
+  /// Computed by another specification.
+  case otherVersion(Int)
+  case malformed(String)
+}
+
+extension DigestDataError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .otherVersion(let version): "its digest is of version \(version), which this hpeer does not know"
+    case .malformed(let what): "a digest with \(what)"
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import HTTPTypes
+import HealthModel
+import HealthStore
+import Hummingbird
+import NIOCore
+import PeerProtocol
+
+/// `GET /api/v2/digest?types&from&to&deep`: what the caller may see of the record, in numbers that are equal where the
+/// records are (`docs/digest.md`).
+///
+/// 400 for a query that cannot be understood, and for contents of more samples than one answer may take time for; 503
+/// while the digests of a store that has never been asked for them are being made.
+struct DigestRoutes {
+  /// Longer than this, and the caller is asked to come again: what was done is kept.
+  private static let patience = Duration.seconds(3)
+  /// Samples whose contents are read for one answer, unless they are of one month.
+  static let maximumDeepSamples = 250_000
+
+  private let store: HealthStore
+  private let audit: AuditTrail
+  private let seal: ChangeTokenSeal
+
+  init(store: HealthStore, audit: AuditTrail) {
+    self.store = store
+    self.audit = audit
+    seal = ChangeTokenSeal(key: store.positionKey)
+  }
+
+  func add(to router: RouterGroup<PeerRequestContext>) {
+    router.get(RouterPath(Route.digest), use: digest)
+  }
+
+  @Sendable private func digest(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let selection = try Self.selection(request.uri.queryParameters)
+    let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+    if request.method == .head { return Response(status: .ok, headers: headers) }
+    let filter = ChangeFilter(types: selection.types).intersection(client.filter)
+    guard try await store.keepDigests(for: Self.patience) else {
+      throw ServerFailure(
+        status: .serviceUnavailable, message: "The digest is being made for the first time.",
+        headers: [.retryAfter: "1"])
+    }
+    let digest = try await digest(filter, selection)
+    // What cannot be written down is not sent.
+    try await audit.digested(client, selection, filter, digest)
+    let bytes = try answer(digest, filter)
+    // Without a length, so that it goes out in small pieces (``FairShare``).
+    let body = ResponseBody { writer in
+      try await writer.write(bytes)
+      try await writer.finish(nil)
+    }
+    return Response(status: .ok, headers: headers, body: body)
+  }
+
+  private static func selection(_ parameters: Parameters) throws -> DigestSelection {
+    do throws(DigestSelectionError) {
+      return try DigestSelection(
+        types: parameters["types"], from: parameters["from"], to: parameters["to"], deep: parameters["deep"])
+    } catch {
+      throw ServerFailure.badRequest(error.description)
+    }
+  }
+
+  private func digest(_ filter: ChangeFilter, _ selection: DigestSelection) async throws -> StoreDigest {
+    let digest = try await store.digest(filter, months: selection.months)
+    guard selection.isDeep else { return digest }
+    guard digest.record.parts(ofAtMost: Self.maximumDeepSamples).count <= 1 else {
+      throw ServerFailure.badRequest(
+        "'deep' covers more than \(Self.maximumDeepSamples) samples: ask for fewer months with 'from' and 'to'")
+    }
+    return try await store.deepDigest(filter, months: selection.months)
+  }
+
+  private func answer(_ digest: StoreDigest, _ filter: ChangeFilter) throws -> ByteBuffer {
+    let types = filter.types.map { $0.map(\.rawValue) }
+    let token = ChangeToken(
+      change: digest.anchor.change, epoch: digest.epoch.id,
+      filter: ChangeToken.filterHash(types: types, earliest: filter.earliest?.microseconds))
+    let data = DigestData(
+      digest.record, token: try seal.text(of: token),
+      filter: .init(types: types?.sorted(), earliest: filter.earliest))
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return ByteBuffer(bytes: try encoder.encode(Envelope(data)))
+  }
+}

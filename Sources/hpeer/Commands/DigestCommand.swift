@@ -1,0 +1,133 @@
+import ArgumentParser
+import HealthModel
+import HealthStore
+import Terminal
+
+struct Digest: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print numbers that are equal on machines that hold the same.",
+    discussion: """
+      For each type the number of samples and of known deletions, and a digest of both, 32 hexadecimal digits that do \
+      not depend on the order in which things came. docs/digest.md specifies it. `hpeer verify` compares with another \
+      machine by itself.
+
+      Examples:
+        hpeer digest
+        hpeer digest --types stepCount --months
+        hpeer digest --deep --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var output: JSONOption
+  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
+  var types: [SampleType] = []
+  @Flag(help: "Print each month (UTC) instead of each type; --json always has them.")
+  var months = false
+  @Flag(help: "Also print a digest of what the samples say, which reads all of them.")
+  var deep = false
+  @Flag(help: "Compute from the samples, and make what the store keeps anew.")
+  var anew = false
+
+  /// Samples that are read within one transaction.
+  private static let partSize = 100_000
+
+  func run() async throws {
+    let store = try common.homeDirectory.openStore()
+    let filter = ChangeFilter(types: types.isEmpty ? nil : Set(types))
+    if anew { try await store.forgetDigests() }
+    let digest = try await interruptible { try await Self.digest(of: store, filter, isDeep: deep) }
+    if output.json { return try Console.print(json: Report(digest)) }
+    try Console.print(months ? monthTable(digest) : typeTable(digest))
+  }
+
+  private static func digest(of store: HealthStore, _ filter: ChangeFilter, isDeep: Bool) async throws -> RecordDigest {
+    try await store.keepDigests()
+    let digest = try await store.digest(filter).record
+    guard isDeep else { return digest }
+    var parts: [RecordDigest] = []
+    for months in digest.parts(ofAtMost: partSize) {
+      parts.append(try await store.deepDigest(filter, months: months).record)
+    }
+    return RecordDigest(joining: parts)
+  }
+
+  private func typeTable(_ digest: RecordDigest) -> Table {
+    var table = Table(columns: [.init("TYPE")] + Self.columns(isDeep: deep))
+    for type in digest.types {
+      table.append([.init(type.type.shortName)] + cells(type.samples, type.tombstones, type.contents))
+    }
+    let contents = digest.types.reduce(UInt128(0)) { $0 &+ ($1.contents ?? 0) }
+    table.append([.init("all")] + cells(digest.samples, digest.tombstones, contents))
+    return table
+  }
+
+  private func monthTable(_ digest: RecordDigest) -> Table {
+    var table = Table(columns: [.init("TYPE"), .init("MONTH")] + Self.columns(isDeep: deep))
+    for type in digest.types {
+      for month in type.months {
+        table.append(
+          [.init(type.type.shortName), .init(month.month.description)]
+            + cells(month.samples, month.tombstones, month.contents))
+      }
+    }
+    return table
+  }
+
+  private static func columns(isDeep: Bool) -> [Table.Column] {
+    [.init("SAMPLES", .trailing), .init("DELETED", .trailing), .init("DIGEST", .trailing)]
+      + (isDeep ? [.init("CONTENTS", .trailing)] : [])
+  }
+
+  private func cells(_ samples: SetDigest, _ tombstones: SetDigest, _ contents: UInt128?) -> [Table.Cell] {
+    var both = samples
+    both += tombstones
+    return [
+      .init(HumanFormat.count(samples.count)), .init(HumanFormat.count(tombstones.count)), .init(both.hex),
+      .init(contents.map { SetDigest(sum: $0).hex } ?? ""),
+    ]
+  }
+}
+
+/// As `GET /api/v2/digest` has it.
+private struct Report: Encodable {
+  struct Entry: Encodable {
+    var type: String
+    var identifier: String
+    var months: [Month]
+  }
+
+  struct Month: Encodable {
+    var month: String
+    var samples: Part
+    var deleted: Part
+    var contents: String?
+  }
+
+  struct Part: Encodable {
+    var count: Int
+    var sum: String
+
+    init(_ digest: SetDigest) {
+      (count, sum) = (digest.count, digest.hex)
+    }
+  }
+
+  var version = 1
+  var samples: Part
+  var deleted: Part
+  var types: [Entry]
+
+  init(_ digest: RecordDigest) {
+    samples = Part(digest.samples)
+    deleted = Part(digest.tombstones)
+    types = digest.types.map { type in
+      Entry(
+        type: type.type.shortName, identifier: type.type.rawValue,
+        months: type.months.map { month in
+          Month(
+            month: month.month.description, samples: Part(month.samples), deleted: Part(month.tombstones),
+            contents: month.contents.map { SetDigest(sum: $0).hex })
+        })
+    }
+  }
+}

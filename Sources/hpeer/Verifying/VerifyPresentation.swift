@@ -1,0 +1,116 @@
+import HealthModel
+import PeerClient
+import PeerTrust
+import Terminal
+
+/// What a comparison says: that both are equal, or where they are not.
+struct VerifyPresentation {
+  let server: ServerRecord
+  let verification: Verification
+
+  struct Report: Encodable {
+    var peer: String
+    var id: String
+    var equal: Bool
+    var deep: Bool
+    /// What was compared; without it, all types.
+    var types: [String]?
+    var earliest: Timestamp?
+    /// What this store holds of it.
+    var samples: Int
+    var deleted: Int
+    var differences: [Difference]
+  }
+
+  struct Difference: Encodable {
+    var type: String
+    var identifier: String
+    var month: String
+    /// `samples`, `tombstones`, `contents`.
+    var differs: [String]
+    var here: Counts
+    var there: Counts
+  }
+
+  struct Counts: Encodable {
+    var samples: Int
+    var deleted: Int
+
+    init(_ digest: MonthDigest) {
+      (samples, deleted) = (digest.samples.count, digest.tombstones.count)
+    }
+  }
+
+  var report: Report {
+    Report(
+      peer: server.name, id: server.id.hex, equal: verification.isEqual, deep: verification.isDeep,
+      types: verification.filter.types?.map(\.rawValue).sorted(), earliest: verification.filter.earliest,
+      samples: verification.here.samples.count, deleted: verification.here.tombstones.count,
+      differences: verification.differences.map { difference in
+        Difference(
+          type: difference.type.shortName, identifier: difference.type.rawValue,
+          month: difference.month.description, differs: difference.aspects.map(\.rawValue),
+          here: Counts(difference.here), there: Counts(difference.there))
+      })
+  }
+
+  /// One line where they are equal, else a table.
+  func print() throws {
+    guard !verification.isEqual else {
+      let (samples, deleted) = (verification.here.samples.count, verification.here.tombstones.count)
+      let what = verification.isDeep ? "equal, down to what each sample says" : "equal"
+      return try Console.print(
+        "\(PlainText.escaped(server.name)): \(what): \(HumanFormat.count(samples, "sample")) of "
+          + "\(HumanFormat.count(verification.here.types.count { !$0.samples.isEmpty }, "type")), "
+          + "\(HumanFormat.count(deleted, "deletion"))\(scope)")
+    }
+    var table = Table(columns: [.init("TYPE"), .init("MONTH"), .init("DIFFERENCE")])
+    for difference in verification.differences {
+      table.append([
+        .init(difference.type.shortName), .init(difference.month.description), .init(Self.text(of: difference)),
+      ])
+    }
+    try Console.print(table)
+  }
+
+  /// Ends the command with its own exit code unless both are equal.
+  func requireEqual() throws {
+    guard !verification.isEqual else { return }
+    let differences = verification.differences
+    let types = Set(differences.map { Array($0.type.rawValue.utf8) }).count
+    let name = PlainText.escaped(server.name)
+    throw CommandFailure(
+      .notEqual,
+      "This machine and \(name) differ in \(HumanFormat.count(differences.count, "month")) of "
+        + "\(HumanFormat.count(types, "type"))\(scope): `hpeer pull` fetches what is missing here; what only this "
+        + "machine has gets to \(name) when that pulls from here.")
+  }
+
+  private var scope: String {
+    let limits = [
+      verification.filter.types.map { HumanFormat.count($0.count, "type") },
+      verification.filter.earliest.map { "what starts at \($0.iso8601) or later" },
+    ].compactMap(\.self)
+    return limits.isEmpty ? "" : " (compared: \(limits.joined(separator: ", ")))"
+  }
+
+  static func text(of difference: DigestDifference) -> String {
+    let (here, there) = (difference.here, difference.there)
+    return difference.aspects.map { aspect in
+      switch aspect {
+      case .samples: compare(here.samples.count, there.samples.count, "sample")
+      case .tombstones: compare(here.tombstones.count, there.tombstones.count, "deletion")
+      case .contents: "the same \(HumanFormat.count(here.samples.count, "sample")) with other contents"
+      }
+    }.joined(separator: "; ")
+  }
+
+  private static func compare(_ here: Int, _ there: Int, _ noun: String) -> String {
+    switch (here, there) {
+    case (_, 0): "\(HumanFormat.count(here, noun)) here, none there"
+    case (0, _): "none here, \(HumanFormat.count(there, noun)) there"
+    case _ where here == there: "\(HumanFormat.count(here, noun)) here and there, but not the same"
+    default: "\(HumanFormat.count(here, noun)) here, \(HumanFormat.count(there)) there"
+    }
+  }
+}

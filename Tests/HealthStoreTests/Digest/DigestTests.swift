@@ -1,0 +1,141 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Testing
+import TestSupport
+
+extension RecordDigest {
+  /// From scratch, out of the feed.
+  init(_ changes: [Change], filter: ChangeFilter = .everything, months: ClosedRange<CalendarMonth>? = nil) {
+    var byType: [SampleType: [CalendarMonth: MonthDigest]] = [:]
+    for change in changes where filter.accepts(change.reference) {
+      let reference = change.reference
+      let month = CalendarMonth(containing: reference.start)
+      guard months?.contains(month) ?? true else { continue }
+      var hasher = IdentityHasher(reference.type)
+      var digest =
+        byType[reference.type]?[month] ?? MonthDigest(month: month, samples: .empty, tombstones: .empty)
+      switch change {
+      case .added(let sample): digest.samples.insert(hasher.sample(sample))
+      case .deleted(let tombstone): digest.tombstones.insert(hasher.tombstone(tombstone.sample))
+      }
+      byType[reference.type, default: [:]][month] = digest
+    }
+    self.init(
+      types: byType.map { type, months in
+        TypeDigest(type: type, months: months.values.sorted { $0.month < $1.month })
+      }.sorted { SampleType.utf8Order($0.type, $1.type) })
+  }
+}
+
+@Suite struct DigestTests {
+  @Test func nothingHasNone() async throws {
+    let store = try StoreFixture().store
+    #expect(try await store.digest().record.types.isEmpty)
+    #expect(try await store.keepDigests())
+    #expect(try await store.digest(ChangeFilter(types: [])).record.types.isEmpty)
+    #expect(try await store.deepDigest(ChangeFilter(types: [SampleMaker.stepCount])).record.types.isEmpty)
+  }
+
+  @Test func theOrderInWhichThingsHappenedDoesNotMatter() async throws {
+    var maker = SampleMaker(seed: 5)
+    let samples = maker.samples(200)
+    let (one, two) = (try StoreFixture().store, try StoreFixture().store)
+    try await one.apply(ChangeBatch(additions: samples, deletions: samples.prefix(20).map { $0.tombstone() }))
+    for sample in samples.reversed() { try await two.add(sample) }
+    #expect(try await one.digest().record != two.digest().record)
+    try await two.apply(ChangeBatch(deletions: samples.prefix(20).map { $0.tombstone(deleted: .now) }))
+    #expect(try await one.digest().record == two.digest().record)
+    #expect(try await one.deepDigest().record == two.deepDigest().record)
+    #expect(try await one.digest().record.samples.count == 180)
+    #expect(try await one.digest().record.tombstones.count == 20)
+  }
+
+  @Test func anythingOfAnIdentityThatIsOtherShows() async throws {
+    var maker = SampleMaker(seed: 5)
+    let sample = maker.steps(at: 0)
+    let changes: [(inout Sample) -> Void] = [
+      { $0.type = SampleType("HKQuantityTypeIdentifierHeartRate") }, { $0.start.microseconds += 1 },
+      { $0.end.microseconds += 1 }, { $0.uuid = UUID() },
+    ]
+    let fixture = try StoreFixture()
+    try await fixture.store.add(sample)
+    let digest = try await fixture.store.digest().record
+    for (number, change) in changes.enumerated() {
+      var other = sample
+      change(&other)
+      let store = try StoreFixture().store
+      try await store.add(other)
+      let theirs = try await store.digest().record
+      #expect(theirs != digest, "\(number)")
+      #expect(theirs.samples.count == 1)
+    }
+  }
+
+  @Test func whatASampleSaysShowsInTheDeepOneOnly() async throws {
+    var maker = SampleMaker(seed: 5)
+    let sample = maker.steps(at: 0)
+    let changes: [(inout Sample) -> Void] = [
+      { $0.created = Timestamp(seconds: 1) }, { $0.source.name += "\u{A0}" }, { $0.source.version = "" },
+      { $0.device = Device() }, { $0.device = Device(text: "") }, { $0.metadata = ["a": "b"] },
+      { $0.metadata = ["a": .integer(1)] }, { $0.metadata = ["a": .number(1)] }, { $0.metadata = ["a": .bool(true)] },
+      { $0.metadata = ["é": "x"] }, { $0.metadata = ["e\u{301}": "x"] },
+      { $0.payload = .quantity(Quantity(0.5, "count")) }, { $0.payload = .quantity(Quantity(.nan, "count")) },
+      { $0.payload = .quantity(Quantity(0.5, "")) }, { $0.payload = .category(CategoryValue(value: 1)) },
+      { $0.payload = .unknown(kind: "a", content: .null) }, { $0.payload = .unknown(kind: "b", content: .null) },
+      { $0.payload = .unknown(kind: "a", content: .array([.array([]), .null])) },
+      { $0.payload = .unknown(kind: "a", content: .array([.array([.null])])) },
+    ]
+    let store = try StoreFixture().store
+    try await store.add(sample)
+    let digest = try await store.digest().record
+    var seen: Set<RecordDigest> = [try await store.deepDigest().record]
+    for (number, change) in changes.enumerated() {
+      var other = sample
+      change(&other)
+      let store = try StoreFixture().store
+      try await store.add(other)
+      #expect(try await store.digest().record == digest, "\(number)")
+      let deep = try await store.deepDigest().record
+      #expect(deep.withoutContents == digest)
+      #expect(seen.insert(deep).inserted, "\(number)")
+    }
+  }
+
+  @Test func aDigestHoldsForItsPosition() async throws {
+    var maker = SampleMaker(seed: 5)
+    let store = try StoreFixture().store
+    for minute in 0..<5 { try await store.add(maker.steps(at: minute)) }
+    let digest = try await store.digest(ChangeFilter(types: []))
+    let page = try await store.changes(since: .zero, limit: 100)
+    #expect(digest.anchor == page.anchor)
+    #expect(digest.epoch == page.epoch)
+    let deep = try await store.deepDigest(ChangeFilter(types: []))
+    #expect(deep == digest)
+  }
+
+  @Test func aDriftingRecordThatIsReplacedIsATombstoneAndAnother() async throws {
+    let (store, other) = (try StoreFixture().store, try StoreFixture().store)
+    func summary(_ energy: String, created: Int64) -> Sample {
+      var sample = Sample(
+        uuid: UUID(), type: .activitySummary, start: Timestamp(seconds: 86_400), end: Timestamp(seconds: 172_800),
+        created: Timestamp(seconds: created), source: Source(name: "Health"),
+        payload: .activitySummary(ActivitySummary(date: "1970-01-02", attributes: ["activeEnergyBurned": energy])))
+      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      return sample
+    }
+    try await store.replace(drifting: [summary("100", created: 1)])
+    try await store.forgetDigests()
+    try await store.keepEverything()
+    try await store.replace(drifting: [summary("200", created: 2)])
+    let digest = try await store.digest().record
+    #expect(digest.samples.count == 1 && digest.tombstones.count == 1)
+    for change in try await store.allChanges() {
+      switch change {
+      case .added(let sample): try await other.add(sample)
+      case .deleted(let tombstone): try await other.apply(ChangeBatch(deletions: [tombstone]))
+      }
+    }
+    #expect(try await other.digest().record == digest)
+  }
+}
