@@ -32,7 +32,8 @@ final class StoreWatch: Sendable {
     /// When it is to be read next.
     var due: ContinuousClock.Instant?
     var earliest = ContinuousClock.now
-    /// Until the next read, since there was a hint and nothing has come of it yet.
+    /// Until the next read, since there was a hint. Also when something has come of it: two transactions may follow each
+    /// other so closely that they are one hint.
     var retry: Duration?
     /// When somebody last waited.
     var lastUse = ContinuousClock.now
@@ -127,8 +128,8 @@ final class StoreWatch: Sendable {
 
   private func look() {
     let newest: UInt64? = state.withLock { state in
-      // Another read was planned for an earlier instant, and has been.
-      guard let due = state.due, due <= .now else { return nil }
+      // Another read was planned for an earlier instant, and has been. Two clocks need not agree to the nanosecond.
+      guard let due = state.due, due <= .now + .milliseconds(1) else { return nil }
       state.due = nil
       if state.waiters.isEmpty, state.lastUse + Timing.idle < .now {
         stop(&state)
@@ -155,7 +156,6 @@ final class StoreWatch: Sendable {
   ///   - newest: the last who began to wait before the counter was read.
   private func finish(_ state: inout State, counter: Int64?, newest: UInt64) -> [Continuation] {
     state.earliest = .now + Timing.spacing
-    if counter != state.seen { state.retry = nil }
     state.seen = counter
     // A counter that has gone back, as after a restore, is told from one that was read too early.
     let woken = state.waiters.filter { id, waiter in

@@ -77,6 +77,7 @@ public struct Follow: Sendable {
             handshakeLimit: handshakeLimit
           ).watch(full: full, wait: wait) { done, expected in
             latest = done
+            // What is reported here is for a progress bar.
             try? await report(.progress(done - told, expected: expected))
           } upToDate: { done in
             // It is there: the next failure is another one.
@@ -89,8 +90,11 @@ public struct Follow: Sendable {
       } catch  where !Task.isCancelled && Self.mayPass(error) {
         try await report(.lost(error, after: latest - told))
         try await Task.sleep(for: backOff.next(atLeast: Self.asked(by: error)))
+      } catch {
+        // A cancelled read comes back as an error of the store.
+        try Task.checkCancellation()
+        throw error
       }
-      try Task.checkCancellation()
     }
   }
 

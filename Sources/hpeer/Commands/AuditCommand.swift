@@ -6,6 +6,7 @@ import Terminal
 
 struct Audit: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "audit",
     abstract: "Show who read what, when, and everything else that happened to the record.",
     discussion: """
       Examples:

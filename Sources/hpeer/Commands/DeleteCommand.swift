@@ -5,6 +5,7 @@ import Terminal
 
 struct Delete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "delete",
     abstract: "Delete samples of one type; the deletion travels to the machines that pull from here.",
     discussion: """
       A deleted sample stays deleted: no later import or pull brings it back.

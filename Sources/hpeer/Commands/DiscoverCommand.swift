@@ -5,6 +5,7 @@ import Terminal
 
 struct Discover: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "discover",
     abstract: "List the machines on this network that offer a health record.",
     discussion: """
       Names, addresses and ids are what the machines say of themselves; only pairing proves who they are.

@@ -7,6 +7,7 @@ import Terminal
 
 struct Identity: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "identity",
     abstract: "Show or replace the certificate by which other machines know this one.",
     discussion: """
       Examples:

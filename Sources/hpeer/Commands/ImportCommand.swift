@@ -7,6 +7,7 @@ import Terminal
 
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "import",
     abstract: "Read an Apple Health export into the store.",
     discussion: """
       PATH is the export.zip that the iPhone made, the export.xml in it, or the unzipped folder. Importing the same \

@@ -8,6 +8,7 @@ import Terminal
 
 struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "pair",
     abstract: "Pair with a machine that serves, or open a pairing window on this one.",
     discussion: """
       Asks for the six digits that the other machine shows. They are never given on the command line, where others \

@@ -6,6 +6,7 @@ import Terminal
 
 struct Peers: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "peers",
     abstract: "List the machines that may read here, and those that are pulled from.",
     discussion: """
       Examples:

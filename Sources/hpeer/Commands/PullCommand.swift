@@ -8,6 +8,7 @@ import Terminal
 
 struct Pull: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "pull",
     abstract: "Bring this machine's store up to date with another's.",
     discussion: """
       Finds the other machine, pairs with it the first time, and fetches what changed since the last pull. Without a \
@@ -63,9 +64,11 @@ struct Pull: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let registry = try await home.openRegistry()
-    let identity = try await home.identity()
-    let store = try home.createStore()
+    // Each takes some milliseconds, and a pull that finds nothing new has little else to do.
+    async let openedRegistry = home.openRegistry()
+    async let ownIdentity = home.identity()
+    async let openedStore = onThread { _ in try home.createStore() }
+    let (registry, identity, store) = try await (openedRegistry, ownIdentity, openedStore)
     let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
     var puller = Puller(
       store: store, registry: registry, finder: finder, identity: identity, types: types, full: full, json: output.json,

@@ -4,6 +4,7 @@ import Terminal
 
 struct Revoke: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "revoke",
     abstract: "Take a machine's right to read here away, at once.",
     discussion: """
       Examples:

@@ -11,6 +11,7 @@ import Terminal
 
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "serve",
     abstract: "Offer this machine's record to paired machines.",
     discussion: """
       Announces _healthsync._tcp through Avahi and serves over TLS until Ctrl-C. On a terminal it shows a pairing code \

@@ -5,6 +5,7 @@ import Terminal
 
 struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "show",
     abstract: "Print samples of one type, newest first.",
     discussion: """
       With --json each sample is one JSON object on a line of its own.

@@ -5,6 +5,7 @@ import Terminal
 
 struct Types: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "types",
     abstract: "List what the store holds, by type.",
     discussion: """
       Examples:

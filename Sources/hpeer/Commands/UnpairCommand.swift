@@ -6,6 +6,7 @@ import Terminal
 
 struct Unpair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "unpair",
     abstract: "Forget a machine that this one pulls from, and have it forget this one.",
     discussion: """
       What was pulled stays. If the other machine cannot be reached, this one forgets it all the same, and says so.

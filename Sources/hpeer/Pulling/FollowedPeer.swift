@@ -129,7 +129,7 @@ final class FollowedPeer: Sendable {
     bar?.finish()
   }
 
-  /// Where it was found, and that its token was used.
+  /// When contact is made, and now and then.
   private func note(_ endpoint: PeerEndpoint) async throws {
     let isDue = state.withLock { state in
       guard state.isLost || state.noted.map({ $0.duration(to: .now) > Self.noting }) ?? true else { return false }
@@ -137,8 +137,7 @@ final class FollowedPeer: Sendable {
       return true
     }
     guard isDue else { return }
-    try await puller.registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
-    try await puller.registry.markServerUsed(id: server.id, expires: server.expiry(usedAt: Date()))
+    try await puller.note(server, at: endpoint)
   }
 
   /// In a few words: what an error advises is being done.

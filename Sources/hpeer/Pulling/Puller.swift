@@ -47,9 +47,9 @@ struct Puller {
         }
       }
       bar.finish()
-      try await registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
-      try await registry.markServerUsed(id: server.id, expires: server.expiry(usedAt: Date()))
+      async let noted: Void = note(server, at: endpoint)
       try await record(.pullFinished, server, done)
+      try await noted
       return PullPresentation(server: server, done: done, duration: started.duration(to: .now))
     } catch {
       bar.finish()
@@ -58,6 +58,12 @@ struct Puller {
       try await record(.pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other")
       throw done.changes > 0 ? Self.partial(error, done) : error
     }
+  }
+
+  /// Where it was found, and that its token was used.
+  func note(_ server: ServerRecord, at endpoint: PeerEndpoint) async throws {
+    try await registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
+    try await registry.markServerUsed(id: server.id, expires: server.expiry(usedAt: Date()))
   }
 
   /// A token that is refused as expired may be a clock's fault, and nobody would look there.
