@@ -53,28 +53,27 @@ struct TimedPull: Sendable {
   let added: Int
   /// From process start to exit.
   let seconds: Double
-  /// In bytes.
+  /// In bytes; 0 unless it was watched.
   let clientPeak: Int
   let clientCPU: Double
   let serverCPU: Double
 
   var rate: Double { Double(added) / seconds }
 
-  /// - Parameters:
-  ///   - port: a relay's, instead of the server's own.
-  ///   - count: keeps the client as the one that has pulled so many.
-  init(_ bench: Bench, server: Server, port: Int? = nil, keptAs count: Int? = nil) async throws {
+  /// - Parameter port: a relay's, instead of the server's own.
+  init(_ bench: Bench, server: Server, port: Int? = nil) async throws {
     let home = try await bench.homes.client(port: port ?? server.port)
     bench.workspace.settle()
     try await self.init(bench, server: server, home: home)
-    if let count { try bench.homes.keep(home, asPulled: count) } else { bench.workspace.remove(home) }
+    bench.workspace.remove(home)
   }
 
   /// - Parameter home: of a client that has no store yet.
-  init(_ bench: Bench, server: Server, home: String) async throws {
-    let before = server.service.cpuSeconds
-    let outcome = try await bench.program.run(["pull", "--json"], home: home, in: bench.workspace)
-    serverCPU = server.service.cpuSeconds - before
+  init(_ bench: Bench, server: Server, home: String, watchesMemory: Bool = false) async throws {
+    let before = server.service.running.cpuSeconds
+    let outcome = try await bench.program.run(
+      ["pull", "--json"], home: home, watchesMemory: watchesMemory, in: bench.workspace)
+    serverCPU = server.service.running.cpuSeconds - before
     guard let added = try outcome.json()["added"] as? Int, added > 0 else {
       throw BenchFailure("A pull into an empty store added nothing: \(outcome.output)")
     }

@@ -21,7 +21,7 @@ struct Sizes: Sendable {
     self.samples = count
     small = min(count, quick ? 2_000 : 10_000)
     large = quick ? count * 5 / 2 : count * 5
-    json = min(count, quick ? 4_000 : 100_000)
+    json = quick ? min(count, 4_000) : max(1000, count / 4)
     shared = max(1000, count / 5)
     self.repeats = repeats ?? (quick ? 1 : 3)
     shortRepeats = repeats.map { $0 * 5 } ?? (quick ? 3 : 15)
