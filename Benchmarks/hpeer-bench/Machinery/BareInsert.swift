@@ -57,16 +57,16 @@ final class BareInsert: Sendable {
     (self.rows, self.bytes) = (rows, bytes)
   }
 
-  /// Seconds from opening the file to closing it.
+  /// Seconds from opening the file to closing it, and the processor time of it.
   ///
   /// - Parameters:
   ///   - transaction: rows of each transaction.
   ///   - directory: made, and removed again.
-  func run(transaction: Int, in directory: String) throws -> Double {
+  func run(transaction: Int, in directory: String) throws -> (seconds: Double, cpuSeconds: Double) {
     // The schema of the store itself, whatever its version.
     do { _ = try HealthStore(directory: directory) }
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let started = ContinuousClock.now
+    let (started, begin) = (ContinuousClock.now, Self.threadTime)
     do {
       let database = try SQLite("\(directory)/store.sqlite")
       for pragma in ["synchronous = FULL", "cache_size = -16384", "journal_size_limit = 67108864"] {
@@ -74,7 +74,13 @@ final class BareInsert: Sendable {
       }
       try insert(into: database, transaction: transaction)
     }
-    return started.duration(to: .now).seconds
+    return (started.duration(to: .now).seconds, Self.threadTime - begin)
+  }
+
+  private static var threadTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   private func insert(into database: SQLite, transaction: Int) throws {

@@ -12,18 +12,23 @@ struct FullPull {
     let floor = try await Blocking.run { try BareInsert(rowsOf: source) }
     let server = try await Server(bench, home: source)
     var bare: [[Double]] = Self.transactions.map { _ in [] }
+    var bareCPU: [Double] = []
     var pulls: [TimedPull] = []
     for round in 0..<bench.sizes.warmUps + bench.sizes.repeats {
       Log.say("  round \(round + 1)")
-      var times: [Double] = []
+      var inserts: [(seconds: Double, cpuSeconds: Double)] = []
       for transaction in Self.transactions {
         bench.workspace.settle()
         let directory = bench.workspace.fresh("floor")
-        times.append(try await Blocking.run { try floor.run(transaction: transaction, in: directory) })
+        inserts.append(try await Blocking.run { try floor.run(transaction: transaction, in: directory) })
       }
       let pull = try await TimedPull(bench, server: server)
+      guard pull.added == floor.count else {
+        throw BenchFailure("The pull brought \(pull.added) samples of \(floor.count).")
+      }
       guard round >= bench.sizes.warmUps else { continue }
-      for (index, time) in times.enumerated() { bare[index].append(Double(floor.count) / time) }
+      for (index, insert) in inserts.enumerated() { bare[index].append(Double(floor.count) / insert.seconds) }
+      bareCPU.append(inserts.map(\.cpuSeconds).min() ?? .nan)
       pulls.append(pull)
     }
     // Counting costs time, so it is done apart.
@@ -39,8 +44,10 @@ struct FullPull {
     row.add("pull, from process start to exit", medianOf: pulls.map(\.rate), .perSecond)
     let best = bare.map(median).max() ?? .nan
     row.add("pull / the faster bare insert", median(pulls.map(\.rate)) / best, .ratio, goal: .atLeast(0.7))
-    row.add("processor time of the client", medianOf: pulls.map(\.clientCPU), .seconds)
-    row.add("processor time of the server", medianOf: pulls.map(\.serverCPU), .seconds)
+    let each = 1_000_000 / Double(floor.count)
+    row.add("processor time a sample: bare insert", medianOf: bareCPU.map { $0 * each }, .microseconds)
+    row.add("processor time a sample: client", medianOf: pulls.map { $0.clientCPU * each }, .microseconds)
+    row.add("processor time a sample: server", medianOf: pulls.map { $0.serverCPU * each }, .microseconds)
     row.add(
       "bytes on the wire, TLS and HTTP included", Double(wire.bytes) / Double(counted.added), .bytesPerSample,
       goal: .atMost(bench.identity == .random ? 28 : 14))
