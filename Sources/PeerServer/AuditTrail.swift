@@ -42,7 +42,7 @@ public struct AuditTrail: Sendable {
   }
 
   /// Before the first byte of a feed is sent: one page is written down whole, more of them as begun.
-  func begin(_ client: AuthorizedClient, _ query: ChangeQuery, _ page: ChangePage, isWhole: Bool) async throws {
+  func begin(_ client: AuthorizedClient, _ query: ChangeQuery, _ page: CodedChangePage, isWhole: Bool) async throws {
     if isWhole {
       try await require(
         .dataRead, Self.detail(client, query, count: page.changes.count, upTo: page.anchor, complete: true))

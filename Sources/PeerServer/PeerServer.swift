@@ -26,7 +26,7 @@ public struct PeerServer: Service {
     /// 0 for any that is free.
     public var port: Int
     /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
-    public var changesPerToken = 2_000
+    public var changesPerToken = 5_000
     public var limits = ServingLimits()
 
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
@@ -95,7 +95,7 @@ public struct PeerServer: Service {
     let gate = WorkGate(places: ProcessInfo.processInfo.activeProcessorCount)
     let paired = router.group().add(middleware: authentication).add(middleware: FairShare(gate: gate))
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
-    ChangeRoutes(store: store, audit: audit, pageSize: configuration.changesPerToken).add(to: paired)
+    ChangeRoutes(store: store, audit: audit, pageSize: configuration.changesPerToken, gate: gate).add(to: paired)
     PairedRoutes(registry: registry, audit: audit).add(to: paired)
     return router
   }

@@ -41,6 +41,15 @@ public struct ChangePage: Sendable {
   public var isLast: Bool
 }
 
+/// A ``ChangePage`` whose changes are in no order.
+public struct CodedChangePage: Sendable {
+  public var changes: CodedChanges
+  public var anchor: Anchor
+  /// See ``ChangePage/epoch``.
+  public var epoch: Epoch
+  public var isLast: Bool
+}
+
 /// Changes to apply together. Their order does not matter: a tombstone wins wherever it stands.
 public struct ChangeBatch: Sendable {
   public var additions: [Sample]

@@ -64,6 +64,17 @@ struct Binding {
     guard code == SQLITE_DONE else { throw error(code, db) }
   }
 
+  /// Hands `body` the rows of a query until it returns false.
+  func rows(_ db: Database, _ body: (StoredColumns) throws -> Bool) throws {
+    defer { sqlite3_reset(statement) }
+    while true {
+      let code = sqlite3_step(statement)
+      if code == SQLITE_DONE { return }
+      guard code == SQLITE_ROW else { throw error(code, db) }
+      guard try body(StoredColumns(statement)) else { return }
+    }
+  }
+
   /// The integer that a query for one column of one row returns, if there is such a row.
   func integer(_ db: Database) throws -> Int64? {
     try first(db) { sqlite3_column_int64(statement, 0) }
@@ -71,11 +82,7 @@ struct Binding {
 
   /// The text that a query for one column of one row returns, if there is such a row.
   func text(_ db: Database) throws -> String? {
-    try first(db) {
-      guard let bytes = sqlite3_column_text(statement, 0) else { return "" }
-      let count = Int(sqlite3_column_bytes(statement, 0))
-      return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-    }
+    try first(db) { StoredColumns(statement).text(0) ?? "" }
   }
 
   private func first<T>(_ db: Database, _ read: () -> T) throws -> T? {

@@ -1,58 +1,65 @@
 import GRDB
 import HealthModel
 
-/// Row ids of types, units, sources, devices and kinds; a value that the store has not met gets a row.
+/// The row ids of one batch's types, units, sources, devices and kinds; a value that the store has not met gets a row
+/// when it is first asked for.
 ///
 /// Lives as long as one transaction, because ids that were rolled back must not be remembered.
-final class DictionaryIDs {
-  private let db: Database
-  private var types = IDMemo<SampleType>()
-  private var units = IDMemo<String>()
-  private var kinds = IDMemo<String>()
-  private var sources = IDMemo<Source>()
-  private var devices = IDMemo<Device>()
+struct DictionaryIDs {
+  private var types: Interned<SampleType>
+  private var units: Interned<String>
+  private var kinds: Interned<String>
+  private var sources: Interned<Source>
+  private var devices: Interned<Device>
 
-  init(_ db: Database) {
-    self.db = db
+  init(_ changes: CodedChanges) {
+    types = Interned(
+      changes.types, select: "SELECT id FROM type WHERE identifier = ?",
+      insert: "INSERT INTO type(identifier, samples) VALUES (?, 0)", text: \.rawValue)
+    units = Interned(
+      changes.units, select: "SELECT id FROM unit WHERE name = ?", insert: "INSERT INTO unit(name) VALUES (?)")
+    kinds = Interned(
+      changes.kinds, select: "SELECT id FROM kind WHERE name = ?", insert: "INSERT INTO kind(name) VALUES (?)")
+    sources = Interned(
+      changes.sources, select: "SELECT id FROM source WHERE json = ?",
+      insert: "INSERT INTO source(json) VALUES (?)", text: StoreJSON.encode)
+    devices = Interned(
+      changes.devices, select: "SELECT id FROM device WHERE json = ?",
+      insert: "INSERT INTO device(json) VALUES (?)", text: StoreJSON.encode)
   }
 
-  func type(_ type: SampleType) throws -> Int64 {
-    try types.id(of: type) {
-      try id(
-        of: type.rawValue, select: "SELECT id FROM type WHERE identifier = ?",
-        insert: "INSERT INTO type(identifier, samples) VALUES (?, 0)")
-    }
+  mutating func type(_ index: UInt32, _ db: Database) throws -> Int64 { try types.id(index, db) }
+  mutating func unit(_ index: UInt32, _ db: Database) throws -> Int64 { try units.id(index, db) }
+  mutating func kind(_ index: UInt32, _ db: Database) throws -> Int64 { try kinds.id(index, db) }
+  mutating func source(_ index: UInt32, _ db: Database) throws -> Int64 { try sources.id(index, db) }
+  mutating func device(_ index: UInt32, _ db: Database) throws -> Int64 { try devices.id(index, db) }
+}
+
+/// The values of one dictionary, and the row ids of those that were asked for.
+private struct Interned<Value> {
+  private let values: [Value]
+  private var ids: [Int64?]
+  private let select: String
+  private let insert: String
+  private let text: (Value) throws -> String
+
+  init(_ values: [Value], select: String, insert: String, text: @escaping (Value) throws -> String) {
+    self.values = values
+    ids = Array(repeating: nil, count: values.count)
+    self.select = select
+    self.insert = insert
+    self.text = text
   }
 
-  func unit(_ name: String) throws -> Int64 {
-    try units.id(of: name) {
-      try id(of: name, select: "SELECT id FROM unit WHERE name = ?", insert: "INSERT INTO unit(name) VALUES (?)")
-    }
+  mutating func id(_ index: UInt32, _ db: Database) throws -> Int64 {
+    let index = Int(index)
+    if let id = ids[index] { return id }
+    let id = try lookUp(try text(values[index]), db)
+    ids[index] = id
+    return id
   }
 
-  func kind(_ name: String) throws -> Int64 {
-    try kinds.id(of: name) {
-      try id(of: name, select: "SELECT id FROM kind WHERE name = ?", insert: "INSERT INTO kind(name) VALUES (?)")
-    }
-  }
-
-  func source(_ source: Source) throws -> Int64 {
-    try sources.id(of: source) {
-      try id(
-        of: try StoreJSON.encode(source), select: "SELECT id FROM source WHERE json = ?",
-        insert: "INSERT INTO source(json) VALUES (?)")
-    }
-  }
-
-  func device(_ device: Device) throws -> Int64 {
-    try devices.id(of: device) {
-      try id(
-        of: try StoreJSON.encode(device), select: "SELECT id FROM device WHERE json = ?",
-        insert: "INSERT INTO device(json) VALUES (?)")
-    }
-  }
-
-  private func id(of text: String, select: String, insert: String) throws -> Int64 {
+  private func lookUp(_ text: String, _ db: Database) throws -> Int64 {
     var query = try Binding(db, select)
     query.bind(text)
     if let id = try query.integer(db) { return id }
@@ -63,22 +70,8 @@ final class DictionaryIDs {
   }
 }
 
-/// The ids that were looked up already. The last one is tried first: neighbours mostly share source and device, and
-/// hashing their texts costs more than comparing them.
-private struct IDMemo<Value: Hashable & ExactlyComparable> {
-  private var last: (value: Value, id: Int64)?
-  private var ids: [Value: (value: Value, id: Int64)] = [:]
-
-  mutating func id(of value: Value, lookUp: () throws -> Int64) rethrows -> Int64 {
-    if let last, last.value.isExactly(value) { return last.id }
-    if let known = ids[value], known.value.isExactly(value) {
-      last = known
-      return known.id
-    }
-    let id = try lookUp()
-    // Of two spellings that `==` holds equal, one is remembered and the other looked up each time.
-    ids[value] = (value, id)
-    last = (value, id)
-    return id
+extension Interned where Value == String {
+  init(_ values: [Value], select: String, insert: String) {
+    self.init(values, select: select, insert: insert, text: \.self)
   }
 }

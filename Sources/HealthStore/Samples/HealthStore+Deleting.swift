@@ -27,20 +27,26 @@ extension HealthStore {
     while true {
       let deleted = try await write { [epochs] db in
         guard let id = try type.id(in: db) else { return 0 }
-        let rows = try Row.fetchAll(
-          db, sql: "SELECT start, uuid FROM sample WHERE type = ? AND start >= ? AND start < ? LIMIT ?",
-          arguments: [id, range.lowerBound.microseconds, range.upperBound.microseconds, step])
-        guard !rows.isEmpty else { return 0 }
         let now = Timestamp.now
-        var writer = try SampleWriter(db, epochs: epochs)
-        for row in rows {
-          let reference = SampleReference(
-            type: type, start: Timestamp(microseconds: row[0]), uuid: try SampleRow.uuid(row[1]))
-          try writer.delete(Tombstone(sample: reference, deleted: now))
+        var deletions = CodedChanges(types: [type])
+        var query = try Binding(
+          db, "SELECT start, uuid FROM sample WHERE type = ? AND start >= ? AND start < ? LIMIT ?")
+        query.bind(id)
+        query.bind(range.lowerBound.microseconds)
+        query.bind(range.upperBound.microseconds)
+        query.bind(Int64(step))
+        try query.rows(db) { row in
+          deletions.tombstones.append(
+            CodedTombstone(
+              type: 0, start: Timestamp(microseconds: row.integer(0)), uuid: try row.uuid(1), deleted: now))
+          return true
         }
+        guard !deletions.isEmpty else { return 0 }
+        var writer = try SampleWriter(db, epochs: epochs)
+        try writer.write(deletions)
         try writer.finish()
-        if let event { try AuditChain.append(event(rows.count), db) }
-        return rows.count
+        if let event { try AuditChain.append(event(deletions.count), db) }
+        return deletions.count
       }
       total += deleted
       if deleted < step { return total }

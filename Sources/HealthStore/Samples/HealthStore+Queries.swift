@@ -62,10 +62,12 @@ extension HealthStore {
       let bounds = range.map {
         " AND start >= \($0.lowerBound.microseconds) AND start < \($0.upperBound.microseconds)"
       }
-      return try SampleRow.fetch(
-        db,
-        where: "type = \(id)\(bounds ?? "") ORDER BY start DESC, uuid DESC LIMIT \(limit) OFFSET \(offset)"
-      ).map(\.1)
+      return try StoredSamples.fetch(
+        db, where: "type = \(id)\(bounds ?? "") ORDER BY start DESC, uuid DESC LIMIT ? OFFSET ?"
+      ) {
+        $0.bind(Int64(limit))
+        $0.bind(Int64(offset))
+      }
     }
   }
 
@@ -73,10 +75,11 @@ extension HealthStore {
   public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
     try await read { db in
       guard let id = try reference.type.id(in: db) else { return nil }
-      return try SampleRow.fetch(
-        db, where: "type = ? AND start = ? AND uuid = ?",
-        arguments: [id, reference.start.microseconds, reference.uuid.bytes]
-      ).first?.1
+      return try StoredSamples.fetch(db, where: "type = ? AND start = ? AND uuid = ?") {
+        $0.bind(id)
+        $0.bind(reference.start.microseconds)
+        $0.bind(reference.uuid)
+      }.first
     }
   }
 }

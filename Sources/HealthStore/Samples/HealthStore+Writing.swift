@@ -7,8 +7,16 @@ extension HealthStore {
   public func apply(
     _ batch: ChangeBatch, position: (consumer: String, token: String)? = nil
   ) async throws(StoreError) -> WriteSummary {
+    try await apply(try coded(batch), position: position)
+  }
+
+  /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
+  @discardableResult
+  public func apply(
+    _ changes: CodedChanges, position: (consumer: String, token: String)? = nil
+  ) async throws(StoreError) -> WriteSummary {
     try await write { [self] db in
-      let summary = try apply(batch, db: db)
+      let summary = try apply(changes, db: db)
       if let position { try Self.setPosition(position.token, of: position.consumer, db: db) }
       return summary
     }
@@ -19,8 +27,9 @@ extension HealthStore {
   /// - Parameter drifting: see ``replace(drifting:)``; replaced in the same transaction.
   public func applyBlocking(_ batch: ChangeBatch, drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
     do {
+      let changes = try coded(batch)
       return try pool.write { db in
-        var summary = try apply(batch, db: db)
+        var summary = try apply(changes, db: db)
         if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
         return summary
       }
@@ -38,10 +47,20 @@ extension HealthStore {
     try await write { [self] db in try replace(drifting: samples, db: db) }
   }
 
-  private func apply(_ batch: ChangeBatch, db: Database) throws -> WriteSummary {
+  private func coded(_ batch: ChangeBatch) throws(StoreError) -> CodedChanges {
+    var coder = ChangeCoder()
+    do {
+      for tombstone in batch.deletions { coder.add(tombstone) }
+      for sample in batch.additions { try coder.add(sample) }
+    } catch {
+      throw StoreError(error, path: path)
+    }
+    return coder.changes
+  }
+
+  private func apply(_ changes: CodedChanges, db: Database) throws -> WriteSummary {
     var writer = try SampleWriter(db, epochs: epochs)
-    for tombstone in batch.deletions { try writer.delete(tombstone) }
-    for sample in batch.additions { try writer.add(sample) }
+    try writer.write(changes)
     try writer.finish()
     return writer.summary
   }
@@ -50,25 +69,27 @@ extension HealthStore {
     var writer = try SampleWriter(db, epochs: epochs)
     var unchanged = 0
     for sample in samples {
-      let present = try SampleRow.fetch(
-        db, where: "type = ? AND start = ?", arguments: [try sample.type.id(in: db), sample.start.microseconds]
-      ).map(\.1)
+      let type = try sample.type.id(in: db)
+      let present = try StoredSamples.fetch(db, where: "type = ? AND start = ?") {
+        $0.bind(type)
+        $0.bind(sample.start.microseconds)
+      }
       let read = sample.created ?? .distantPast
       if present.contains(where: { $0.payload == sample.payload || $0.created ?? .distantPast > read }) {
         unchanged += 1
         continue
       }
-      for old in present {
-        try writer.delete(Tombstone(sample: old.reference, deleted: .now))
-      }
       // A value that comes back after another has a tombstone of its own: it needs a new identity.
       var sample = sample
       var ordinal = 0
-      while try writer.isDeleted(sample) {
+      while try present.contains(where: { $0.uuid == sample.uuid }) || writer.isDeleted(sample.reference) {
         ordinal += 1
         sample.uuid = SampleIdentity.uuid(ofDrifting: sample, ordinal: ordinal)
       }
-      try writer.add(sample)
+      var coder = ChangeCoder()
+      for old in present { coder.add(Tombstone(sample: old.reference, deleted: .now)) }
+      try coder.add(sample)
+      try writer.write(coder.changes)
     }
     try writer.finish()
     var summary = writer.summary

@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import HealthModel
 
-/// Writes one batch inside one transaction: gives out change numbers, interns dictionary rows, keeps the counts.
+/// Writes within one transaction: gives out change numbers, interns dictionary rows, keeps the counts.
 ///
 /// Made and used within a single `write` closure, so that a rollback leaves nothing of it behind.
 struct SampleWriter {
@@ -14,9 +14,9 @@ struct SampleWriter {
   private let burial: Statement
   private let lookup: Statement
   private var hasTombstones: Bool
-  private let ids: DictionaryIDs
   private let firstCounter: Int64
   private var counter: Int64
+  /// By type id.
   private var added: [Int64: Int] = [:]
   private var removed: [Int64: Int] = [:]
   private(set) var summary = WriteSummary()
@@ -29,32 +29,49 @@ struct SampleWriter {
     hasTombstones = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM tombstone)") ?? false
     insertion = try db.cachedStatement(
       sql: """
-        INSERT INTO sample(\(SampleRow.columns)) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
+        INSERT INTO sample(\(StoredChanges.sampleColumns)) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
         ON CONFLICT(type, start, uuid) DO NOTHING
         """)
     removal = try db.cachedStatement(sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ?")
     burial = try db.cachedStatement(
       sql: """
-        INSERT INTO tombstone(change, type, start, uuid, deleted) VALUES (?,?,?,?,?)
+        INSERT INTO tombstone(\(StoredChanges.tombstoneColumns)) VALUES (?,?,?,?,?)
         ON CONFLICT(type, start, uuid) DO NOTHING
         """)
     lookup = try db.cachedStatement(sql: "SELECT 1 FROM tombstone WHERE type = ? AND start = ? AND uuid = ?")
-    ids = DictionaryIDs(db)
   }
 
-  /// Adds a sample unless the store has it, or has seen it deleted.
-  mutating func add(_ sample: Sample) throws {
-    let type = try ids.type(sample.type)
-    if hasTombstones, try isDeleted(sample, type: type) {
-      summary.unchanged += 1
-      return
+  /// Buries the deleted samples, whether or not the store has ever had them, and adds the others unless the store has
+  /// them, or has seen them deleted.
+  mutating func write(_ changes: CodedChanges) throws {
+    var ids = DictionaryIDs(changes)
+    for tombstone in changes.tombstones {
+      try delete(tombstone, type: try ids.type(tombstone.type, db))
     }
-    let columns = try PayloadColumns(sample.payload, ids: ids)
-    let metadata = sample.metadata.isEmpty ? nil : try StoreJSON.encode(sample.metadata)
-    let source = try ids.source(sample.source)
-    let device = try sample.device.map(ids.device)
-    let start = sample.start.microseconds
+    // Neighbours mostly have one type, and a count in a dictionary costs as much as a binding.
+    var run = (type: Int64(0), count: 0)
+    for sample in changes.samples {
+      let type = try ids.type(sample.type, db)
+      guard try insert(sample, of: changes, type: type, &ids) else {
+        summary.unchanged += 1
+        continue
+      }
+      if type != run.type {
+        added[run.type, default: 0] += run.count
+        run = (type, 0)
+      }
+      run.count += 1
+    }
+    added[run.type, default: 0] += run.count
+    added[0] = nil
+  }
 
+  /// False if the store has the sample, or has seen it deleted.
+  private mutating func insert(
+    _ sample: CodedSample, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs
+  ) throws -> Bool {
+    let start = sample.start.microseconds
+    if hasTombstones, try isDeleted(sample.uuid, start: start, type: type) { return false }
     var binding = Binding(insertion)
     binding.bind(counter + 1)
     binding.bind(type)
@@ -62,31 +79,25 @@ struct SampleWriter {
     binding.bind(sample.uuid)
     binding.bind(sample.end.microseconds &- start)
     binding.bind(sample.created.map { $0.microseconds &- start })
-    binding.bind(source)
-    binding.bind(device)
-    binding.bind(columns.kind)
-    binding.bind(columns.value)
-    binding.bind(columns.unit)
-    binding.bind(columns.payload)
-    binding.bind(metadata)
+    binding.bind(try ids.source(sample.source, db))
+    binding.bind(try sample.device.map { try ids.device($0, db) })
+    binding.bind(try ids.kind(sample.kind, db))
+    binding.bind(sample.number)
+    binding.bind(try sample.unit.map { try ids.unit($0, db) })
+    binding.bind(sample.payload.map { changes.payloads[Int($0)] })
+    binding.bind(sample.metadata.map { changes.metadata[Int($0)] })
     try binding.run(db)
-    if sqlite3_changes(db.sqliteConnection) == 1 {
-      counter += 1
-      added[type, default: 0] += 1
-      summary.added += 1
-    } else {
-      summary.unchanged += 1
-    }
+    guard sqlite3_changes(db.sqliteConnection) == 1 else { return false }
+    counter += 1
+    return true
   }
 
-  /// Buries a sample, whether or not the store has ever had it.
-  mutating func delete(_ tombstone: Tombstone) throws {
-    let type = try ids.type(tombstone.sample.type)
-    let start = tombstone.sample.start.microseconds
+  private mutating func delete(_ tombstone: CodedTombstone, type: Int64) throws {
+    let start = tombstone.start.microseconds
     var removing = Binding(removal)
     removing.bind(type)
     removing.bind(start)
-    removing.bind(tombstone.sample.uuid)
+    removing.bind(tombstone.uuid)
     try removing.run(db)
     let wasHere = sqlite3_changes(db.sqliteConnection) == 1
     hasTombstones = true
@@ -95,7 +106,7 @@ struct SampleWriter {
     burying.bind(counter + 1)
     burying.bind(type)
     burying.bind(start)
-    burying.bind(tombstone.sample.uuid)
+    burying.bind(tombstone.uuid)
     burying.bind(tombstone.deleted.microseconds)
     try burying.run(db)
     if sqlite3_changes(db.sqliteConnection) == 1 { counter += 1 }
@@ -119,43 +130,22 @@ struct SampleWriter {
       try db.execute(sql: "UPDATE type SET samples = samples + ? WHERE id = ?", arguments: [change, type])
     }
     let names = TypeNames(db)
-    for (type, count) in added { summary.addedByType[try names.name(type)] = count }
+    for (type, count) in added {
+      summary.addedByType[try names.name(type)] = count
+      summary.added += count
+    }
   }
 
-  func isDeleted(_ sample: Sample) throws -> Bool {
-    try isDeleted(sample, type: try ids.type(sample.type))
+  func isDeleted(_ sample: SampleReference) throws -> Bool {
+    guard let type = try sample.type.id(in: db) else { return false }
+    return try isDeleted(sample.uuid, start: sample.start.microseconds, type: type)
   }
 
-  private func isDeleted(_ sample: Sample, type: Int64) throws -> Bool {
+  private func isDeleted(_ uuid: UUID, start: Int64, type: Int64) throws -> Bool {
     var binding = Binding(lookup)
     binding.bind(type)
-    binding.bind(sample.start.microseconds)
-    binding.bind(sample.uuid)
+    binding.bind(start)
+    binding.bind(uuid)
     return try binding.integer(db) != nil
-  }
-}
-
-/// The columns of a payload.
-struct PayloadColumns {
-  var kind: Int64
-  var value: Double?
-  var unit: Int64?
-  var payload: String?
-
-  init(_ content: Payload, ids: DictionaryIDs) throws {
-    kind = try ids.kind(content.kind)
-    switch content {
-    case .quantity(let quantity):
-      value = quantity.value
-      unit = try ids.unit(quantity.unit)
-    case .category(let category):
-      value = category.value.flatMap { Double(exactly: $0) }
-      if category.name != nil || (category.value != nil && value == nil) { payload = try StoreJSON.encode(category) }
-    case .correlation(let correlation): payload = try StoreJSON.encode(correlation)
-    case .workout(let workout): payload = try StoreJSON.encode(workout)
-    case .activitySummary(let summary): payload = try StoreJSON.encode(summary)
-    case .characteristic(let characteristic): payload = try StoreJSON.encode(characteristic)
-    case .unknown(_, let content): payload = try StoreJSON.encode(content)
-    }
   }
 }

@@ -1,17 +1,15 @@
-import Foundation
 import GRDB
+import HealthModel
 
-/// JSON as the store keeps it: sorted keys, so that equal values are equal text.
+/// JSON out of the store: what cannot be read there is damage.
 enum StoreJSON {
   static func encode(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
+    try CanonicalJSON.encode(value)
   }
 
   static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
     do {
-      return try JSONDecoder().decode(type, from: Data(text.utf8))
+      return try CanonicalJSON.decode(type, text)
     } catch {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a \(type) in the store cannot be read")
     }

@@ -82,55 +82,29 @@ public struct Pull: Sendable {
     done.requests += 1
     let head = try await connection.send(
       .GET, path(since: since),
-      headers: [("Authorization", "Bearer \(server.credential.text)"), ("Accept", "application/x-ndjson")])
+      headers: [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)])
     guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
 
     let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { Int($0) }.map { done.changes + $0 }
-    var decoder = ChangeLineDecoder(lineLimit: Self.maximumLine)
-    var batch = ChangeBatch()
-    var last: Bool?
-    while let part = try await connection.nextBodyPart() {
-      try Task.checkCancellation()
-      let lines: [ChangeLine]
-      do {
-        lines = try part.withUnsafeReadableBytes { bytes throws(ChangeFeedError) in try decoder.decode(bytes) }
-      } catch {
-        throw PeerError.feed(error)
-      }
-      for line in lines {
-        switch line {
-        case .added(let sample): batch.additions.append(sample)
-        case .deleted(let tombstone): batch.deletions.append(tombstone)
-        case .error(let message): throw PeerError.feed(.server(message))
-        case .token(let token, _) where token.isEmpty || token.utf8.count > Self.maximumTokenLength:
-          throw PeerError.unexpectedAnswer(status: 200, message: "a change token of \(token.utf8.count) bytes")
-        case .token(let token, let more):
-          let summary = try await store.apply(batch, position: (consumer, token))
-          batch = ChangeBatch()
-          last = more
-          done.added += summary.added
-          done.deleted += summary.deleted
-          done.unchanged += summary.unchanged
-          done.bytes = connection.bytesReceived
-          await progress(done, expected)
-        }
-      }
-      guard batch.count <= Self.maximumBatch else {
-        throw PeerError.unexpectedAnswer(
-          status: 200, message: "more than \(Self.maximumBatch) changes without a change token")
-      }
+    var feed = try IncomingFeed(connection, head)
+    var more: Bool?
+    var next = try await feed.next()
+    while let batch = next {
+      more = batch.more
+      // While one batch is written, the next arrives and is decoded.
+      async let summary = store.apply(batch.changes, position: (consumer, batch.token))
+      let arrival = await feed.arrival()
+      done.add(try await summary)
+      done.bytes = connection.bytesReceived
+      await progress(done, expected)
+      next = try arrival.get()
     }
-    done.bytes = connection.bytesReceived
-    guard let last, batch.isEmpty else { throw PeerError.feed(.cutOff) }
-    return last
+    guard let more else { throw PeerError.feed(.cutOff) }
+    return more
   }
 
-  /// In bytes; the longest samples that exist have a few hundred thousand.
-  private static let maximumLine = 16 << 20
-  /// Changes that are held in memory until their token comes; hpeer sends one every 2,000.
-  private static let maximumBatch = 20_000
-  /// In bytes. A token goes into a URL.
-  private static let maximumTokenLength = 1_000
+  /// Both formats are understood; columns are meant.
+  private static let accept = "\(ChangeFeedFormat.columns.rawValue), \(ChangeFeedFormat.lines.rawValue);q=0.1"
 
   private func path(since token: String?) -> String {
     var query: [String] = []

@@ -1,3 +1,5 @@
+import HealthStore
+
 /// How far a pull is.
 public struct PullProgress: Hashable, Sendable {
   public var added = 0
@@ -11,4 +13,10 @@ public struct PullProgress: Hashable, Sendable {
   public var changes: Int { added + deleted + unchanged }
 
   public init() {}
+
+  mutating func add(_ summary: WriteSummary) {
+    added += summary.added
+    deleted += summary.deleted
+    unchanged += summary.unchanged
+  }
 }

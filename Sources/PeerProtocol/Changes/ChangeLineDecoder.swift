@@ -1,34 +1,12 @@
 import Foundation
 
-/// Why a change feed could not be read.
-public enum ChangeFeedError: Error, Hashable, Sendable {
-  /// The line with this number (from 1) is not what the format says.
-  case malformed(line: Int)
-  /// A line is longer than any sample may be.
-  case lineTooLong(line: Int)
-  /// The server stopped with this message.
-  case server(String)
-  /// The stream ended before its last token.
-  case cutOff
-}
-
-extension ChangeFeedError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .malformed(let line): "The other machine sent something that is not a change feed (line \(line))."
-    case .lineTooLong(let line): "The other machine sent a change that is too large to be one (line \(line))."
-    case .server(let message): "The other machine stopped in the middle: \(message)"
-    case .cutOff: "The connection ended before all changes had arrived."
-    }
-  }
-}
-
 /// Cuts a stream of bytes into lines and decodes them, however the bytes are divided.
 public struct ChangeLineDecoder {
   private let decoder = JSONDecoder()
   private let limit: Int
   private var pending: [UInt8] = []
-  private var lines = 0
+  /// Those that were read so far.
+  private(set) var lines = 0
 
   /// - Parameter lineLimit: the longest line that is accepted, in bytes.
   public init(lineLimit: Int = 64 << 20) {

@@ -2,11 +2,11 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Has paired clients take turns, a page each, and sends streamed bodies in small pieces.
+/// Has paired clients take turns, and sends streamed bodies in small pieces.
 ///
-/// A client has a place in the gate while its page is read and encoded, and none while it is written, so that slow
-/// clients hold up nobody. TLS turns whatever is written at once into as many encrypted bytes in memory, so that a
-/// client that does not read would have the server keep a whole page twice.
+/// A client has a place in the gate while its answer, or a page of it, is read and encoded, and none while it is written,
+/// so that slow clients hold up nobody. TLS turns whatever is written at once into as many encrypted bytes in memory, so
+/// that a client that does not read would have the server keep a whole page twice.
 struct FairShare: RouterMiddleware {
   let gate: WorkGate
 
@@ -18,12 +18,12 @@ struct FairShare: RouterMiddleware {
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
     let place = try await gate.enter()
+    defer { place.leave() }
     var response = try await next(request, context)
     guard response.body.contentLength == nil else { return response }
     let body = response.body
     response.body = ResponseBody { writer in
-      defer { place.leave() }
-      try await body.write(PiecewiseWriter(base: writer, place: place, pieceBytes: Self.pieceBytes))
+      try await body.write(PiecewiseWriter(base: writer, pieceBytes: Self.pieceBytes))
     }
     return response
   }
@@ -31,20 +31,16 @@ struct FairShare: RouterMiddleware {
 
 private struct PiecewiseWriter: ResponseBodyWriter {
   var base: any ResponseBodyWriter
-  let place: WorkGate.Place
   let pieceBytes: Int
 
   mutating func write(_ buffer: ByteBuffer) async throws {
-    place.leave()
     var rest = buffer
     while rest.readableBytes > 0, let piece = rest.readSlice(length: min(rest.readableBytes, pieceBytes)) {
       try await base.write(piece)
     }
-    try await place.enterAgain()
   }
 
   consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
-    place.leave()
     try await base.finish(trailingHeaders)
   }
 }

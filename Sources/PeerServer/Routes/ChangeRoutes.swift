@@ -8,8 +8,8 @@ import NIOCore
 import PeerProtocol
 import PeerTrust
 
-/// `GET /api/v2/changes?since&types&limit`: everything that happened after a change token, oldest first, streamed as
-/// NDJSON.
+/// `GET /api/v2/changes?since&types&limit`: everything that happened after a change token, streamed in batches, older
+/// ones first: in columns, or as NDJSON for whoever asks for that.
 ///
 /// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that
 /// many changes. 400 for a query that cannot be understood, 410 for a token of another store, filter or past, or of a version
@@ -19,12 +19,15 @@ struct ChangeRoutes {
   let audit: AuditTrail
   /// Changes per read transaction and per token.
   private let pageSize: Int
+  /// Where pages are read and encoded.
+  private let gate: WorkGate
   private let seal: ChangeTokenSeal
 
-  init(store: HealthStore, audit: AuditTrail, pageSize: Int) {
+  init(store: HealthStore, audit: AuditTrail, pageSize: Int, gate: WorkGate) {
     self.store = store
     self.audit = audit
     self.pageSize = pageSize
+    self.gate = gate
     seal = ChangeTokenSeal(key: store.positionKey)
   }
 
@@ -35,9 +38,10 @@ struct ChangeRoutes {
   @Sendable private func changes(_ request: Request, context: PeerRequestContext) async throws -> Response {
     guard let client = context.client else { throw ServerFailure.unauthorized }
     let query = try ChangeQuery(request.uri.queryParameters, scope: client.filter, seal: seal)
-    let start: ChangePage
+    let format = ChangeFeedFormat(accept: request.headers[.accept])
+    let start: CodedChangePage
     do {
-      start = try await page(query, since: query.since, epoch: query.epoch, taken: 0)
+      start = try await page(query, format, since: query.since, epoch: query.epoch, taken: 0)
     } catch StoreError.anchorOutOfRange {
       throw ServerFailure.tokenGone
     }
@@ -45,7 +49,7 @@ struct ChangeRoutes {
     // What cannot be written down is not sent. HEAD sends nothing.
     if request.method != .head { try await audit.begin(client, query, start, isWhole: isWhole) }
     // Taken out when it is sent: hundreds of clients that wait must not keep a page each beside the one they wait for.
-    let first = NIOLockedValueBox<EncodedPage?>(try encode(start, query: query))
+    let first = NIOLockedValueBox<EncodedPage?>(try encode(start, query, format))
     let startAnchor = start.anchor
     let body = ResponseBody { writer in
       var served = 0
@@ -55,18 +59,20 @@ struct ChangeRoutes {
         while let current = page {
           page = nil
           anchor = current.anchor
+          let taken = served + current.count
+          // Read and encoded while the one before is on its way.
+          async let next = following(current, query, format, taken: taken)
           try await writer.write(current.bytes)
-          served += current.count
-          if current.isLast || served >= query.limit { break }
-          page = try encode(
-            await self.page(query, since: current.anchor, epoch: current.epoch, taken: served), query: query)
+          served = taken
+          page = try await next
         }
         try await writer.finish(nil)
       } catch let error as StoreError where !Task.isCancelled {
-        // The status is long gone: the last line says what happened, and the client keeps what its tokens cover.
+        // The status is long gone: the last batch says what happened, and the client keeps what its tokens cover.
         context.logger.error("store", metadata: ["error": "\(error)"])
         await audit.read(client, query, count: served, upTo: anchor, complete: false)
-        try await writer.write(ByteBuffer(bytes: try Self.encode(.error("The store cannot answer right now."))))
+        try await writer.write(
+          ByteBuffer(bytes: try ChangeFeedEncoder(format).encode(error: "The store cannot answer right now.")))
         return try await writer.finish(nil)
       } catch {
         await audit.read(client, query, count: served, upTo: anchor, complete: false)
@@ -74,7 +80,7 @@ struct ChangeRoutes {
       }
       if !isWhole { await audit.read(client, query, count: served, upTo: anchor, complete: true) }
     }
-    var headers: HTTPFields = [.contentType: "application/x-ndjson", .cacheControl: "no-store"]
+    var headers: HTTPFields = [.contentType: format.rawValue, .cacheControl: "no-store", .vary: "Accept"]
     if let name = HTTPField.Name(ChangeFeed.expectedHeader) {
       let expected = try await store.expectedChanges(since: query.since, filter: query.filter)
       headers[name] = String(min(expected, query.limit))
@@ -82,10 +88,27 @@ struct ChangeRoutes {
     return Response(status: .ok, headers: headers, body: body)
   }
 
-  private func page(_ query: ChangeQuery, since: Anchor, epoch: Epoch?, taken: Int) async throws -> ChangePage {
-    try await store.changes(
-      since: since, epoch: epoch, filter: query.filter, limit: min(pageSize, query.limit - taken))
+  /// The page after `page`, if there is one and it was asked for.
+  private func following(
+    _ page: EncodedPage, _ query: ChangeQuery, _ format: ChangeFeedFormat, taken: Int
+  ) async throws -> EncodedPage? {
+    if page.isLast || taken >= query.limit { return nil }
+    let place = try await gate.enter()
+    defer { place.leave() }
+    return try encode(
+      await self.page(query, format, since: page.anchor, epoch: page.epoch, taken: taken), query, format)
   }
+
+  private func page(
+    _ query: ChangeQuery, _ format: ChangeFeedFormat, since: Anchor, epoch: Epoch?, taken: Int
+  ) async throws -> CodedChangePage {
+    // Lines are ten times as long.
+    let size = format == .lines ? min(pageSize, Self.linesPerPage) : pageSize
+    return try await store.codedChanges(
+      since: since, epoch: epoch, filter: query.filter, limit: min(size, query.limit - taken))
+  }
+
+  private static let linesPerPage = 1_000
 
   /// A page of the feed as it is sent.
   private struct EncodedPage {
@@ -96,63 +119,11 @@ struct ChangeRoutes {
     var isLast: Bool
   }
 
-  private func encode(_ page: ChangePage, query: ChangeQuery) throws -> EncodedPage {
-    let encoder = ChangeLineEncoder()
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(page.changes.count * 400 + 100)
-    for change in page.changes {
-      switch change {
-      case .added(let sample): try encoder.encode(.added(sample), into: &bytes)
-      case .deleted(let tombstone): try encoder.encode(.deleted(tombstone), into: &bytes)
-      }
-    }
+  private func encode(_ page: CodedChangePage, _ query: ChangeQuery, _ format: ChangeFeedFormat) throws -> EncodedPage {
     let token = ChangeToken(change: page.anchor.change, epoch: page.epoch.id, filter: query.hash)
-    try encoder.encode(.token(try seal.text(of: token), more: !page.isLast), into: &bytes)
+    let batch = ChangeFeedBatch(changes: page.changes, token: try seal.text(of: token), more: !page.isLast)
     return EncodedPage(
-      bytes: ByteBuffer(bytes: bytes), count: page.changes.count, anchor: page.anchor, epoch: page.epoch,
-      isLast: page.isLast)
-  }
-
-  private static func encode(_ line: ChangeLine) throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    try ChangeLineEncoder().encode(line, into: &bytes)
-    return bytes
-  }
-}
-
-/// The query of a change request, checked.
-struct ChangeQuery {
-  var since: Anchor
-  /// Of ``since``; `nil` for the beginning, which every epoch has.
-  var epoch: Epoch?
-  var filter: ChangeFilter
-  var hash: UInt64
-  var limit: Int
-
-  init(_ parameters: Parameters, scope: ChangeFilter, seal: ChangeTokenSeal) throws {
-    let selection: ChangeSelection
-    do throws(ChangeSelectionError) {
-      selection = try ChangeSelection(types: parameters["types"], limit: parameters["limit"])
-    } catch {
-      throw ServerFailure.badRequest(error.description)
-    }
-    var wanted = ChangeFilter.everything
-    wanted.types = selection.types
-    filter = wanted.intersection(scope)
-    hash = ChangeToken.filterHash(
-      types: filter.types.map { $0.map(\.rawValue) }, earliest: filter.earliest?.microseconds)
-    limit = selection.limit
-    since = .zero
-    if let text = parameters["since"], !text.isEmpty {
-      let token: ChangeToken
-      do throws(ChangeTokenError) {
-        token = try seal.token(in: String(text))
-      } catch {
-        throw error == .malformed ? ServerFailure.badRequest("'since' is not a change token") : .tokenGone
-      }
-      guard token.filter == hash else { throw ServerFailure.tokenGone }
-      since = Anchor(change: token.change)
-      epoch = Epoch(id: token.epoch)
-    }
+      bytes: ByteBuffer(bytes: try ChangeFeedEncoder(format).encode(batch)), count: page.changes.count,
+      anchor: page.anchor, epoch: page.epoch, isLast: page.isLast)
   }
 }

@@ -1,14 +1,13 @@
 import Foundation
-import HealthModel
 
 /// Equality byte for byte, as SQLite's. Swift's `==` takes two spellings of `é` (U+00E9, and `e` with U+0301) for one,
 /// and texts must come out of the store as they went in.
-protocol ExactlyComparable {
+public protocol ExactlyComparable {
   func isExactly(_ other: Self) -> Bool
 }
 
 extension String: ExactlyComparable {
-  func isExactly(_ other: String) -> Bool {
+  public func isExactly(_ other: String) -> Bool {
     let count = utf8.count
     guard count == other.utf8.count else { return false }
     return utf8.withContiguousStorageIfAvailable { mine in
@@ -21,7 +20,7 @@ extension String: ExactlyComparable {
 }
 
 extension Optional: ExactlyComparable where Wrapped: ExactlyComparable {
-  func isExactly(_ other: Wrapped?) -> Bool {
+  public func isExactly(_ other: Wrapped?) -> Bool {
     switch (self, other) {
     case (nil, nil): true
     case (let mine?, let theirs?): mine.isExactly(theirs)
@@ -31,17 +30,17 @@ extension Optional: ExactlyComparable where Wrapped: ExactlyComparable {
 }
 
 extension SampleType: ExactlyComparable {
-  func isExactly(_ other: SampleType) -> Bool { rawValue.isExactly(other.rawValue) }
+  public func isExactly(_ other: SampleType) -> Bool { rawValue.isExactly(other.rawValue) }
 }
 
 extension Source: ExactlyComparable {
-  func isExactly(_ other: Source) -> Bool {
+  public func isExactly(_ other: Source) -> Bool {
     name.isExactly(other.name) && bundleIdentifier.isExactly(other.bundleIdentifier) && version.isExactly(other.version)
   }
 }
 
 extension Device: ExactlyComparable {
-  func isExactly(_ other: Device) -> Bool {
+  public func isExactly(_ other: Device) -> Bool {
     name.isExactly(other.name) && manufacturer.isExactly(other.manufacturer) && model.isExactly(other.model)
       && hardwareVersion.isExactly(other.hardwareVersion) && firmwareVersion.isExactly(other.firmwareVersion)
       && softwareVersion.isExactly(other.softwareVersion) && localIdentifier.isExactly(other.localIdentifier)

@@ -1,0 +1,92 @@
+import GRDB
+import HealthModel
+
+/// Reads a page of the change feed: two walks along the change numbers, of samples and of tombstones.
+struct FeedReader {
+  struct Page {
+    var stored: StoredChanges
+    var anchor: Anchor
+    var epoch: Epoch
+    var isLast: Bool
+  }
+
+  /// Metadata and payloads of one page, in bytes; the sample that exceeds it is its last.
+  private static let maximumText = 4 << 20
+
+  private let db: Database
+  private let epochs: EpochKeeper
+
+  init(_ db: Database, _ epochs: EpochKeeper) {
+    self.db = db
+    self.epochs = epochs
+  }
+
+  /// See ``HealthStore/changes(since:epoch:filter:limit:)``.
+  func page(after anchor: Anchor, epoch: Epoch?, filter: ChangeFilter, limit: Int) throws -> Page {
+    let limit = max(1, limit)
+    let counter = try requirePosition(anchor, epoch)
+    var stored = StoredChanges(db)
+    let condition = try FilterCondition(filter, db: db)
+    let isCut = try readSamples(after: anchor, condition, limit: limit, into: &stored)
+    try readTombstones(
+      after: anchor, upTo: isCut ? stored.sampleNumbers.last : nil, condition, limit: limit, into: &stored)
+    let isFull = stored.keepFirst(limit) >= limit
+    // A page that is not full has seen everything up to the counter, filtered or not.
+    let isLast = !isFull && !isCut
+    let end = isLast ? counter : stored.lastNumber ?? counter
+    return Page(stored: stored, anchor: Anchor(change: end), epoch: try Epoch.covering(end, db), isLast: isLast)
+  }
+
+  /// The counter. Throws ``StoreError/anchorOutOfRange`` where the anchor is not a position of this store.
+  private func requirePosition(_ anchor: Anchor, _ epoch: Epoch?) throws -> Int64 {
+    guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no counter")
+    }
+    let counter: Int64 = row[0]
+    let floor: Int64 = row[1]
+    guard anchor.change <= counter, anchor.change == 0 || anchor.change >= floor else {
+      throw StoreError.anchorOutOfRange
+    }
+    if let epoch, try Epoch.covering(anchor.change, db) != epoch { throw StoreError.anchorOutOfRange }
+    epochs.saw(counter)
+    return counter
+  }
+
+  /// True if the page ends here because of its size.
+  private func readSamples(
+    after anchor: Anchor, _ condition: FilterCondition, limit: Int, into stored: inout StoredChanges
+  ) throws -> Bool {
+    var query = try Binding(
+      db,
+      """
+      SELECT \(StoredChanges.sampleColumns) FROM sample WHERE change > ? \(condition.sql) ORDER BY change LIMIT ?
+      """)
+    query.bind(anchor.change)
+    query.bind(Int64(limit))
+    var isCut = false
+    try query.rows(db) { row in
+      try stored.addSample(row)
+      isCut = stored.textCount > Self.maximumText
+      return !isCut
+    }
+    return isCut
+  }
+
+  private func readTombstones(
+    after anchor: Anchor, upTo last: Int64?, _ condition: FilterCondition, limit: Int, into stored: inout StoredChanges
+  ) throws {
+    var query = try Binding(
+      db,
+      """
+      SELECT \(StoredChanges.tombstoneColumns) FROM tombstone
+      WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
+      """)
+    query.bind(anchor.change)
+    query.bind(last ?? .max)
+    query.bind(Int64(limit))
+    try query.rows(db) { row in
+      try stored.addTombstone(row)
+      return true
+    }
+  }
+}

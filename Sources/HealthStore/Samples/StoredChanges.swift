@@ -1,0 +1,89 @@
+import GRDB
+import HealthModel
+
+/// Collects rows of `sample` and `tombstone` as ``CodedChanges``, for one read.
+struct StoredChanges {
+  static let sampleColumns =
+    "change, type, start, uuid, duration, created, source, device, kind, value, unit, payload, metadata"
+  static let tombstoneColumns = "change, type, start, uuid, deleted"
+
+  private let db: Database
+  private var types = StoredDictionary("SELECT identifier FROM type WHERE id = ?", decode: { SampleType($0) })
+  private var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")
+  private var kinds = StoredDictionary("SELECT name FROM kind WHERE id = ?")
+  private var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
+    try StoreJSON.decode(Source.self, $0)
+  }
+  private var devices = StoredDictionary("SELECT json FROM device WHERE id = ?") {
+    try StoreJSON.decode(Device.self, $0)
+  }
+  private var metadata = ExactIndex<String>()
+  private var metadataCount = 0
+  private var payloads: [String] = []
+  private(set) var samples: [CodedSample] = []
+  private(set) var tombstones: [CodedTombstone] = []
+  /// The change numbers of ``samples`` and ``tombstones``.
+  private(set) var sampleNumbers: [Int64] = []
+  private(set) var tombstoneNumbers: [Int64] = []
+  /// Of metadata and payloads, in bytes.
+  private(set) var textCount = 0
+
+  init(_ db: Database) {
+    self.db = db
+  }
+
+  /// Adds a row of ``sampleColumns``.
+  mutating func addSample(_ row: StoredColumns) throws {
+    let start = row.integer(2)
+    let created = row.optionalInteger(5)
+    var payload: UInt32?
+    if let text = row.text(11) {
+      payload = UInt32(payloads.count)
+      payloads.append(text)
+      textCount += text.utf8.count
+    }
+    samples.append(
+      CodedSample(
+        uuid: try row.uuid(3), start: Timestamp(microseconds: start),
+        end: Timestamp(microseconds: start &+ row.integer(4)),
+        created: created.map { Timestamp(microseconds: start &+ $0) }, type: try types.index(of: row.integer(1), db),
+        kind: try kinds.index(of: row.integer(8), db), source: try sources.index(of: row.integer(6), db),
+        device: try row.optionalInteger(7).map { try devices.index(of: $0, db) },
+        metadata: row.text(12).map { index(ofMetadata: $0) },
+        number: row.optionalDouble(9), unit: try row.optionalInteger(10).map { try units.index(of: $0, db) },
+        payload: payload))
+    sampleNumbers.append(row.integer(0))
+  }
+
+  private mutating func index(ofMetadata text: String) -> UInt32 {
+    let index = metadata.index(of: text)
+    if Int(index) == metadataCount {
+      metadataCount += 1
+      textCount += text.utf8.count
+    }
+    return index
+  }
+
+  /// Adds a row of ``tombstoneColumns``.
+  mutating func addTombstone(_ row: StoredColumns) throws {
+    tombstones.append(
+      CodedTombstone(
+        type: try types.index(of: row.integer(1), db), start: Timestamp(microseconds: row.integer(2)),
+        uuid: try row.uuid(3), deleted: Timestamp(microseconds: row.integer(4))))
+    tombstoneNumbers.append(row.integer(0))
+  }
+
+  /// Leaves out what was added last, down to these many.
+  mutating func keepFirst(samples: Int, tombstones: Int) {
+    self.samples.removeLast(self.samples.count - samples)
+    self.tombstones.removeLast(self.tombstones.count - tombstones)
+    sampleNumbers.removeLast(sampleNumbers.count - samples)
+    tombstoneNumbers.removeLast(tombstoneNumbers.count - tombstones)
+  }
+
+  var changes: CodedChanges {
+    CodedChanges(
+      types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
+      metadata: metadata.values, payloads: payloads, samples: samples, tombstones: tombstones)
+  }
+}

@@ -1,0 +1,38 @@
+import GRDB
+import HealthModel
+
+/// The rows of one dictionary table that a read has met, each read once, in order of appearance.
+struct StoredDictionary<Value> {
+  private(set) var values: [Value] = []
+  /// By row id, which are small numbers given out one after the other.
+  private var indices: [UInt32?] = []
+  private let sql: String
+  private let decode: (String) throws -> Value
+
+  /// - Parameter sql: a query for the text with a row id.
+  init(_ sql: String, decode: @escaping (String) throws -> Value) {
+    self.sql = sql
+    self.decode = decode
+  }
+
+  /// The index in ``values`` of the row with this id.
+  mutating func index(of id: Int64, _ db: Database) throws -> UInt32 {
+    if id >= 0, id < Int64(indices.count), let index = indices[Int(id)] { return index }
+    var query = try Binding(db, sql)
+    query.bind(id)
+    guard id >= 0, id < 1 << 32, let text = try query.text(db) else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a dictionary row is missing")
+    }
+    let index = UInt32(values.count)
+    values.append(try decode(text))
+    if Int(id) >= indices.count { indices.append(contentsOf: repeatElement(nil, count: Int(id) + 1 - indices.count)) }
+    indices[Int(id)] = index
+    return index
+  }
+}
+
+extension StoredDictionary where Value == String {
+  init(_ sql: String) {
+    self.init(sql, decode: \.self)
+  }
+}

@@ -1,0 +1,39 @@
+import HealthModel
+
+/// Writes the change feed in either format.
+public struct ChangeFeedEncoder: Sendable {
+  private let format: ChangeFeedFormat
+
+  public init(_ format: ChangeFeedFormat) {
+    self.format = format
+  }
+
+  /// Throws `EncodingError` or `DecodingError` if the changes hold text that is not what it should be.
+  public func encode(_ batch: ChangeFeedBatch) throws -> [UInt8] {
+    switch format {
+    case .columns: return try ColumnBatchEncoder.encode(batch)
+    case .lines:
+      let encoder = ChangeLineEncoder()
+      let expander = try ChangeExpander(batch.changes)
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(batch.changes.count * 400 + 100)
+      for tombstone in batch.changes.tombstones {
+        try encoder.encode(.deleted(expander.tombstone(tombstone)), into: &bytes)
+      }
+      for sample in batch.changes.samples { try encoder.encode(.added(try expander.sample(sample)), into: &bytes) }
+      try encoder.encode(.token(batch.token, more: batch.more), into: &bytes)
+      return bytes
+    }
+  }
+
+  /// Ends a feed that cannot go on with a sentence for a person.
+  public func encode(error: String) throws -> [UInt8] {
+    switch format {
+    case .columns: return try ColumnBatchEncoder.encode(error: error)
+    case .lines:
+      var bytes: [UInt8] = []
+      try ChangeLineEncoder().encode(.error(error), into: &bytes)
+      return bytes
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// Why a change feed could not be read.
+public enum ChangeFeedError: Error, Hashable, Sendable {
+  /// The line with this number (from 1) is not what the format says.
+  case malformed(line: Int)
+  /// A line is longer than any sample may be.
+  case lineTooLong(line: Int)
+  /// The batch with this number (from 1) is not what `changes.proto` says.
+  case malformedBatch(Int)
+  /// The batch with this number is larger than any may be.
+  case batchTooLarge(Int)
+  /// So many changes came without a change token that covers them.
+  case noToken(changes: Int)
+  /// The server stopped with this message.
+  case server(String)
+  /// The stream ended before its last token.
+  case cutOff
+}
+
+extension ChangeFeedError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .malformed(let line): "The other machine sent something that is not a change feed (line \(line))."
+    case .lineTooLong(let line): "The other machine sent a change that is too large to be one (line \(line))."
+    case .malformedBatch(let batch):
+      "The other machine sent something that is not a change feed (batch \(batch))."
+    case .batchTooLarge(let batch):
+      "The other machine sent more at once than any change feed holds (batch \(batch))."
+    case .noToken(let changes):
+      "The other machine sent \(changes) changes without saying up to where they go."
+    case .server(let message): "The other machine stopped in the middle: \(message)"
+    case .cutOff: "The connection ended before all changes had arrived."
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import HealthModel
+import SwiftProtobuf
+
+/// Writes batches of the change feed in columns, each with its length before it: see `changes.proto`.
+public enum ColumnBatchEncoder {
+  public static func encode(_ batch: ChangeFeedBatch) throws -> [UInt8] {
+    var message = Hpeer_V2_ChangeBatch()
+    if !batch.changes.samples.isEmpty { message.samples = Hpeer_V2_SampleColumns(batch.changes) }
+    if !batch.changes.tombstones.isEmpty { message.tombstones = Hpeer_V2_TombstoneColumns(batch.changes) }
+    message.token = batch.token
+    message.more = batch.more
+    return try framed(message)
+  }
+
+  /// Ends a feed that cannot go on with a sentence for a person.
+  public static func encode(error: String) throws -> [UInt8] {
+    var message = Hpeer_V2_ChangeBatch()
+    message.error = error
+    return try framed(message)
+  }
+
+  private static func framed(_ message: Hpeer_V2_ChangeBatch) throws -> [UInt8] {
+    let frame = try Zstandard.compress(try message.serializedBytes())
+    return withUnsafeBytes(of: UInt32(frame.count).bigEndian) { Array($0) } + frame
+  }
+}
+
+extension Hpeer_V2_SampleColumns {
+  init(_ changes: CodedChanges) {
+    self.init()
+    types = changes.types.map(\.rawValue)
+    kinds = changes.kinds
+    units = changes.units
+    sources = changes.sources.map(Hpeer_V2_Source.init)
+    devices = changes.devices.map(Hpeer_V2_Device.init)
+    metadata = changes.metadata
+    var tick = Tick()
+    for sample in changes.samples {
+      tick.divide(sample.start.microseconds)
+      tick.divide(sample.end.microseconds &- sample.start.microseconds)
+      if let created = sample.created { tick.divide(created.microseconds &- sample.start.microseconds) }
+    }
+    self.tick = UInt32(tick.length)
+    add(changes, tick: tick.length)
+  }
+
+  private mutating func add(_ changes: CodedChanges, tick: Int64) {
+    var uuids: [UInt8] = []
+    uuids.reserveCapacity(changes.samples.count * 16)
+    var forms: [UInt8] = []
+    forms.reserveCapacity(changes.samples.count)
+    var previous: Int64 = 0
+    for sample in changes.samples {
+      withUnsafeBytes(of: sample.uuid.uuid) { uuids.append(contentsOf: $0) }
+      type.append(sample.type)
+      kind.append(sample.kind)
+      source.append(sample.source)
+      device.append(sample.device.map { $0 + 1 } ?? 0)
+      metadataSet.append(sample.metadata.map { $0 + 1 } ?? 0)
+      let ticks = sample.start.microseconds / tick
+      start.append(ticks &- previous)
+      previous = ticks
+      duration.append((sample.end.microseconds &- sample.start.microseconds) / tick)
+      var form = add(number: sample.number, payload: sample.payload.map { changes.payloads[Int($0)] })
+      if let instant = sample.created {
+        created.append((instant.microseconds &- sample.start.microseconds) / tick)
+        form |= SampleForm.created
+      }
+      forms.append(form)
+      unit.append(sample.unit.map { $0 + 1 } ?? 0)
+    }
+    uuid = Data(uuids)
+    form = Data(forms)
+  }
+
+  private mutating func add(number: Double?, payload: String?) -> UInt8 {
+    if let payload {
+      json.append(payload)
+      return SampleForm.json
+    }
+    guard let number else { return SampleForm.none }
+    guard let decimal = DecimalNumber(number) else {
+      binary.append(number)
+      return SampleForm.binary
+    }
+    self.decimal.append(decimal.digits)
+    return decimal.power
+  }
+}
+
+extension Hpeer_V2_TombstoneColumns {
+  init(_ changes: CodedChanges) {
+    self.init()
+    types = changes.types.map(\.rawValue)
+    var tick = Tick()
+    for tombstone in changes.tombstones {
+      tick.divide(tombstone.start.microseconds)
+      tick.divide(tombstone.deleted.microseconds)
+    }
+    self.tick = UInt32(tick.length)
+    var uuids: [UInt8] = []
+    var previous: (start: Int64, deleted: Int64) = (0, 0)
+    for tombstone in changes.tombstones {
+      withUnsafeBytes(of: tombstone.uuid.uuid) { uuids.append(contentsOf: $0) }
+      type.append(tombstone.type)
+      let next = (
+        start: tombstone.start.microseconds / tick.length, deleted: tombstone.deleted.microseconds / tick.length
+      )
+      start.append(next.start &- previous.start)
+      deleted.append(next.deleted &- previous.deleted)
+      previous = next
+    }
+    uuid = Data(uuids)
+  }
+}
+
+extension Hpeer_V2_Source {
+  init(_ source: Source) {
+    self.init()
+    name = source.name
+    if let identifier = source.bundleIdentifier { bundleIdentifier = identifier }
+    if let version = source.version { self.version = version }
+  }
+}
+
+extension Hpeer_V2_Device {
+  init(_ device: Device) {
+    self.init()
+    if let value = device.name { name = value }
+    if let value = device.manufacturer { manufacturer = value }
+    if let value = device.model { model = value }
+    if let value = device.hardwareVersion { hardwareVersion = value }
+    if let value = device.firmwareVersion { firmwareVersion = value }
+    if let value = device.softwareVersion { softwareVersion = value }
+    if let value = device.localIdentifier { localIdentifier = value }
+    if let value = device.udiDeviceIdentifier { udiDeviceIdentifier = value }
+    if let value = device.text { text = value }
+  }
+}

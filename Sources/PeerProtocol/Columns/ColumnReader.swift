@@ -1,0 +1,122 @@
+import Foundation
+import HealthModel
+
+/// Turns the columns of one batch into ``CodedChanges``, and finds what does not fit together.
+struct ColumnReader {
+  private(set) var changes = CodedChanges()
+
+  /// False if the columns are not what `changes.proto` says.
+  mutating func read(_ columns: Hpeer_V2_SampleColumns) -> Bool {
+    let count = columns.type.count
+    guard count > 0 else { return columns == Hpeer_V2_SampleColumns() }
+    guard let tick = Tick(length: columns.tick)?.length, columns.uuid.count == count * 16, columns.form.count == count
+    else { return false }
+    for column in [columns.kind, columns.source, columns.device, columns.metadataSet, columns.unit] {
+      guard column.count == count else { return false }
+    }
+    guard columns.start.count == count, columns.duration.count == count else { return false }
+    guard readDictionaries(columns) else { return false }
+
+    var contents = ContentReader(columns, changes: changes)
+    changes.samples.reserveCapacity(count)
+    var ticks: Int64 = 0
+    var created = columns.created.makeIterator()
+    let isRead = columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
+      columns.form.withUnsafeBytes { (forms: UnsafeRawBufferPointer) -> Bool in
+        for row in 0..<count {
+          ticks &+= columns.start[row]
+          let start = ticks &* tick
+          var sample = CodedSample(
+            uuid: UUID(uuid: uuids.loadUnaligned(fromByteOffset: row * 16, as: uuid_t.self)),
+            start: Timestamp(microseconds: start),
+            end: Timestamp(microseconds: start &+ columns.duration[row] &* tick), created: nil,
+            type: columns.type[row], kind: columns.kind[row], source: columns.source[row],
+            device: reference(columns.device[row]), metadata: reference(columns.metadataSet[row]), number: nil,
+            unit: reference(columns.unit[row]), payload: nil)
+          guard sample.type < changes.types.count, sample.kind < changes.kinds.count,
+            sample.source < changes.sources.count, sample.device ?? 0 < max(1, changes.devices.count),
+            sample.metadata ?? 0 < max(1, changes.metadata.count), sample.unit ?? 0 < max(1, changes.units.count)
+          else { return false }
+          if forms[row] & SampleForm.created != 0 {
+            guard let ticks = created.next() else { return false }
+            sample.created = Timestamp(microseconds: start &+ ticks &* tick)
+          }
+          guard contents.read(form: forms[row] & ~SampleForm.created, into: &sample) else { return false }
+          changes.samples.append(sample)
+        }
+        return true
+      }
+    }
+    changes.payloads = contents.payloads
+    return isRead && created.next() == nil && contents.isAtEnd
+  }
+
+  /// False if the columns are not what `changes.proto` says.
+  mutating func read(_ columns: Hpeer_V2_TombstoneColumns) -> Bool {
+    let count = columns.type.count
+    guard count > 0 else { return columns == Hpeer_V2_TombstoneColumns() }
+    guard let tick = Tick(length: columns.tick)?.length, columns.uuid.count == count * 16,
+      columns.start.count == count, columns.deleted.count == count
+    else { return false }
+    let firstType = UInt32(changes.types.count)
+    changes.types += columns.types.map { SampleType($0) }
+    changes.tombstones.reserveCapacity(count)
+    var instant: (start: Int64, deleted: Int64) = (0, 0)
+    return columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
+      for row in 0..<count {
+        guard columns.type[row] < columns.types.count else { return false }
+        instant = (instant.start &+ columns.start[row], instant.deleted &+ columns.deleted[row])
+        changes.tombstones.append(
+          CodedTombstone(
+            type: firstType + columns.type[row], start: Timestamp(microseconds: instant.start &* tick),
+            uuid: UUID(uuid: uuids.loadUnaligned(fromByteOffset: row * 16, as: uuid_t.self)),
+            deleted: Timestamp(microseconds: instant.deleted &* tick)))
+      }
+      return true
+    }
+  }
+
+  private mutating func readDictionaries(_ columns: Hpeer_V2_SampleColumns) -> Bool {
+    changes.types = columns.types.map { SampleType($0) }
+    changes.kinds = columns.kinds
+    changes.units = columns.units
+    changes.sources = columns.sources.map(Source.init)
+    changes.devices = columns.devices.map(Device.init)
+    for text in columns.metadata {
+      if MetadataText.isPlain(text) {
+        changes.metadata.append(text)
+      } else {
+        guard let values = try? CanonicalJSON.decode(Metadata.self, text), !values.isEmpty else { return false }
+        changes.metadata.append(MetadataText.encode(values))
+      }
+    }
+    return true
+  }
+
+  /// An index from a column that holds it plus 1.
+  private func reference(_ number: UInt32) -> UInt32? {
+    number == 0 ? nil : number - 1
+  }
+}
+
+extension Source {
+  init(_ source: Hpeer_V2_Source) {
+    self.init(
+      name: source.name, bundleIdentifier: source.hasBundleIdentifier ? source.bundleIdentifier : nil,
+      version: source.hasVersion ? source.version : nil)
+  }
+}
+
+extension Device {
+  init(_ device: Hpeer_V2_Device) {
+    self.init(
+      name: device.hasName ? device.name : nil, manufacturer: device.hasManufacturer ? device.manufacturer : nil,
+      model: device.hasModel ? device.model : nil,
+      hardwareVersion: device.hasHardwareVersion ? device.hardwareVersion : nil,
+      firmwareVersion: device.hasFirmwareVersion ? device.firmwareVersion : nil,
+      softwareVersion: device.hasSoftwareVersion ? device.softwareVersion : nil,
+      localIdentifier: device.hasLocalIdentifier ? device.localIdentifier : nil,
+      udiDeviceIdentifier: device.hasUdiDeviceIdentifier ? device.udiDeviceIdentifier : nil,
+      text: device.hasText ? device.text : nil)
+  }
+}

@@ -1,0 +1,65 @@
+import HealthModel
+
+/// Reads what the samples of one batch say, out of the columns that only some of them have an entry in.
+struct ContentReader {
+  /// What a kind may consist of.
+  private enum Shape {
+    case quantity, category, other
+  }
+
+  private(set) var payloads: [String] = []
+  private let kinds: [String]
+  private let shapes: [Shape]
+  private var decimals: IndexingIterator<[Int64]>
+  private var binaries: IndexingIterator<[Double]>
+  private var texts: IndexingIterator<[String]>
+
+  init(_ columns: Hpeer_V2_SampleColumns, changes: CodedChanges) {
+    kinds = changes.kinds
+    shapes = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
+    decimals = columns.decimal.makeIterator()
+    binaries = columns.binary.makeIterator()
+    texts = columns.json.makeIterator()
+  }
+
+  /// Every entry of the columns has been read.
+  var isAtEnd: Bool {
+    var (decimals, binaries, texts) = (decimals, binaries, texts)
+    return decimals.next() == nil && binaries.next() == nil && texts.next() == nil
+  }
+
+  /// False for what the sample's kind cannot be. The sample's kind is one of the dictionary.
+  mutating func read(form: UInt8, into sample: inout CodedSample) -> Bool {
+    switch form {
+    case ..<SampleForm.binary:
+      guard let digits = decimals.next() else { return false }
+      sample.number = DecimalNumber(digits: digits, power: form).value
+    case SampleForm.binary:
+      guard let number = binaries.next() else { return false }
+      sample.number = number.isNaN ? nil : number
+    case SampleForm.none: break
+    case SampleForm.json: return readText(into: &sample)
+    default: return false
+    }
+    switch shapes[Int(sample.kind)] {
+    case .quantity: return sample.unit != nil
+    case .category: return sample.unit == nil && (sample.number.map { Int64(exactly: $0) != nil } ?? true)
+    case .other: return false
+    }
+  }
+
+  /// Texts are decoded and written anew: a store must be able to read them for as long as it exists.
+  private mutating func readText(into sample: inout CodedSample) -> Bool {
+    let kind = kinds[Int(sample.kind)]
+    guard sample.unit == nil, shapes[Int(sample.kind)] != .quantity, let text = texts.next(),
+      let payload = try? Payload(kind: kind, number: nil, unit: nil, json: text),
+      let coded = try? CodedPayload(payload)
+    else { return false }
+    sample.number = coded.number
+    if let json = coded.json {
+      sample.payload = UInt32(payloads.count)
+      payloads.append(json)
+    }
+    return true
+  }
+}
