@@ -139,12 +139,13 @@ let package = Package(
 
     // MARK: Tests
 
-    .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"]),
+    .testTarget(name: "HealthModelTests", dependencies: ["HealthModel", "TestSupport"]),
     .testTarget(name: "BenchDataTests", dependencies: ["BenchData"]),
     .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "TestSupport"]),
     .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
     .testTarget(
-      name: "PeerProtocolTests", dependencies: ["PeerProtocol", .product(name: "Crypto", package: "swift-crypto")]),
+      name: "PeerProtocolTests",
+      dependencies: ["PeerProtocol", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
     .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
     .testTarget(

@@ -28,20 +28,3 @@ struct Platform: Sendable {
     hasSystemd ? "sudo systemctl start \(services.joined(separator: " "))" : "no systemd runs here: \(command)"
   }
 }
-
-/// Words for a shell.
-public enum Shell {
-  /// `word`, in quotes if it needs them, so that a command can be copied whatever it contains.
-  public static func quoted(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "/._-+:%@".utf8.contains(byte)
-      }
-    }
-    if isPlain, !word.isEmpty { return word }
-    return "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
-  }
-}

@@ -51,6 +51,11 @@ public struct AuditTrail: Sendable {
     }
   }
 
+  /// Before a connection's first request that waits: what it is sent is written down as it is read, waiting is not.
+  func follows(_ client: AuthorizedClient, _ query: ChangeQuery) async throws {
+    try await require(.followStarted, Self.detail(client, query))
+  }
+
   func read(_ client: AuthorizedClient, _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool) async {
     await record(.dataRead, Self.detail(client, query, count: count, upTo: anchor, complete: complete))
   }

@@ -5,7 +5,8 @@ import NIOSSL
 import PeerProtocol
 import PeerTrust
 
-/// What is known about a request beside itself: where it came from and, behind ``BearerAuthentication``, whose it is.
+/// What is known about a request beside itself: where it came from and, once ``BearerAuthentication`` was asked, whose it
+/// is.
 struct PeerRequestContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   /// The numeric address of the caller; evidence of nothing.
@@ -15,7 +16,13 @@ struct PeerRequestContext: RequestContext {
   let addressGroup: AddressGroup
   /// The connection that the request came over, where there is one.
   let connection: ServingConnection?
-  var client: AuthorizedClient?
+  /// What the registry said of the request's token, so that it is asked once for each request; `nil` before.
+  var authentication: Result<AuthorizedClient, BearerAuthentication.Refusal>?
+
+  /// Whose request it is; never `nil` behind ``BearerAuthentication``.
+  var client: AuthorizedClient? { try? authentication?.get() }
+  /// Behind ``FairShare``: to be left by whoever waits for something else than the store.
+  var place: WorkGate.Place?
 
   init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)
@@ -31,8 +38,6 @@ struct PeerRequestContext: RequestContext {
     guard let certificate = try await channel.nioSSL_peerCertificate().get() else { return nil }
     return Fingerprint(certificateDER: try certificate.toDERBytes())
   }
-
-  var maxUploadSize: Int { ServingLimits().bodyBytes }
 
   private static func text(of address: SocketAddress?) -> String {
     guard let text = address?.ipAddress else { return "unknown" }

@@ -54,7 +54,7 @@ public struct PeerServer: Service {
     let table = ConnectionTable(limits)
     let tls = try Self.tls(identity)
     let router = Self.router(
-      configuration, store: store, registry: registry, identity: identity, desk: desk, audit: audit)
+      configuration, limits: limits, store: store, registry: registry, identity: identity, desk: desk, audit: audit)
     application = Application(
       router: router,
       server: HTTPServerBuilder { responder in
@@ -80,7 +80,8 @@ public struct PeerServer: Service {
   }
 
   private static func router(
-    _ configuration: Configuration, store: HealthStore, registry: PeerRegistry, identity: PeerIdentity,
+    _ configuration: Configuration, limits: ServingLimits, store: HealthStore, registry: PeerRegistry,
+    identity: PeerIdentity,
     desk: PairingDesk, audit: AuditTrail
   ) -> Router<PeerRequestContext> {
     let authentication = BearerAuthentication(registry: registry, audit: audit)
@@ -91,11 +92,14 @@ public struct PeerServer: Service {
       store: store, authentication: authentication, name: configuration.name, version: configuration.version,
       id: identity.id
     ).add(to: router)
-    PairingRoutes(desk: desk, bodyTimeout: configuration.limits.body).add(to: router)
+    PairingRoutes(desk: desk, limits: configuration.limits).add(to: router)
     let gate = WorkGate(places: ProcessInfo.processInfo.activeProcessorCount)
     let paired = router.group().add(middleware: authentication).add(middleware: FairShare(gate: gate))
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
-    ChangeRoutes(store: store, audit: audit, pageSize: configuration.changesPerToken, gate: gate).add(to: paired)
+    let waiting = ChangeWaiting(store: store, authentication: authentication, limits: configuration.limits)
+    ChangeRoutes(
+      store: store, audit: audit, waiting: waiting, pageSize: configuration.changesPerToken, gate: gate
+    ).add(to: paired)
     PairedRoutes(registry: registry, audit: audit).add(to: paired)
     return router
   }

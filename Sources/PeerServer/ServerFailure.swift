@@ -20,6 +20,13 @@ struct ServerFailure: Error {
     .init(status: .gone, message: "The change token is not valid for this store and filter: start over without one.")
   }
 
+  /// As many requests wait for changes as may.
+  static var tooManyWait: Self {
+    .init(
+      status: .serviceUnavailable, message: "Too many requests wait for changes: try again in 30 s.",
+      headers: [.retryAfter: "30"])
+  }
+
   func response() -> Response {
     JSONAnswer.response(FailureEnvelope(message), status: status, headers: headers)
   }

@@ -114,14 +114,6 @@ struct ProbeTests {
     #expect(!address.isIn(IPv4Address(value: 0xC0A8_0200), prefixLength: 24))
     #expect(address.isIn(IPv4Address(value: 0), prefixLength: 0))
   }
-
-  @Test("words that can be copied into a shell")
-  func shell() {
-    #expect(Shell.quoted("/home/anna/.local") == "/home/anna/.local")
-    #expect(Shell.quoted("a b") == "'a b'")
-    #expect(Shell.quoted("it's; rm -rf /") == "'it'\\''s; rm -rf /'")
-    #expect(Shell.quoted("") == "''")
-  }
 }
 
 @Suite("Doctor")

@@ -170,7 +170,8 @@ private struct LoadedServer: Sendable {
   func feed(_ token: BearerToken) async throws -> Data {
     try await PeerConnection.withConnection(to: endpoint, trust: trust) { connection in
       let head = try await connection.send(
-        .GET, Route.changes, headers: [("Authorization", "Bearer \(token.text)")])
+        .GET, Route.changes,
+        headers: [("Authorization", "Bearer \(token.text)"), ("Accept", ChangeFeedFormat.lines.rawValue)])
       #expect(head.status.code == 200)
       return try await connection.body(limit: 64 << 20)
     }

@@ -1,30 +1,32 @@
 import HealthModel
 
+/// What is hardest to carry. Kept in order by ``SampleMaker/edgeCases``: NaN is among the values.
 extension SampleMaker {
-  /// One sample for each way in which a payload, an instant or a text can be odd. NaN is among the values.
+  /// One sample for each way in which a payload, an instant, a text or a size can be odd.
   public static var edgeCases: [Sample] {
     var maker = SampleMaker(seed: 1)
-    let instants = SampleMaker.extremes
-    var samples = payloads.map { payload in maker.wrap(payload) }
-    for start in instants {
-      for end in instants {
-        var sample = maker.wrap(.quantity(Quantity(1, "count")))
-        (sample.start, sample.end, sample.created) = (start, end, end)
-        samples.append(sample)
+    var samples = edgePayloads.map { maker.wrap($0) }
+    samples += edgeNumbers.map { maker.wrap(.quantity(Quantity($0, "count"))) }
+    samples += edgeIntegers.map { maker.wrap(.category(CategoryValue(value: $0))) }
+    samples += maker.instants() + maker.spellings() + maker.crowd() + maker.large()
+    return samples
+  }
+
+  /// Tombstones of odd samples at odd times.
+  public static var edgeTombstones: [Tombstone] {
+    var maker = SampleMaker(seed: 2)
+    var tombstones: [Tombstone] = []
+    for start in extremes {
+      for deleted in extremes {
+        let reference = SampleReference(type: stepCount, start: start, uuid: maker.uuid())
+        tombstones.append(Tombstone(sample: reference, deleted: deleted))
       }
     }
     for text in texts {
-      var sample = maker.wrap(.unknown(kind: text, content: .string(text)))
-      sample.type = SampleType(text)
-      sample.source = Source(name: text, bundleIdentifier: text, version: text)
-      sample.device = Device(name: text, text: text)
-      sample.metadata = [text: .string(text)]
-      samples.append(sample)
+      let reference = SampleReference(type: SampleType(text), start: Timestamp(seconds: 0), uuid: maker.uuid())
+      tombstones.append(Tombstone(sample: reference, deleted: Timestamp(microseconds: 1)))
     }
-    var large = maker.wrap(.characteristic(CharacteristicValue(value: String(repeating: "é", count: 500_000))))
-    large.metadata = ["large": .string(String(repeating: "\0", count: 100_000))]
-    samples.append(large)
-    return samples
+    return tombstones
   }
 
   private mutating func wrap(_ payload: Payload) -> Sample {
@@ -33,35 +35,60 @@ extension SampleMaker {
     return sample
   }
 
-  private static let payloads: [Payload] = [
-    .quantity(Quantity(.nan, "count")), .quantity(Quantity(.infinity, "")), .quantity(Quantity(-.infinity, "%")),
-    .quantity(Quantity(.leastNonzeroMagnitude, "m")), .quantity(Quantity(.greatestFiniteMagnitude, "m")),
-    .quantity(Quantity(0.1 + 0.2, "m")), .quantity(Quantity(9.94194e-05, "m")),
-    .category(CategoryValue(value: nil)), .category(CategoryValue(value: 0)), .category(CategoryValue(value: .min)),
-    .category(CategoryValue(value: .max)), .category(CategoryValue(value: 1 << 53 + 1)),
-    .category(CategoryValue(value: nil, name: "")),
-    .category(CategoryValue(value: 3, name: "HKCategoryValueOfTomorrow")),
-    .correlation(Correlation(members: [])),
-    .correlation(
-      Correlation(members: [
-        SampleReference(type: SampleType(""), start: Timestamp(microseconds: .min), uuid: SampleIdentity.namespace),
-        SampleReference(type: stepCount, start: Timestamp(microseconds: 1), uuid: SampleIdentity.namespace),
-      ])),
-    .workout(Workout(activityType: .value(.max))),
-    .workout(
-      Workout(
-        activityType: .name("37"), duration: .nan, totals: ["": Quantity(.nan, "")],
-        statistics: [WorkoutStatistics(type: stepCount, average: .nan, minimum: -.infinity, maximum: .infinity)],
-        events: [
-          WorkoutEvent(type: "", date: Timestamp(microseconds: .max), duration: -1, metadata: ["n": .number(.nan)])
-        ],
-        activities: [WorkoutActivity(uuid: "", start: Timestamp(microseconds: .min), metadata: ["d": .number(1)])])),
-    .activitySummary(ActivitySummary(date: "", attributes: [:])),
-    .activitySummary(ActivitySummary(date: "2024-02-30", attributes: ["": "", "😴": "NaN"])),
-    .characteristic(CharacteristicValue(value: "")),
-    .unknown(kind: "stateOfMind", content: .null), .unknown(kind: "a", content: .object([:])),
-    .unknown(kind: "a", content: .array([.array([]), .integer(.min), .number(0.5), .bool(false), .string("")])),
-    // Told from the kinds that are known by what follows a NUL.
-    .unknown(kind: "quantity\0", content: .string("x")), .unknown(kind: "workout\0", content: .null),
-  ]
+  /// All pairs of extremes, so that every difference wraps that can; then instants whose fractions differ.
+  private mutating func instants() -> [Sample] {
+    var samples: [Sample] = []
+    for start in Self.extremes {
+      for end in Self.extremes {
+        var sample = wrap(.quantity(Quantity(1, "count")))
+        (sample.start, sample.end, sample.created) = (start, end, end)
+        samples.append(sample)
+        sample.uuid = uuid()
+        (sample.start, sample.end, sample.created) = (start, start, nil)
+        samples.append(sample)
+      }
+    }
+    for microseconds in [1, 999_999, 1_000, 999_000, 1_000_001] as [Int64] {
+      var sample = wrap(.quantity(Quantity(1, "count")))
+      sample.start.microseconds += microseconds
+      sample.created = Timestamp(microseconds: sample.start.microseconds - 1)
+      samples.append(sample)
+    }
+    return samples
+  }
+
+  /// Each odd text, in every place where a text can be.
+  private mutating func spellings() -> [Sample] {
+    Self.texts.map { text in
+      var sample = wrap(.unknown(kind: text, content: .string(text)))
+      sample.type = SampleType(text)
+      sample.source = Source(name: text, bundleIdentifier: text, version: text)
+      sample.device = Device(name: text, text: text)
+      sample.metadata = [text: .string(text)]
+      return sample
+    }
+  }
+
+  /// Hundreds of sources, devices and units, each used once; numbers with and without a fraction take turns.
+  private mutating func crowd() -> [Sample] {
+    (0..<300).map { number in
+      var sample = wrap(.quantity(Quantity(Double(number) / 4, "unit \(number)")))
+      sample.source = Source(name: "iPhone \(number)", version: number.isMultiple(of: 2) ? nil : "\(number)")
+      sample.device = number.isMultiple(of: 3) ? nil : Device(name: "Watch \(number)")
+      sample.metadata = number.isMultiple(of: 5) ? [:] : ["number": .integer(Int64(number / 7))]
+      return sample
+    }
+  }
+
+  /// A million bytes in one value, in one payload, and in many keys.
+  private mutating func large() -> [Sample] {
+    var value = wrap(.characteristic(CharacteristicValue(value: String(repeating: "é", count: 500_000))))
+    value.metadata = ["large": .string(String(repeating: "\0", count: 100_000))]
+    var text = wrap(.quantity(Quantity(1, "count")))
+    text.metadata = ["text": .string(String(repeating: "0123456789abcde\n", count: 1 << 16))]
+    var keys = wrap(.quantity(Quantity(1, "count")))
+    keys.metadata = Dictionary(
+      uniqueKeysWithValues: (0..<20_000).map { ("a key with the number \($0)", .number(Double($0) / 3)) })
+    return [value, text, keys]
+  }
 }

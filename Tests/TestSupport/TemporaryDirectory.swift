@@ -4,8 +4,14 @@ import Foundation
 public final class TemporaryDirectory: Sendable {
   public let path: String
 
-  public init() throws {
-    path = FileManager.default.temporaryDirectory.appending(path: "hpeer-test-\(UUID().uuidString)").path
+  /// - Parameter inMemory: where the machine has a file system in memory: for tests that open thousands of files and prove
+  ///   nothing about disks.
+  public init(inMemory: Bool = false) throws {
+    let memory = "/dev/shm"
+    let parent =
+      inMemory && FileManager.default.isWritableFile(atPath: memory)
+      ? URL(filePath: memory, directoryHint: .isDirectory) : FileManager.default.temporaryDirectory
+    path = parent.appending(path: "hpeer-test-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }

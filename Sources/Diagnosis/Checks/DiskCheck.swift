@@ -1,4 +1,5 @@
 import Foundation
+import PeerTrust
 
 /// Room for the store, in bytes and in files, on a disk that can be written to.
 struct DiskCheck: Check {
@@ -23,11 +24,11 @@ struct DiskCheck: Check {
     if space.isReadOnly {
       return Finding(
         .blocking, "disk.readonly", "The disk that holds \(path) is mounted read-only",
-        remedy: "sudo mount -o remount,rw \(Shell.quoted(space.mountPoint ?? path)), or choose another with --home")
+        remedy: "sudo mount -o remount,rw \(ShellWord.quoted(space.mountPoint ?? path)), or choose another with --home")
     }
     let free = Self.text(space.freeBytes)
     let remedy =
-      "make room; what is large: sudo du -xh --max-depth=2 \(Shell.quoted(space.mountPoint ?? "/")) | sort -h | tail"
+      "make room; what is large: sudo du -xh --max-depth=2 \(ShellWord.quoted(space.mountPoint ?? "/")) | sort -h | tail"
     if space.freeBytes < 64 * Self.mebibyte {
       return Finding(.blocking, "disk.full", "The disk that holds \(path) is full: \(free) left", remedy: remedy)
     }

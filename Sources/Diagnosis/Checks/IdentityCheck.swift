@@ -51,7 +51,7 @@ struct IdentityCheck: Check {
     case .permissionsTooOpen(let path, let mode):
       return Finding(
         .blocking, "identity.open", "\(path) is open to other users, so hpeer does not use it",
-        remedy: "chmod \(mode) \(Shell.quoted(path))")
+        remedy: "chmod \(mode) \(ShellWord.quoted(path))")
     case .incomplete(let directory, let missing):
       return Finding(
         .blocking, "identity.incomplete", "The identity in \(directory) lacks \(missing.joined(separator: " and "))",
@@ -59,7 +59,7 @@ struct IdentityCheck: Check {
     case .unreadable(let path, let reason):
       return Finding(
         .blocking, "identity.unreadable", "\(path) cannot be read (\(reason))",
-        remedy: "if it is yours: sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
+        remedy: "if it is yours: sudo chown -R \(geteuid()) \(ShellWord.quoted(subject.home))")
     case .malformed(let path, let reason):
       return Finding(.blocking, "identity.damaged", "\(path) is damaged (\(reason))", remedy: backup)
     case .keyMismatch(let directory):

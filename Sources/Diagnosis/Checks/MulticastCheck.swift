@@ -1,5 +1,6 @@
 import Foundation
 import PeerDiscovery
+import PeerTrust
 
 /// Whether multicast reaches anybody: asks on every interface and listens, and asks avahi-daemon what it has heard.
 struct MulticastCheck: Check {
@@ -60,7 +61,7 @@ struct MulticastCheck: Check {
           "Multicast cannot be sent on \(name) (\(SystemMessage.text(code)))",
           remedy: isFirewall
             ? "a firewall forbids outgoing 5353/udp: allow it"
-            : "sudo ip route add 224.0.0.0/4 dev \(Shell.quoted(name))"))
+            : "sudo ip route add 224.0.0.0/4 dev \(ShellWord.quoted(name))"))
     }
     let answering = result.answers.values.reduce(into: Set<IPv4Address>()) { $0.formUnion($1) }
     let remote = Set((services ?? []).filter { !$0.isLocal }.map(\.hostName)).count

@@ -59,12 +59,12 @@ struct PeersCheck: Check {
     if expires <= now {
       return Finding(
         .warning, "peers.server.expired", "The pairing with \(server.name) ended on \(Self.text(expires))",
-        remedy: "hpeer pair \(Shell.quoted(server.name))")
+        remedy: "hpeer pair \(ShellWord.quoted(server.name))")
     }
     guard expires.timeIntervalSince(now) < Self.soon else { return nil }
     return Finding(
       .warning, "peers.server.ending", "The pairing with \(server.name) ends on \(Self.text(expires))",
-      remedy: "hpeer pull \(Shell.quoted(server.name))")
+      remedy: "hpeer pull \(ShellWord.quoted(server.name))")
   }
 
   private func unbound(_ clients: [ClientRecord]) -> [Finding] {
@@ -92,7 +92,7 @@ struct PeersCheck: Check {
     default:
       Finding(
         .blocking, "peers.unreadable", "The list of paired machines cannot be read: \(error)",
-        remedy: "if it is yours: sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
+        remedy: "if it is yours: sudo chown -R \(geteuid()) \(ShellWord.quoted(subject.home))")
     }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import PeerTrust
 
 /// Owner and modes of the home: 0700, and 0600 for what is in it.
 struct PermissionsCheck: Check {
@@ -56,7 +57,7 @@ struct PermissionsCheck: Check {
     let others = foreign.count > 1 ? " and \(foreign.count - 1) more" : ""
     return Finding(
       .blocking, "permissions.owner", "\(first.0)\(others) belongs to another user than the one who runs hpeer",
-      remedy: "if it is yours: sudo chown -R \(owner) \(Shell.quoted(home)); else choose your own with --home")
+      remedy: "if it is yours: sudo chown -R \(owner) \(ShellWord.quoted(home)); else choose your own with --home")
   }
 
   private func writability(_ files: [String]) -> [Finding] {
@@ -68,7 +69,7 @@ struct PermissionsCheck: Check {
     return [
       Finding(
         .blocking, "permissions.closed", "\(first) cannot be written by this user",
-        remedy: "chmod \(mode) \(Shell.quoted(first))")
+        remedy: "chmod \(mode) \(ShellWord.quoted(first))")
     ]
   }
 
@@ -79,12 +80,12 @@ struct PermissionsCheck: Check {
       findings.append(
         Finding(
           .blocking, "permissions.writable", "Other users may write to \(home), and so exchange what is in it",
-          remedy: "chmod 700 \(Shell.quoted(home))"))
+          remedy: "chmod 700 \(ShellWord.quoted(home))"))
     } else if directory.mode & 0o055 != 0 {
       findings.append(
         Finding(
           .warning, "permissions.directory", "Other users may look into \(home)",
-          remedy: "chmod 700 \(Shell.quoted(home))"))
+          remedy: "chmod 700 \(ShellWord.quoted(home))"))
     }
     let open = files.filter { $0.1.mode & 0o077 != 0 }
     if !open.isEmpty {
@@ -92,7 +93,7 @@ struct PermissionsCheck: Check {
         Finding(
           .warning, "permissions.files",
           "Other users may read \(open.map { ($0.0 as NSString).lastPathComponent }.joined(separator: ", "))",
-          remedy: "chmod 600 \(open.map { Shell.quoted($0.0) }.joined(separator: " "))"))
+          remedy: "chmod 600 \(open.map { ShellWord.quoted($0.0) }.joined(separator: " "))"))
     }
     return findings
   }

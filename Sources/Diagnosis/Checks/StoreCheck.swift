@@ -1,5 +1,6 @@
 import Foundation
 import HealthStore
+import PeerTrust
 
 /// The health record itself: that it opens, and with `--check-store` that every page of it is sound.
 struct StoreCheck: Check {
@@ -56,7 +57,7 @@ struct StoreCheck: Check {
 
   private var remedy: String {
     "nothing was changed: restore a copy, or move the store away and import or pull again: "
-      + "mv \(Shell.quoted(subject.home + "/store.sqlite")) \(Shell.quoted(subject.home + "/store.damaged"))"
+      + "mv \(ShellWord.quoted(subject.home + "/store.sqlite")) \(ShellWord.quoted(subject.home + "/store.damaged"))"
   }
 
   private func finding(for error: StoreError) -> Finding {
@@ -72,7 +73,7 @@ struct StoreCheck: Check {
     case .notPermitted(let path):
       Finding(
         .blocking, "store.unreadable", "\(path) cannot be read by this user",
-        remedy: "if it is yours: sudo chown -R \(geteuid()) \(Shell.quoted(subject.home))")
+        remedy: "if it is yours: sudo chown -R \(geteuid()) \(ShellWord.quoted(subject.home))")
     case .locked(let path):
       Finding(.note, "store.busy", "\(path) is in use by another process, and was not looked at")
     default:

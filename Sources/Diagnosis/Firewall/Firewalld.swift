@@ -1,3 +1,5 @@
+import PeerTrust
+
 /// firewalld, asked through `firewall-cmd`.
 struct Firewalld: Sendable {
   var subject: Subject
@@ -40,7 +42,7 @@ struct Firewalld: Sendable {
       isLetIn ? .open : zone.hasRichRules ? .unsure : .closed
     }
     func command(_ option: String) -> String {
-      "sudo firewall-cmd --zone=\(Shell.quoted(zone.name)) --permanent \(option) && sudo firewall-cmd --reload"
+      "sudo firewall-cmd --zone=\(ShellWord.quoted(zone.name)) --permanent \(option) && sudo firewall-cmd --reload"
     }
     return [
       advice.port(

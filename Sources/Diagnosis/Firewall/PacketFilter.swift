@@ -1,3 +1,5 @@
+import PeerTrust
+
 /// How a kind of packet filter is called, and how a port is opened in it.
 protocol PacketFilter: Sendable {
   var name: String { get }
@@ -24,7 +26,7 @@ struct NftablesFilter: PacketFilter {
   let name = "The firewall (nftables)"
 
   func command(toLetIn packet: Packet, _ chain: RuleSet.BaseChain?) -> String {
-    let place = (chain?.name ?? "inet filter input").split(separator: " ").map { Shell.quoted(String($0)) }
+    let place = (chain?.name ?? "inet filter input").split(separator: " ").map { ShellWord.quoted(String($0)) }
     return "sudo nft insert rule \(place.joined(separator: " ")) \(packet.transport) dport \(packet.port) accept"
       + "  (and into /etc/nftables.conf, to last)"
   }

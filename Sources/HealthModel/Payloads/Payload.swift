@@ -36,6 +36,7 @@ extension Payload {
 
 /// A number in a unit (`HKQuantity`).
 public struct Quantity: Hashable, Sendable {
+  /// May be infinite or NaN, which is one value whatever its bits. A store keeps -0 as 0.
   public var value: Double
   /// HealthKit's unit string, as it came: `count/min`, `kcal`, `mL/min·kg`. Percentages are fractions with unit `%`.
   public var unit: String

@@ -19,6 +19,7 @@ public struct AuditEvent: Hashable, Sendable {
     case typesListed = "types.listed"
     case readStarted = "read.started"
     case dataRead = "data.read"
+    case followStarted = "follow.started"
     case pullStarted = "pull.started"
     case pullFinished = "pull.finished"
     case pullFailed = "pull.failed"

@@ -10,7 +10,8 @@ import GRDB
 /// **Two stores that come from one file and agree on the epoch that covers a number have the same changes up to that
 /// number.** It holds because whoever gives out numbers begins a new epoch, in the same transaction, unless the last
 /// epoch began while it had the file open (see ``EpochKeeper``): an epoch that is in a copy is never continued by
-/// somebody who opened that copy.
+/// somebody who opened that copy. Only tombstones may be forgotten in one of them, and then no earlier position is left
+/// on which the two agree (see ``HealthStore/pruneTombstones(before:)``).
 ///
 /// Not seen: a machine that is put back together with its memory, and a file that was exchanged under a process that
 /// has it open, by less than that process has seen itself.
@@ -45,11 +46,18 @@ extension Epoch {
   static func begin(at change: Int64, _ db: Database) throws {
     try insert(Epoch(id: .random(in: .min ... .max)), at: change, db)
     guard try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM epoch") ?? 0 > maximumCount else { return }
-    // The older half becomes one epoch that nobody has a position in: such a reader starts over. Without the new name,
-    // a number of a lost line could pass for one of this.
+    // Without a new name for the older half, a number of a lost line could pass for one of this.
     let cut = try Int64.fetchOne(
       db, sql: "SELECT first FROM epoch ORDER BY first DESC LIMIT 1 OFFSET ?", arguments: [maximumCount / 2])
-    try db.execute(sql: "DELETE FROM epoch WHERE first < ?", arguments: [cut])
+    if let cut { try rename(before: cut, db) }
+  }
+
+  /// Makes one epoch of all before `change`, which nobody has a position in: such a reader starts over, and has positions
+  /// in it as it reads on.
+  static func rename(before change: Int64, _ db: Database) throws {
+    let next = try covering(change, db)
+    try db.execute(sql: "DELETE FROM epoch WHERE first <= ?", arguments: [change])
+    try insert(next, at: change, db)
     try insert(Epoch(id: .random(in: .min ... .max)), at: 0, db)
   }
 

@@ -44,7 +44,8 @@ struct FeedReader {
     }
     let counter: Int64 = row[0]
     let floor: Int64 = row[1]
-    guard anchor.change <= counter, anchor.change == 0 || anchor.change >= floor else {
+    // The epoch, too, tells a reader from before tombstones were forgotten, and from one that has begun since.
+    guard anchor.change <= counter, anchor.change == 0 || epoch != nil || anchor.change >= floor else {
       throw StoreError.anchorOutOfRange
     }
     if let epoch, try Epoch.covering(anchor.change, db) != epoch { throw StoreError.anchorOutOfRange }

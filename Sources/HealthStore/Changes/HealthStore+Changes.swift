@@ -9,8 +9,9 @@ extension HealthStore {
   /// deleted since appears as its tombstone only. Throws ``StoreError/anchorOutOfRange``
   /// where the anchor is not a position of this store.
   ///
-  /// - Parameter epoch: of the page that the anchor comes from. To be given by whoever kept the anchor longer than this
-  ///   object lives; an anchor whose epoch is another by now, as after a restore, is out of range.
+  /// - Parameter epoch: of the page that the anchor comes from. An anchor whose epoch is another by now, as after a restore
+  ///   or when tombstones were forgotten, is out of range. To be left out only for an anchor that is no older than this
+  ///   object; where tombstones were ever forgotten, those before the last of them are out of range then, however new.
   public func changes(
     since anchor: Anchor, epoch: Epoch? = nil, filter: ChangeFilter = .everything, limit: Int
   ) async throws(StoreError) -> ChangePage {

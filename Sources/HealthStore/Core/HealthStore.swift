@@ -24,6 +24,7 @@ public final class HealthStore: Sendable {
   public let path: String
   let pool: DatabasePool
   let epochs: EpochKeeper
+  let watch: StoreWatch
 
   /// Opens the store in `directory`, making both where `create` allows it.
   ///
@@ -50,6 +51,7 @@ public final class HealthStore: Sendable {
         try Schema.migrate(pool)
         return pool
       }
+      watch = StoreWatch(pool)
       (id, positionKey, epochs) = try pool.read { db in
         (try Schema.storeID(db), try Schema.positionKey(db), try EpochKeeper(db))
       }
@@ -90,7 +92,9 @@ public final class HealthStore: Sendable {
 
   func write<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws(StoreError) -> T {
     do {
-      return try await pool.write(body)
+      let value = try await pool.write(body)
+      watch.committed()
+      return value
     } catch {
       throw StoreError(error, path: path)
     }

@@ -7,16 +7,16 @@ extension HealthStore {
   public func apply(
     _ batch: ChangeBatch, position: (consumer: String, token: String)? = nil
   ) async throws(StoreError) -> WriteSummary {
-    try await apply(try coded(batch), position: position)
+    try await apply([try coded(batch)], position: position)
   }
 
   /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
   @discardableResult
   public func apply(
-    _ changes: CodedChanges, position: (consumer: String, token: String)? = nil
+    _ batches: [CodedChanges], position: (consumer: String, token: String)? = nil
   ) async throws(StoreError) -> WriteSummary {
     try await write { [self] db in
-      let summary = try apply(changes, db: db)
+      let summary = try apply(batches, db: db)
       if let position { try Self.setPosition(position.token, of: position.consumer, db: db) }
       return summary
     }
@@ -26,10 +26,11 @@ extension HealthStore {
   ///
   /// - Parameter drifting: see ``replace(drifting:)``; replaced in the same transaction.
   public func applyBlocking(_ batch: ChangeBatch, drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
+    defer { watch.committed() }
     do {
       let changes = try coded(batch)
       return try pool.write { db in
-        var summary = try apply(changes, db: db)
+        var summary = try apply([changes], db: db)
         if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
         return summary
       }
@@ -58,9 +59,9 @@ extension HealthStore {
     return coder.changes
   }
 
-  private func apply(_ changes: CodedChanges, db: Database) throws -> WriteSummary {
+  private func apply(_ batches: [CodedChanges], db: Database) throws -> WriteSummary {
     var writer = try SampleWriter(db, epochs: epochs)
-    try writer.write(changes)
+    for changes in batches { try writer.write(changes) }
     try writer.finish()
     return writer.summary
   }

@@ -1,11 +1,14 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The channels of one attempt to connect, so that a cancelled task ends them all instead of waiting for the network.
+/// The channels of one attempt to connect, so that a cancelled task, or time that is over, ends them all instead of
+/// waiting for the network.
 final class ConnectAttempt: Sendable {
   private struct State {
     var channels: [any Channel] = []
     var isCancelled = false
+    var isExpired = false
+    var hasSucceeded = false
   }
 
   private let state = NIOLockedValueBox(State())
@@ -25,5 +28,24 @@ final class ConnectAttempt: Sendable {
       return state.channels
     }
     for channel in channels { channel.close(promise: nil) }
+  }
+
+  /// The time for the handshake is over. Does nothing if it has come about.
+  func expire() {
+    let hasSucceeded = state.withLockedValue { state in
+      if !state.hasSucceeded { state.isExpired = true }
+      return state.hasSucceeded
+    }
+    if !hasSucceeded { cancel() }
+  }
+
+  var isExpired: Bool { state.withLockedValue(\.isExpired) }
+
+  /// The handshake has come about; false if it is too late for that.
+  func succeed() -> Bool {
+    state.withLockedValue { state in
+      if !state.isExpired { state.hasSucceeded = true }
+      return state.hasSucceeded
+    }
   }
 }

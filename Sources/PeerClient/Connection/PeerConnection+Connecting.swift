@@ -19,12 +19,14 @@ extension PeerConnection {
   ///   - identity: whose certificate is shown to a server that asks, after the server's own was accepted; `nil` for none.
   ///     A bound token is refused without it.
   ///   - silenceLimit: seconds without a byte from the peer after which it counts as gone.
+  ///   - handshakeLimit: within which the TLS handshake must have succeeded, else ``PeerError/unreachable(endpoint:reason:)``;
+  ///     `nil` leaves it to the other limits.
   public static func withConnection<Result: Sendable>(
     to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity? = nil,
-    silenceLimit: Int = silenceLimit, _ body: (PeerConnection) async throws -> Result
+    silenceLimit: Int = silenceLimit, handshakeLimit: Duration? = nil, _ body: (PeerConnection) async throws -> Result
   ) async throws -> Result {
     let (channel, fingerprint) = try await connect(
-      to: endpoint, trust: trust, identity: identity, silenceLimit: silenceLimit)
+      to: endpoint, trust: trust, identity: identity, silenceLimit: silenceLimit, handshakeLimit: handshakeLimit)
     do {
       return try await channel.executeThenClose { inbound, outbound in
         try await body(
@@ -38,10 +40,15 @@ extension PeerConnection {
 
   /// A channel whose TLS handshake has succeeded, and the certificate that was seen in it.
   private static func connect(
-    to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity?, silenceLimit: Int
+    to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity?, silenceLimit: Int,
+    handshakeLimit: Duration?
   ) async throws -> (HTTPChannel, Fingerprint) {
     let context = try NIOSSLContext(configuration: try tlsConfiguration(identity))
     let attempt = ConnectAttempt()
+    let clock = handshakeLimit.map { limit in
+      MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: TimeAmount(limit)) { attempt.expire() }
+    }
+    defer { clock?.cancel() }
     return try await withTaskCancellationHandler {
       var judge: CertificateJudge?
       do {
@@ -66,10 +73,18 @@ extension PeerConnection {
           try? await connected.channel.executeThenClose { _, _ in }
           throw PeerError.handshakeFailed(endpoint: endpoint.description, reason: "it showed no certificate")
         }
+        guard attempt.succeed() else {
+          try? await connected.channel.executeThenClose { _, _ in }
+          throw ChannelError.connectTimeout(.zero)
+        }
         return (connected.channel, fingerprint)
       } catch {
         try Task.checkCancellation()
         if let mismatch = judge?.mismatch { throw mismatch }
+        if attempt.isExpired, let handshakeLimit {
+          throw PeerError.unreachable(
+            endpoint: endpoint.description, reason: "no answer within \(handshakeLimit / .seconds(1)) s")
+        }
         throw describe(error, endpoint: endpoint, isConnected: false, silenceLimit: silenceLimit)
       }
     } onCancel: {
@@ -105,13 +120,15 @@ extension PeerConnection {
     let judge = CertificateJudge(trust)
     let watch = HandshakeWatch(channel.eventLoop.makePromise())
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(ReadDeadline(.seconds(Int64(silenceLimit))))
+    let deadline = ReadDeadline(.seconds(Int64(silenceLimit)))
+    try pipeline.addHandler(deadline)
     try pipeline.addHandler(
       NIOSSLClientHandler(
         context: context, serverHostname: nil,
         customVerificationCallback: { chain, promise in promise.succeed(judge.judge(chain)) }))
     try pipeline.addHandler(watch)
     try pipeline.addHTTPClientHandlers()
+    try pipeline.addHandler(RequestMark(deadline))
     return Connected(
       channel: try HTTPChannel(wrappingChannelSynchronously: channel), handshake: watch.future, judge: judge)
   }

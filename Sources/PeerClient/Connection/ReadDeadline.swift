@@ -2,6 +2,9 @@ import NIOCore
 
 /// Ends a connection whose peer stays silent, or sends next to nothing, although we are ready to read.
 ///
+/// What arrives is counted for each request, so that a connection over which one asks now and then whether there is
+/// anything new may live for months, and no single answer may drip.
+///
 /// The clock runs only while a read is wanted, so that a slow store on our side is never taken for a silent peer.
 final class ReadDeadline: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
@@ -29,22 +32,27 @@ final class ReadDeadline: ChannelDuplexHandler {
   private var waitingSince: NIODeadline?
   private var waited = TimeAmount.zero
   private var received = 0
+  private var context: ChannelHandlerContext?
 
   init(_ limit: TimeAmount) {
     self.limit = limit
   }
 
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+  }
+
   func read(context: ChannelHandlerContext) {
-    if timer == nil {
-      waitingSince = context.eventLoop.now
-      let rest = Self.patience(limit) - waited
-      let (delay, reason) = rest < limit ? (rest, Passed.trickle) : (limit, .silence)
-      timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
-        context.fireErrorCaught(reason)
-        context.close(promise: nil)
-      }
-    }
+    if timer == nil { start(context) }
     context.read()
+  }
+
+  /// A request leaves over this connection: its answer has the whole time. On the connection's event loop.
+  func requestBegins() {
+    (received, waited) = (0, .zero)
+    guard let context, timer != nil else { return }
+    stop()
+    start(context)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -62,6 +70,17 @@ final class ReadDeadline: ChannelDuplexHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     stop()
+    self.context = nil
+  }
+
+  private func start(_ context: ChannelHandlerContext) {
+    waitingSince = context.eventLoop.now
+    let rest = Self.patience(limit) - waited
+    let (delay, reason) = rest < limit ? (rest, Passed.trickle) : (limit, .silence)
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+      context.fireErrorCaught(reason)
+      context.close(promise: nil)
+    }
   }
 
   private func stop() {

@@ -15,6 +15,8 @@ public struct PeerFinder: Sendable {
   static let patienceSeconds = 4
   /// Within which an address must have answered a handshake.
   private static let handshakeSeconds = 5
+  /// Within which the only address that is known must have shaken hands, before others are looked for.
+  private static let firstHandshake = Duration.seconds(1)
   /// How often a peer may move between being found and being spoken to.
   private static let maximumMoves = 3
 
@@ -118,15 +120,50 @@ public struct PeerFinder: Sendable {
   public func reach<Result: Sendable>(
     _ server: ServerRecord, endpoints: [PeerEndpoint], _ attempt: (PeerEndpoint) async throws -> Result
   ) async throws -> (Result, PeerEndpoint) {
+    try await search(for: server, endpoints: endpoints, failed: [:], attempt)
+  }
+
+  /// The same without a handshake just to see: the only endpoint that is known, if it is one, is tried for good. Others are
+  /// looked for if nothing shakes hands there, with the peer's certificate, in time.
+  ///
+  /// - Parameter attempt: must connect with that time limit for the handshake, accept the peer's certificate only, and do
+  ///   nothing before that may not be done twice.
+  public func reach<Result: Sendable>(
+    _ server: ServerRecord, endpoints: [PeerEndpoint],
+    _ attempt: (PeerEndpoint, _ handshakeLimit: Duration?) async throws -> Result
+  ) async throws -> (Result, PeerEndpoint) {
+    var failed: [PeerEndpoint: PeerError] = [:]
+    var headStart = PeerLocator.Limits().headStart
+    if endpoints.count == 1, let endpoint = endpoints.first {
+      do {
+        return (try await attempt(endpoint, Self.firstHandshake), endpoint)
+      } catch let error as PeerError where error.endsHandshake {
+        // It has had its time alone.
+        headStart = .zero
+      } catch let error as PeerError where error.suggestsAnotherAddress {
+        failed[endpoint] = error
+      }
+    }
+    return try await search(for: server, endpoints: endpoints, failed: failed, headStart: headStart) {
+      try await attempt($0, nil)
+    }
+  }
+
+  private func search<Result: Sendable>(
+    for server: ServerRecord, endpoints: [PeerEndpoint], failed: [PeerEndpoint: PeerError],
+    headStart: Duration = PeerLocator.Limits().headStart, _ attempt: (PeerEndpoint) async throws -> Result
+  ) async throws -> (Result, PeerEndpoint) {
+    var limits = PeerLocator.Limits()
+    limits.headStart = headStart
     let locator = PeerLocator(
-      server: server,
+      server: server, limits: limits,
       probe: { endpoint in
         try await PeerConnection.withConnection(
           to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), silenceLimit: Self.handshakeSeconds
         ) { _ in }
       },
       hear: { [browser] in await Self.hear(of: server, from: browser, $0) })
-    var failed: [PeerEndpoint: PeerError] = [:]
+    var failed = failed
     while true {
       let endpoint: PeerEndpoint
       do {
@@ -174,6 +211,14 @@ public struct PeerFinder: Sendable {
 }
 
 extension PeerError {
+  /// Nothing has been said to the peer.
+  fileprivate var endsHandshake: Bool {
+    switch self {
+    case .unreachable, .handshakeFailed, .certificateChanged: true
+    default: false
+    }
+  }
+
   /// The peer may be well, elsewhere: its address may belong to another machine by now.
   var suggestsAnotherAddress: Bool {
     switch self {

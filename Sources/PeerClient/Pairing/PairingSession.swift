@@ -68,13 +68,11 @@ public struct PairingSession: Sendable {
   private func exchange(
     code: PairingCode, clientID: PeerID, certificate: PeerIdentity?, name: String
   ) async throws -> PairingClientExchange {
-    if hello.windowLocked { throw PeerError.pairing(.windowLocked) }
+    if let refusal = hello.refusal { throw PeerError.pairing(refusal) }
     do {
       return try await PairingClientExchange(
         hello: hello, code: code, clientID: clientID, name: name, serverFingerprint: fingerprint,
         clientFingerprint: certificate?.fingerprint)
-    } catch PairingExchangeError.windowClosed {
-      throw PeerError.pairing(.windowClosed)
     } catch PairingExchangeError.unsupportedVersion {
       throw PeerError.pairing(.unsupportedVersion)
     }

@@ -4,12 +4,15 @@ import PeerProtocol
 
 /// The batches of one answer of the change feed, as they arrive.
 struct IncomingFeed {
+  /// What is held in memory while the store writes.
+  private static let maximumBatches = 8
   /// In bytes. A token goes into a URL.
   private static let maximumToken = 1_000
 
   private let connection: PeerConnection
   private var decoder: ChangeFeedDecoder
   private var decoded: ArraySlice<ChangeFeedBatch> = []
+  private var failure: (any Error)?
 
   /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format.
   init(_ connection: PeerConnection, _ head: HTTPResponseHead) throws {
@@ -22,8 +25,29 @@ struct IncomingFeed {
     decoder = ChangeFeedDecoder(format)
   }
 
-  /// The next batch, or `nil` at the end of the answer.
-  mutating func next() async throws -> ChangeFeedBatch? {
+  /// Batches that have arrived: none at the end of the answer, else one, or more as long as `write` is under way.
+  ///
+  /// Whatever ends the answer early is kept for ``requireEnd()``: what came before it is to be saved first.
+  mutating func batches(during write: Ongoing? = nil) async -> [ChangeFeedBatch] {
+    var batches: [ChangeFeedBatch] = []
+    do {
+      repeat {
+        guard let batch = try await next() else { break }
+        batches.append(batch)
+      } while batches.count < Self.maximumBatches && write?.isUnderWay == true
+    } catch {
+      failure = error
+    }
+    return batches
+  }
+
+  /// Throws what ended the answer early.
+  func requireEnd() throws {
+    if let failure { throw failure }
+  }
+
+  private mutating func next() async throws -> ChangeFeedBatch? {
+    guard failure == nil else { return nil }
     while decoded.isEmpty {
       guard let part = try await connection.nextBodyPart() else {
         guard decoder.isBetweenBatches else { throw PeerError.feed(.cutOff) }
@@ -41,14 +65,5 @@ struct IncomingFeed {
       throw PeerError.unexpectedAnswer(status: 200, message: "a change token of \(batch.token.utf8.count) bytes")
     }
     return batch
-  }
-
-  /// ``next()``, its error as a value: what came before it is to be saved first.
-  mutating func arrival() async -> Result<ChangeFeedBatch?, any Error> {
-    do {
-      return .success(try await next())
-    } catch {
-      return .failure(error)
-    }
   }
 }

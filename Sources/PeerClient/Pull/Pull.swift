@@ -9,22 +9,25 @@ import PeerTrust
 /// Brings one store up to date with one peer: asks for what changed since the last token, and commits each batch
 /// together with the token that follows it. Interrupted anywhere, the next pull goes on from the last committed batch.
 public struct Pull: Sendable {
-  private let store: HealthStore
+  let store: HealthStore
   private let server: ServerRecord
   private let endpoint: PeerEndpoint
   private let identity: PeerIdentity?
   private let types: [SampleType]
   private let silenceLimit: Int
+  private let handshakeLimit: Duration?
 
   /// - Parameters:
   ///   - identity: whose certificate is shown; the one that was paired with, or `nil` where that showed none.
   ///   - types: only these; empty for all that the peer lets us see.
   ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
+  ///   - handshakeLimit: see ``PeerConnection/withConnection(to:trust:identity:silenceLimit:handshakeLimit:_:)``.
   public init(
     into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
-    types: [SampleType] = [], silenceLimit: Int = PeerConnection.silenceLimit
+    types: [SampleType] = [], silenceLimit: Int = PeerConnection.silenceLimit, handshakeLimit: Duration? = nil
   ) {
     self.silenceLimit = silenceLimit
+    self.handshakeLimit = handshakeLimit
     self.store = store
     self.server = server
     self.endpoint = endpoint
@@ -41,64 +44,82 @@ public struct Pull: Sendable {
   public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
     var done = PullProgress()
     if full { try await store.forgetPosition(of: consumer) }
-    try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
-      silenceLimit: silenceLimit
-    ) { connection in
-      var more = true
-      var hasStartedOver = false
-      var inVain = 0
-      while more {
-        let before = done.changes
-        do {
-          more = try await request(connection, &done, progress)
-          inVain = done.changes == before ? inVain + 1 : 0
-        } catch PeerError.tokenGone where !hasStartedOver {
-          // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
-          hasStartedOver = true
-          inVain = 0
-          try await store.forgetPosition(of: consumer)
-        }
-        // Asking ever again would have the same answer, for ever.
-        if more, inVain == 2 {
-          throw PeerError.unexpectedAnswer(status: 200, message: "more changes were announced, and none came")
-        }
-      }
-    }
+    try await withPeer { connection in try await catchUp(connection, &done, progress) }
     return done
   }
 
+  func withPeer<Result: Sendable>(_ body: (PeerConnection) async throws -> Result) async throws -> Result {
+    try await PeerConnection.withConnection(
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
+      silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, body)
+  }
+
+  /// Asks until the peer has nothing more.
+  func catchUp(_ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report) async throws {
+    var more = true
+    var hasStartedOver = false
+    var inVain = 0
+    while more {
+      let before = done.changes
+      do {
+        more = try await request(connection, &done, progress)
+        inVain = done.changes == before ? inVain + 1 : 0
+      } catch PeerError.tokenGone where !hasStartedOver {
+        // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
+        hasStartedOver = true
+        inVain = 0
+        try await store.forgetPosition(of: consumer)
+      }
+      // Asking ever again would have the same answer, for ever.
+      if more, inVain == 2 {
+        throw PeerError.unexpectedAnswer(status: 200, message: "more changes were announced, and none came")
+      }
+    }
+  }
+
   /// Positions are kept per peer and selection: a token is valid for one filter only.
-  private var consumer: String {
+  var consumer: String {
     let names = types.map(\.rawValue).sorted().joined(separator: ",")
     return "pull:\(server.id.hex)" + (names.isEmpty ? "" : ":\(names)")
   }
 
   /// One request; `false` when the peer has nothing more.
-  private func request(
-    _ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report
+  ///
+  /// - Parameter waiting: for a request that the peer may hold until there is something.
+  func request(
+    _ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report, waiting: PullWaiting? = nil
   ) async throws -> Bool {
-    let since = try await store.position(of: consumer)
+    var since = waiting?.token
+    if since == nil { since = try await store.position(of: consumer) }
     done.requests += 1
     let head = try await connection.send(
-      .GET, path(since: since),
+      .GET, path(since: since, wait: waiting?.seconds),
       headers: [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)])
     guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
 
     let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { Int($0) }.map { done.changes + $0 }
     var feed = try IncomingFeed(connection, head)
     var more: Bool?
-    var next = try await feed.next()
-    while let batch = next {
-      more = batch.more
-      // While one batch is written, the next arrives and is decoded.
-      async let summary = store.apply(batch.changes, position: (consumer, batch.token))
-      let arrival = await feed.arrival()
+    var arrived = await feed.batches()
+    while let last = arrived.last {
+      more = last.more
+      if !last.more, arrived.allSatisfy(\.changes.isEmpty), waiting?.keep(last.token) == true {
+        arrived = await feed.batches()
+        continue
+      }
+      waiting?.token = nil
+      // What arrives while this is written is written next, all of it together.
+      let (changes, writing) = (arrived.map(\.changes), Ongoing())
+      async let summary = writing.until {
+        try await store.apply(changes, position: (consumer, last.token))
+      }
+      let next = await feed.batches(during: writing)
       done.add(try await summary)
       done.bytes = connection.bytesReceived
       await progress(done, expected)
-      next = try arrival.get()
+      arrived = next
     }
+    try feed.requireEnd()
     guard let more else { throw PeerError.feed(.cutOff) }
     return more
   }
@@ -106,9 +127,10 @@ public struct Pull: Sendable {
   /// Both formats are understood; columns are meant.
   private static let accept = "\(ChangeFeedFormat.columns.rawValue), \(ChangeFeedFormat.lines.rawValue);q=0.1"
 
-  private func path(since token: String?) -> String {
+  private func path(since token: String?, wait: Int?) -> String {
     var query: [String] = []
     if let token { query.append("since=\(Self.escaped(token))") }
+    if let wait { query.append("wait=\(wait)") }
     if !types.isEmpty {
       query.append("types=\(types.map { Self.escaped($0.rawValue) }.sorted().joined(separator: ","))")
     }

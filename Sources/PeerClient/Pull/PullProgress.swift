@@ -19,4 +19,23 @@ public struct PullProgress: Hashable, Sendable {
     deleted += summary.deleted
     unchanged += summary.unchanged
   }
+
+  /// What has come since `earlier`, of the same connection.
+  static func - (later: Self, earlier: Self) -> Self {
+    var difference = Self()
+    difference.added = later.added - earlier.added
+    difference.deleted = later.deleted - earlier.deleted
+    difference.unchanged = later.unchanged - earlier.unchanged
+    difference.bytes = later.bytes - earlier.bytes
+    difference.requests = later.requests - earlier.requests
+    return difference
+  }
+
+  public static func += (sum: inout Self, more: Self) {
+    sum.added += more.added
+    sum.deleted += more.deleted
+    sum.unchanged += more.unchanged
+    sum.bytes += more.bytes
+    sum.requests += more.requests
+  }
 }

@@ -21,30 +21,17 @@ public struct ChangeTokenSeal: Sendable {
   /// Another text each time.
   public func text(of token: ChangeToken) throws -> String {
     let box = try AES.GCM.seal(token.bytes, using: key, authenticating: [Self.version])
-    return Self.base64URL(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
+    return Base64URL.encode(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
   }
 
   public func token(in text: String) throws(ChangeTokenError) -> ChangeToken {
-    guard let bytes = Self.bytes(base64URL: text), let version = bytes.first,
+    guard text.utf8.count <= 100, let bytes = Base64URL.decode(text), let version = bytes.first,
       bytes.count == Self.byteCounts[version]
     else { throw .malformed }
     guard version == Self.version, let box = try? AES.GCM.SealedBox(combined: bytes.dropFirst()),
       let opened = try? AES.GCM.open(box, using: key, authenticating: [version]), let token = ChangeToken(bytes: opened)
     else { throw .foreign }
     return token
-  }
-
-  private static func base64URL(_ bytes: Data) -> String {
-    bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-  }
-
-  /// `nil` for anything but the one spelling of some bytes: Foundation also takes others.
-  private static func bytes(base64URL text: String) -> Data? {
-    guard text.utf8.count <= 100 else { return nil }
-    let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-    let standard = text.replacing("-", with: "+").replacing("_", with: "/") + padding
-    guard let bytes = Data(base64Encoded: standard), base64URL(bytes).utf8.elementsEqual(text.utf8) else { return nil }
-    return bytes
   }
 }
 

@@ -54,7 +54,8 @@ public struct ColumnBatchDecoder {
     }
   }
 
-  private func batch(_ content: [UInt8]) throws(ChangeFeedError) -> ChangeFeedBatch {
+  /// The batch that is a `ChangeBatch` message without its frame.
+  public func batch(_ content: [UInt8]) throws(ChangeFeedError) -> ChangeFeedBatch {
     guard let message = try? Hpeer_V2_ChangeBatch(serializedBytes: content) else { throw .malformedBatch(batches) }
     if !message.error.isEmpty { throw .server(message.error) }
     var reader = ColumnReader()

@@ -42,50 +42,9 @@ extension Hpeer_V2_SampleColumns {
       if let created = sample.created { tick.divide(created.microseconds &- sample.start.microseconds) }
     }
     self.tick = UInt32(tick.length)
-    add(changes, tick: tick.length)
-  }
-
-  private mutating func add(_ changes: CodedChanges, tick: Int64) {
-    var uuids: [UInt8] = []
-    uuids.reserveCapacity(changes.samples.count * 16)
-    var forms: [UInt8] = []
-    forms.reserveCapacity(changes.samples.count)
-    var previous: Int64 = 0
-    for sample in changes.samples {
-      withUnsafeBytes(of: sample.uuid.uuid) { uuids.append(contentsOf: $0) }
-      type.append(sample.type)
-      kind.append(sample.kind)
-      source.append(sample.source)
-      device.append(sample.device.map { $0 + 1 } ?? 0)
-      metadataSet.append(sample.metadata.map { $0 + 1 } ?? 0)
-      let ticks = sample.start.microseconds / tick
-      start.append(ticks &- previous)
-      previous = ticks
-      duration.append((sample.end.microseconds &- sample.start.microseconds) / tick)
-      var form = add(number: sample.number, payload: sample.payload.map { changes.payloads[Int($0)] })
-      if let instant = sample.created {
-        created.append((instant.microseconds &- sample.start.microseconds) / tick)
-        form |= SampleForm.created
-      }
-      forms.append(form)
-      unit.append(sample.unit.map { $0 + 1 } ?? 0)
-    }
-    uuid = Data(uuids)
-    form = Data(forms)
-  }
-
-  private mutating func add(number: Double?, payload: String?) -> UInt8 {
-    if let payload {
-      json.append(payload)
-      return SampleForm.json
-    }
-    guard let number else { return SampleForm.none }
-    guard let decimal = DecimalNumber(number) else {
-      binary.append(number)
-      return SampleForm.binary
-    }
-    self.decimal.append(decimal.digits)
-    return decimal.power
+    var columns = SampleColumnWriter(tick: tick.length, reserving: changes.samples.count)
+    for sample in changes.samples { columns.add(sample, of: changes) }
+    columns.move(into: &self)
   }
 }
 
@@ -100,18 +59,22 @@ extension Hpeer_V2_TombstoneColumns {
     }
     self.tick = UInt32(tick.length)
     var uuids: [UInt8] = []
+    var starts: [Int64] = []
+    var deletions: [Int64] = []
     var previous: (start: Int64, deleted: Int64) = (0, 0)
     for tombstone in changes.tombstones {
       withUnsafeBytes(of: tombstone.uuid.uuid) { uuids.append(contentsOf: $0) }
-      type.append(tombstone.type)
       let next = (
         start: tombstone.start.microseconds / tick.length, deleted: tombstone.deleted.microseconds / tick.length
       )
-      start.append(next.start &- previous.start)
-      deleted.append(next.deleted &- previous.deleted)
+      starts.append(next.start &- previous.start)
+      deletions.append(next.deleted &- previous.deleted)
       previous = next
     }
     uuid = Data(uuids)
+    type = changes.tombstones.map(\.type)
+    start = starts
+    deleted = deletions
   }
 }
 

@@ -17,36 +17,38 @@ struct ColumnReader {
     guard columns.start.count == count, columns.duration.count == count else { return false }
     guard readDictionaries(columns) else { return false }
 
+    let bounds = DictionaryBounds(changes)
     var contents = ContentReader(columns, changes: changes)
-    changes.samples.reserveCapacity(count)
+    var samples: [CodedSample] = []
+    samples.reserveCapacity(count)
+    // Each look into a message goes through its storage: once per column, not per row.
+    let (types, kinds, sources, devices) = (columns.type, columns.kind, columns.source, columns.device)
+    let (metadata, units, starts, durations) = (columns.metadataSet, columns.unit, columns.start, columns.duration)
     var ticks: Int64 = 0
     var created = columns.created.makeIterator()
     let isRead = columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
       columns.form.withUnsafeBytes { (forms: UnsafeRawBufferPointer) -> Bool in
         for row in 0..<count {
-          ticks &+= columns.start[row]
+          ticks &+= starts[row]
           let start = ticks &* tick
           var sample = CodedSample(
             uuid: UUID(uuid: uuids.loadUnaligned(fromByteOffset: row * 16, as: uuid_t.self)),
             start: Timestamp(microseconds: start),
-            end: Timestamp(microseconds: start &+ columns.duration[row] &* tick), created: nil,
-            type: columns.type[row], kind: columns.kind[row], source: columns.source[row],
-            device: reference(columns.device[row]), metadata: reference(columns.metadataSet[row]), number: nil,
-            unit: reference(columns.unit[row]), payload: nil)
-          guard sample.type < changes.types.count, sample.kind < changes.kinds.count,
-            sample.source < changes.sources.count, sample.device ?? 0 < max(1, changes.devices.count),
-            sample.metadata ?? 0 < max(1, changes.metadata.count), sample.unit ?? 0 < max(1, changes.units.count)
-          else { return false }
+            end: Timestamp(microseconds: start &+ durations[row] &* tick), created: nil,
+            type: types[row], kind: kinds[row], source: sources[row], device: reference(devices[row]),
+            metadata: reference(metadata[row]), number: nil, unit: reference(units[row]), payload: nil)
+          guard bounds.hold(sample) else { return false }
           if forms[row] & SampleForm.created != 0 {
             guard let ticks = created.next() else { return false }
             sample.created = Timestamp(microseconds: start &+ ticks &* tick)
           }
           guard contents.read(form: forms[row] & ~SampleForm.created, into: &sample) else { return false }
-          changes.samples.append(sample)
+          samples.append(sample)
         }
         return true
       }
     }
+    changes.samples = samples
     changes.payloads = contents.payloads
     return isRead && created.next() == nil && contents.isAtEnd
   }
@@ -62,13 +64,14 @@ struct ColumnReader {
     changes.types += columns.types.map { SampleType($0) }
     changes.tombstones.reserveCapacity(count)
     var instant: (start: Int64, deleted: Int64) = (0, 0)
+    let (types, starts, deletions, typeCount) = (columns.type, columns.start, columns.deleted, columns.types.count)
     return columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
       for row in 0..<count {
-        guard columns.type[row] < columns.types.count else { return false }
-        instant = (instant.start &+ columns.start[row], instant.deleted &+ columns.deleted[row])
+        guard types[row] < typeCount else { return false }
+        instant = (instant.start &+ starts[row], instant.deleted &+ deletions[row])
         changes.tombstones.append(
           CodedTombstone(
-            type: firstType + columns.type[row], start: Timestamp(microseconds: instant.start &* tick),
+            type: firstType + types[row], start: Timestamp(microseconds: instant.start &* tick),
             uuid: UUID(uuid: uuids.loadUnaligned(fromByteOffset: row * 16, as: uuid_t.self)),
             deleted: Timestamp(microseconds: instant.deleted &* tick)))
       }
@@ -91,6 +94,23 @@ struct ColumnReader {
       }
     }
     return true
+  }
+
+  /// How many entries each dictionary has.
+  private struct DictionaryBounds {
+    private let types, kinds, sources, devices, metadata, units: Int
+
+    init(_ changes: CodedChanges) {
+      (types, kinds, sources) = (changes.types.count, changes.kinds.count, changes.sources.count)
+      (devices, metadata, units) = (changes.devices.count, changes.metadata.count, changes.units.count)
+    }
+
+    /// Whether every reference has an entry.
+    func hold(_ sample: CodedSample) -> Bool {
+      sample.type < types && sample.kind < kinds && sample.source < sources
+        && sample.device.map { $0 < devices } ?? true
+        && sample.metadata.map { $0 < metadata } ?? true && sample.unit.map { $0 < units } ?? true
+    }
   }
 
   /// An index from a column that holds it plus 1.

@@ -27,6 +27,11 @@ public struct PairHello: Hashable, Sendable {
     self.windowOpen = salt != nil
     self.windowLocked = windowLocked && salt == nil
   }
+
+  /// Why no code can work now; `nil` while the window is open.
+  public var refusal: PairRejection? {
+    windowOpen ? nil : windowLocked ? .windowLocked : .windowClosed
+  }
 }
 
 extension PairHello: Codable {

@@ -11,6 +11,7 @@ final class ServingConnection: Sendable {
   private let table: ConnectionTable
   private let paired = Atomic(false)
   private let answering = Atomic(false)
+  private let following = Atomic(false)
 
   init(_ channel: any Channel, table: ConnectionTable) {
     self.channel = channel
@@ -25,6 +26,9 @@ final class ServingConnection: Sendable {
     get { answering.load(ordering: .relaxed) }
     set { answering.store(newValue, ordering: .relaxed) }
   }
+
+  /// A request over this connection waits for changes. True for the first.
+  func beginFollowing() -> Bool { !following.exchange(true, ordering: .relaxed) }
 
   /// Why nothing but a request with a token is served here, if so.
   var refusal: ConnectionTable.Refusal? { table.refusal(of: self) }

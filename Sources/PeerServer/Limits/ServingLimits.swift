@@ -38,6 +38,17 @@ public struct ServingLimits: Hashable, Sendable {
   /// How long a connection that makes no progress may delay a shutdown.
   public var shutdown = Duration.seconds(1)
 
+  // MARK: Waiting for changes
+
+  /// For how long a request may ask to wait; more is 400.
+  public var wait = Duration.seconds(50)
+  /// How often the right of one that waits is looked at again: what revoking its token takes to end it.
+  public var waitRecheck = Duration.seconds(5)
+  /// Requests that wait at a time; more are 503. Each holds a connection that counts as at work.
+  public var waits = 512
+  /// Those of one client.
+  public var waitsPerClient = 32
+
   // MARK: Connections
 
   /// Connections, in all, that have shown no token. The oldest idle one of the address that has the most makes room.
@@ -74,6 +85,7 @@ extension ServingLimits {
     var limits = self
     limits.refusedConnections = min(refusedConnections, available / 8)
     limits.pairedConnections = min(pairedConnections, available / 4)
+    limits.waits = min(waits, max(1, limits.pairedConnections / 2))
     limits.connections = min(connections, available - limits.refusedConnections - limits.pairedConnections)
     limits.connectionsPerAddress = min(connectionsPerAddress, limits.connections)
     return limits

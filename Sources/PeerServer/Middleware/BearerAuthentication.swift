@@ -5,8 +5,8 @@ import Hummingbird
 import PeerProtocol
 import PeerTrust
 
-/// Lets a request through only with a valid token (RFC 6750 section 2.1). The registry is asked every time, so that a
-/// revoked token is refused at once, whichever process revoked it.
+/// Lets a request through only with a valid token (RFC 6750 section 2.1). The registry is asked about every request, so
+/// that a revoked token is refused at once, whichever process revoked it.
 struct BearerAuthentication: RouterMiddleware {
   let registry: PeerRegistry
   let audit: AuditTrail
@@ -16,13 +16,19 @@ struct BearerAuthentication: RouterMiddleware {
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
     var context = context
-    do {
-      context.client = try await client(of: request, context)
-    } catch let refusal as Refusal {
+    _ = try await authorize(request, &context)
+    return try await next(request, context)
+  }
+
+  /// The client that a request's token belongs to, as ``authenticate(_:_:)`` has it. Writes down that it is refused, and
+  /// throws ``ServerFailure`` 401.
+  func authorize(_ request: Request, _ context: inout PeerRequestContext) async throws -> AuthorizedClient {
+    switch try await authenticate(request, &context) {
+    case .success(let client): return client
+    case .failure(let refusal):
       await audit.refused(refusal.reason, address: context.remoteAddress, client: refusal.client)
       throw ServerFailure.unauthorized
     }
-    return try await next(request, context)
   }
 
   enum Refusal: Error {
@@ -44,20 +50,30 @@ struct BearerAuthentication: RouterMiddleware {
     }
   }
 
-  /// The client that a request's token belongs to. Throws ``Refusal``.
-  func client(of request: Request, _ context: PeerRequestContext) async throws -> AuthorizedClient {
+  /// The client that a request's token belongs to. The answer stays in `context`, for whoever asks next.
+  func authenticate(
+    _ request: Request, _ context: inout PeerRequestContext
+  ) async throws -> Result<AuthorizedClient, Refusal> {
+    if let known = context.authentication { return known }
+    let answer = try await ask(request, context)
+    context.authentication = answer
+    return answer
+  }
+
+  private func ask(
+    _ request: Request, _ context: PeerRequestContext
+  ) async throws -> Result<AuthorizedClient, Refusal> {
     guard let header = request.headers[.authorization], header.utf8.count <= 600,
       header.prefix(7).lowercased() == "bearer ", let token = BearerToken(text: header.dropFirst(7))
-    else { throw Refusal.missing }
-    let client: ClientAuthorization
+    else { return .failure(.missing) }
     let certificate = try await context.clientFingerprint()
     switch try await registry.client(tokenHash: token.hash, certificate: certificate) {
-    case .failure(let refusal): throw Refusal.token(refusal)
-    case .success(let authorization): client = authorization
+    case .failure(let refusal): return .failure(.token(refusal))
+    case .success(let client):
+      try ServingConnection.current?.showToken()
+      try await registry.touch(client)
+      return .success(AuthorizedClient(client))
     }
-    try ServingConnection.current?.showToken()
-    try await registry.touch(client)
-    return AuthorizedClient(client)
   }
 }
 

@@ -19,6 +19,8 @@ struct FairShare: RouterMiddleware {
   ) async throws -> Response {
     let place = try await gate.enter()
     defer { place.leave() }
+    var context = context
+    context.place = place
     var response = try await next(request, context)
     guard response.body.contentLength == nil else { return response }
     let body = response.body

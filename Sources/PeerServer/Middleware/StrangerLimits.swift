@@ -12,7 +12,8 @@ struct StrangerLimits: RouterMiddleware {
     _ request: Request, context: PeerRequestContext,
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
-    if try await isPaired(request, context) { return try await next(request, context) }
+    var context = context
+    if try await isPaired(request, &context) { return try await next(request, context) }
     switch context.connection?.refusal {
     case .address: throw ServerFailure.tooMany(retryAfter: 5, closing: true)
     case .server: throw ServerFailure.tooBusy
@@ -25,14 +26,10 @@ struct StrangerLimits: RouterMiddleware {
     return try await next(request, context)
   }
 
-  private func isPaired(_ request: Request, _ context: PeerRequestContext) async throws -> Bool {
+  private func isPaired(_ request: Request, _ context: inout PeerRequestContext) async throws -> Bool {
     if context.connection?.isPaired == true { return true }
     guard request.headers[.authorization] != nil else { return false }
-    do {
-      _ = try await authentication.client(of: request, context)
-      return true
-    } catch is BearerAuthentication.Refusal {
-      return false
-    }
+    guard case .success = try await authentication.authenticate(request, &context) else { return false }
+    return true
   }
 }

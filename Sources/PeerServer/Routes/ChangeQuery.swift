@@ -2,7 +2,6 @@ import HealthModel
 import HealthStore
 import Hummingbird
 import PeerProtocol
-import PeerTrust
 
 /// The query of a change request, checked.
 struct ChangeQuery {

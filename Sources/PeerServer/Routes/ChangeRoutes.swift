@@ -8,24 +8,26 @@ import NIOCore
 import PeerProtocol
 import PeerTrust
 
-/// `GET /api/v2/changes?since&types&limit`: everything that happened after a change token, streamed in batches, older
+/// `GET /api/v2/changes?since&types&limit&wait`: everything that happened after a change token, streamed in batches, older
 /// ones first: in columns, or as NDJSON for whoever asks for that.
 ///
 /// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that
-/// many changes. 400 for a query that cannot be understood, 410 for a token of another store, filter or past, or of a version
+/// many changes. `wait` holds the request until there are any; see ``ChangeWaiting``. 400 for a query that cannot be understood, 410 for a token of another store, filter or past, or of a version
 /// that is not taken any more.
 struct ChangeRoutes {
   let store: HealthStore
   let audit: AuditTrail
+  let waiting: ChangeWaiting
   /// Changes per read transaction and per token.
   private let pageSize: Int
   /// Where pages are read and encoded.
   private let gate: WorkGate
   private let seal: ChangeTokenSeal
 
-  init(store: HealthStore, audit: AuditTrail, pageSize: Int, gate: WorkGate) {
+  init(store: HealthStore, audit: AuditTrail, waiting: ChangeWaiting, pageSize: Int, gate: WorkGate) {
     self.store = store
     self.audit = audit
+    self.waiting = waiting
     self.pageSize = pageSize
     self.gate = gate
     seal = ChangeTokenSeal(key: store.positionKey)
@@ -36,8 +38,7 @@ struct ChangeRoutes {
   }
 
   @Sendable private func changes(_ request: Request, context: PeerRequestContext) async throws -> Response {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
-    let query = try ChangeQuery(request.uri.queryParameters, scope: client.filter, seal: seal)
+    let (client, query, waits) = try await waiting.forChanges(request, context, seal: seal)
     let format = ChangeFeedFormat(accept: request.headers[.accept])
     let start: CodedChangePage
     do {
@@ -46,8 +47,10 @@ struct ChangeRoutes {
       throw ServerFailure.tokenGone
     }
     let isWhole = start.isLast || start.changes.count >= query.limit
-    // What cannot be written down is not sent. HEAD sends nothing.
-    if request.method != .head { try await audit.begin(client, query, start, isWhole: isWhole) }
+    // What cannot be written down is not sent. HEAD sends nothing, and neither does a wait that was in vain.
+    if request.method != .head, !(waits && start.changes.isEmpty) {
+      try await audit.begin(client, query, start, isWhole: isWhole)
+    }
     // Taken out when it is sent: hundreds of clients that wait must not keep a page each beside the one they wait for.
     let first = NIOLockedValueBox<EncodedPage?>(try encode(start, query, format))
     let startAnchor = start.anchor
@@ -108,7 +111,7 @@ struct ChangeRoutes {
       since: since, epoch: epoch, filter: query.filter, limit: min(size, query.limit - taken))
   }
 
-  private static let linesPerPage = 1_000
+  private static let linesPerPage = 2_000
 
   /// A page of the feed as it is sent.
   private struct EncodedPage {

@@ -9,7 +9,7 @@ import PeerTrust
 /// `hpeer-pair/1` and the seed's plain pairing. All of them draw on the desk's one budget.
 struct PairingRoutes {
   let desk: PairingDesk
-  let bodyTimeout: Duration
+  let limits: ServingLimits
 
   func add(to router: Router<PeerRequestContext>) {
     router.get(RouterPath(Route.pairHello), use: hello)
@@ -23,13 +23,13 @@ struct PairingRoutes {
   }
 
   @Sendable private func start(_ request: Request, context: PeerRequestContext) async throws -> Response {
-    let message = try await decode(PairStartRequest.self, request, context)
+    let message = try await decode(PairStartRequest.self, request)
     return JSONAnswer.response(
       try await desk.start(message, clientFingerprint: try await context.clientFingerprint()))
   }
 
   @Sendable private func finish(_ request: Request, context: PeerRequestContext) async throws -> Response {
-    let message = try await decode(PairFinishRequest.self, request, context)
+    let message = try await decode(PairFinishRequest.self, request)
     return JSONAnswer.response(try await desk.finish(message))
   }
 
@@ -46,7 +46,7 @@ struct PairingRoutes {
       /// Seconds until the token dies unless it is used.
       var expiresIn: Double
     }
-    let bytes = try await request.message(upTo: context.maxUploadSize, within: bodyTimeout)
+    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
     guard let body = try? JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView)) else {
       throw ServerFailure.badRequest("Missing or invalid pairing code in request body")
     }
@@ -61,10 +61,8 @@ struct PairingRoutes {
     }
   }
 
-  private func decode<Message: Decodable>(
-    _ type: Message.Type, _ request: Request, _ context: PeerRequestContext
-  ) async throws -> Message {
-    let bytes = try await request.message(upTo: context.maxUploadSize, within: bodyTimeout)
+  private func decode<Message: Decodable>(_ type: Message.Type, _ request: Request) async throws -> Message {
+    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
     do {
       return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
     } catch {

@@ -21,8 +21,9 @@ struct StatusRoutes {
 
   /// How much the record holds is told only to a paired caller.
   @Sendable private func status(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    var context = context
     var types = 0
-    if let client = try? await authentication.client(of: request, context) {
+    if let client = try? await authentication.authenticate(request, &context).get() {
       types = try await store.typeCounts(client.filter).count
     }
     return JSONAnswer.response(

@@ -1,15 +1,16 @@
-/// Text for a shell, so that a command in an error can be copied whatever its path contains.
-enum ShellWord {
-  static func quoted(_ text: String) -> String {
-    let isPlain = text.utf8.allSatisfy { byte in
+/// Words for a shell.
+public enum ShellWord {
+  /// `word`, in quotes if it needs them, so that a command can be copied whatever it contains.
+  public static func quoted(_ word: String) -> String {
+    let isPlain = word.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"):
         true
-      default: "/._-+".utf8.contains(byte)
+      default: "/._-+:%@".utf8.contains(byte)
       }
     }
-    return isPlain
-      ? text : "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    if isPlain, !word.isEmpty { return word }
+    return "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
   }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import PeerProtocol
 
 /// A bearer token (RFC 6750): 32 bytes that let a paired client in.
@@ -25,12 +24,8 @@ public struct BearerToken: Sendable {
   /// Reads the 43 characters of base64url (RFC 4648 section 5, no padding) that follow `Bearer ` in the Authorization
   /// header.
   public init?(text: some StringProtocol) {
-    guard text.utf8.count == 43, text.utf8.allSatisfy(Self.isBase64URL) else { return nil }
-    let standard = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
-    guard let data = Data(base64Encoded: String(standard) + "=") else { return nil }
-    self.init(bytes: data)
-    // The last character has two bits to spare; a token has one spelling.
-    guard self.text == text else { return nil }
+    guard text.utf8.count == 43, let bytes = Base64URL.decode(text) else { return nil }
+    self.init(bytes: bytes)
   }
 
   /// A new token from the kernel's generator.
@@ -39,22 +34,10 @@ public struct BearerToken: Sendable {
   }
 
   /// 43 characters of base64url: a secret.
-  public var text: String {
-    String(
-      Data(bytes).base64EncodedString().dropLast().map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
-  }
+  public var text: String { Base64URL.encode(bytes) }
 
   /// What a server keeps.
   public var hash: TokenHash { TokenHash(self) }
-
-  private static func isBase64URL(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
 }
 
 extension BearerToken: Equatable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Diagnosis
 import Foundation
 import PeerProtocol
+import PeerTrust
 import Terminal
 
 struct DoctorCommand: AsyncParsableCommand {
@@ -61,6 +62,7 @@ struct DoctorCommand: AsyncParsableCommand {
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hpeer"
     let isOnPath = ["/usr/bin", "/usr/local/bin", "/bin"].contains((program as NSString).deletingLastPathComponent)
     let port = port.map { " --port \($0)" } ?? ""
-    return "sudo \(isOnPath ? "hpeer" : Shell.quoted(program)) doctor --home \(Shell.quoted(home.directory))\(port)"
+    return
+      "sudo \(isOnPath ? "hpeer" : ShellWord.quoted(program)) doctor --home \(ShellWord.quoted(home.directory))\(port)"
   }
 }

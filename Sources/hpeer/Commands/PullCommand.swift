@@ -13,11 +13,18 @@ struct Pull: AsyncParsableCommand {
       Finds the other machine, pairs with it the first time, and fetches what changed since the last pull. Without a \
       name it is the one machine that this one is paired with. Interrupted anywhere, it goes on where it stopped.
 
+      With --watch it then waits for what happens on the other machine, and has it here a moment later, until Ctrl-C or \
+      SIGTERM ends it with exit code 0. It says when something has come, when contact is lost and when it is back, and \
+      nothing else; --json prints one object for each time that something has come. It keeps trying while the other \
+      machine is away, and finds it at another address; it ends when that does not accept this machine any more (4), \
+      shows another certificate (8), or this store cannot be written.
+
       Examples:
         hpeer pull studio
         hpeer pull
         hpeer pull --host 192.168.1.20
         hpeer pull --all --json
+        hpeer pull --watch --all
       """)
 
   @OptionGroup var common: CommonOptions
@@ -28,6 +35,8 @@ struct Pull: AsyncParsableCommand {
   var host: String?
   @Flag(help: "Pull from every machine that this one is paired with.")
   var all = false
+  @Flag(help: "Go on with what happens there, until Ctrl-C.")
+  var watch = false
   @Flag(help: "Read the code from standard input if pairing is needed.")
   var codeStdin = false
   @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
@@ -40,6 +49,9 @@ struct Pull: AsyncParsableCommand {
   func validate() throws {
     if all, name != nil || host != nil { throw ValidationError("--all takes no name and no --host.") }
     guard (1...3600).contains(timeout) else { throw ValidationError("--timeout takes 1 to 3600 seconds.") }
+    if watch, timeout < Follow.leastSilenceLimit {
+      throw ValidationError("--watch needs a --timeout of at least \(Follow.leastSilenceLimit) seconds.")
+    }
     if name != nil, host != nil { throw ValidationError("Give a name or --host, not both.") }
   }
 
@@ -57,14 +69,19 @@ struct Pull: AsyncParsableCommand {
     }
     switch try await target(finder) {
     case .paired(let server, let endpoints):
-      try await puller.pull(server, endpoints: endpoints)
+      try await pull(puller, server, endpoints)
     case .unpaired(let name, let endpoints):
       Console.say("Found \(PlainText.escaped(name)), not paired yet.")
       let dialogue = PairingDialogue(
         registry: registry, identity: identity, store: store, clientName: Hostname.short)
       let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
-      try await puller.pull(server, endpoints: endpoints)
+      try await pull(puller, server, endpoints)
     }
+  }
+
+  private func pull(_ puller: Puller, _ server: ServerRecord, _ endpoints: [PeerEndpoint]) async throws {
+    if watch { return try await Follower(puller: puller).follow([(server, endpoints)]) }
+    try await puller.pull(server, endpoints: endpoints)
   }
 
   private func target(_ finder: PeerFinder) async throws -> PeerTarget {
@@ -79,6 +96,9 @@ struct Pull: AsyncParsableCommand {
     guard !servers.isEmpty else {
       throw CommandFailure(
         .refused, "This machine is paired with nobody yet: run `hpeer pull NAME` or `hpeer pair NAME` first.")
+    }
+    if watch {
+      return try await Follower(puller: puller).follow(servers.map { ($0, PeerFinder.hint(of: $0)) })
     }
     var failure: (any Error)?
     for server in servers {

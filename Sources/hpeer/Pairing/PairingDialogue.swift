@@ -70,9 +70,7 @@ struct PairingDialogue {
         peer: PlainText.escaped(known.name), pinned: known.fingerprint, seen: session.fingerprint)
     }
     ClockCheck.warn(about: session.status)
-    guard session.hello.windowOpen else {
-      throw PeerError.pairing(session.hello.windowLocked ? .windowLocked : .windowClosed)
-    }
+    if let refusal = session.hello.refusal { throw PeerError.pairing(refusal) }
     return session
   }
 

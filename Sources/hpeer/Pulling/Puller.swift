@@ -26,9 +26,10 @@ struct Puller {
     try await store.record(AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
     do {
       let (done, endpoint) = try await interruptible {
-        try await finder.reach(server, endpoints: endpoints) { endpoint in
+        try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await PeerClient.Pull(
-            into: store, from: server, at: endpoint, identity: identity, types: types, silenceLimit: timeout
+            into: store, from: server, at: endpoint, identity: identity, types: types, silenceLimit: timeout,
+            handshakeLimit: handshakeLimit
           ).run(full: full) { done, total in
             progress.set(done)
             bar.setTotal(items: total)
@@ -51,7 +52,7 @@ struct Puller {
   }
 
   /// A token that is refused as expired may be a clock's fault, and nobody would look there.
-  private func explain(_ server: ServerRecord, _ endpoints: [PeerEndpoint]) async {
+  func explain(_ server: ServerRecord, _ endpoints: [PeerEndpoint]) async {
     guard let endpoint = endpoints.first else { return }
     let status = try? await PeerConnection.withConnection(
       to: endpoint, trust: .pinned(server.fingerprint, peer: server.name)
@@ -59,7 +60,7 @@ struct Puller {
     if let status { ClockCheck.warn(about: status) }
   }
 
-  private func record(
+  func record(
     _ name: AuditEvent.Name, _ server: ServerRecord, _ done: PullProgress, reason: String? = nil
   ) async throws {
     var detail = [

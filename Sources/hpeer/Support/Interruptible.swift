@@ -5,6 +5,15 @@ import UnixSignals
 
 /// Runs work that Ctrl-C or SIGTERM cancels, so that it can end in good order: what is committed stays, and the exit code is 130.
 func interruptible<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+  guard let value = try await untilInterrupted(work) else {
+    throw CommandFailure(
+      .interrupted, "Interrupted; everything up to here is saved, and the same command goes on from there.")
+  }
+  return value
+}
+
+/// Runs work that Ctrl-C or SIGTERM cancels. `nil` if that ended it.
+func untilInterrupted<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value? {
   let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
   return try await withThrowingTaskGroup(of: Value?.self) { group in
     group.addTask(operation: work)
@@ -21,8 +30,7 @@ func interruptible<Value: Sendable>(_ work: @escaping @Sendable () async throws 
       while let rest = try? await group.next() {
         if let value = rest { return value }
       }
-      throw CommandFailure(
-        .interrupted, "Interrupted; everything up to here is saved, and the same command goes on from there.")
+      return nil
     }
     return value
   }

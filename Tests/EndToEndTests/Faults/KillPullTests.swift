@@ -23,7 +23,7 @@ struct KillPullTests {
   @Test("killed around every page, and anywhere between")
   func client() async throws {
     let log = try await trial.log()
-    #expect(log.commits.count >= 5, "pages of 2,000, and the audit log")
+    #expect(log.commits.count >= 5, "pages of 5,000, and the audit log")
     var random = SeededGenerator(seed: 21)
     let points = log.points(45, using: &random)
     #expect(try await trial.run(points) >= 42)
@@ -38,7 +38,7 @@ struct KillPullTests {
     let kills = try await trial.run(pages.map { .init(call: $0, kind: .torn) }) { host, point in
       let index = try #require(pages.firstIndex(of: point.call))
       let there = try await host.look().everything()
-      #expect(there.samples.count + there.deleted.count == index * 2_000, "\(point)")
+      #expect(there.samples.count + there.deleted.count == index * 5_000, "\(point)")
     }
     #expect(kills == pages.count)
   }

@@ -40,6 +40,18 @@ import Testing
     #expect(!closed.windowOpen)
   }
 
+  @Test func helloTellsWhyNoCodeCanWork() throws {
+    let id = try #require(PeerID(hex: Self.id))
+    let salt = [UInt8](repeating: 1, count: 16)
+    func refusal(salt: [UInt8]?, locked: Bool) throws -> PairRejection? {
+      try PairHello(versions: ["v"], suite: "s", serverID: id, salt: salt, windowLocked: locked).refusal
+    }
+    #expect(try refusal(salt: nil, locked: false) == .windowClosed)
+    #expect(try refusal(salt: nil, locked: true) == .windowLocked)
+    #expect(try refusal(salt: salt, locked: false) == nil)
+    #expect(try refusal(salt: salt, locked: true) == nil)
+  }
+
   @Test func openHelloNeedsASaltOf16Bytes() throws {
     #expect(throws: (any Error).self) {
       try decode(PairHello.self, #"{"serverID":"\#(Self.id)","suite":"s","versions":["v"],"windowOpen":true}"#)

@@ -67,6 +67,34 @@ struct SilenceTests {
     try channel.throwIfErrorCaught()
   }
 
+  @Test("each request has the whole time, so that a connection that is quiet between answers lives on")
+  func eachRequest() async throws {
+    let deadline = ReadDeadline(.seconds(30))
+    let channel = EmbeddedChannel(handlers: [deadline])
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    channel.read()
+    for _ in 0..<1_000 {
+      // Reading is wanted before the request leaves, while what came is put away.
+      channel.embeddedEventLoop.advanceTime(by: .seconds(20))
+      deadline.requestBegins()
+      channel.embeddedEventLoop.advanceTime(by: .seconds(25))
+      try channel.writeInbound(ByteBuffer(string: "nothing new"))
+      channel.read()
+    }
+    #expect(channel.isActive)
+    try channel.throwIfErrorCaught()
+    // Within one answer, dripping is still dripping.
+    deadline.requestBegins()
+    for _ in 0..<2 {
+      channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+      try channel.writeInbound(ByteBuffer(string: "x"))
+      channel.read()
+    }
+    channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+    let error = #expect(throws: ReadDeadline.Passed.self) { try channel.throwIfErrorCaught() }
+    #expect(error == .trickle)
+  }
+
   @Test("no time runs while we do not want to read")
   func notWanted() async throws {
     let channel = EmbeddedChannel(handlers: [ReadDeadline(.seconds(30))])

@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 import PeerDiscovery
 import PeerProtocol
 import PeerTrust
@@ -63,6 +64,78 @@ struct PeerFinderTests {
         }
         #expect(status.id == server.identity.id.hex)
         #expect(endpoint == server.endpoint)
+      }
+    }
+  }
+
+  @Test("the only address that is known is used without a handshake just to see; another is looked for if need be")
+  func reachDirectly() async throws {
+    let other = try await makeIdentity()
+    try await withServer { server in
+      let record = try await server.record().server
+      try await Self.withFinder { finder, _ in
+        func status(_ endpoint: PeerEndpoint) async throws -> (attempts: [Duration?], found: PeerEndpoint?) {
+          var attempts: [Duration?] = []
+          var found: PeerEndpoint?
+          do {
+            (_, found) = try await finder.reach(record, endpoints: [endpoint]) { endpoint, limit in
+              attempts.append(limit)
+              return try await PeerConnection.withConnection(
+                to: endpoint, trust: server.trust, handshakeLimit: limit
+              ) { try await $0.status() }
+            }
+          } catch  where error is PeerError || error is DiscoveryError || error is PeerFinderError {
+            // Which one depends on whether this machine has an avahi-daemon.
+          }
+          return (attempts, found)
+        }
+        try await withRelay(to: server.port) { relay in
+          let endpoint = PeerEndpoint(host: "127.0.0.1", port: relay.port)
+          let (attempts, found) = try await status(endpoint)
+          #expect(attempts == [.seconds(1)])
+          #expect(found == endpoint)
+          #expect(relay.connections.withLockedValue(\.self) == 1)
+        }
+        // Nobody there, nobody who answers, somebody else: the locator has the last word, and nothing is tried for good.
+        let closed = try await withListener { _, _ in
+        } _: {
+          PeerEndpoint(host: "127.0.0.1", port: $0)
+        }
+        #expect(try await status(closed).attempts == [.seconds(1)])
+        try await withCannedServer(tls: other) { _, _ in
+        } _: { port, requests in
+          let (attempts, _) = try await status(PeerEndpoint(host: "127.0.0.1", port: port))
+          #expect(attempts == [.seconds(1)])
+          #expect(requests().isEmpty)
+        }
+      }
+    }
+  }
+
+  @Test("one that accepts the connection and is slow to shake hands is waited for, as ever", .timeLimit(.minutes(1)))
+  func reachSlow() async throws {
+    try await withServer { server in
+      let record = try await server.record().server
+      try await Self.withFinder { finder, _ in
+        let connections = NIOLockedValueBox(0)
+        try await withListener { inbound, outbound in
+          let number = connections.withLockedValue { count in
+            count += 1
+            return count
+          }
+          // The first says nothing for longer than the limit of a first handshake.
+          if number == 1 { return try await Task.sleep(for: .seconds(30)) }
+          try await relayOnce(inbound, outbound, to: server.port)
+        } _: { port in
+          let endpoint = PeerEndpoint(host: "127.0.0.1", port: port)
+          let (status, found) = try await finder.reach(record, endpoints: [endpoint]) { endpoint, limit in
+            try await PeerConnection.withConnection(to: endpoint, trust: server.trust, handshakeLimit: limit) {
+              try await $0.status()
+            }
+          }
+          #expect(status.id == server.identity.id.hex)
+          #expect(found == endpoint)
+        }
       }
     }
   }

@@ -61,7 +61,8 @@ struct ConnectionLimitTests {
     limits.pairedConnections = 1
     try await withServer(ServerOptions(samples: Samples.bulky(9_000), serving: limits)) { server in
       let token = try await server.token().token
-      let pull = "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
+      let pull =
+        "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAccept: \(ChangeFeedFormat.lines.rawValue)\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
       let stalled = try await connectRaw(to: server.port, tls: true, unread: pull)
       defer { stalled.close(promise: nil) }
       let refused = try await eventually { () -> Answer? in
@@ -79,7 +80,8 @@ struct ConnectionLimitTests {
     limits.stalledClient = .milliseconds(500)
     try await withServer(ServerOptions(samples: Samples.bulky(9_000), serving: limits)) { server in
       let token = try await server.token().token
-      let pull = "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
+      let pull =
+        "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAccept: \(ChangeFeedFormat.lines.rawValue)\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
       let stalled = try await connectRaw(to: server.port, tls: true, unread: pull)
       defer { stalled.close(promise: nil) }
       #expect(try await server.get(Route.changes, token: token).lines().count > 9_000)
@@ -98,7 +100,8 @@ struct ConnectionLimitTests {
     var open: [any Channel] = []
     open = try await withServer(options) { server in
       let token = try await server.token().token
-      let pull = "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
+      let pull =
+        "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAccept: \(ChangeFeedFormat.lines.rawValue)\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
       let body = "POST \(Route.plainPair) HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
       return [
         try await connectRaw(to: server.port, tls: true, unread: pull),

@@ -108,7 +108,8 @@ struct HeadLimitTests {
       #expect(status.contains("Connection: close\r\n"))
       let token = try await server.token().token
       let changes = try await rawExchange(
-        server.port, "GET \(Route.changes) HTTP/1.0\r\nAuthorization: Bearer \(token.text)\r\n\r\n")
+        server.port,
+        "GET \(Route.changes) HTTP/1.0\r\nAccept: application/x-ndjson\r\nAuthorization: Bearer \(token.text)\r\n\r\n")
       #expect(!changes.lowercased().contains("transfer-encoding"))
       #expect(changes.contains("\r\n\r\n{\"added\""), "\(changes.prefix(400))")
       #expect(changes.components(separatedBy: "\n{\"added\"").count == 10)

@@ -122,7 +122,7 @@ struct HostileServerTests {
       try await outbound.write(ByteBuffer(string: Self.head))
       for _ in 0..<1_000 { try await outbound.write(piece) }
     }
-    guard case .unexpectedAnswer? = error as? PeerError else {
+    guard case .feed(.noToken)? = error as? PeerError else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -208,6 +208,6 @@ struct HostileServerTests {
     #expect(requests.count == 1)
     #expect(request.hasPrefix("GET /api/v2/changes HTTP/1.1\r\n"))
     #expect(request.components(separatedBy: "Bearer ").count == 2)
-    #expect(request.contains("\r\nAccept: application/x-ndjson"))
+    #expect(request.contains("\r\nAccept: application/vnd.hpeer.changes, application/x-ndjson;q=0.1"))
   }
 }

@@ -35,7 +35,7 @@ struct PullTests {
         let first = try await pull.run()
         #expect(first.added == samples.count)
         #expect(first.requests == 1)
-        #expect(first.bytes > 100_000)
+        #expect(first.bytes > 16 * samples.count)
         #expect(try await store.content() == server.store.content())
         let second = try await pull.run()
         #expect(second.changes == 0)

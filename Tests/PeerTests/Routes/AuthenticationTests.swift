@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import PeerClient
 import PeerProtocol
 import PeerTrust
 import Testing
@@ -63,6 +64,33 @@ struct AuthenticationTests {
       #expect(try await server.get(Route.types, token: token).status == 200)
       try await server.registry.revoke(id: id)
       #expect(try await server.get(Route.types, token: token).status == 401)
+    }
+  }
+
+  @Test("a token that was revoked is refused at once, also over a connection that it has opened")
+  func revokedWithinAConnection() async throws {
+    try await withServer { server in
+      let (id, token) = try await server.token()
+      try await PeerConnection.withConnection(to: server.endpoint, trust: server.trust) { connection in
+        func ask() async throws -> Int {
+          let head = try await connection.send(.GET, Route.types, headers: [("Authorization", "Bearer \(token.text)")])
+          _ = try await connection.body()
+          return Int(head.status.code)
+        }
+        #expect(try await ask() == 200)
+        #expect(try await ask() == 200)
+        try await server.registry.revoke(id: id)
+        #expect(try await ask() == 401)
+      }
+    }
+  }
+
+  @Test("a guess at a token is one refusal in the audit log, though two places look at it")
+  func refusedOnce() async throws {
+    try await withServer { server in
+      let answer = try await server.get(Route.types, token: .random())
+      #expect(answer.status == 401)
+      #expect(try await server.audited(.tokenRefused).count == 1)
     }
   }
 

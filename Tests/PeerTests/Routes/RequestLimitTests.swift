@@ -22,6 +22,19 @@ struct RequestLimitTests {
     }
   }
 
+  @Test("the limit of a body is the configured one", arguments: posts)
+  func configuredLimit(path: String) async throws {
+    var limits = ServingLimits()
+    limits.bodyBytes = 100
+    try await withServer(ServerOptions(serving: limits, derivesKeys: false)) { server in
+      _ = try await server.desk.open()
+      let atLimit = #"{"padding":""# + String(repeating: "1", count: 86) + #""}"#
+      #expect(atLimit.utf8.count == 100)
+      #expect(try await server.request(.POST, path, json: atLimit).status == 400)
+      #expect(try await server.request(.POST, path, json: atLimit + " ").status == 413)
+    }
+  }
+
   @Test("a body that declares no length is measured all the same")
   func oversizedChunks() async throws {
     try await withServer { server in

@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import HealthModel
+import HealthStore
 import NIOCore
 import NIOPosix
 import PeerClient
@@ -8,7 +8,6 @@ import PeerProtocol
 import PeerTrust
 import Testing
 
-@testable import HealthStore
 @testable import PeerServer
 
 @Suite("Streams that something happens to")
@@ -18,9 +17,12 @@ struct StreamTests {
     try await withServer(ServerOptions(samples: Samples.bulky(9_000))) { server in
       let token = try await server.token().token
       let body = try await PeerConnection.withConnection(to: server.endpoint, trust: server.trust) { connection in
-        _ = try await connection.send(.GET, Route.changes, headers: [("Authorization", "Bearer \(token.text)")])
-        // Nothing that lies before the floor can be replayed, so a later page fails.
-        try await server.store.pool.write { db in try db.execute(sql: "UPDATE store SET tombstoneFloor = 9000") }
+        _ = try await connection.send(
+          .GET, Route.changes,
+          headers: [("Authorization", "Bearer \(token.text)"), ("Accept", ChangeFeedFormat.lines.rawValue)])
+        // Who has not seen the deletion cannot be told of it any more, so a later page fails.
+        try await server.store.apply(ChangeBatch(deletions: [Samples.tombstone]))
+        try await server.store.pruneTombstones(before: Timestamp(microseconds: .max))
         return try await connection.body(limit: 64 << 20)
       }
       var decoder = ChangeLineDecoder()
@@ -41,7 +43,9 @@ struct StreamTests {
         try await withRawTLS(to: server.port) { inbound, outbound in
           try await outbound.write(
             ByteBuffer(
-              string: "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token.text)\r\n\r\n"))
+              string:
+                "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAccept: application/x-ndjson\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
+            ))
           for try await _ in inbound { break }
           reading.continuation.yield()
           try await Task.sleep(for: .seconds(3600))

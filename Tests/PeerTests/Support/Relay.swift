@@ -53,6 +53,20 @@ func withRelay<Result: Sendable>(
   }
 }
 
+/// Passes the bytes of one connection on, in both directions.
+func relayOnce(_ inbound: ByteInbound, _ outbound: ByteOutbound, to target: Int) async throws {
+  let upstream = try await connect(to: target, isTLS: false)
+  let toServer = ByteOutbound(channel: upstream.channel)
+  try await upstream.executeThenClose { fromServer, _ in
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { for try await bytes in inbound { try await toServer.write(bytes) } }
+      group.addTask { for try await bytes in fromServer { try await outbound.write(bytes) } }
+      try await group.next()
+      group.cancelAll()
+    }
+  }
+}
+
 private func connect(to port: Int, isTLS: Bool) async throws -> ByteChannel {
   var configuration = TLSConfiguration.makeClientConfiguration()
   configuration.certificateVerification = .none

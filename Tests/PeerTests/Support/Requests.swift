@@ -57,8 +57,9 @@ extension TestServer {
     }
   }
 
+  /// The change feed comes in lines, so that a test can read it.
   func get(_ path: String, token: BearerToken? = nil) async throws -> Answer {
-    try await request(.GET, path, token: token)
+    try await request(.GET, path, token: token, headers: [("Accept", ChangeFeedFormat.lines.rawValue)])
   }
 
   /// `POST /api/v1/pair`.

@@ -47,6 +47,9 @@ enum Samples {
     }
   }
 
+  /// Of a sample that is nowhere.
+  static var tombstone: Tombstone { Tombstone(sample: quantity().reference, deleted: Timestamp(seconds: noon)) }
+
   /// One of each kind of payload, and what other versions may send.
   static var everyKind: [Sample] {
     let upper = quantity(systolic, 120, "mmHg")

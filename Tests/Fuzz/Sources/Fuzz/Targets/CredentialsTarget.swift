@@ -19,7 +19,9 @@ extension FuzzTarget {
     if let code = PairingCode(text) { require(PairingCode(code.grouped) == code, "code") }
     if let bytes = Base32.decode(text) { require(Base32.encode(bytes) == text.uppercased(), "base 32 \(text)") }
     if let bytes = LowercaseHex.decode(text) { require(LowercaseHex.encode(bytes) == text.lowercased(), "hex \(text)") }
+    if let bytes = Base64URL.decode(text) { require(Base64URL.encode(bytes) == text, "base 64 \(text)") }
     require(Base32.decode(Base32.encode(input)) == input, "base 32 of bytes")
     require(LowercaseHex.decode(LowercaseHex.encode(input)) == input, "hex of bytes")
+    require(Base64URL.decode(Base64URL.encode(input)) == input, "base 64 of bytes")
   }
 }

@@ -1,0 +1,179 @@
+import Dispatch
+import GRDB
+import Synchronization
+
+/// Notices that a store's counter has moved, whichever process moved it: one for all who wait for one ``HealthStore``.
+///
+/// Somebody writes the write-ahead log, or this process has committed: that is a hint, and the counter decides. It is read
+/// once for all who wait, at most every ``Timing/spacing``, and once a second without any hint, for file systems that
+/// report nothing. The first who waits starts all this, and a second after the last it ends.
+final class StoreWatch: Sendable {
+  typealias Continuation = CheckedContinuation<Void, any Error>
+
+  enum Timing {
+    /// Between two reads of the counter, at least. The log is written before its transaction counts, so the first reads
+    /// after a hint may come too early: the time between them doubles from here.
+    static let spacing = Duration.milliseconds(5)
+    /// Between two reads of the counter when there is no hint.
+    static let idle = Duration.seconds(1)
+    /// Between two times that those who wait are woken, at least: an import commits many times a second.
+    static let rest = Duration.milliseconds(50)
+    /// What each who was woken adds to it, so that hundreds cause no storm.
+    static let restPerWaiter = Duration.milliseconds(2)
+  }
+
+  private struct State {
+    var waiters: [UInt64: (after: Int64, continuation: Continuation)] = [:]
+    var nextWaiter: UInt64 = 0
+    var isRunning = false
+    var activity: FileActivity?
+    /// The counter when it was last read.
+    var seen: Int64?
+    /// When it is to be read next.
+    var due: ContinuousClock.Instant?
+    var earliest = ContinuousClock.now
+    /// Until the next read, since there was a hint and nothing has come of it yet.
+    var retry: Duration?
+    /// When somebody last waited.
+    var lastUse = ContinuousClock.now
+    var reads = 0
+  }
+
+  private let pool: DatabasePool
+  private let queue = DispatchQueue(label: "hpeer.store.watch")
+  private let state = Mutex(State())
+
+  init(_ pool: DatabasePool) {
+    self.pool = pool
+  }
+
+  deinit {
+    // Belongs to the queue, and nothing can wait any more.
+    if let activity = state.withLock({ $0.activity }) { queue.async { activity.cancel() } }
+  }
+
+  /// How often the counter has been read.
+  var reads: Int { state.withLock(\.reads) }
+  /// Whether anything is watched at all.
+  var isRunning: Bool { state.withLock(\.isRunning) }
+  /// How many wait.
+  var waiting: Int { state.withLock(\.waiters.count) }
+
+  /// Returns as soon as the counter is another than `counter`, and perhaps earlier. Throws `CancellationError`.
+  func wait(after counter: Int64) async throws {
+    let id = state.withLock { state in
+      state.nextWaiter += 1
+      return state.nextWaiter
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let answer: Result<Void, any Error>? = state.withLock { state in
+          // Under the lock: a cancellation is seen either here or by the handler below.
+          if Task.isCancelled { return .failure(CancellationError()) }
+          state.lastUse = .now
+          if state.isRunning, let seen = state.seen, seen > counter { return .success(()) }
+          state.waiters[id] = (counter, continuation)
+          if !state.isRunning {
+            state.isRunning = true
+            queue.async { [weak self] in self?.start() }
+          }
+          return nil
+        }
+        if let answer { continuation.resume(with: answer) }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state in
+        state.lastUse = .now
+        return state.waiters.removeValue(forKey: id)
+      }
+      waiter?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  /// A transaction of this process has been committed.
+  func committed() {
+    state.withLock { state in
+      if state.isRunning { plan(&state, in: .zero) }
+    }
+  }
+
+  // MARK: On the queue
+
+  private func start() {
+    let log = pool.path + "-wal"
+    let activity = FileActivity(of: log, pausing: Timing.spacing, on: queue) { [weak self] in self?.logWasWritten() }
+    state.withLock { state in
+      state.activity = activity
+      state.seen = nil
+      plan(&state, in: .zero)
+    }
+  }
+
+  private func logWasWritten() {
+    state.withLock { state in
+      state.retry = Timing.spacing
+      plan(&state, in: .zero)
+    }
+  }
+
+  /// Has the counter read in a while, or earlier if that is planned already.
+  private func plan(_ state: inout State, in duration: Duration) {
+    let instant = max(.now + duration, state.earliest)
+    if let due = state.due, due <= instant { return }
+    state.due = instant
+    let nanoseconds = max(0, (instant - .now) / .nanoseconds(1))
+    queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) { [weak self] in self?.look() }
+  }
+
+  private func look() {
+    let newest: UInt64? = state.withLock { state in
+      // Another read was planned for an earlier instant, and has been.
+      guard let due = state.due, due <= .now else { return nil }
+      state.due = nil
+      if state.waiters.isEmpty, state.lastUse + Timing.idle < .now {
+        stop(&state)
+        return nil
+      }
+      state.reads += 1
+      return state.nextWaiter
+    }
+    guard let newest else { return }
+    let counter = try? pool.read { db in try Int64.fetchOne(db, sql: "SELECT counter FROM store") }
+    let woken = state.withLock { state in finish(&state, counter: counter ?? nil, newest: newest) }
+    for continuation in woken { continuation.resume() }
+  }
+
+  private func stop(_ state: inout State) {
+    state.activity?.cancel()
+    state.activity = nil
+    state.isRunning = false
+    state.retry = nil
+  }
+
+  /// - Parameters:
+  ///   - counter: `nil` where it cannot be read. Whoever waits then learns why when reading.
+  ///   - newest: the last who began to wait before the counter was read.
+  private func finish(_ state: inout State, counter: Int64?, newest: UInt64) -> [Continuation] {
+    state.earliest = .now + Timing.spacing
+    if counter != state.seen { state.retry = nil }
+    state.seen = counter
+    // A counter that has gone back, as after a restore, is told from one that was read too early.
+    let woken = state.waiters.filter { id, waiter in
+      guard let counter else { return true }
+      return counter > waiter.after || (counter < waiter.after && id <= newest)
+    }
+    for id in woken.keys { state.waiters[id] = nil }
+    if !woken.isEmpty {
+      state.lastUse = .now
+      state.earliest = .now + max(Timing.rest, Timing.restPerWaiter * woken.count)
+    }
+    if let retry = state.retry, retry < Timing.idle {
+      state.retry = retry * 2
+      plan(&state, in: retry)
+    } else {
+      state.retry = nil
+      plan(&state, in: Timing.idle)
+    }
+    return woken.values.map(\.continuation)
+  }
+}

@@ -1,0 +1,118 @@
+import HealthModel
+import HealthStore
+import PeerDiscovery
+import PeerProtocol
+import PeerTrust
+
+/// Keeps one store up to date with one peer for as long as its task runs: pulls what there is, then what happens.
+///
+/// A connection that is lost is made again, wherever the peer is by then, after a pause that grows with each failure.
+public struct Follow: Sendable {
+  public enum Event: Sendable {
+    /// What has come since the last event of another kind, and how much is expected in all.
+    case progress(PullProgress, expected: Int?)
+    /// The peer has nothing more. What has come since the last time: nothing, once in a while.
+    case upToDate(PullProgress, at: PeerEndpoint)
+    /// Contact was lost, or could not be made, after this had come.
+    case lost(any Error, after: PullProgress)
+  }
+
+  private let store: HealthStore
+  private let server: ServerRecord
+  private let finder: PeerFinder
+  private let identity: PeerIdentity?
+  private let types: [SampleType]
+  private let silenceLimit: Int
+  private let backOff: BackOff
+
+  /// The least limit on silence with which following makes sense, in seconds.
+  public static let leastSilenceLimit = 5
+
+  /// - Parameters:
+  ///   - finder: finds the peer, again and again.
+  ///   - identity, types, silenceLimit: see ``Pull``.
+  public init(
+    into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
+    types: [SampleType] = [], silenceLimit: Int = PeerConnection.silenceLimit
+  ) {
+    self.init(
+      into: store, from: server, finder: finder, identity: identity, types: types, silenceLimit: silenceLimit,
+      backOff: BackOff())
+  }
+
+  init(
+    into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
+    types: [SampleType] = [], silenceLimit: Int = PeerConnection.silenceLimit, backOff: BackOff
+  ) {
+    self.store = store
+    self.server = server
+    self.finder = finder
+    self.identity = identity
+    self.types = types
+    self.silenceLimit = silenceLimit
+    self.backOff = backOff
+  }
+
+  /// For how long the peer may hold a request, in seconds: so much less than our limit on silence that a slow network
+  /// is not taken for silence.
+  private var wait: Int { max(1, min(25, silenceLimit - 5)) }
+
+  /// Follows until the task is cancelled, then throws `CancellationError`. Also ends, with the error, by what time does not
+  /// mend: a refused token, another certificate, a store that cannot be written.
+  ///
+  /// - Parameters:
+  ///   - endpoints: where the peer was last.
+  ///   - full: start from the beginning, once.
+  ///   - report: what it throws ends this.
+  public func run(
+    endpoints: [PeerEndpoint], full: Bool = false, report: (Event) async throws -> Void
+  ) async throws {
+    var (endpoints, full, backOff) = (endpoints, full, backOff)
+    while true {
+      var (latest, told) = (PullProgress(), PullProgress())
+      do {
+        _ = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
+          try await Pull(
+            into: store, from: server, at: endpoint, identity: identity, types: types, silenceLimit: silenceLimit,
+            handshakeLimit: handshakeLimit
+          ).watch(full: full, wait: wait) { done, expected in
+            latest = done
+            try? await report(.progress(done - told, expected: expected))
+          } upToDate: { done in
+            // It is there: the next failure is another one.
+            (endpoints, full) = ([endpoint], false)
+            backOff.reset()
+            defer { told = done }
+            try await report(.upToDate(done - told, at: endpoint))
+          }
+        }
+      } catch  where !Task.isCancelled && Self.mayPass(error) {
+        try await report(.lost(error, after: latest - told))
+        try await Task.sleep(for: backOff.next(atLeast: Self.asked(by: error)))
+      }
+      try Task.checkCancellation()
+    }
+  }
+
+  /// Whether time may mend it.
+  static func mayPass(_ error: any Error) -> Bool {
+    switch error {
+    case let error as PeerError:
+      switch error {
+      case .unreachable, .handshakeFailed, .silent, .tooSlow, .connectionLost, .notHpeer, .busy, .tokenGone: true
+      case .feed(.cutOff), .feed(.server): true
+      case .unexpectedAnswer(let status, _): status >= 500
+      default: false
+      }
+    case let error as PeerFinderError:
+      if case .notFound = error { true } else { false }
+    case is DiscoveryError: true
+    case StoreError.locked: true
+    default: false
+    }
+  }
+
+  private static func asked(by error: any Error) -> Duration {
+    if case PeerError.busy(let seconds?) = error { .seconds(min(seconds, 60)) } else { .zero }
+  }
+}

@@ -1,0 +1,75 @@
+import HealthStore
+import PeerProtocol
+
+extension Pull {
+  /// Runs to the end of what the peer has, and then asks it, over the same connection, to answer as soon as there is
+  /// more; so for as long as the connection lasts.
+  ///
+  /// - Parameters:
+  ///   - full: see ``run(full:progress:)``.
+  ///   - wait: seconds for which the peer may hold a request; fewer than the limit on silence.
+  ///   - upToDate: told each time the peer has nothing more, also when nothing came since the last time.
+  func watch(
+    full: Bool, wait: Int, progress: Report, upToDate: (_ done: PullProgress) async throws -> Void
+  ) async throws {
+    var done = PullProgress()
+    if full { try await store.forgetPosition(of: consumer) }
+    try await withPeer { connection in
+      try await catchUp(connection, &done, progress)
+      try await upToDate(done)
+      let waiting = PullWaiting(seconds: wait)
+      var pause = PullWaiting.firstPause
+      var hasStartedOver = false
+      while true {
+        let (start, before) = (ContinuousClock.now, done.changes)
+        do {
+          if try await request(connection, &done, progress, waiting: waiting) {
+            try await catchUp(connection, &done, progress)
+          }
+        } catch PeerError.tokenGone where !hasStartedOver {
+          // Our scope was changed, as a rule. Once for each connection: a peer must not have us start over for ever.
+          hasStartedOver = true
+          waiting.token = nil
+          try await catchUp(connection, &done, progress)
+        }
+        try await upToDate(done)
+        if done.changes != before || start.duration(to: .now) > .seconds(wait) / 2 {
+          pause = PullWaiting.firstPause
+        } else {
+          // It does not hold requests, being an older version: that must not become a request after the other.
+          try await Task.sleep(for: pause)
+          pause = min(pause * 2, PullWaiting.longestPause)
+        }
+      }
+    }
+  }
+}
+
+/// What requests that the peer may hold have in common.
+final class PullWaiting {
+  static let firstPause = Duration.seconds(1)
+  /// Shorter than a server keeps a connection over which nothing is asked.
+  static let longestPause = Duration.seconds(20)
+  /// How often the position is written although nothing has changed. It moves on with what we may not see, and one that is too
+  /// old cannot be continued from.
+  private static let keeping = Duration.seconds(3600)
+
+  let seconds: Int
+  /// Where to go on, newer than what the store holds; nothing came in between.
+  var token: String?
+  private var kept = ContinuousClock.now
+
+  init(seconds: Int) {
+    self.seconds = seconds
+  }
+
+  /// Whether a token that follows no changes may stay in memory, so that an idle night writes nothing.
+  func keep(_ token: String) -> Bool {
+    guard kept.duration(to: .now) < Self.keeping else {
+      kept = .now
+      return false
+    }
+    self.token = token
+    return true
+  }
+}

@@ -1,0 +1,109 @@
+import HealthStore
+import Hummingbird
+import PeerProtocol
+import ServiceLifecycle
+
+/// Holds a request for changes until there are any: `wait=SECONDS` in the query of `GET /api/v2/changes`.
+///
+/// What the caller may not see does not end a wait, since the time would tell that it happened. While it waits, a request
+/// has no place in the ``WorkGate`` and no transaction open. Its end is the first of: changes for this caller, the time
+/// that was asked for, a server that shuts down; and, with 401, a token that is not valid any more.
+struct ChangeWaiting: Sendable {
+  private let store: HealthStore
+  private let authentication: BearerAuthentication
+  private let limits: ServingLimits
+  private let seats: WaitingSeats
+
+  init(store: HealthStore, authentication: BearerAuthentication, limits: ServingLimits) {
+    self.store = store
+    self.authentication = authentication
+    self.limits = limits
+    seats = WaitingSeats(limits)
+  }
+
+  /// Who asks, and for what, when it is time to answer. Throws ``ServerFailure``.
+  ///
+  /// - Returns: `waits`: whether the caller asked to wait, and so is not written down as a reader of nothing.
+  func forChanges(
+    _ request: Request, _ context: PeerRequestContext, seal: ChangeTokenSeal
+  ) async throws -> (client: AuthorizedClient, query: ChangeQuery, waits: Bool) {
+    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let parameters = request.uri.queryParameters
+    let query = try ChangeQuery(parameters, scope: client.filter, seal: seal)
+    guard let time = try time(parameters["wait"]), request.method != .head else { return (client, query, false) }
+    do {
+      let (client, query) = try await wait(.now + time, for: query, of: client, request, context, seal: seal)
+      return (client, query, true)
+    } catch StoreError.anchorOutOfRange {
+      throw ServerFailure.tokenGone
+    }
+  }
+
+  private func time(_ text: Substring?) throws -> Duration? {
+    guard let text else { return nil }
+    guard let seconds = Int(text), seconds >= 1, .seconds(seconds) <= limits.wait else {
+      throw ServerFailure.badRequest("'wait' is not a whole number from 1 to \(limits.wait.components.seconds)")
+    }
+    return .seconds(seconds)
+  }
+
+  private func wait(
+    _ deadline: ContinuousClock.Instant, for asked: ChangeQuery, of asking: AuthorizedClient, _ request: Request,
+    _ context: PeerRequestContext, seal: ChangeTokenSeal
+  ) async throws -> (AuthorizedClient, ChangeQuery) {
+    var (client, query, context) = (asking, asked, context)
+    guard try await isUpToDate(&query) else { return (client, query) }
+    guard let seat = seats.take(client.id) else { throw ServerFailure.tooManyWait }
+    defer { seat.leave() }
+    if context.connection?.beginFollowing() ?? true { try await authentication.audit.follows(client, query) }
+    while true {
+      context.place?.leave()
+      let end = try await rest(after: query.since, until: min(deadline, .now + limits.waitRecheck))
+      // In this order: whoever has lost its right does not stand in line for a place.
+      context.authentication = nil
+      client = try await authentication.authorize(request, &context)
+      try await context.place?.enterAgain()
+      let renewed = try ChangeQuery(request.uri.queryParameters, scope: client.filter, seal: seal)
+      // The scope is another: the token is not of it, or there was none and everything is new.
+      guard renewed.hash == query.hash else { return (client, renewed) }
+      switch end {
+      case .shutdown: return (client, query)
+      case .time where deadline <= .now: return (client, query)
+      case .time: continue
+      case .counter: guard try await isUpToDate(&query) else { return (client, query) }
+      }
+    }
+  }
+
+  /// Whether there is nothing after the query's anchor, which moves on then.
+  private func isUpToDate(_ query: inout ChangeQuery) async throws -> Bool {
+    let page = try await store.changes(since: query.since, epoch: query.epoch, filter: query.filter, limit: 1)
+    guard page.changes.isEmpty else { return false }
+    (query.since, query.epoch) = (page.anchor, page.epoch)
+    return true
+  }
+
+  private enum End {
+    case counter, time, shutdown
+  }
+
+  private func rest(after anchor: Anchor, until deadline: ContinuousClock.Instant) async throws -> End {
+    try await withThrowingTaskGroup(of: End.self) { group in
+      group.addTask {
+        try await store.waitForChanges(after: anchor)
+        return .counter
+      }
+      group.addTask {
+        try await Task.sleep(until: deadline, clock: .continuous)
+        return .time
+      }
+      group.addTask {
+        try await gracefulShutdown()
+        return .shutdown
+      }
+      defer { group.cancelAll() }
+      guard let first = try await group.next() else { throw CancellationError() }
+      return first
+    }
+  }
+}

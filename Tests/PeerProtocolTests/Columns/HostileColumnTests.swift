@@ -1,0 +1,139 @@
+import Foundation
+import HealthModel
+import SwiftProtobuf
+import TestSupport
+import Testing
+
+@testable import PeerProtocol
+
+/// Whatever a peer sends ends in an error, or in changes that a store can hold and read back.
+@Suite struct HostileColumnTests {
+  /// One sample of each way to say something, and a tombstone.
+  private static let message: Hpeer_V2_ChangeBatch = {
+    var maker = SampleMaker(seed: 1)
+    var coder = ChangeCoder()
+    var samples = (0..<4).map { maker.steps(at: $0) }
+    samples[0].metadata = ["HKTimeZone": "Europe/Berlin"]
+    samples[1].device = Device(name: "Watch")
+    samples[2].payload = .category(CategoryValue(value: 3))
+    samples[3].payload = .unknown(kind: "thing", content: .object(["a": .integer(1)]))
+    do {
+      for sample in samples { try coder.add(sample) }
+    } catch {
+      Issue.record(error)
+    }
+    coder.add(Tombstone(sample: maker.steps(at: 9).reference, deleted: Timestamp(seconds: 1)))
+    var message = Hpeer_V2_ChangeBatch()
+    message.samples = Hpeer_V2_SampleColumns(coder.changes)
+    message.tombstones = Hpeer_V2_TombstoneColumns(coder.changes)
+    message.token = "t"
+    return message
+  }()
+
+  @Test func theMessageItselfIsRight() throws {
+    let batch = try ColumnBatchDecoder().batch(Self.message.serializedBytes())
+    #expect(batch.changes.samples.count == 4)
+    #expect(batch.changes.tombstones.count == 1)
+  }
+
+  typealias Change = @Sendable (inout Hpeer_V2_ChangeBatch) -> Void
+
+  private static let changes: [Change] = [
+    { $0.samples.tick = 0 }, { $0.samples.tick = 7 }, { $0.tombstones.tick = 0 },
+    { $0.samples.uuid.removeLast() }, { $0.samples.form.removeLast() }, { $0.tombstones.uuid.removeLast() },
+    { $0.samples.type[0] = 99 }, { $0.samples.kind[0] = 99 }, { $0.samples.source[0] = 99 },
+    { $0.samples.device[0] = 99 }, { $0.samples.metadataSet[0] = 99 }, { $0.samples.unit[0] = 99 },
+    { $0.samples.type[0] = .max }, { $0.samples.device[0] = .max }, { $0.tombstones.type[0] = 99 },
+    { $0.samples.kind.removeLast() }, { $0.samples.source.removeLast() }, { $0.samples.start.removeLast() },
+    { $0.samples.duration.removeLast() }, { $0.samples.unit.removeLast() }, { $0.samples.unit.append(0) },
+    { $0.samples.metadataSet = [] }, { $0.samples.device = [] }, { $0.tombstones.start = [] },
+    { $0.tombstones.deleted = [] }, { $0.samples.decimal.removeLast() }, { $0.samples.decimal.append(1) },
+    { $0.samples.binary.append(1) }, { $0.samples.json = [] }, { $0.samples.json.append("1") },
+    { $0.samples.created.append(1) }, { $0.samples.form[0] = 19 }, { $0.samples.form[0] = 255 },
+    { $0.samples.form[0] = SampleForm.json }, { $0.samples.form[3] = SampleForm.none },
+    { $0.samples.json = ["{"] }, { $0.samples.json = [""] }, { $0.samples.json = ["1 2"] },
+    { $0.samples.kinds = ["quantity", "category", "workout"] },
+    { $0.samples.kinds = ["quantity", "category", "quantity"] },
+    { $0.samples.metadata = [""] }, { $0.samples.metadata = ["{}"] }, { $0.samples.metadata = ["[1]"] },
+    { $0.samples.metadata = [#"{"a":null}"#] }, { $0.samples.metadata = [#"{"a":"b"}x"#] },
+    { $0.samples.metadata = [#"{"a":01}"#] }, { $0.samples.unit[0] = 0 }, { $0.samples.unit[2] = 1 },
+    {
+      $0.samples.decimal[2] = 15; $0.samples.form[2] = 1
+    },
+    { $0.samples.type = [] }, { $0.tombstones.type = [] },
+  ]
+
+  @Test(arguments: changes.indices)
+  func whatDoesNotFitTogetherIsRefused(index: Int) throws {
+    var message = Self.message
+    Self.changes[index](&message)
+    let bytes: [UInt8] = try message.serializedBytes()
+    #expect(throws: ChangeFeedError.malformedBatch(0)) { try ColumnBatchDecoder().batch(bytes) }
+  }
+
+  /// Not as hpeer writes them, but right.
+  @Test(arguments: [
+    (#"{ "a" : "b" }"#, #"{"a":"b"}"#), (#"{"b":1,"a":"\u0041"}"#, #"{"a":"A","b":1}"#),
+    (#"{"a":{"number":1.5}}"#, #"{"a":{"number":1.5}}"#), (#"{"a":"1","a":"1"}"#, #"{"a":"1"}"#),
+  ])
+  func metadataAreWrittenAnew(text: String, canonical: String) throws {
+    var message = Self.message
+    message.samples.metadata = [text]
+    #expect(try ColumnBatchDecoder().batch(message.serializedBytes()).changes.metadata == [canonical])
+  }
+
+  @Test func aFrameIsOneFrameAndNoMore() throws {
+    let content: [UInt8] = try Self.message.serializedBytes()
+    let frame = try Zstandard.compress(content)
+    func feed(_ bytes: [UInt8]) -> [UInt8] { withUnsafeBytes(of: UInt32(bytes.count).bigEndian) { Array($0) } + bytes }
+    func decode(_ bytes: [UInt8], _ limits: ColumnBatchDecoder.Limits = .init()) throws -> Int {
+      var decoder = ColumnBatchDecoder(limits: limits)
+      return try decoder.decode(feed(bytes)).count
+    }
+    #expect(try decode(frame) == 1)
+    #expect(throws: ChangeFeedError.malformedBatch(1)) { try decode(frame + [0]) }
+    #expect(throws: ChangeFeedError.malformedBatch(1)) { try decode(frame + frame) }
+    #expect(throws: ChangeFeedError.malformedBatch(1)) { try decode(Array(frame.dropLast())) }
+    #expect(throws: ChangeFeedError.malformedBatch(1)) { try decode([]) }
+    #expect(throws: ChangeFeedError.malformedBatch(1)) { try decode(content) }
+    var limits = ColumnBatchDecoder.Limits()
+    limits.frame = frame.count - 1
+    #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decode(frame, limits) }
+    limits = ColumnBatchDecoder.Limits()
+    limits.content = content.count - 1
+    #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decode(frame, limits) }
+    limits = ColumnBatchDecoder.Limits()
+    limits.changes = 4
+    #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decode(frame, limits) }
+  }
+
+  /// A gigabyte of zeros in a hundred kilobytes.
+  @Test func aBombIsRefusedBeforeItBursts() throws {
+    let frame = try Zstandard.compress([UInt8](repeating: 0, count: 65 << 20))
+    var decoder = ColumnBatchDecoder()
+    let bytes = withUnsafeBytes(of: UInt32(frame.count).bigEndian) { Array($0) } + frame
+    #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decoder.decode(bytes) }
+  }
+
+  @Test func anErrorIsThrownAsTheServerSaidIt() throws {
+    var decoder = ColumnBatchDecoder()
+    let bytes = try ColumnBatchEncoder.encode(error: "out of disk")
+    #expect(throws: ChangeFeedError.server("out of disk")) { try decoder.decode(bytes) }
+  }
+
+  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  func spoiltBytesNeverMakeASampleThatCannotBeRead(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let content: [UInt8] = try Self.message.serializedBytes()
+    for _ in 0..<250 {
+      var spoilt = content
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        spoilt[Int.random(in: spoilt.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      guard let batch = try? ColumnBatchDecoder().batch(spoilt) else { continue }
+      let expander = try ChangeExpander(batch.changes)
+      for sample in batch.changes.samples { _ = try expander.sample(sample) }
+      for tombstone in batch.changes.tombstones { _ = expander.tombstone(tombstone) }
+    }
+  }
+}

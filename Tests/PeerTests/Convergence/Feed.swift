@@ -1,0 +1,76 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+
+/// The change feed of one store as a server has it, without the network: what it takes for a token of its own, and the
+/// pages that follow.
+struct Feed: Sendable {
+  /// The checks that a server makes; a test leaves one out to see whether it would be missed.
+  struct Checks: Sendable {
+    var epoch = true
+    var filter = true
+  }
+
+  /// The token is refused with 410.
+  struct Gone: Error {}
+
+  let store: HealthStore
+  let wire: Wire
+  let filter: ChangeFilter
+  private let hash: UInt64
+  private let seal: ChangeTokenSeal
+  private let checks: Checks
+
+  init(of store: HealthStore, over wire: Wire, types: Set<SampleType>?, earliest: Timestamp?, checks: Checks) {
+    self.store = store
+    self.wire = wire
+    self.checks = checks
+    filter = ChangeFilter(types: types, earliest: earliest)
+    hash = ChangeToken.filterHash(types: types.map { $0.map(\.rawValue) }, earliest: earliest?.microseconds)
+    seal = ChangeTokenSeal(key: store.positionKey)
+  }
+
+  /// The first page of a request. Throws ``Gone``.
+  func page(after text: String?, limit: Int) async throws -> Wire.Page {
+    var position: (anchor: Anchor, epoch: Epoch?) = (.zero, nil)
+    if let text {
+      let token: ChangeToken
+      do throws(ChangeTokenError) {
+        token = try seal.token(in: text)
+      } catch {
+        guard error == .foreign else { throw Failure("\(text) is no token") }
+        throw Gone()
+      }
+      guard token.filter == hash || !checks.filter else { throw Gone() }
+      position = (Anchor(change: token.change), Epoch(id: token.epoch))
+    }
+    return try await page(after: position.anchor, position.epoch, limit: limit)
+  }
+
+  /// A later page of a request. Throws ``Gone``, where a server ends the answer with an error.
+  func page(after page: Wire.Page, limit: Int) async throws -> Wire.Page {
+    try await self.page(after: page.anchor, page.epoch, limit: limit)
+  }
+
+  /// The token at the end of the feed.
+  func lastToken() async throws -> String {
+    let anchor = try await store.currentAnchor()
+    let page = try await store.changes(since: anchor, limit: 1)
+    return try text(page.anchor, page.epoch)
+  }
+
+  private func page(after anchor: Anchor, _ epoch: Epoch?, limit: Int) async throws -> Wire.Page {
+    let query = Wire.Query(
+      anchor: anchor, epoch: checks.epoch ? epoch : nil, filter: filter, limit: limit, token: text)
+    do {
+      return try await wire.read(store, query)
+    } catch StoreError.anchorOutOfRange {
+      throw Gone()
+    }
+  }
+
+  @Sendable private func text(_ anchor: Anchor, _ epoch: Epoch) throws -> String {
+    try seal.text(of: ChangeToken(change: anchor.change, epoch: epoch.id, filter: hash))
+  }
+}

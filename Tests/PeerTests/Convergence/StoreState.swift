@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+import HealthModel
+import TestSupport
+
+@testable import HealthStore
+
+/// The name of a sample. Unlike `==` of its type's text, it tells two spellings of `é` apart.
+struct SampleKey: Hashable, CustomStringConvertible {
+  let type: Data
+  let start: Int64
+  let uuid: Data
+
+  init(type: Data, start: Int64, uuid: Data) {
+    self.type = type
+    self.start = start
+    self.uuid = uuid
+  }
+
+  init(_ reference: SampleReference) {
+    self.init(
+      type: Data(reference.type.rawValue.utf8), start: reference.start.microseconds, uuid: reference.uuid.bytes)
+  }
+
+  var description: String {
+    "\(String(decoding: type, as: UTF8.self).debugDescription) \(start) \(UUID(bytes: uuid)?.uuidString ?? "")"
+  }
+}
+
+/// Which samples a store holds, and which it knows to be deleted: a two-phase set.
+struct StoreState: Equatable {
+  var live: Set<SampleKey> = []
+  var buried: Set<SampleKey> = []
+
+  /// What two stores hold that have told each other everything.
+  mutating func join(_ other: StoreState) {
+    buried.formUnion(other.buried)
+    live = live.union(other.live).subtracting(buried)
+  }
+
+  /// The first differences to `other`, but for the keys in `except`.
+  func differences(to other: StoreState, except: Set<SampleKey> = []) -> [String] {
+    let kinds: [(String, Set<SampleKey>)] = [
+      ("lacks", other.live.subtracting(live)), ("should not have", live.subtracting(other.live)),
+      ("lacks the tombstone of", other.buried.subtracting(buried)),
+      ("should not have the tombstone of", buried.subtracting(other.buried)),
+    ]
+    return kinds.flatMap { text, keys in
+      keys.subtracting(except).map { "\(text) \($0)" }.sorted().prefix(3)
+    }
+  }
+}
+
+extension HealthStore {
+  func state() async throws -> StoreState {
+    try await read { db in
+      func keys(_ table: String) throws -> Set<SampleKey> {
+        let rows = try Row.fetchCursor(
+          db,
+          sql: "SELECT CAST(identifier AS BLOB), start, uuid FROM \(table) AS the JOIN type ON type.id = the.type")
+        var keys: Set<SampleKey> = []
+        while let row = try rows.next() { keys.insert(SampleKey(type: row[0], start: row[1], uuid: row[2])) }
+        return keys
+      }
+      return StoreState(live: try keys("sample"), buried: try keys("tombstone"))
+    }
+  }
+
+  /// The samples as JSON with sorted keys, by reading the feed. Throws ``Failure`` where the feed says anything twice, or
+  /// the counts are others.
+  func samplesOfFeed() async throws -> [SampleKey: Data] {
+    var live: [SampleKey: Data] = [:]
+    var buried: Set<SampleKey> = []
+    var anchor = Anchor.zero
+    while true {
+      let page = try await changes(since: anchor, limit: 500)
+      for change in page.changes {
+        switch change {
+        case .added(let sample):
+          let key = SampleKey(sample.reference)
+          guard live.updateValue(try sample.text(), forKey: key) == nil else { throw Failure("\(key) came twice") }
+        case .deleted(let tombstone):
+          let key = SampleKey(tombstone.sample)
+          guard buried.insert(key).inserted else { throw Failure("\(key) was deleted twice") }
+        }
+      }
+      anchor = page.anchor
+      if page.isLast { break }
+    }
+    guard try await state() == StoreState(live: Set(live.keys), buried: buried), buried.isDisjoint(with: live.keys)
+    else { throw Failure("the feed says something else than the store holds") }
+    let counted = try await total()
+    guard counted == live.count else { throw Failure("\(counted) samples are counted, and \(live.count) are there") }
+    return live
+  }
+}
+
+/// Why a history is wrong.
+struct Failure: Error, CustomStringConvertible {
+  var description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

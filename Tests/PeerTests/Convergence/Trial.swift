@@ -1,0 +1,82 @@
+import Foundation
+
+/// Runs histories, and finds the shortest part of one that still fails.
+struct Trial: Sendable {
+  var wire = Wire.ndjson
+  var checks = Feed.Checks()
+  let templates: [Machine.Copy]
+
+  init(wire: Wire = .ndjson, checks: Feed.Checks = Feed.Checks()) throws {
+    self.wire = wire
+    self.checks = checks
+    templates = try Machine.templates(4)
+  }
+
+  /// What is wrong with a history; `nil` if nothing is.
+  func failure(_ history: History) async -> String? {
+    do {
+      let fleet = try Fleet(
+        templates.prefix(history.machines), world: World(seed: history.seed), wire: wire, checks: checks)
+      for step in history.steps { try await fleet.run(step) }
+      try await fleet.settle(seed: history.seed)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// Leaves out steps for as long as what is left fails: half of them, a quarter, and so on down to single ones.
+  func shrunk(_ history: History) async -> History {
+    var shortest = history
+    var size = max(1, history.steps.count / 2)
+    while true {
+      var start = 0
+      var hasShrunk = false
+      while start < shortest.steps.count {
+        var shorter = shortest
+        shorter.steps.removeSubrange(start..<min(start + size, shorter.steps.count))
+        if await failure(shorter) != nil {
+          shortest = shorter
+          hasShrunk = true
+        } else {
+          start += size
+        }
+      }
+      if size == 1, !hasShrunk { return shortest }
+      size = max(1, size / 2)
+    }
+  }
+
+  /// A report of the first history that fails among those of some seeds; `nil` if none does. Histories run side by side.
+  func firstFailure(of seeds: Range<UInt64>, kinds: History.Kinds = History.Kinds()) async -> String? {
+    let workers = UInt64(max(1, ProcessInfo.processInfo.activeProcessorCount))
+    let failing = await withTaskGroup(of: History?.self) { group in
+      for worker in 0..<workers {
+        group.addTask {
+          for seed in seeds where seed % workers == worker && !Task.isCancelled {
+            let history = History(seed: seed, kinds: kinds)
+            if await failure(history) != nil { return Task.isCancelled ? nil : history }
+          }
+          return nil
+        }
+      }
+      var first: History?
+      for await history in group {
+        if let history, first == nil {
+          first = history
+          group.cancelAll()
+        }
+      }
+      return first
+    }
+    guard let failing else { return nil }
+    return await report(failing)
+  }
+
+  func report(_ failing: History) async -> String {
+    let shortest = await shrunk(failing)
+    let reason = await failure(shortest) ?? "nothing, the second time"
+    let steps = shortest.steps.map { "  \($0)" }.joined(separator: "\n")
+    return "\(wire.name), seed \(failing.seed), \(failing.machines) machines: \(reason)\n\(steps)"
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import HealthModel
+import TestSupport
+
+/// The few dozen samples that one history is about, so that machines often meet the same one.
+struct World: Sendable {
+  /// The spellings of each identity. A record of an export reads differently after a switch of its display unit; all
+  /// others have one spelling.
+  let spellings: [[Sample]]
+  /// What readers ask for; `nil` for everything.
+  let selections: [Set<SampleType>?]
+  /// Where a scope begins; `nil` for no bound.
+  let bounds: [Timestamp?]
+
+  init(seed: UInt64) {
+    var maker = SampleMaker(seed: seed)
+    var spellings = (0..<10).map { Self.record($0) }
+    spellings += maker.samples(14).map { [$0] }
+    self.spellings = spellings
+    let types = spellings.map { $0[0].type }
+    selections = [nil, nil, [types[0]], [types[0], types[10], types[11]], [types[20]]]
+    bounds = [nil, nil, nil, spellings[5][0].start]
+  }
+
+  /// One record of an export in three display units, as the imports of three years would have it.
+  private static func record(_ number: Int) -> [Sample] {
+    let type = SampleType("HKQuantityTypeIdentifierDistanceWalkingRunning")
+    let start = Timestamp(seconds: 1_718_000_000 + Int64(number / 2) * 600)
+    let end = Timestamp(seconds: start.seconds + 60)
+    let uuid = SampleIdentity.uuid(
+      kind: "quantity", type: type, source: "iPhone", start: start, end: end, created: end, ordinal: number % 2)
+    return [("km", 1), ("mi", 1 / 1.609344), ("m", 1000)].map { unit, scale in
+      Sample(
+        uuid: uuid, type: type, start: start, end: end, created: end, source: Source(name: "iPhone"),
+        metadata: ["HKTimeZone": .string(unit == "mi" ? "America/Denver" : "Europe/Berlin")],
+        payload: .quantity(Quantity((0.25 + Double(number)) * scale, unit)))
+    }
+  }
+
+  /// One reading of a day's activity rings.
+  static func summary(day: Int, value: Int, readAt seconds: Int64) -> Sample {
+    let start = Timestamp(seconds: 1_718_000_000 + Int64(day) * 86_400)
+    var sample = Sample(
+      uuid: UUID(), type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
+      created: Timestamp(seconds: seconds), source: Source(name: "Health"),
+      payload: .activitySummary(
+        ActivitySummary(date: "2024-06-\(10 + day)", attributes: ["activeEnergyBurned": "\(value)"])))
+    sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+    return sample
+  }
+}

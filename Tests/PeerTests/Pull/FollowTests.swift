@@ -1,0 +1,169 @@
+import Foundation
+import HealthModel
+import HealthStore
+import NIOConcurrencyHelpers
+import PeerDiscovery
+import PeerProtocol
+import PeerTrust
+import Testing
+
+@testable import PeerClient
+
+@Suite("Following a peer", .timeLimit(.minutes(3)))
+struct FollowTests {
+  /// What following has reported so far.
+  private final class Log: Sendable {
+    private let box = NIOLockedValueBox<(total: PullProgress, upToDate: Int, lost: [String])>((PullProgress(), 0, []))
+    var total: PullProgress { box.withLockedValue(\.total) }
+    var upToDate: Int { box.withLockedValue(\.upToDate) }
+    var lost: [String] { box.withLockedValue(\.lost) }
+
+    func add(_ event: Follow.Event) {
+      box.withLockedValue { log in
+        switch event {
+        case .progress: break
+        case .upToDate(let new, _):
+          log.total += new
+          log.upToDate += 1
+        case .lost(let error, let new):
+          log.total += new
+          log.lost.append("\(error)")
+        }
+      }
+    }
+  }
+
+  /// Follows `record` into a store of its own while `body` runs, and then ends it. Returns what following threw.
+  @discardableResult
+  private static func follow(
+    _ record: ServerRecord, at endpoint: PeerEndpoint, silenceLimit: Int = 30,
+    _ body: (HealthStore, Log, Task<Void, any Error>) async throws -> Void
+  ) async throws -> (any Error)? {
+    try await withTemporaryDirectory { directory in
+      let registry = try await PeerRegistry.open(in: directory)
+      let finder = PeerFinder(registry: registry, ownID: try makePeerID(), escape: { $0 })
+      return try await withStore { store in
+        let log = Log()
+        let follow = Follow(
+          into: store, from: record, finder: finder, silenceLimit: silenceLimit,
+          backOff: BackOff(first: .milliseconds(20), longest: .milliseconds(200)))
+        let task = Task { try await follow.run(endpoints: [endpoint]) { log.add($0) } }
+        try await body(store, log, task)
+        task.cancel()
+        switch await task.result {
+        case .success: return nil
+        case .failure(let error): return error
+        }
+      }
+    }
+  }
+
+  @Test("what happens there is here soon, over one connection, and nothing is written down while nothing happens")
+  func live() async throws {
+    try await withServer(ServerOptions(samples: Samples.heartRates(10))) { server in
+      let record = try await server.record().server
+      try await withRelay(to: server.port) { relay in
+        let error = try await Self.follow(
+          record, at: PeerEndpoint(host: "127.0.0.1", port: relay.port), silenceLimit: 6
+        ) {
+          store, log, _ in
+          // The time of its waits is 1 second.
+          _ = try await eventually { log.upToDate >= 4 ? true : nil }
+          #expect(log.total.added == 10)
+          for count in 1...5 {
+            let sample = Samples.quantity(Samples.stepCount, Double(count), "count")
+            try await server.store.apply(ChangeBatch(additions: [sample]))
+            _ = try await eventually { try await store.total() == 10 + count ? true : nil }
+          }
+          try await server.store.apply(
+            ChangeBatch(deletions: [Tombstone(sample: Samples.quantity().reference, deleted: Timestamp(seconds: 1))]))
+          _ = try await eventually { log.total.changes == 16 ? true : nil }
+          #expect(try await store.content() == server.store.content())
+        }
+        #expect(error is CancellationError)
+        #expect(relay.connections.withLockedValue(\.self) == 1, "no handshake just to look, and none for each wait")
+      }
+      #expect(try await server.audited(.followStarted).count == 1)
+      #expect(try await server.audited(.dataRead).count == 7)
+    }
+  }
+
+  @Test("a connection that is cut is made again, and nothing is lost or doubled")
+  func cut() async throws {
+    try await withServer(ServerOptions(samples: Samples.heartRates(50))) { server in
+      let record = try await server.record().server
+      // Each connection ends in the middle of something.
+      try await withRelay(to: server.port, cutAfter: 25_000) { relay in
+        try await Self.follow(record, at: PeerEndpoint(host: "127.0.0.1", port: relay.port)) { store, log, _ in
+          for count in 0..<12 {
+            let samples = (0..<10).map { Samples.quantity(at: Samples.noon + Int64(10_000 * (count + 1) + 60 * $0)) }
+            try await server.store.apply(ChangeBatch(additions: samples))
+            _ = try await eventually { try await store.total() == 50 + 10 * (count + 1) ? true : nil }
+          }
+          #expect(try await store.content() == server.store.content())
+          #expect(log.total.unchanged == 0)
+          #expect(relay.connections.withLockedValue(\.self) > 2)
+        }
+      }
+    }
+  }
+
+  @Test("a refused token and another certificate end it; a peer that is away does not")
+  func ends() async throws {
+    let other = try await makeIdentity()
+    var options = ServerOptions()
+    options.serving.waitRecheck = .milliseconds(100)
+    try await withServer(options) { server in
+      let (client, record) = try await server.record()
+      let refused = try await Self.follow(record, at: server.endpoint) { _, log, task in
+        _ = try await eventually { try await server.audited(.followStarted).count == 1 ? true : nil }
+        try await server.registry.revoke(id: client)
+        _ = await task.result
+        #expect(log.lost.isEmpty)
+      }
+      #expect(refused as? PeerError == .tokenRefused(peer: TestServer.name))
+    }
+    #expect(
+      !Follow.mayPass(PeerError.certificateChanged(peer: "x", pinned: other.fingerprint, seen: other.fingerprint)))
+    #expect(!Follow.mayPass(PeerError.tokenRefused(peer: "x")))
+    #expect(!Follow.mayPass(StoreError.diskFull(path: "x")))
+    #expect(Follow.mayPass(StoreError.locked(path: "x")))
+    #expect(Follow.mayPass(PeerError.connectionLost(endpoint: "x")))
+    #expect(Follow.mayPass(PeerError.busy(retryAfter: 5)))
+    #expect(Follow.mayPass(PeerFinderError.notFound(name: "x", seconds: 4, seen: [])))
+    #expect(!Follow.mayPass(CancellationError()))
+  }
+
+  @Test("a server that does not hold requests is not asked one after the other")
+  func eager() async throws {
+    let identity = try await makeIdentity()
+    try await withCannedServer(tls: identity) { _, outbound in
+      try await outbound.write(
+        httpResponse("{\"token\":\"x\",\"more\":false}\n", type: "application/x-ndjson"))
+    } _: { port, requests in
+      let record = ServerRecord(
+        id: try makePeerID(), name: "old", fingerprint: identity.fingerprint, credential: BearerCredential(.random()),
+        host: "127.0.0.1", port: UInt16(port))
+      try await Self.follow(record, at: PeerEndpoint(host: "127.0.0.1", port: port)) { _, log, _ in
+        _ = try await eventually { log.upToDate >= 2 ? true : nil }
+        let start = ContinuousClock.now
+        try await Task.sleep(for: .seconds(2))
+        // After 1, 2, 4 seconds.
+        #expect(requests().count <= 4 + Int(start.duration(to: .now) / .seconds(1)))
+        #expect(requests().last?.contains("since=x&wait=25") == true)
+      }
+    }
+  }
+
+  @Test("pauses double up to the longest, and are half chance")
+  func backOff() {
+    var backOff = BackOff(first: .seconds(1), longest: .seconds(30))
+    for whole in [1.0, 2, 4, 8, 16, 30, 30] {
+      let pause = backOff.next() / .seconds(1)
+      #expect(whole / 2 <= pause && pause <= whole)
+    }
+    #expect(backOff.next(atLeast: .seconds(60)) == .seconds(60))
+    backOff.reset()
+    #expect(backOff.next() <= .seconds(1))
+  }
+}
