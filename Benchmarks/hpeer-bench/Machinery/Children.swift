@@ -21,6 +21,12 @@ final class Children: Sendable {
     }
   }
 
+  /// Whether a process has ended, without taking it off the list.
+  func hasEnded(_ pid: pid_t) -> Bool {
+    var information = siginfo_t()
+    return waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | WNOHANG) == 0 && information.si_signo != 0
+  }
+
   func send(_ signal: Int32, to pid: pid_t) {
     pids.withLock { if $0.contains(pid) { kill(pid, signal) } }
   }

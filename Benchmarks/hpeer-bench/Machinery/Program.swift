@@ -15,7 +15,7 @@ struct Program: Sendable {
   struct Outcome: Sendable {
     var status: Int32
     var seconds: Double
-    /// Of its resident memory, in bytes.
+    /// Of its resident memory, in bytes; 0 if nobody asked.
     var peak: Int
     var cpuSeconds: Double
     var output: String
@@ -31,16 +31,25 @@ struct Program: Sendable {
   }
 
   /// Runs a command to its end; throws unless it exits with 0.
-  func run(_ arguments: [String], home: String, input: String? = nil, in workspace: Workspace) async throws -> Outcome {
+  ///
+  /// - Parameter watchesMemory: looks at it a hundred times a second, for ``Outcome/peak``.
+  func run(
+    _ arguments: [String], home: String, input: String? = nil, watchesMemory: Bool = false, in workspace: Workspace
+  ) async throws -> Outcome {
     let command = Command(self, arguments, home: home, input: input, in: workspace)
     let outcome = try await Blocking.run {
       let started = ContinuousClock.now
       let pid = try command.start()
+      var peak = 0
+      while watchesMemory, !Children.shared.hasEnded(pid) {
+        peak = max(peak, RunningProcess(pid: pid).peak)
+        usleep(10_000)
+      }
       let (status, usage) = Children.shared.reap(pid)
       let seconds = started.duration(to: .now).seconds
       defer { command.removeFiles() }
       return Outcome(
-        status: status, seconds: seconds, peak: Int(usage.ru_maxrss) * 1024, cpuSeconds: usage.cpuSeconds,
+        status: status, seconds: seconds, peak: peak, cpuSeconds: usage.cpuSeconds,
         output: command.output, errors: command.errors)
     }
     guard outcome.status == 0 else {

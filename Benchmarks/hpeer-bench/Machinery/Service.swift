@@ -30,29 +30,7 @@ final class Service: Sendable {
     command.removeFiles()
   }
 
-  /// Highest resident memory so far, in bytes.
-  var peak: Int { (status("VmHWM") ?? 0) * 1024 }
-
-  /// User and system time so far.
-  var cpuSeconds: Double {
-    let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
-    // The name, which may hold anything, ends at the last parenthesis; field 14 and 15 of proc_pid_stat(5).
-    let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
-    guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
-    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-  }
-
-  /// How often one of its threads has gone to sleep.
-  var sleeps: Int {
-    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
-    return threads.reduce(0) { $0 + (status("voluntary_ctxt_switches", of: "task/\($1)/") ?? 0) }
-  }
-
-  private func status(_ name: String, of thread: String = "") -> Int? {
-    let text = (try? String(contentsOfFile: "/proc/\(pid)/\(thread)status", encoding: .utf8)) ?? ""
-    return text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
-      .flatMap { $0.split { !$0.isNumber }.first { Int($0) != nil } }.flatMap { Int($0) }
-  }
+  var running: RunningProcess { RunningProcess(pid: pid) }
 }
 
 /// `hpeer serve` on loopback.

@@ -18,6 +18,7 @@ struct Report {
   }
 
   private static let warning = "This is a debug build: the numbers mean nothing."
+  private static let hint = "Quick: too few samples to judge by."
 
   func print(json: Bool) throws {
     if json {
@@ -45,7 +46,8 @@ struct Report {
     let head =
       "\(HumanFormat.count(bench.sizes.samples, "sample")), \(Int(bench.imported * 100)) % imported, \(bench.identity) UUIDs, seed \(bench.seed), "
       + "\(ProcessInfo.processInfo.activeProcessorCount) processors, medians of \(bench.sizes.repeats)"
-    return (Self.isDebug ? [Self.warning] : []) + [head, ""] + table.rendered()
+    let warning = Self.isDebug ? Self.warning : bench.sizes.isQuick ? Self.hint : nil
+    return [warning, head, ""].compactMap(\.self) + table.rendered()
   }
 
   // MARK: For programs
@@ -120,6 +122,7 @@ extension Measure {
     case .perSecond: HumanFormat.rate(perSecond: value)
     case .bytes: "\(HumanFormat.count(Int(value.rounded()))) B"
     case .bytesPerSample: "\(fixed(value, places: 1)) B"
+    case .microseconds: "\(fixed(value, places: 2)) us"
     case .seconds: "\(fixed(value, places: 2)) s"
     case .milliseconds: "\(fixed(value, places: 1)) ms"
     case .mebibytes: "\(fixed(value, places: 1)) MiB"

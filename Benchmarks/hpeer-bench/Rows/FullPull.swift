@@ -12,18 +12,23 @@ struct FullPull {
     let floor = try await Blocking.run { try BareInsert(rowsOf: source) }
     let server = try await Server(bench, home: source)
     var bare: [[Double]] = Self.transactions.map { _ in [] }
+    var bareCPU: [Double] = []
     var pulls: [TimedPull] = []
     for round in 0..<bench.sizes.warmUps + bench.sizes.repeats {
       Log.say("  round \(round + 1)")
-      var times: [Double] = []
+      var inserts: [(seconds: Double, cpuSeconds: Double)] = []
       for transaction in Self.transactions {
         bench.workspace.settle()
         let directory = bench.workspace.fresh("floor")
-        times.append(try await Blocking.run { try floor.run(transaction: transaction, in: directory) })
+        inserts.append(try await Blocking.run { try floor.run(transaction: transaction, in: directory) })
       }
       let pull = try await TimedPull(bench, server: server)
+      guard pull.added == floor.count else {
+        throw BenchFailure("The pull brought \(pull.added) samples of \(floor.count).")
+      }
       guard round >= bench.sizes.warmUps else { continue }
-      for (index, time) in times.enumerated() { bare[index].append(Double(floor.count) / time) }
+      for (index, insert) in inserts.enumerated() { bare[index].append(Double(floor.count) / insert.seconds) }
+      bareCPU.append(inserts.map(\.cpuSeconds).min() ?? .nan)
       pulls.append(pull)
     }
     // Counting costs time, so it is done apart.
@@ -39,8 +44,10 @@ struct FullPull {
     row.add("pull, from process start to exit", medianOf: pulls.map(\.rate), .perSecond)
     let best = bare.map(median).max() ?? .nan
     row.add("pull / the faster bare insert", median(pulls.map(\.rate)) / best, .ratio, goal: .atLeast(0.7))
-    row.add("processor time of the client", medianOf: pulls.map(\.clientCPU), .seconds)
-    row.add("processor time of the server", medianOf: pulls.map(\.serverCPU), .seconds)
+    let each = 1_000_000 / Double(floor.count)
+    row.add("processor time a sample: bare insert", medianOf: bareCPU.map { $0 * each }, .microseconds)
+    row.add("processor time a sample: client", medianOf: pulls.map { $0.clientCPU * each }, .microseconds)
+    row.add("processor time a sample: server", medianOf: pulls.map { $0.serverCPU * each }, .microseconds)
     row.add(
       "bytes on the wire, TLS and HTTP included", Double(wire.bytes) / Double(counted.added), .bytesPerSample,
       goal: .atMost(bench.identity == .random ? 28 : 14))
@@ -53,28 +60,27 @@ struct TimedPull: Sendable {
   let added: Int
   /// From process start to exit.
   let seconds: Double
-  /// In bytes.
+  /// In bytes; 0 unless it was watched.
   let clientPeak: Int
   let clientCPU: Double
   let serverCPU: Double
 
   var rate: Double { Double(added) / seconds }
 
-  /// - Parameters:
-  ///   - port: a relay's, instead of the server's own.
-  ///   - count: keeps the client as the one that has pulled so many.
-  init(_ bench: Bench, server: Server, port: Int? = nil, keptAs count: Int? = nil) async throws {
+  /// - Parameter port: a relay's, instead of the server's own.
+  init(_ bench: Bench, server: Server, port: Int? = nil) async throws {
     let home = try await bench.homes.client(port: port ?? server.port)
     bench.workspace.settle()
     try await self.init(bench, server: server, home: home)
-    if let count { try bench.homes.keep(home, asPulled: count) } else { bench.workspace.remove(home) }
+    bench.workspace.remove(home)
   }
 
   /// - Parameter home: of a client that has no store yet.
-  init(_ bench: Bench, server: Server, home: String) async throws {
-    let before = server.service.cpuSeconds
-    let outcome = try await bench.program.run(["pull", "--json"], home: home, in: bench.workspace)
-    serverCPU = server.service.cpuSeconds - before
+  init(_ bench: Bench, server: Server, home: String, watchesMemory: Bool = false) async throws {
+    let before = server.service.running.cpuSeconds
+    let outcome = try await bench.program.run(
+      ["pull", "--json"], home: home, watchesMemory: watchesMemory, in: bench.workspace)
+    serverCPU = server.service.running.cpuSeconds - before
     guard let added = try outcome.json()["added"] as? Int, added > 0 else {
       throw BenchFailure("A pull into an empty store added nothing: \(outcome.output)")
     }

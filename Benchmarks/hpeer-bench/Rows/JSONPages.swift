@@ -1,11 +1,12 @@
 import Foundation
+import HealthStore
 import PeerClient
-import PeerProtocol
 import PeerTrust
 
-/// The way of HealthAppTransfer's clients: pages of a thousand samples of one type, by offset.
+/// The way of HealthAppTransfer's clients: pages of a thousand samples of one type, by offset, one after another, each
+/// decoded and stored in a transaction.
 ///
-/// The pages are decoded and thrown away, so that the ratio is rather too small than too large.
+/// From a smaller store than the pull that it is compared with, which is in its favour: a larger one has deeper offsets.
 struct JSONPages {
   private let bench: Bench
 
@@ -18,25 +19,25 @@ struct JSONPages {
     var rates: [Double] = []
     var pulls: [TimedPull] = []
     var bytes = Double.nan
+    let many = try await Server(bench, home: try await bench.homes.server(of: bench.sizes.samples))
     for round in 0..<bench.sizes.warmUps + bench.sizes.repeats {
       Log.say("  round \(round + 1)")
       let started = ContinuousClock.now
       let (count, received) = try await everything(at: few.port)
       let seconds = started.duration(to: .now).seconds
-      let pull = try await TimedPull(bench, server: few)
+      let pull = try await TimedPull(bench, server: many)
       guard round >= bench.sizes.warmUps else { continue }
       rates.append(Double(count) / seconds)
       bytes = Double(received) / Double(count)
       pulls.append(pull)
     }
     try await few.service.stop()
-    let many = try await Server(bench, home: try await bench.homes.server(of: bench.sizes.samples))
     let pages = try await deepPages(at: many.port)
     try await many.service.stop()
 
     var row = Row(.json)
-    row.add("JSON pages of \(bench.sizes.json) samples, decoded, not stored", medianOf: rates, .perSecond)
-    row.add("pull of the same, stored", medianOf: pulls.map(\.rate), .perSecond)
+    row.add("JSON pages of \(bench.sizes.json) samples, decoded and stored", medianOf: rates, .perSecond)
+    row.add("pull of \(bench.sizes.samples) samples", medianOf: pulls.map(\.rate), .perSecond)
     row.add("pull / JSON pages", median(pulls.map(\.rate)) / median(rates), .ratio, goal: .atLeast(10))
     row.add("JSON", bytes, .bytesPerSample)
     row.add("a page at offset 0", medianOf: pages.first, .milliseconds)
@@ -46,13 +47,17 @@ struct JSONPages {
 
   /// Fetches all pages of all types; how many samples that were, and the bytes of the answers.
   private func everything(at port: Int) async throws -> (count: Int, bytes: Int) {
-    try await connected(to: port) { client in
+    let path = bench.workspace.fresh("pages")
+    defer { bench.workspace.remove(path) }
+    let store = try HealthStore(directory: path)
+    return try await connected(to: port) { client in
       var count = 0
       for type in try await client.types() {
         var page: Page
         var offset = 0
         repeat {
           page = try await client.page(of: type.identifier, offset: offset, limit: Self.limit)
+          try await store.apply(ChangeBatch(additions: page.samples.map(\.sample)))
           count += page.samples.count
           offset += Self.limit
         } while page.hasMore
@@ -95,61 +100,4 @@ struct JSONPages {
       identity: try await IdentityStore.loadOrCreate(in: directory)
     ) { connection in try await body(PageClient(connection: connection, credential: server.credential)) }
   }
-}
-
-/// Asks for pages over one connection.
-private struct PageClient {
-  let connection: PeerConnection
-  let credential: BearerCredential
-
-  func types() async throws -> [TypeList.Entry] {
-    try await get(Route.types, as: Envelope<TypeList>.self).data.types
-  }
-
-  func page(of type: String, offset: Int, limit: Int) async throws -> Page {
-    try await get("\(Route.data)?type=\(type)&offset=\(offset)&limit=\(limit)", as: Envelope<Page>.self).data
-  }
-
-  private func get<Answer: Decodable>(_ path: String, as type: Answer.Type) async throws -> Answer {
-    let head = try await connection.send(.GET, path, headers: [("Authorization", "Bearer \(credential.text)")])
-    let body = try await connection.body(limit: 64 << 20)
-    guard head.status == .ok else {
-      throw BenchFailure("GET \(path) was answered with \(head.status.code): \(String(decoding: body, as: UTF8.self))")
-    }
-    return try JSONDecoder().decode(type, from: body)
-  }
-}
-
-/// What a client of the app reads of `GET /health/types`.
-private struct TypeList: Decodable, Sendable {
-  struct Entry: Decodable, Sendable {
-    var identifier: String
-    var sampleCount: Int
-  }
-
-  var types: [Entry]
-}
-
-/// What a client of the app reads of `GET /health/data`.
-private struct Page: Decodable, Sendable {
-  struct Entry: Decodable, Sendable {
-    var id: UUID
-    var type: String
-    var startDate: String
-    var endDate: String
-    var sourceName: String
-    var sourceBundleIdentifier: String?
-    var value: Double?
-    var unit: String?
-    var categoryValue: Int?
-    var workoutActivityType: UInt?
-    var workoutDuration: Double?
-    var workoutTotalEnergyBurned: Double?
-    var workoutTotalDistance: Double?
-    var correlationValues: [String: Double]?
-    var metadataJSON: String?
-  }
-
-  var samples: [Entry]
-  var hasMore: Bool
 }

@@ -47,9 +47,9 @@ struct LivePull {
   private func idle(_ server: Server, _ watch: Service, _ relay: Relay, _ row: inout Row) async throws {
     try await Task.sleep(for: .seconds(1))
     _ = relay.take()
-    let before = [watch, server.service].map { ($0.cpuSeconds, $0.sleeps) }
+    let before = [watch, server.service].map { ($0.running.cpuSeconds, $0.running.sleeps) }
     try await Task.sleep(for: .seconds(bench.sizes.idle))
-    let after = [watch, server.service].map { ($0.cpuSeconds, $0.sleeps) }
+    let after = [watch, server.service].map { ($0.running.cpuSeconds, $0.running.sleeps) }
     let seconds = Double(bench.sizes.idle)
     row.add("idle: what the client sends", Double(relay.take().sends) / seconds, .perSecond, goal: .atMost(1))
     for (index, name) in ["client", "server"].enumerated() {

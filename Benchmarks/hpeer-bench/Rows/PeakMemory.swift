@@ -10,8 +10,11 @@ struct PeakMemory {
     for count in [bench.sizes.samples, bench.sizes.large] {
       let server = try await Server(bench, home: try await bench.homes.server(of: count))
       Log.say("  pulling \(count) samples")
-      let pull = try await TimedPull(bench, server: server, keptAs: count)
-      peaks.append((Double(pull.clientPeak) / 1_048_576, Double(server.service.peak) / 1_048_576))
+      let home = try await bench.homes.client(port: server.port)
+      bench.workspace.settle()
+      let pull = try await TimedPull(bench, server: server, home: home, watchesMemory: true)
+      try bench.homes.keep(home, asPulled: count)
+      peaks.append((Double(pull.clientPeak) / 1_048_576, Double(server.service.running.peak) / 1_048_576))
       try await server.service.stop()
       row.add("rate with \(count) samples", pull.rate, .perSecond)
     }

@@ -1,5 +1,6 @@
 /// How much is measured, and how often.
 struct Sizes: Sendable {
+  var isQuick: Bool
   /// Samples of a full pull.
   var samples: Int
   /// Samples of the smallest store and of the largest.
@@ -18,10 +19,11 @@ struct Sizes: Sendable {
 
   init(samples: Int?, repeats: Int?, quick: Bool) {
     let count = samples ?? (quick ? 20_000 : 1_000_000)
+    isQuick = quick
     self.samples = count
     small = min(count, quick ? 2_000 : 10_000)
     large = quick ? count * 5 / 2 : count * 5
-    json = min(count, quick ? 4_000 : 100_000)
+    json = quick ? min(count, 4_000) : max(1000, count / 4)
     shared = max(1000, count / 5)
     self.repeats = repeats ?? (quick ? 1 : 3)
     shortRepeats = repeats.map { $0 * 5 } ?? (quick ? 3 : 15)
