@@ -16,17 +16,24 @@ final class Machine {
   /// What came from each feed and was, or might have been, committed. What comes later than a copy is not of the store
   /// that is put back.
   var deliveries: [String: [[UInt8]]] = [:]
-  private var directory: TemporaryDirectory
+  private var directory: TemporaryDirectory?
 
   init(_ copy: Copy) throws {
+    let place = try Self.place(copy)
     id = copy.id
-    directory = try Self.place(copy)
-    store = try HealthStore(directory: directory.path, create: false)
+    store = try HealthStore(directory: place.path, create: false)
+    directory = place
+  }
+
+  /// One that is neither copied nor put back.
+  init(id: Int, store: HealthStore) {
+    self.id = id
+    self.store = store
   }
 
   /// To be called while nobody writes.
-  func copy() throws -> Copy {
-    try Self.copy(directory.path, id: id)
+  func copy() throws -> Copy? {
+    try directory.map { try Self.copy($0.path, id: id) }
   }
 
   /// In another directory, so that the store that was here may close whenever it likes.
@@ -39,7 +46,7 @@ final class Machine {
   }
 
   func reopen() throws {
-    store = try HealthStore(directory: directory.path, create: false)
+    if let directory { store = try HealthStore(directory: directory.path, create: false) }
   }
 
   /// New stores, made once.
