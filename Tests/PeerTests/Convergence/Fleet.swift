@@ -72,6 +72,7 @@ final class Fleet {
       guard !copies.isEmpty else { return }
       try machines[machine].restore(copies[copy % copies.count])
     case .reopen(let machine): try machines[machine].reopen()
+    case .takeTurns(let machine): machines[machine].takeTurns()
     }
   }
 

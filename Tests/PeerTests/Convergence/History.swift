@@ -49,6 +49,7 @@ struct History: Sendable {
     case 27...28 where kinds.copies:
       return .restore(machine: machine, copy: Int.random(in: 0..<4, using: &random))
     case 29 where kinds.copies: return .reopen(machine: machine)
+    case 30 where kinds.copies: return .takeTurns(machine: machine)
     default: return write(&random, machine: machine)
     }
   }

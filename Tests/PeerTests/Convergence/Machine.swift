@@ -17,6 +17,8 @@ final class Machine {
   /// that is put back.
   var deliveries: [String: [[UInt8]]] = [:]
   private var directory: TemporaryDirectory?
+  /// Of another process that has the store open.
+  private var other: HealthStore?
 
   init(_ copy: Copy) throws {
     let place = try Self.place(copy)
@@ -41,12 +43,22 @@ final class Machine {
     let place = try Self.place(copy)
     store = try HealthStore(directory: place.path, create: false)
     directory = place
+    other = nil
     id = copy.id
     deliveries = [:]
   }
 
   func reopen() throws {
-    if let directory { store = try HealthStore(directory: directory.path, create: false) }
+    guard let directory else { return }
+    let new = try HealthStore(directory: directory.path, create: false)
+    other = store
+    store = new
+  }
+
+  func takeTurns() {
+    guard let next = other else { return }
+    other = store
+    store = next
   }
 
   /// New stores, made once.
