@@ -9,24 +9,30 @@ extension Fleet {
     guard step.into != step.from else { return }
     let consumer = consumer(step.from, step.selection)
     let before = isChecked ? try await machines[step.from].store.state() : StoreState()
+    let isWhole = if let carrier { try await carrier(step, self) } else { try await follow(step, consumer) }
+    if isWhole, isChecked { try await requireCovered(before, step) }
+  }
+
+  /// Whether the pull came to its end.
+  private func follow(_ step: PullStep, _ consumer: String) async throws -> Bool {
     var run = PullRun()
     if step.isFull { try await machines[step.into].store.forgetPosition(of: consumer) }
     var more = true
     while more {
       do {
-        guard let next = try await request(step, consumer, &run) else { return }
+        guard let next = try await request(step, consumer, &run) else { return false }
         more = next
       } catch is Feed.Gone {
         guard try await machines[step.into].store.position(of: consumer) != nil else {
           throw Failure("\(step): refused without a token")
         }
         // A second refusal, after tombstones were forgotten in between, ends the pull with an error.
-        guard !run.hasStartedOver else { return }
+        guard !run.hasStartedOver else { return false }
         run.hasStartedOver = true
         try await machines[step.into].store.forgetPosition(of: consumer)
       }
     }
-    if isChecked { try await requireCovered(before, step) }
+    return true
   }
 
   private struct PullRun {

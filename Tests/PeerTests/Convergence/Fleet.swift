@@ -10,15 +10,25 @@ final class Fleet {
   let checks: Feed.Checks
   /// What some machine has forgotten the deletion of: it may come back, and machines may differ in it.
   private(set) var forgotten: Set<SampleKey> = []
-  /// Readings of drifting records as they came to be written. All else that is written is of the ``world``.
+  /// Readings of drifting records as they came to be written, and what was there before. All else is of the ``world``.
   private var readings: Set<Data> = []
   private var copies: [Machine.Copy] = []
 
-  init(_ templates: some Sequence<Machine.Copy>, world: World, wire: Wire, checks: Feed.Checks = Feed.Checks()) throws {
-    machines = try templates.map(Machine.init)
+  /// Pulls in another way than ``Feed`` has it. Whether the pull came to its end.
+  typealias Carrier = (PullStep, Fleet) async throws -> Bool
+  let carrier: Carrier?
+
+  /// - Parameter held: what the machines hold already, as JSON with sorted keys.
+  init(
+    _ machines: [Machine], world: World, wire: Wire = .ndjson, checks: Feed.Checks = Feed.Checks(),
+    held: Set<Data> = [], carrier: Carrier? = nil
+  ) {
+    self.machines = machines
     self.world = world
     self.wire = wire
     self.checks = checks
+    self.carrier = carrier
+    readings = held
   }
 
   func run(_ step: Step) async throws {
@@ -57,11 +67,12 @@ final class Fleet {
       let held = try await store.state().buried
       try await store.pruneTombstones(before: before.map { Timestamp(seconds: $0) } ?? Timestamp(microseconds: .max))
       forgotten.formUnion(held.subtracting(try await store.state().buried))
-    case .copy(let machine): copies.append(try machines[machine].copy())
+    case .copy(let machine): if let copy = try machines[machine].copy() { copies.append(copy) }
     case .restore(let machine, let copy):
       guard !copies.isEmpty else { return }
       try machines[machine].restore(copies[copy % copies.count])
     case .reopen(let machine): try machines[machine].reopen()
+    case .takeTurns(let machine): machines[machine].takeTurns()
     }
   }
 

@@ -16,10 +16,12 @@ struct History: Sendable {
     var faults = true
   }
 
-  init(seed: UInt64, kinds: Kinds = Kinds()) {
+  /// - Parameter machines: how many; `nil` for two to four.
+  init(seed: UInt64, kinds: Kinds = Kinds(), machines: Int? = nil) {
     self.seed = seed
     var random = SeededGenerator(seed: seed)
-    let machines = random.pick([2, 2, 2, 3, 3, 4])
+    let some = random.pick([2, 2, 2, 3, 3, 4])
+    let machines = machines ?? some
     self.machines = machines
     steps = (0..<Int.random(in: 5...30, using: &random)).map { _ in
       Self.step(&random, machines: machines, kinds: kinds)
@@ -31,8 +33,7 @@ struct History: Sendable {
     let others = (0..<machines).filter { $0 != machine }
     switch Int.random(in: 0..<40, using: &random) {
     case 0..<20: return .pull(pull(&random, into: machine, others: others, machines: machines, kinds: kinds))
-    case 20,
-      21 where kinds.faults:
+    case 20...21 where kinds.faults:
       return .replay(
         machine: machine, from: random.pick(others), selection: Int.random(in: 0..<5, using: &random),
         age: Int.random(in: 0...6, using: &random))
@@ -40,17 +41,15 @@ struct History: Sendable {
       return .foreignToken(
         machine: machine, from: random.pick(others), other: Int.random(in: 0..<machines, using: &random),
         selection: Int.random(in: 0..<5, using: &random))
-    case 23,
-      24 where kinds.pruning:
+    case 23...24 where kinds.pruning:
       return .prune(
         machine: machine, before: random.oneIn(3) ? nil : Int64.random(in: 0...1000, using: &random))
-    case 25,
-      26 where kinds.copies:
+    case 25...26 where kinds.copies:
       return .copy(machine: machine)
-    case 27,
-      28 where kinds.copies:
+    case 27...28 where kinds.copies:
       return .restore(machine: machine, copy: Int.random(in: 0..<4, using: &random))
     case 29 where kinds.copies: return .reopen(machine: machine)
+    case 30 where kinds.copies: return .takeTurns(machine: machine)
     default: return write(&random, machine: machine)
     }
   }

@@ -16,17 +16,26 @@ final class Machine {
   /// What came from each feed and was, or might have been, committed. What comes later than a copy is not of the store
   /// that is put back.
   var deliveries: [String: [[UInt8]]] = [:]
-  private var directory: TemporaryDirectory
+  private var directory: TemporaryDirectory?
+  /// Of another process that has the store open.
+  private var other: HealthStore?
 
   init(_ copy: Copy) throws {
+    let place = try Self.place(copy)
     id = copy.id
-    directory = try Self.place(copy)
-    store = try HealthStore(directory: directory.path, create: false)
+    store = try HealthStore(directory: place.path, create: false)
+    directory = place
+  }
+
+  /// One that is neither copied nor put back.
+  init(id: Int, store: HealthStore) {
+    self.id = id
+    self.store = store
   }
 
   /// To be called while nobody writes.
-  func copy() throws -> Copy {
-    try Self.copy(directory.path, id: id)
+  func copy() throws -> Copy? {
+    try directory.map { try Self.copy($0.path, id: id) }
   }
 
   /// In another directory, so that the store that was here may close whenever it likes.
@@ -34,12 +43,22 @@ final class Machine {
     let place = try Self.place(copy)
     store = try HealthStore(directory: place.path, create: false)
     directory = place
+    other = nil
     id = copy.id
     deliveries = [:]
   }
 
   func reopen() throws {
-    store = try HealthStore(directory: directory.path, create: false)
+    guard let directory else { return }
+    let new = try HealthStore(directory: directory.path, create: false)
+    other = store
+    store = new
+  }
+
+  func takeTurns() {
+    guard let next = other else { return }
+    other = store
+    store = next
   }
 
   /// New stores, made once.

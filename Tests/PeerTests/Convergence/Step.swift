@@ -20,7 +20,10 @@ indirect enum Step: Sendable {
   case copy(machine: Int)
   /// A machine gets a file that was put aside, of its own or, as a clone, of another.
   case restore(machine: Int, copy: Int)
+  /// A second process opens the store, and goes on in place of the first.
   case reopen(machine: Int)
+  /// The process from before goes on, which has had the store open all the while.
+  case takeTurns(machine: Int)
 }
 
 /// How one machine pulls from another.
@@ -66,6 +69,7 @@ extension Step: CustomStringConvertible {
     case .copy(let machine): "\(machine): copy"
     case .restore(let machine, let copy): "\(machine): restore copy \(copy)"
     case .reopen(let machine): "\(machine): reopen"
+    case .takeTurns(let machine): "\(machine): take turns"
     }
   }
 }

@@ -15,8 +15,8 @@ struct Trial: Sendable {
   /// What is wrong with a history; `nil` if nothing is.
   func failure(_ history: History) async -> String? {
     do {
-      let fleet = try Fleet(
-        templates.prefix(history.machines), world: World(seed: history.seed), wire: wire, checks: checks)
+      let machines = try templates.prefix(history.machines).map(Machine.init)
+      let fleet = Fleet(machines, world: World(seed: history.seed), wire: wire, checks: checks)
       for step in history.steps { try await fleet.run(step) }
       try await fleet.settle(seed: history.seed)
       return nil
@@ -47,14 +47,14 @@ struct Trial: Sendable {
     }
   }
 
-  /// A report of the first history that fails among those of some seeds; `nil` if none does. Histories run side by side.
-  func firstFailure(of seeds: Range<UInt64>, kinds: History.Kinds = History.Kinds()) async -> String? {
+  /// A history that fails among those of some seeds; `nil` if none does. Histories run side by side.
+  func failing(among seeds: Range<UInt64>) async -> History? {
     let workers = UInt64(max(1, ProcessInfo.processInfo.activeProcessorCount))
-    let failing = await withTaskGroup(of: History?.self) { group in
+    return await withTaskGroup(of: History?.self) { group in
       for worker in 0..<workers {
         group.addTask {
           for seed in seeds where seed % workers == worker && !Task.isCancelled {
-            let history = History(seed: seed, kinds: kinds)
+            let history = History(seed: seed)
             if await failure(history) != nil { return Task.isCancelled ? nil : history }
           }
           return nil
@@ -69,10 +69,9 @@ struct Trial: Sendable {
       }
       return first
     }
-    guard let failing else { return nil }
-    return await report(failing)
   }
 
+  /// The seed, the reason, and the shortest part that fails, a step a line.
   func report(_ failing: History) async -> String {
     let shortest = await shrunk(failing)
     let reason = await failure(shortest) ?? "nothing, the second time"

@@ -17,8 +17,9 @@ struct World: Sendable {
     var spellings = (0..<10).map { Self.record($0) }
     spellings += maker.samples(14).map { [$0] }
     self.spellings = spellings
-    let types = spellings.map { $0[0].type }
-    selections = [nil, nil, [types[0]], [types[0], types[10], types[11]], [types[20]]]
+    // A request can name only types that look like some.
+    let types = spellings.map { $0[0].type }.filter { SampleTypeCatalogue.healthKit.type(named: $0.rawValue) == $0 }
+    selections = [nil, nil, [types[0]], Set(types.prefix(12)), Set(types.suffix(1))]
     bounds = [nil, nil, nil, spellings[5][0].start]
   }
 

@@ -186,6 +186,7 @@ struct HostileServerTests {
     let body = #"{"success":false,"error":"no"}"#
     for (status, expected) in [
       ("401 Unauthorized", PeerError.tokenRefused(peer: "studio")),
+      ("429 Too Many Requests", .busy(retryAfter: 7)),
       ("503 Service Unavailable", .busy(retryAfter: 7)),
       ("500 Internal Server Error", .unexpectedAnswer(status: 500, message: "no")),
       ("410 Gone", .unexpectedAnswer(status: 410, message: "no")),

@@ -172,6 +172,33 @@ struct PullTests {
     }
   }
 
+  @Test("tombstones that the server has forgotten make the next pull start over, which removes nothing")
+  func forgottenTombstones() async throws {
+    let samples = Samples.heartRates(60)
+    var options = ServerOptions(samples: samples)
+    options.changesPerToken = 10
+    try await withServer(options) { server in
+      try await withStore { store in
+        let record = try await server.record().server
+        let pull = Pull(into: store, from: record, at: server.endpoint)
+        _ = try await pull.run()
+        let own = Samples.quantity(Samples.stepCount, 1, "count")
+        try await store.apply(ChangeBatch(additions: [own]))
+        let late = Samples.quantity(Samples.stepCount, 2, "count")
+        let deletions = samples.prefix(3).map { Tombstone(sample: $0.reference, deleted: Timestamp(seconds: 1)) }
+        try await server.store.apply(ChangeBatch(additions: [late], deletions: Array(deletions)))
+        #expect(try await server.store.pruneTombstones(before: Timestamp(seconds: 2)) == 3)
+
+        let done = try await pull.run()
+        #expect((done.requests, done.added, done.deleted, done.unchanged) == (2, 1, 0, 57))
+        #expect(try await store.total() == 62)
+        #expect(Set(try await server.store.content()).isSubset(of: try await store.content()))
+        let again = try await pull.run()
+        #expect((again.requests, again.changes) == (1, 0))
+      }
+    }
+  }
+
   @Test("a pull that breaks off at any byte is taken up where it stopped, and nothing comes twice")
   func resumption() async throws {
     try await withServer(ServerOptions(samples: Samples.heartRates(9_000))) { server in
