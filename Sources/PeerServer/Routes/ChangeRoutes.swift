@@ -70,6 +70,10 @@ struct ChangeRoutes {
           page = try await next
         }
         try await writer.finish(nil)
+      } catch StoreError.anchorOutOfRange where !Task.isCancelled {
+        // Old tombstones were forgotten meanwhile. The client goes on from its last token, and learns that it is gone.
+        await audit.read(client, query, count: served, upTo: anchor, complete: false)
+        return try await writer.finish(nil)
       } catch let error as StoreError where !Task.isCancelled {
         // The status is long gone: the last batch says what happened, and the client keeps what its tokens cover.
         context.logger.error("store", metadata: ["error": "\(error)"])

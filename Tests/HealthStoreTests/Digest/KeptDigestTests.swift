@@ -63,8 +63,10 @@ extension HealthStore {
   private static func rollBack(_ batch: ChangeBatch, in store: HealthStore) async {
     _ = try? await store.write { db in
       var writer = try SampleWriter(db, epochs: store.epochs)
-      for tombstone in batch.deletions { try writer.delete(tombstone) }
-      for sample in batch.additions { try writer.add(sample) }
+      var coder = ChangeCoder()
+      for tombstone in batch.deletions { coder.add(tombstone) }
+      for sample in batch.additions { try coder.add(sample) }
+      try writer.write(coder.changes)
       try writer.finish()
       throw CancellationError()
     }

@@ -38,59 +38,30 @@ struct Wire: Sendable {
 
 extension Wire {
   /// All that a server speaks.
-  static let all = [ndjson]
+  static let all = [columns, ndjson]
+  static let columns = Wire(.columns)
+  static let ndjson = Wire(.lines)
 
-  /// Changes of a page and the token after them, decoded.
-  struct Delivery: Sendable {
-    var batch = ChangeBatch()
-    var token: String
-    var more: Bool
-  }
-
-  /// A wire that carries what ``HealthStore/changes(since:epoch:filter:limit:)`` returns.
-  init(
-    _ name: String, encode: @escaping @Sendable (ChangePage, _ token: String) throws -> [UInt8],
-    decode: @escaping @Sendable ([UInt8]) throws -> Delivery
-  ) {
+  init(_ format: ChangeFeedFormat) {
     self.init(
-      name: name,
+      name: format.rawValue,
       read: { store, query in
-        let page = try await store.changes(
+        let page = try await store.codedChanges(
           since: query.anchor, epoch: query.epoch, filter: query.filter, limit: query.limit)
-        let token = try query.token(page.anchor, page.epoch)
+        let batch = ChangeFeedBatch(
+          changes: page.changes, token: try query.token(page.anchor, page.epoch), more: !page.isLast)
         return Page(
-          bytes: try encode(page, token), anchor: page.anchor, epoch: page.epoch, isLast: page.isLast)
+          bytes: try ChangeFeedEncoder(format).encode(batch), anchor: page.anchor, epoch: page.epoch,
+          isLast: page.isLast)
       },
       commit: { bytes, store, consumer in
-        let delivery = try decode(bytes)
-        let summary = try await store.apply(delivery.batch, position: (consumer, delivery.token))
-        return Receipt(summary: summary, token: delivery.token, more: delivery.more)
+        var decoder = ChangeFeedDecoder(format)
+        let batches = try bytes.withUnsafeBytes { try decoder.decode($0) }
+        guard let batch = batches.last, batches.count == 1, decoder.isBetweenBatches else {
+          throw Failure("\(batches.count) batches")
+        }
+        let summary = try await store.apply([batch.changes], position: (consumer, batch.token))
+        return Receipt(summary: summary, token: batch.token, more: batch.more)
       })
-  }
-
-  /// `application/x-ndjson`.
-  static let ndjson = Wire("NDJSON") { page, token in
-    let encoder = ChangeLineEncoder()
-    var bytes: [UInt8] = []
-    for change in page.changes {
-      switch change {
-      case .added(let sample): try encoder.encode(.added(sample), into: &bytes)
-      case .deleted(let tombstone): try encoder.encode(.deleted(tombstone), into: &bytes)
-      }
-    }
-    try encoder.encode(.token(token, more: !page.isLast), into: &bytes)
-    return bytes
-  } decode: { bytes in
-    var decoder = ChangeLineDecoder()
-    var batch = ChangeBatch()
-    for line in try bytes.withUnsafeBytes({ try decoder.decode($0) }) {
-      switch line {
-      case .added(let sample): batch.additions.append(sample)
-      case .deleted(let tombstone): batch.deletions.append(tombstone)
-      case .token(let token, let more): return Delivery(batch: batch, token: token, more: more)
-      case .error(let message): throw Failure(message)
-      }
-    }
-    throw Failure("no token")
   }
 }
