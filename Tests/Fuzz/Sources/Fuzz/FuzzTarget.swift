@@ -5,7 +5,7 @@ enum FuzzTarget {
   static let all: [String: @Sendable ([UInt8]) -> Void] = [
     "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "change-feed": changeFeed,
     "change-token": changeToken, "credentials": credentials, "curve-points": curvePoints, "export-fields": exportFields,
-    "http-query": httpQuery,
+    "digest": digest, "http-query": httpQuery,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
     "txt-record": txtRecord, "zip": zipFile,
   ]
