@@ -22,7 +22,7 @@ struct VerifyCommandTests {
     #expect(pulled.output.contains(#/studio: equal, down to what each sample says: [\d,]+ samples of \d+ types, /#))
     let digests = try await (studio.run("digest", "--months", "--deep"), laptop.run("digest", "--months", "--deep"))
     #expect(digests.0.output == digests.1.output)
-    #expect(digests.0.output.split(separator: "\n").count > 20)
+    #expect(digests.0.output.split(separator: "\n").count > 10)
 
     let json = try await laptop.start(["verify", "--json"] + host).outcome()
     #expect(json.status == 0)

@@ -2,6 +2,8 @@
 /// would need more file descriptors than a process has.
 actor Gate {
   static let servers = Gate(places: 4)
+  /// Whether the test that asks has a place already.
+  @TaskLocal static var hasPlace = false
 
   private var places: Int
   private var queue: [CheckedContinuation<Void, Never>] = []

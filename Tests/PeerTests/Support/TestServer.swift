@@ -89,9 +89,11 @@ struct ServerOptions: Sendable {
 func withServer<Result: Sendable>(
   _ options: ServerOptions = ServerOptions(), _ body: @Sendable (TestServer) async throws -> Result
 ) async throws -> Result {
+  // A test that waited for a second place while it has one would wait for tests that do the same.
+  if Gate.hasPlace { return try await runServer(options, body) }
   await Gate.servers.enter()
   do {
-    let result = try await runServer(options, body)
+    let result = try await Gate.$hasPlace.withValue(true) { try await runServer(options, body) }
     await Gate.servers.leave()
     return result
   } catch {

@@ -6,7 +6,7 @@ enum FuzzTarget {
     "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "change-columns": changeColumns,
     "change-feed": changeFeed,
     "change-token": changeToken, "credentials": credentials, "curve-points": curvePoints, "export-fields": exportFields,
-    "http-query": httpQuery,
+    "digest": digest, "http-query": httpQuery,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
     "txt-record": txtRecord, "zip": zipFile,
   ]
