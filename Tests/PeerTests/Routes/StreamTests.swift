@@ -1,6 +1,6 @@
 import Foundation
+import GRDB
 import HealthModel
-import HealthStore
 import NIOCore
 import NIOPosix
 import PeerClient
@@ -8,6 +8,7 @@ import PeerProtocol
 import PeerTrust
 import Testing
 
+@testable import HealthStore
 @testable import PeerServer
 
 @Suite("Streams that something happens to")
@@ -35,7 +36,8 @@ struct StreamTests {
   }
 
   /// The lines of a feed during which something happens to the store.
-  private func interrupted(_ event: @Sendable @escaping (HealthStore) async throws -> Void) async throws -> [ChangeLine] {
+  private func interrupted(_ event: @Sendable @escaping (HealthStore) async throws -> Void) async throws -> [ChangeLine]
+  {
     try await withServer(ServerOptions(samples: Samples.bulky(9_000))) { server in
       let token = try await server.token().token
       let body = try await PeerConnection.withConnection(to: server.endpoint, trust: server.trust) { connection in
