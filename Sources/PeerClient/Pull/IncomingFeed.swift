@@ -12,6 +12,7 @@ struct IncomingFeed {
   private let connection: PeerConnection
   private var decoder: ChangeFeedDecoder
   private var decoded: ArraySlice<ChangeFeedBatch> = []
+  private var isOver = false
   private var failure: (any Error)?
 
   /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format.
@@ -36,7 +37,7 @@ struct IncomingFeed {
         batches.append(batch)
       } while batches.count < Self.maximumBatches && write?.isUnderWay == true
     } catch {
-      failure = error
+      (isOver, failure) = (true, error)
     }
     return batches
   }
@@ -47,9 +48,11 @@ struct IncomingFeed {
   }
 
   private mutating func next() async throws -> ChangeFeedBatch? {
-    guard failure == nil else { return nil }
     while decoded.isEmpty {
+      // Asked again, the connection would wait for the answer to a request that nobody sends.
+      guard !isOver else { return nil }
       guard let part = try await connection.nextBodyPart() else {
+        isOver = true
         guard decoder.isBetweenBatches else { throw PeerError.feed(.cutOff) }
         return nil
       }

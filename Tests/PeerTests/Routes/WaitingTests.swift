@@ -64,7 +64,7 @@ struct WaitingTests {
         for _ in 0..<3 {
           let head = try await connection.send(
             .GET, Self.path(since.withLockedValue(\.self), wait: "1"),
-            headers: [("Authorization", "Bearer \(token.text)")])
+            headers: [("Authorization", "Bearer \(token.text)"), ("Accept", ChangeFeedFormat.lines.rawValue)])
           let answer = Answer(status: Int(head.status.code), headers: head.headers, body: try await connection.body())
           let (changes, next) = try Self.read(answer)
           #expect(changes == 0)
