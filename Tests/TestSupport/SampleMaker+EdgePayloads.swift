@@ -35,7 +35,7 @@ extension SampleMaker {
       kind: "nested",
       content: .object([
         "": .null, "\0": .array([.object(["😴": .string("Rene\u{301}")]), .bool(true)]), "big": .integer(.max),
-        "small": .number(5e-324), "negative": .number(-1.5), "deep": deep(20),
+        "small": .number(.leastNonzeroMagnitude), "negative": .number(-1.5), "deep": deep(20),
       ])),
     // JSON has no integers and no reals, only numbers; what a quantity loses, these keep.
     .workout(Workout(activityType: .value(0), duration: -0.0, totals: ["zero": Quantity(-0.0, "m")])),

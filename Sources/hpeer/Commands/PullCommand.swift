@@ -58,6 +58,7 @@ struct Pull: AsyncParsableCommand {
     if watch, timeout < Follow.leastSilenceLimit {
       throw ValidationError("--watch needs a --timeout of at least \(Follow.leastSilenceLimit) seconds.")
     }
+    if watch, verify { throw ValidationError("--watch has no end that --verify could come after: run `hpeer verify`.") }
     if deep, !verify { throw ValidationError("--deep goes with --verify.") }
     if name != nil, host != nil { throw ValidationError("Give a name or --host, not both.") }
   }
