@@ -15,13 +15,14 @@ struct WireCutTests {
 
   private func pullInTheMiddle(timeout: Int) async throws -> Middle {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.medium.value).status == 0)
+    #expect(try await hosts.studio.run("import", SampleExport.large.value).status == 0)
     _ = try await hosts.studio.serve(["--name", "studio"])
     let (code, _) = try await hosts.studio.openWindow()
     let paired = try await hosts.laptop.run("pair", "studio", "--code-stdin", input: code)
     try #require(paired.status == 0, "\(paired.errors)")
     let total = try await hosts.studio.sampleCount()
-    try await hosts.control("netem", "rate", "4mbit")
+    // A short queue, so that the server has not handed over everything when the first batch has arrived.
+    try await hosts.control("netem", "rate", "4mbit", "limit", "50")
     let pull = try hosts.laptop.start(["pull", "--timeout", String(timeout), "--json"])
     let count = try await eventually("a part has arrived") {
       let count = try await hosts.laptop.sampleCount()
