@@ -106,8 +106,10 @@ enum SampleExport {
   static let smallLater = Task { try await make("small-later", ["--records", "3000", "--later"]) }
   /// Five batches.
   static let medium = Task { try await make("medium", ["--records", "10000"]) }
-  /// Long enough on the wire to be interrupted.
+  /// Takes long enough to import to be interrupted.
   static let large = Task { try await make("large", ["--records", "40000"]) }
+  /// Long enough on the wire to be interrupted.
+  static let huge = Task { try await make("huge", ["--records", "200000"]) }
 
   private static let directory = Result { try Scratch() }
 

@@ -54,7 +54,9 @@ struct PullTests {
         _ = try await Pull(into: store, from: record, at: server.endpoint).run { done, expected in
           reports.append((done.changes, expected))
         }
-        #expect(reports.map(\.changes) == [2_000, 4_000, 4_100])
+        let changes = reports.map(\.changes)
+        #expect(changes.first == 2_000 && changes.last == 4_100)
+        #expect(changes == changes.sorted())
         #expect(reports.allSatisfy { $0.expected == 4_100 })
       }
     }
