@@ -5,7 +5,7 @@ import PeerProtocol
 /// The batches of one answer of the change feed, as they arrive.
 struct IncomingFeed {
   /// What is held in memory while the store writes.
-  private static let maximumBatches = 8
+  private static let maximumBatches = 4
   /// In bytes. A token goes into a URL.
   private static let maximumToken = 1_000
 
