@@ -48,7 +48,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
-    .target(name: "HealthFormats", dependencies: ["HealthModel", "CZip"]),
+    .target(name: "HealthFormats", dependencies: ["HealthModel", "CISAL", "CZip"]),
 
     // MARK: Peers
 
@@ -130,6 +130,7 @@ let package = Package(
 
     // No pkgConfig: avahi-client.pc asks for -D_REENTRANT, which SwiftPM prohibits, and the module map links the libraries.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
