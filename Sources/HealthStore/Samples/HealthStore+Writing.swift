@@ -66,9 +66,9 @@ extension HealthStore {
     return writer.summary
   }
 
-  private func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
+  func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
     var writer = try SampleWriter(db, epochs: epochs)
-    var unchanged = 0
+    var unchanged: [SampleType: Int] = [:]
     for sample in samples {
       let type = try sample.type.id(in: db)
       let present = try StoredSamples.fetch(db, where: "type = ? AND start = ?") {
@@ -77,7 +77,7 @@ extension HealthStore {
       }
       let read = sample.created ?? .distantPast
       if present.contains(where: { $0.payload == sample.payload || $0.created ?? .distantPast > read }) {
-        unchanged += 1
+        unchanged[sample.type, default: 0] += 1
         continue
       }
       // A value that comes back after another has a tombstone of its own: it needs a new identity.
@@ -94,7 +94,7 @@ extension HealthStore {
     }
     try writer.finish()
     var summary = writer.summary
-    summary.unchanged += unchanged
+    for (type, count) in unchanged { summary.add(.init(unchanged: count), of: type) }
     return summary
   }
 }

@@ -24,7 +24,7 @@ struct ImportPresentation {
 
   func print(json: Bool) throws {
     let entries = result.read.map {
-      Report.Entry(type: $0.key.rawValue, read: $0.value, added: result.summary.addedByType[$0.key] ?? 0)
+      Report.Entry(type: $0.key.rawValue, read: $0.value, added: result.summary.types[$0.key]?.added ?? 0)
     }.sorted { ($1.read, $0.type) < ($0.read, $1.type) }
     if json {
       return try Console.print(
