@@ -48,7 +48,9 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
-    .target(name: "HealthFormats", dependencies: ["HealthModel", "CZip"]),
+    .target(
+      name: "HealthFormats",
+      dependencies: ["HealthModel", "CZip", .product(name: "Crypto", package: "swift-crypto")]),
 
     // MARK: Peers
 

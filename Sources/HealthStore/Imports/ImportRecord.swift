@@ -9,16 +9,13 @@ public struct ImportRecord: Hashable, Sendable {
   public struct File: Hashable, Sendable {
     /// For people: its last path component.
     public var name: String
-    /// SHA-256 of what was read.
-    public var digest: Data?
     /// When the phone made it.
     public var exported: Timestamp?
     /// What tells one person's exports from another's, such as the date of birth; only a hash of it is stored.
     public var person: [String]?
 
-    public init(name: String, digest: Data? = nil, exported: Timestamp? = nil, person: [String]? = nil) {
+    public init(name: String, exported: Timestamp? = nil, person: [String]? = nil) {
       self.name = name
-      self.digest = digest
       self.exported = exported
       self.person = person
     }
@@ -36,6 +33,30 @@ public struct ImportRecord: Hashable, Sendable {
 }
 
 extension HealthStore {
+  /// Whether an import has ever ended well here.
+  public func hasFinishedImports() async throws(StoreError) -> Bool {
+    try await read { db in
+      try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL)") ?? false
+    }
+  }
+
+  /// An import has ended well.
+  ///
+  /// - Parameters:
+  ///   - id: of its ``ImportWriter``.
+  ///   - digest: of what was read.
+  ///   - isComplete: whether the file was whole.
+  ///   - isSnapshot: whether ``ImportWriter/deleteMissing(of:)`` was called.
+  public func finishImport(
+    _ id: Int64, digest: Data?, isComplete: Bool, isSnapshot: Bool = false
+  ) async throws(StoreError) {
+    try await write { db in
+      try db.execute(
+        sql: "UPDATE import SET finished = ?, digest = ?, isComplete = ?, isSnapshot = ? WHERE id = ?",
+        arguments: [Timestamp.now.microseconds, digest, isComplete, isSnapshot, id])
+    }
+  }
+
   /// The last import of a whole file with this digest, if it ended.
   public func finishedImport(digest: Data) async throws(StoreError) -> ImportRecord? {
     try await read { db in

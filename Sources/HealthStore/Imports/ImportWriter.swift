@@ -7,13 +7,14 @@ import HealthModel
 ///     let writer = try ImportWriter(store, file)
 ///     try writer.write(batch.changes, drifting: batch.drifting)
 ///     try writer.write(twins)
-///     try writer.finish(isComplete: true)
+///     try await store.finishImport(writer.id, digest: digest, isComplete: true)
 ///
 /// Blocking, and for one thread. An import that ends anywhere has lost nothing: what was written is there, and the same
 /// import again adds the rest.
 public final class ImportWriter {
   private let store: HealthStore
-  private let id: Int64
+  /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``.
+  public let id: Int64
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
   public private(set) var summary = WriteSummary()
@@ -25,11 +26,11 @@ public final class ImportWriter {
       (id, trail) = try store.pool.write { db in
         try db.execute(
           sql: """
-            INSERT INTO import(started, name, digest, exported, person, isComplete, isSnapshot)
-            VALUES (?, ?, ?, ?, ?, FALSE, FALSE)
+            INSERT INTO import(started, name, exported, person, isComplete, isSnapshot)
+            VALUES (?, ?, ?, ?, FALSE, FALSE)
             """,
           arguments: [
-            Timestamp.now.microseconds, file.name, file.digest, file.exported?.microseconds, person,
+            Timestamp.now.microseconds, file.name, file.exported?.microseconds, person,
           ])
         return (db.lastInsertedRowID, try ImportTrail(db))
       }
@@ -40,10 +41,7 @@ public final class ImportWriter {
 
   /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:drifting:)``.
   public func write(_ changes: CodedChanges, drifting: [Sample] = []) throws(StoreError) {
-    try write { db, writer in
-      try writer.write(changes)
-      return drifting.isEmpty ? WriteSummary() : try self.store.replace(drifting: drifting, db: db)
-    }
+    try write(drifting: drifting) { _, writer in try writer.write(changes) }
   }
 
   /// Adds records that agree in their keys. Those that the store has keep their identities, and only a value that it has
@@ -66,7 +64,6 @@ public final class ImportWriter {
         if (ordinals.max() ?? 0) > 0 { try TwinKeys.insert(group.key, db) }
       }
       try writer.write(coder.changes)
-      return WriteSummary()
     }
     return renamed
   }
@@ -77,7 +74,7 @@ public final class ImportWriter {
       return try store.pool.read { db in
         var missing = MissingSamples()
         var names = TypeNames(db)
-        try self.forEachMissing(of: types, &names, db) { sample in missing.counts[sample.type, default: 0] += 1 }
+        try self.forEachMissing(of: types, &names, db) { missing.counts[$0.type, default: 0] += 1 }
         missing.read = self.summary.types.filter { types.contains($0.key) }
         return missing
       }
@@ -106,39 +103,22 @@ public final class ImportWriter {
         coder.add(Tombstone(sample: reference, deleted: now))
       }
       let changes = coder.changes
-      try write { _, writer in
-        try writer.write(changes)
-        return WriteSummary()
-      }
-    }
-  }
-
-  /// The import has ended well.
-  ///
-  /// - Parameter isSnapshot: whether ``deleteMissing(of:)`` was called.
-  public func finish(isComplete: Bool, isSnapshot: Bool = false) throws(StoreError) {
-    do {
-      try store.pool.write { [id] db in
-        try db.execute(
-          sql: "UPDATE import SET finished = ?, isComplete = ?, isSnapshot = ? WHERE id = ?",
-          arguments: [Timestamp.now.microseconds, isComplete, isSnapshot, id])
-      }
-    } catch {
-      throw StoreError(error, path: store.path)
+      try write { _, writer in try writer.write(changes) }
     }
   }
 
   private func write(
-    _ body: (Database, inout SampleWriter) throws -> WriteSummary
+    drifting: [Sample] = [], _ body: (Database, inout SampleWriter) throws -> Void
   ) throws(StoreError) {
     defer { store.watch.committed() }
     do {
       let written = try store.pool.write { db in
         var writer = try SampleWriter(db, epochs: self.store.epochs, trail: self.trail.take())
-        var summary = try body(db, &writer)
+        try body(db, &writer)
         try writer.finish()
-        summary += writer.summary
+        var summary = writer.summary
         self.trail = writer.takeTrail()
+        if !drifting.isEmpty { summary += try self.store.replace(drifting: drifting, db: db) }
         return summary
       }
       summary += written

@@ -7,6 +7,8 @@ public struct MissingSamples: Sendable {
   /// What became of the samples that the later one does hold.
   var read: [SampleType: WriteSummary.Counts] = [:]
 
+  public init() {}
+
   public var total: Int { counts.values.reduce(0, +) }
 
   /// The share of the samples of earlier exports that is missing, from 0 to 1.

@@ -49,7 +49,6 @@ extension HealthStore {
     try writer.write(coder.changes)
     try writer.write(twins: twins)
     if let types { try writer.deleteMissing(of: types) }
-    try writer.finish(isComplete: true, isSnapshot: types != nil)
     return writer.summary
   }
 
