@@ -45,8 +45,8 @@ extension HealthStore {
 
   /// Adds samples whose values change from one reading to the next, such as a day's activity summary.
   ///
-  /// A newer reading (by ``Sample/created``) of the same type and start takes the place of the older one: a tombstone
-  /// and an addition. An older reading changes nothing.
+  /// A newer reading (by ``Sample/created``) of the same thing (``Sample/isReading(ofSameAs:)``) takes the place of the older
+  /// one: a tombstone and an addition. An older reading changes nothing.
   @discardableResult
   public func replace(drifting samples: [Sample]) async throws(StoreError) -> WriteSummary {
     try await write { [self] db in try replace(drifting: samples, db: db) }
@@ -78,7 +78,7 @@ extension HealthStore {
       let present = try StoredSamples.fetch(db, where: "type = ? AND start = ?") {
         $0.bind(type)
         $0.bind(sample.start.microseconds)
-      }
+      }.filter { $0.isReading(ofSameAs: sample) }
       let read = sample.created ?? .distantPast
       if present.contains(where: { $0.payload == sample.payload || $0.created ?? .distantPast > read }) {
         unchanged[sample.type, default: 0] += 1
