@@ -116,7 +116,7 @@ let package = Package(
 
     // MARK: Measurements
 
-    .target(name: "BenchData", dependencies: ["HealthModel", "TestSupport"], path: "Benchmarks/BenchData"),
+    .target(name: "BenchData", dependencies: ["HealthModel", "TestSupport", "CZip"], path: "Benchmarks/BenchData"),
     .executableTarget(
       name: "hpeer-bench",
       dependencies: [
