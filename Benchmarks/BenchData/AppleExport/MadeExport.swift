@@ -25,6 +25,9 @@ public struct MadeExport: Sendable {
     case deleted
   }
 
+  /// Another number whenever the same arguments give another file.
+  public static let edition = 1
+
   /// About how many `Record` elements at the top level.
   public var records: Int
   public var seed: UInt64
