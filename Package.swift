@@ -158,7 +158,8 @@ let package = Package(
       dependencies: ["Diagnosis", "HealthStore", "PeerProtocol", "PeerTrust", "PeerDiscovery", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["hpeer", "BenchData", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"],
+      name: "EndToEndTests",
+      dependencies: ["hpeer", "BenchData", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"],
       exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
   ],
