@@ -48,7 +48,7 @@ extension SampleReader {
     tree[tree.count - 1].children.append(element)
   }
 
-  mutating func finishEntity() {
+  mutating func finishEntity() throws {
     guard var draft = current.take(), let element = tree.popLast() else { return }
     report.elements[element.name, default: 0] += 1
     switch draft.kind {
@@ -57,7 +57,7 @@ extension SampleReader {
     }
     complete(&draft)
     let isSuspect = isSuspect(draft)
-    emit(draft.sample, kind: draft.kind, isSuspect: isSuspect)
+    try emit(draft.sample, kind: draft.kind, isSuspect: isSuspect)
   }
 
   /// Keeps an element that the model has no payload for, as JSON.

@@ -26,11 +26,15 @@ extension HealthStore {
   ///
   /// - Parameter drifting: see ``replace(drifting:)``; replaced in the same transaction.
   public func applyBlocking(_ batch: ChangeBatch, drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
+    try applyBlocking([try coded(batch)], drifting: drifting)
+  }
+
+  /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
+  public func applyBlocking(_ batches: [CodedChanges], drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
     defer { watch.committed() }
     do {
-      let changes = try coded(batch)
       return try pool.write { db in
-        var summary = try apply([changes], db: db)
+        var summary = try apply(batches, db: db)
         if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
         return summary
       }

@@ -23,20 +23,17 @@ struct Importing {
       var summary = WriteSummary()
       var read: [SampleType: Int] = [:]
       var records = 0
-      let report = try export.read(
-        batchSize: 50_000,
-        progress: { bytes in
-          if isCancelled() { throw CancellationError() }
-          bar.update(items: records, bytes: Int(bytes))
-        },
-        deliver: { batch in
-          if isCancelled() { throw CancellationError() }
-          let written = try store.applyBlocking(ChangeBatch(additions: batch.samples), drifting: batch.drifting)
-          summary += written
-          records += batch.samples.count + batch.drifting.count
-          for sample in batch.samples { read[sample.type, default: 0] += 1 }
-          for sample in batch.drifting { read[sample.type, default: 0] += 1 }
-        })
+      let progress: (Int64) throws -> Void = { bytes in
+        if isCancelled() { throw CancellationError() }
+        bar.update(items: records, bytes: Int(bytes))
+      }
+      let survey = try export.survey(progress: progress)
+      let report = try export.read(survey, batchSize: 50_000, progress: progress) { batch in
+        if isCancelled() { throw CancellationError() }
+        summary += try store.applyBlocking(try batch.changesByRank(), drifting: batch.drifting)
+        records += batch.count + batch.drifting.count
+        for (type, count) in batch.countsByType { read[type, default: 0] += count }
+      }
       return ImportResult(report: report, summary: summary, read: read)
     }
   }

@@ -9,7 +9,7 @@ struct KeyReader: ~Copyable {
     var start: Timestamp
     var end: Timestamp
     var created: Timestamp?
-    /// Of all of the above, in whole seconds.
+    /// Of all of the above but the source, in whole seconds: two sources may be one to identities.
     var hash: UInt64
     var problems: Problems
     /// The name of the attribute that gave `start`, if not `startDate`.
@@ -32,7 +32,7 @@ struct KeyReader: ~Copyable {
 
   private var types = ByteInterner<InternedText>()
   private var sources = ByteInterner<InternedText>()
-  private(set) var dates = DateReader()
+  var dates = DateReader()
 
   /// - Parameter name: the name of an element that is neither record, correlation nor workout.
   mutating func key(
@@ -76,12 +76,15 @@ struct KeyReader: ~Copyable {
     }
     if attributes.source == nil { problems.insert(.noSource) }
     let source = attributes.source.map { sources.value(of: $0, make: InternedText.init) } ?? Self.noText
-    let hash = kind.hash.folded(with: type.hash).folded(with: source.hash)
-      .folded(with: UInt64(bitPattern: start.date.seconds)).folded(with: UInt64(bitPattern: end.seconds))
-      .folded(with: UInt64(bitPattern: created?.seconds ?? .min))
+    let hash = Self.hash(kind: kind.hash, type: type.hash, start: start.date, end: end, created: created)
     return Key(
       kind: kind, type: type, source: source, start: start.date, end: end, created: created, hash: hash,
       problems: problems, startName: startName)
+  }
+
+  static func hash(kind: UInt64, type: UInt64, start: Timestamp, end: Timestamp, created: Timestamp?) -> UInt64 {
+    kind.folded(with: type).folded(with: UInt64(bitPattern: start.seconds))
+      .folded(with: UInt64(bitPattern: end.seconds)).folded(with: UInt64(bitPattern: created?.seconds ?? .min))
   }
 
   /// Reads a date that is no part of a key.

@@ -7,7 +7,7 @@ struct KeyFilter: ~Copyable {
   private let words: UnsafeMutablePointer<UInt64>
   private let blockMask: UInt64
   /// The hashes of keys that may occur more than once.
-  private(set) var suspects: Set<UInt64> = []
+  private(set) var suspects = HashSet64()
 
   /// - Parameter totalBytes: the size of the XML; an element takes some 460 bytes, of which a bit for each eight is
   ///   plenty, up to 32 MB.

@@ -1,0 +1,60 @@
+import HealthModel
+
+/// Puts samples into the coded form of one batch after the other.
+///
+/// Unlike a ``ChangeCoder`` it keeps the dictionaries of types, sources, devices and units from batch to batch: they
+/// are the same few all over an export.
+struct BatchCoder {
+  /// Dictionaries that have grown beyond this are begun anew with the next batch.
+  private static let dictionaryLimit = 4096
+
+  var types = ExactIndex<SampleType>()
+  var kinds = ExactIndex<String>()
+  var units = ExactIndex<String>()
+  var sources = ExactIndex<Source>()
+  var devices = ExactIndex<Device>()
+  private var metadata = ExactIndex<String>()
+  var payloads: [String] = []
+  var samples: [CodedSample] = []
+  /// Changes when the indices that were given out are no longer valid.
+  private(set) var generation = 0
+
+  var count: Int { samples.count }
+
+  /// Throws `EncodingError` for a sample that cannot be written as JSON.
+  mutating func add(_ sample: Sample) throws {
+    let payload = try CodedPayload(sample.payload)
+    if let json = payload.json { payloads.append(json) }
+    samples.append(
+      CodedSample(
+        uuid: sample.uuid, start: sample.start, end: sample.end, created: sample.created,
+        type: types.index(of: sample.type), kind: kinds.index(of: sample.payload.kind),
+        source: sources.index(of: sample.source), device: sample.device.map { devices.index(of: $0) },
+        metadata: sample.metadata.isEmpty ? nil : index(ofMetadata: MetadataText.encode(sample.metadata)),
+        number: payload.number, unit: payload.unit.map { units.index(of: $0) },
+        payload: payload.json.map { _ in UInt32(payloads.count - 1) }))
+  }
+
+  /// - Parameter text: as ``MetadataText`` writes it. Valid for this batch only.
+  mutating func index(ofMetadata text: String) -> UInt32 { metadata.index(of: text) }
+
+  /// What has been added since the last time.
+  mutating func take() -> CodedChanges {
+    let changes = CodedChanges(
+      types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
+      metadata: metadata.values, payloads: payloads, samples: samples)
+    let count = samples.count
+    samples = []
+    samples.reserveCapacity(count)
+    payloads = []
+    metadata = ExactIndex()
+    let largest = max(
+      types.values.count, kinds.values.count, units.values.count, sources.values.count, devices.values.count)
+    if largest > Self.dictionaryLimit { self = BatchCoder(generation: generation + 1) }
+    return changes
+  }
+
+  init() {}
+
+  private init(generation: Int) { self.generation = generation }
+}
