@@ -15,6 +15,8 @@ struct BatchCoder {
   var devices = ExactIndex<Device>()
   private var metadata = ExactIndex<String>()
   var payloads: [String] = []
+  /// Of ``payloads``.
+  private(set) var payloadBytes = 0
   var samples: [CodedSample] = []
   /// Changes when the indices that were given out are no longer valid.
   private(set) var generation = 0
@@ -24,7 +26,10 @@ struct BatchCoder {
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
   mutating func add(_ sample: Sample) throws {
     let payload = try CodedPayload(sample.payload)
-    if let json = payload.json { payloads.append(json) }
+    if let json = payload.json {
+      payloads.append(json)
+      payloadBytes += json.utf8.count
+    }
     samples.append(
       CodedSample(
         uuid: sample.uuid, start: sample.start, end: sample.end, created: sample.created,
@@ -47,6 +52,7 @@ struct BatchCoder {
     samples = []
     samples.reserveCapacity(count)
     payloads = []
+    payloadBytes = 0
     metadata = ExactIndex()
     let largest = max(
       types.values.count, kinds.values.count, units.values.count, sources.values.count, devices.values.count)
