@@ -1,0 +1,114 @@
+import BenchData
+import Foundation
+import Testing
+
+/// A person exports again: months later, from another place, in other units, with a watch by another name.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct LaterExportTests {
+  private let scratch: Scratch
+  private let home: Host
+
+  init() async throws {
+    scratch = try Scratch()
+    home = scratch.host("home")
+    #expect(try await home.run("import", try export(nil)).status == 0)
+  }
+
+  private func export(_ changes: Set<MadeExport.Change>?) throws -> String {
+    let path = scratch.path + "/\(changes.map { $0.map(\.rawValue).sorted().joined(separator: "-") } ?? "first").zip"
+    if !FileManager.default.fileExists(atPath: path) {
+      _ = try MadeExport(records: 20_000, changes: changes).write(to: path)
+    }
+    return path
+  }
+
+  /// What an import says, without what drifts from day to day.
+  private struct Told {
+    var added = 0
+    var deleted = 0
+    var missing = 0
+    var snapshot: String?
+
+    init(_ outcome: Outcome) throws {
+      let object = try outcome.json()
+      snapshot = object["snapshot"] as? String
+      for type in object["types"] as? [[String: Any]] ?? [] {
+        let name = type["type"] as? String ?? ""
+        if name.hasPrefix("HKCharacteristic") || name.contains("ActivitySummary") { continue }
+        added += type["added"] as? Int ?? 0
+        deleted += type["deleted"] as? Int ?? 0
+        missing += type["missing"] as? Int ?? 0
+      }
+    }
+  }
+
+  private func run(_ arguments: String...) async throws -> Told {
+    let outcome = try await home.start(["import", "--json"] + arguments).outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return try Told(outcome)
+  }
+
+  @Test(
+    "what only reads differently is the same",
+    arguments: [[.offset], [.units], [.renamed], [.reordered], [.offset, .units, .renamed, .reordered]]
+      as [Set<MadeExport.Change>])
+  func theSame(changes: Set<MadeExport.Change>) async throws {
+    let later = try await run("--snapshot", try export(changes))
+    #expect((later.added, later.deleted, later.snapshot) == (0, 0, "done"))
+  }
+
+  @Test("only what is new is added")
+  func new() async throws {
+    let before = try await home.sampleCount()
+    let later = try await run(try export([.new, .offset, .units, .renamed]))
+    #expect((100...400).contains(later.added), "\(later.added)")
+    #expect((later.deleted, later.missing) == (0, 0))
+    #expect(try await home.sampleCount() >= before + later.added)
+  }
+
+  @Test("what was deleted on the phone: told, tried out, deleted, and it does not come back")
+  func deleted() async throws {
+    let file = try export([.deleted, .renamed, .units])
+    let told = try await run(file)
+    #expect((told.added, told.deleted) == (0, 0))
+    #expect((100...400).contains(told.missing), "\(told.missing)")
+    let before = try await home.deepDigest()
+    let tried = try await run("--snapshot", "--dry-run", file)
+    #expect(tried.deleted == told.missing)
+    #expect(try await home.deepDigest() == before)
+    #expect(try await home.sh("ls '\(home.home)' | grep dry-run").status != 0)
+    let done = try await run("--snapshot", file)
+    #expect((done.deleted, done.snapshot) == (told.missing, "done"))
+    let older = try await run("--snapshot", "--rescan", try export(nil))
+    #expect((older.added, older.deleted, older.snapshot) == (0, 0, "notNewer"))
+    try await home.expectIntegrity("snapshot")
+  }
+
+  @Test("when much is missing, nothing is deleted unless it is forced")
+  func guarded() async throws {
+    let small = scratch.path + "/small.xml"
+    _ = try MadeExport(records: 2_000, changes: []).write(to: small)
+    let before = try await home.sampleCount()
+    let outcome = try await home.run("import", "--snapshot", "--json", small)
+    #expect(outcome.status == 12)
+    #expect(outcome.errors.contains("--force"), "\(outcome.errors)")
+    let told = try Told(outcome)
+    #expect((told.deleted, told.snapshot) == (0, "refused"))
+    #expect(told.missing > 1_000)
+    #expect(try await home.sampleCount() >= before)
+    let forced = try await run("--snapshot", "--force", "--rescan", small)
+    #expect(forced.deleted == told.missing)
+  }
+
+  @Test("a file that ends early deletes nothing")
+  func cutOff() async throws {
+    let path = scratch.path + "/cut.xml"
+    let whole = scratch.path + "/whole.xml"
+    _ = try MadeExport(records: 20_000, changes: [.deleted]).write(to: whole)
+    #expect(try await home.sh("head -c 6000000 '\(whole)' > '\(path)'").status == 0)
+    let outcome = try await home.run("import", "--snapshot", "--json", path)
+    #expect(outcome.status == 65)
+    let told = try Told(outcome)
+    #expect((told.deleted, told.snapshot) == (0, "incomplete"))
+  }
+}
