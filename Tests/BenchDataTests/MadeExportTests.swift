@@ -65,6 +65,8 @@ import Testing
     #expect(Set(offsets) == ["+0200"])
     for element in [
       "Correlation ", "Workout ", "WorkoutEvent", "WorkoutActivity", "WorkoutRoute", "ActivitySummary", "Me ",
+      "Audiogram",
+      "VisionPrescription", "ClinicalRecord",
     ] {
       #expect(lines.contains { $0.contains("<\(element)") }, "no \(element)")
     }
