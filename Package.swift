@@ -143,7 +143,7 @@ let package = Package(
     // MARK: Tests
 
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel", "TestSupport"]),
-    .testTarget(name: "BenchDataTests", dependencies: ["BenchData"]),
+    .testTarget(name: "BenchDataTests", dependencies: ["BenchData", "TestSupport"]),
     .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "PeerProtocol", "TestSupport"]),
     .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
     .testTarget(

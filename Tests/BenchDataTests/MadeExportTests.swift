@@ -1,12 +1,14 @@
 import BenchData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct MadeExportTests {
   private static let records = 3_000
-  private let folder = NSTemporaryDirectory() + "hpeer-made-" + UUID().uuidString
+  private let directory: TemporaryDirectory
+  private var folder: String { directory.path }
 
-  init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+  init() throws { directory = try TemporaryDirectory() }
 
   /// The lines of an export's XML.
   private func lines(
@@ -65,6 +67,8 @@ import Testing
     #expect(Set(offsets) == ["+0200"])
     for element in [
       "Correlation ", "Workout ", "WorkoutEvent", "WorkoutActivity", "WorkoutRoute", "ActivitySummary", "Me ",
+      "Audiogram",
+      "VisionPrescription", "ClinicalRecord",
     ] {
       #expect(lines.contains { $0.contains("<\(element)") }, "no \(element)")
     }

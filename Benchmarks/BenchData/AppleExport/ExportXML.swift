@@ -59,6 +59,7 @@ final class ExportXML {
         if !step() { stage = .summaries }
       case .summaries:
         writeSummaries()
+        writeRare()
         text.add("</HealthData>\n")
         stage = .end
       case .end:
@@ -101,12 +102,12 @@ final class ExportXML {
     case .records(_, let member):
       let sample = samples[member ?? 0]
       summary.records += 1
-      if export.hasDefects, summary.records.isMultiple(of: 997) {
-        writeDefective(sample, number: summary.records / 997)
+      if export.hasDefects, summary.records.isMultiple(of: 499) {
+        writeDefective(sample, number: summary.records / 499)
       } else {
         writeRecord(sample)
       }
-      if export.hasTwins, summary.records.isMultiple(of: 5_003) {
+      if export.hasTwins, summary.records.isMultiple(of: 1_009) {
         summary.records += 1
         writeRecord(sample)
       }

@@ -26,7 +26,7 @@ public struct MadeExport: Sendable {
   }
 
   /// Another number whenever the same arguments give another file.
-  public static let edition = 1
+  public static let edition = 2
 
   /// About how many `Record` elements at the top level.
   public var records: Int

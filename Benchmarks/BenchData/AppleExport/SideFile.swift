@@ -29,7 +29,7 @@ final class SideFile {
         electrocardiogram(recorded, export)
       }
     }
-    let clinical = SideFile(path: "export_cda.xml") {
+    let document = SideFile(path: "export_cda.xml") {
       Array(
         """
         <?xml version="1.0"?>
@@ -37,7 +37,8 @@ final class SideFile {
 
         """.utf8)
     }
-    return [clinical] + routes + recordings
+    let results = ClinicalRecord.all(of: export).map { record in SideFile(path: record.path) { record.json } }
+    return [document] + routes + recordings + results
   }
 
   /// Half a minute at 512 Hz.

@@ -12,17 +12,20 @@ struct LongExport: Sendable {
   let xml: String
   let samples: Int
   let digest: String
-  private let scratch: Scratch
 
-  /// Made once for all tests.
+  private static let directory = NSTemporaryDirectory() + "hpeer-long-\(getpid())"
+
+  /// Made once for all tests, and gone when the last has ended.
   static let made = Task { try await LongExport() }
 
   private init() async throws {
-    scratch = try Scratch()
-    (zip, xml) = (scratch.path + "/export.zip", scratch.path + "/export.xml")
+    atexit { try? FileManager.default.removeItem(atPath: LongExport.directory) }
+    try FileManager.default.createDirectory(atPath: Self.directory, withIntermediateDirectories: true)
+    (zip, xml) = (Self.directory + "/export.zip", Self.directory + "/export.xml")
     var export = MadeExport(records: Self.records)
     export.hasTwins = true
     #expect(try export.write(to: zip).records == export.write(to: xml).records)
+    let scratch = try Scratch()
     let host = scratch.host("reference")
     let imported = try await host.run("import", zip)
     try #require(imported.status == 0, "\(imported.errors)")
