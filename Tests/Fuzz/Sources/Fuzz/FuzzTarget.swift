@@ -8,7 +8,7 @@ enum FuzzTarget {
     "change-token": changeToken, "credentials": credentials, "curve-points": curvePoints, "export-fields": exportFields,
     "digest": digest, "http-query": httpQuery,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
-    "txt-record": txtRecord, "zip": zipFile,
+    "txt-record": txtRecord, "zip": zipFile, "zip-salvage": zipSalvage,
   ]
 
   /// Ends the process unless `holds`.
