@@ -92,4 +92,26 @@ import Testing
     let source = try members.source(of: try #require(members.members.first))
     #expect(try source.prefix(100) == Array("<gpx/>".utf8))
   }
+
+  /// Whatever bytes come: what is said to be there can be read, and is as long as was said.
+  @Test func flippedBytesNeverCrash() throws {
+    var generator = SeededGenerator(31)
+    for round in 0..<400 {
+      var zip = ZipBytes(descriptor: ZipBytes.Descriptor.allCases[round % 4], isDeflated: round % 8 > 0)
+      zip.add("workout-routes/a.gpx", Array("<gpx/>".utf8))
+      zip.add("export.xml", Array(xml.utf8.prefix(3000)))
+      var bytes = zip.bytes
+      for _ in 0..<Int.random(in: 1...6, using: &generator) {
+        // Mostly where headers are.
+        let limit = Bool.random(using: &generator) ? 200 : bytes.count
+        bytes[Int.random(in: 0..<limit, using: &generator)] = UInt8.random(in: .min ... .max, using: &generator)
+      }
+      let path = try folder.write(bytes, to: "flipped.zip")
+      guard let contents = try? ZipSalvage.contents(of: path) else { continue }
+      for entry in contents.entries {
+        let content = try ZipSalvage.source(of: entry, path: path).prefix(1 << 20)
+        #expect(content.count == entry.size)
+      }
+    }
+  }
 }

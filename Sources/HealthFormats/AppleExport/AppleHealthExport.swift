@@ -67,9 +67,10 @@ public struct AppleHealthExport: Sendable {
   ///   - identityNames: by the name of a source in the file, the name that identities are made with, for a source that
   ///     bore another name in earlier exports. Samples keep the name that is in the file.
   ///   - batchSize: the most samples in one batch, unless a single group of equals is larger.
-  ///   - progress: called now and then with a number that grows from ``totalBytes`` to ``workBytes``; may throw to stop.
-  ///   - deliver: takes the samples, while the next are being read; may block, which holds the reading up, and may throw
-  ///     to stop.
+  ///   - progress: called now and then with a number that grows from ``totalBytes`` to ``workBytes``; may throw to
+  ///     stop.
+  ///   - deliver: takes the samples, while the next are being read; may block, which holds the reading up, and may
+  ///     throw to stop.
   /// - Returns: what was found. ``ImportReport/isComplete`` is false for a file that ends early: all that was whole
   ///   has been delivered.
   /// - Throws: ``ImportError``, or what the closures throw.
