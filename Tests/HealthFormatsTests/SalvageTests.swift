@@ -93,6 +93,17 @@ import Testing
     #expect(try source.prefix(100) == Array("<gpx/>".utf8))
   }
 
+  /// Written by another program, with sizes of 64 bits among them.
+  @Test(arguments: ["whole-None", "whole-plain", "whole-signed", "whole-large", "stored", "zip64"])
+  func casesOfTheFuzzerAreRead(name: String) throws {
+    let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Fuzz/Corpus/zip-salvage/\(name)").path
+    let reading = try Reading(try AppleHealthExport(path: corpus))
+    #expect(reading.recordCount == 1)
+    #expect(reading.report.end == nil)
+    #expect(!reading.report.isComplete)
+  }
+
   /// Whatever bytes come: what is said to be there can be read, and is as long as was said.
   @Test func flippedBytesNeverCrash() throws {
     var generator = SeededGenerator(31)
