@@ -94,7 +94,7 @@ public struct AppleHealthExport: Sendable {
         Result {
           var reader = SampleReader(
             source: try source(), chunkSize: chunkSize, batchSize: batchSize, suspects: suspects,
-            identityNames: identityNames)
+            identityNames: identityNames, folder: try folder())
           return try reader.run(progressBase: totalBytes, progress: queue.report, deliver: queue.put)
         })
     }

@@ -41,23 +41,24 @@ extension SampleReader {
         readMetadataEntry()
         return .leaf
       }
-      return name == .heartRateList ? .beats : ignore(name)
+      return name == .heartRateList ? .beats : capture(name)
     case .beats:
-      guard name == .heartRateBeat else { return ignore(name) }
+      guard name == .heartRateBeat else { return capture(name) }
       try readBeat()
       return .leaf
     case .correlation:
       if name == .record { return beginRecord(isMember: true) }
-      guard name == .metadataEntry else { return ignore(name) }
+      guard name == .metadataEntry else { return capture(name) }
       readMetadataEntry()
       return .leaf
     case .entity, .branch: return try branchRole(of: name)
-    case .leaf: return ignore(name)
+    case .leaf, .captured: return capture(name)
     case .ignored: return .ignored
     }
   }
 
   private mutating func topLevelRole(of name: ElementName) -> ElementStack.Role {
+    keptBytes = 0
     switch name {
     case .record: return beginRecord(isMember: false)
     case .correlation: return beginCorrelation()
@@ -95,6 +96,7 @@ extension SampleReader {
     case .correlation: try finishCorrelation()
     case .entity: try finishEntity()
     case .branch: finishBranch()
+    case .captured: finishCapture()
     case .root, .beats, .leaf, .ignored: break
     }
   }

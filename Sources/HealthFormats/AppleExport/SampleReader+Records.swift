@@ -99,7 +99,9 @@ extension SampleReader {
     _ problems: KeyReader.Problems, _ attributes: CommonAttributes, _ element: String, _ draft: inout Draft
   ) {
     if problems.contains(.noOffset) { remark("date without an offset") }
-    if problems.contains(.noSource) { remark("\(element) without a sourceName") }
+    if problems.contains(.twelveHours) { remark("date of a 12-hour clock") }
+    // The format has none for prescriptions.
+    if problems.contains(.noSource), element != "VisionPrescription" { remark("\(element) without a sourceName") }
     if problems.contains(.unreadableEnd), let bytes = attributes.end {
       remark("\(element) with an unreadable endDate")
       draft.metadata.append((attributeKey("endDate"), decoded(bytes)))

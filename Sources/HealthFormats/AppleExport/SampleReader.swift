@@ -27,15 +27,25 @@ struct SampleReader: ~Copyable {
   var member: Draft?
   var tree: [RawElement] = []
   var treeSize = 0
+  /// Unknown elements that are open, in a record or correlation.
+  var captured: [RawElement] = []
+  var capturedCount = 0
+  /// Of the unknown elements that the sample keeps.
+  var keptBytes = 0
+  let sideFiles: SideFiles
+  /// Points of routes that are held.
+  var heldPoints = 0
 
   init(
-    source: any ByteSource, chunkSize: Int, batchSize: Int, suspects: HashSet64, identityNames: [String: String] = [:]
+    source: any ByteSource, chunkSize: Int, batchSize: Int, suspects: HashSet64, identityNames: [String: String] = [:],
+    folder: any ExportFolder = EmptyFolder()
   ) {
     scanner = XMLScanner(source: source, chunkSize: chunkSize)
     self.batchSize = max(1, batchSize)
     self.suspects = suspects
     self.identityNames = identityNames
     plain = PlainRecordCoder(identityNames: identityNames)
+    sideFiles = SideFiles(folder)
   }
 
   mutating func run(
@@ -63,10 +73,11 @@ struct SampleReader: ~Copyable {
       case .malformed: skip("malformed tag")
       case .text: skip("text between elements")
       case .end:
-        try finish(deliver)
+        let total = progressBase + scanner.bytesRead
+        try finish({ try progress(total) }, deliver)
         return report
       }
-      if coder.count >= batchSize { try send(to: deliver) }
+      try sendIfFull(to: deliver)
     }
   }
 
@@ -87,12 +98,16 @@ struct SampleReader: ~Copyable {
   }
 
   /// Takes a finished sample, which gets its identity here.
-  mutating func emit(_ sample: Sample, kind: ElementKind, isSuspect: Bool) throws {
+  ///
+  /// - Returns: its reference; of one that is held, that of the first of its group.
+  @discardableResult
+  mutating func emit(_ sample: Sample, kind: ElementKind, isSuspect: Bool) throws -> SampleReference {
     let name = identityName(of: sample)
-    if isSuspect { return held.add(sample, kind: kind, source: name) }
+    if isSuspect { held.add(sample, kind: kind, source: name) }
     var sample = sample
     sample.identify(as: kind, source: name, ordinal: 0)
-    try coder.add(sample)
+    if !isSuspect { try coder.add(sample) }
+    return sample.reference
   }
 
   mutating func emit(
@@ -115,11 +130,14 @@ struct SampleReader: ~Copyable {
     drifting.append(sample)
   }
 
-  private mutating func finish(_ deliver: (ImportBatch) throws -> Void) throws {
+  private mutating func finish(
+    _ progress: () throws -> Void, _ deliver: (ImportBatch) throws -> Void
+  ) throws {
     report.isComplete = stack.isEmpty && !scanner.endsInsideTag
     if !report.isComplete { report.end = scanner.tokenPosition }
     report.records = typeCounts.total.merging(plain.records, uniquingKeysWith: +)
     report.utcOffset = report.utcOffset ?? keys.dates.offset.map { Int($0) }
+    try readSideFiles(progress, deliver: deliver)
     var held = self.held
     self.held = HeldSamples()
     report.equalKeys = try held.resolve(
@@ -134,6 +152,14 @@ struct SampleReader: ~Copyable {
       })
     try send(to: deliver)
   }
+
+  /// Between two elements.
+  mutating func sendIfFull(to deliver: (ImportBatch) throws -> Void) throws {
+    if coder.count >= batchSize || coder.payloadBytes > Self.maximumPayloads { try send(to: deliver) }
+  }
+
+  /// Of one batch, in bytes: routes are large.
+  private static let maximumPayloads = 8 << 20
 
   private mutating func send(to deliver: (ImportBatch) throws -> Void) throws {
     if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }

@@ -35,6 +35,7 @@ public struct AppleExportWriter {
     case .correlation: .correlations
     case .workout: .workouts
     case .activitySummary: .activitySummaries
+    case .workoutRoute, .electrocardiogram, .audiogram, .visionPrescription, .clinicalRecord: .none
     case .unknown(let kind, let content):
       kind == "record" ? .records : ForeignElement(kind, content) == nil ? .none : .others
     }

@@ -18,7 +18,7 @@ struct AppleText {
 
   /// The shortest decimal text that gives the number back.
   func number(_ value: Double) -> String {
-    if let integer = Int64(exactly: value), abs(integer) < 1 << 53 { return String(integer) }
+    if let integer = Int64(exactly: value), integer.magnitude < 1 << 53 { return String(integer) }
     return "\(value)"
   }
 

@@ -9,6 +9,8 @@ struct DateReader {
     var date: Timestamp
     /// False where the text gave no offset and UTC was assumed.
     var hasOffset = true
+    /// Whether the time was that of a clock of 12 hours.
+    var isTwelveHours = false
   }
 
   private var dayHead: UInt64 = 0
@@ -84,7 +86,7 @@ struct DateReader {
       return Self.offset(rest).map { Reading(date: Timestamp(seconds: digits - $0)) }
     }
     let text = String(decoding: UnsafeBufferPointer(start: bytes.start, count: bytes.count), as: UTF8.self)
-    guard let date = Timestamp(iso8601: text) else { return nil }
+    guard let date = Timestamp(iso8601: text) else { return LocalisedDate.read(text) }
     let time = text.utf8.dropFirst(10)
     let hasOffset = time.contains { $0 == 0x5A || $0 == 0x2B || $0 == 0x2D }
     return Reading(date: date, hasOffset: hasOffset)

@@ -99,12 +99,17 @@ struct AutoExportDate: Equatable {
 
   /// Seconds east of UTC.
   private static func offset(_ scalars: inout Scalars) -> Int? {
-    _ = take(&scalars, " ")
-    if take(&scalars, "Z") { return 0 }
-    let isWest = take(&scalars, "-")
-    guard isWest || take(&scalars, "+"), let hours = number(&scalars, 2...2), hours < 24 else { return nil }
-    _ = take(&scalars, ":")
-    guard let minutes = number(&scalars, 2...2), minutes < 60 else { return nil }
+    var rest = scalars
+    _ = take(&rest, " ")
+    if take(&rest, "Z") {
+      scalars = rest
+      return 0
+    }
+    let isWest = take(&rest, "-")
+    guard isWest || take(&rest, "+"), let hours = number(&rest, 2...2), hours < 24 else { return nil }
+    _ = take(&rest, ":")
+    guard let minutes = number(&rest, 2...2), minutes < 60 else { return nil }
+    scalars = rest
     return (isWest ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 }

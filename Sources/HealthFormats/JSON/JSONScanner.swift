@@ -208,12 +208,11 @@ struct JSONScanner: ~Copyable {
     let filled = buffer.count
     // A value that goes on and on is read in ever larger pieces.
     let size = max(chunkSize, filled)
-    buffer.append(contentsOf: repeatElement(0, count: size))
-    let count = try buffer.withUnsafeMutableBufferPointer { bytes in
-      // Never empty: the size is at least 1.
-      try bytes.baseAddress.map { try source.read(into: $0 + filled, count: size) } ?? 0
+    buffer += try [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
+      // Has room for at least one byte, and so an address.
+      if let start = bytes.baseAddress { count = try source.read(into: start, count: size) }
     }
-    buffer.removeLast(size - count)
+    let count = buffer.count - filled
     isAtEnd = count == 0
     return count > 0
   }

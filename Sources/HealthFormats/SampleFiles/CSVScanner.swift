@@ -19,6 +19,8 @@ struct CSVScanner: ~Copyable {
   private(set) var bytesRead: Int64 = 0
   private var (line, lineStart) = (1, Int64(0))
   private var lastWasReturn = false
+  /// Whether the last row ended with the end of a line.
+  private(set) var hasLineEnd = false
 
   init(source: any ByteSource, path: String, chunkSize: Int = 256 << 10) {
     self.source = source
@@ -36,13 +38,15 @@ struct CSVScanner: ~Copyable {
     let at = position
     var fields: [Field] = []
     var size = 0
+    hasLineEnd = false
     while true {
       guard fields.count < Self.maximumFields else { throw malformed("too many columns") }
       fields.append(try field(limit: limit - size, row: at))
       size += fields[fields.count - 1].text.utf8.count
       guard let byte = try peek() else { return (fields, at) }
       take(byte)
-      if byte != UInt8(ascii: ",") { return (fields, at) }
+      hasLineEnd = byte != UInt8(ascii: ",")
+      if hasLineEnd { return (fields, at) }
     }
   }
 

@@ -8,6 +8,7 @@ enum SampleCSVReader {
     _ progress: (Int64) throws -> Void
   ) throws {
     guard let header = try scanner.row(limit: SampleFile.maximumSample) else { return }
+    guard scanner.hasLineEnd else { throw SampleFileError.endsEarly(path: path, at: header.at) }
     var columns: [SampleCSV.Column: Int] = [:]
     for (index, field) in header.fields.enumerated() {
       guard let column = SampleCSV.Column(rawValue: field.text) else { continue }

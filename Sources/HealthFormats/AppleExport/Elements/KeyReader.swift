@@ -22,6 +22,7 @@ struct KeyReader: ~Copyable {
     static let unreadableCreated = Problems(rawValue: 2)
     static let noOffset = Problems(rawValue: 4)
     static let noSource = Problems(rawValue: 8)
+    static let twelveHours = Problems(rawValue: 16)
   }
 
   enum Failure: Error {
@@ -57,12 +58,12 @@ struct KeyReader: ~Copyable {
     }
     guard let startBytes else { throw .noStart }
     guard let start = dates.read(startBytes) else { throw .unreadableStart }
-    if !start.hasOffset { problems.insert(.noOffset) }
+    note(start, in: &problems)
     var end = start.date
     if let bytes = attributes.end {
       if let reading = dates.read(bytes) {
         end = reading.date
-        if !reading.hasOffset { problems.insert(.noOffset) }
+        note(reading, in: &problems)
       } else {
         problems.insert(.unreadableEnd)
       }
@@ -72,7 +73,7 @@ struct KeyReader: ~Copyable {
       let reading = dates.read(bytes)
       created = reading?.date
       if reading == nil { problems.insert(.unreadableCreated) }
-      if reading?.hasOffset == false { problems.insert(.noOffset) }
+      if let reading { note(reading, in: &problems) }
     }
     if attributes.source == nil { problems.insert(.noSource) }
     let source = attributes.source.map { sources.value(of: $0, make: InternedText.init) } ?? Self.noText
@@ -87,6 +88,11 @@ struct KeyReader: ~Copyable {
       .folded(with: UInt64(bitPattern: end.seconds)).folded(with: UInt64(bitPattern: created?.seconds ?? .min))
   }
 
+  private func note(_ reading: DateReader.Reading, in problems: inout Problems) {
+    if !reading.hasOffset { problems.insert(.noOffset) }
+    if reading.isTwelveHours { problems.insert(.twelveHours) }
+  }
+
   /// Reads a date that is no part of a key.
   mutating func date(_ text: String) -> Timestamp? { dates.read(text)?.date }
 
@@ -99,6 +105,7 @@ struct KeyReader: ~Copyable {
     case .other("Audiogram", _): InternedText("HKDataTypeIdentifierAudiogram")
     case .other("VisionPrescription", _): InternedText("HKVisionPrescriptionTypeIdentifier")
     case .other("ClinicalRecord", _): InternedText("HKClinicalTypeIdentifier")
+    case .other("WorkoutRoute", _): InternedText(SampleType.workoutRoute.rawValue)
     case .other(let name, _): InternedText(name)
     case .record, .correlation: throw .noType
     }

@@ -17,6 +17,8 @@ struct BatchCoder {
   private var metadata: [String] = []
   private var metadataIndices: [String: UInt32] = [:]
   var payloads: [String] = []
+  /// Of ``payloads``.
+  private(set) var payloadBytes = 0
   var samples: [CodedSample] = []
   /// Changes when the indices that were given out are no longer valid.
   private(set) var generation = 0
@@ -28,7 +30,10 @@ struct BatchCoder {
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
   mutating func add(_ sample: Sample) throws {
     let payload = try CodedPayload(sample.payload)
-    if let json = payload.json { payloads.append(json) }
+    if let json = payload.json {
+      payloads.append(json)
+      payloadBytes += json.utf8.count
+    }
     samples.append(
       CodedSample(
         uuid: sample.uuid, start: sample.start, end: sample.end, created: sample.created,
@@ -62,6 +67,7 @@ struct BatchCoder {
     samples = []
     samples.reserveCapacity(count)
     payloads = []
+    payloadBytes = 0
     metadata = []
     metadataIndices = [:]
     batch += 1

@@ -70,6 +70,9 @@ struct SurveyPass: ~Copyable {
     case .correlation where name == .record:
       note(.record, isNested: true)
       role = .member
+    case .entity where name == .workoutRoute:
+      note(SampleReader.routeKind, isNested: false)
+      role = .ignored
     default: role = .ignored
     }
     if !scanner.isSelfClosing, stack.frames.count < ElementStack.maximumDepth { stack.push(name, role) }
