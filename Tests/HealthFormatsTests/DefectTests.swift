@@ -20,7 +20,7 @@ import Testing
   @Test func anAttributeOf100MegabytesIsRefusedWhereItIs() throws {
     let head = Array(ExportText().text.replacing("</HealthData>\n", with: " <Record type=\"").utf8)
     for chunkSize in [1 << 16, 512 << 10] {
-      let source = RepeatingSource(head: head, byte: UInt8(ascii: "x"), count: 100 << 20)
+      let source = LongSource(head: head, byte: UInt8(ascii: "x"), count: 100 << 20)
       let error = #expect(throws: ImportError.self) {
         _ = try SurveyPass(source: source, chunkSize: chunkSize, totalBytes: 100 << 20).run { _ in }
       }
@@ -84,7 +84,7 @@ import Testing
 }
 
 /// Some bytes, and then one byte over and over.
-private final class RepeatingSource: ByteSource {
+private final class LongSource: ByteSource {
   private let head: [UInt8]
   private let byte: UInt8
   private let count: Int
