@@ -7,7 +7,7 @@ import Testing
 /// Runs over sample files by others where there are any: at `HPEER_FIXTURES`, or in `shared/data/fixtures` beside the
 /// package.
 @Suite struct FixtureTests {
-  private static let folder: String? = {
+  static let folder: String? = {
     if let path = ProcessInfo.processInfo.environment["HPEER_FIXTURES"] { return path }
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -171,9 +171,11 @@ import Testing
     var generator = SeededGenerator(9)
     let hashes = (0..<20_000).map { _ in UInt64.random(in: .min ... .max, using: &generator) }
     for hash in hashes { filter.insert(hash, suspect: hash) }
+    filter.flush()
     let inVain = filter.suspects.count
     #expect(inVain < 2000)
     for hash in hashes { filter.insert(hash, suspect: hash) }
+    filter.flush()
     #expect(filter.suspects.count == hashes.count)
   }
 
@@ -183,6 +185,7 @@ import Testing
       let hash = index.folded(with: 0x1234)
       filter.insert(hash, suspect: hash)
     }
+    filter.flush()
     #expect(filter.suspects.count < 500)
   }
 }

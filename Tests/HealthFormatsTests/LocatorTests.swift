@@ -76,7 +76,8 @@ import Testing
   @Test func everyErrorIsOneSentence() {
     let errors: [ImportError] = [
       .noSuchFile(path: "p"), .notReadable(path: "p"), .notAnExport(path: "p", looksLike: "a PDF document"),
-      .exportXMLMissing(path: "p"), .damagedZip(path: "p", detail: "CRC error", someKept: true),
+      .exportXMLMissing(path: "p"), .onlyClinicalDocument(path: "p"),
+      .damagedZip(path: "p", detail: "CRC error", someKept: true),
       .damagedZip(path: "p", detail: "CRC error", someKept: false), .encryptedZip(path: "p"),
       .tooLarge(what: "an element", at: TextPosition(line: 1, column: 2, offset: 3)), .changedWhileReading(path: "p"),
       .ioError(path: "p", detail: "Input/output error"),

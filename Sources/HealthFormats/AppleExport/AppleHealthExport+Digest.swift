@@ -12,7 +12,7 @@ extension AppleHealthExport {
     var hasher = SHA256()
     hasher.update(data: Data("hpeer reader \(Self.readerVersion)\u{1F}".utf8))
     switch origin {
-    case .zip(let path, _): try Self.add(try FileSource(path: path), to: &hasher, isCancelled)
+    case .zip(let path, _), .salvaged(let path, _): try Self.add(try FileSource(path: path), to: &hasher, isCancelled)
     case .memory(let bytes): hasher.update(data: bytes)
     case .file(let path):
       try Self.add(try FileSource(path: path), to: &hasher, isCancelled)

@@ -12,10 +12,14 @@ public struct AppleHealthExport: Sendable {
   enum Origin: Sendable {
     case file(path: String)
     case zip(path: String, index: UInt64)
+    /// In a zip file without a table of contents.
+    case salvaged(path: String, entry: ZipSalvage.Entry)
     case memory([UInt8])
   }
 
   let origin: Origin
+  /// What was noticed when the XML was looked for.
+  let remarks: [String]
   /// The size of the XML, uncompressed.
   public let totalBytes: Int64
   /// Where the XML was found: a path, and for a zip file the name in it.
@@ -30,10 +34,11 @@ public struct AppleHealthExport: Sendable {
     self = try ExportLocator.locate(path)
   }
 
-  init(origin: Origin, totalBytes: Int64, location: String) {
+  init(origin: Origin, totalBytes: Int64, location: String, remarks: [String] = []) {
     self.origin = origin
     self.totalBytes = totalBytes
     self.location = location
+    self.remarks = remarks
   }
 
   /// Looks over the whole export, in constant memory: counts it, checks its checksum, and finds the records that agree
@@ -47,7 +52,8 @@ public struct AppleHealthExport: Sendable {
 
   func survey(chunkSize: Int, progress: (Int64) throws -> Void = { _ in }) throws -> ExportSurvey {
     let pass = SurveyPass(source: try source(), chunkSize: chunkSize, totalBytes: totalBytes)
-    guard let survey = try pass.run(progress: progress) else { throw noRoot }
+    guard var survey = try pass.run(progress: progress) else { throw noRoot }
+    if isCutOff { survey.isComplete = false }
     return survey
   }
 
@@ -61,9 +67,10 @@ public struct AppleHealthExport: Sendable {
   ///   - identityNames: by the name of a source in the file, the name that identities are made with, for a source that
   ///     bore another name in earlier exports. Samples keep the name that is in the file.
   ///   - batchSize: the most samples in one batch, unless a single group of equals is larger.
-  ///   - progress: called now and then with a number that grows from ``totalBytes`` to ``workBytes``; may throw to stop.
-  ///   - deliver: takes the samples, while the next are being read; may block, which holds the reading up, and may throw
-  ///     to stop.
+  ///   - progress: called now and then with a number that grows from ``totalBytes`` to ``workBytes``; may throw to
+  ///     stop.
+  ///   - deliver: takes the samples, while the next are being read; may block, which holds the reading up, and may
+  ///     throw to stop.
   /// - Returns: what was found. ``ImportReport/isComplete`` is false for a file that ends early: all that was whole
   ///   has been delivered.
   /// - Throws: ``ImportError``, or what the closures throw.
@@ -100,7 +107,9 @@ public struct AppleHealthExport: Sendable {
           hasDelivered = true
           try deliver(batch)
         case .end(.success(let report)):
-          guard let report else { throw noRoot }
+          guard var report else { throw noRoot }
+          if isCutOff { report.isComplete = false }
+          for remark in remarks { report.remarks[remark] = ImportReport.Finding(count: 1) }
           return report
         case .end(.failure(let error)):
           throw hasDelivered ? (error as? ImportError)?.afterDelivery ?? error : error
@@ -118,16 +127,28 @@ public struct AppleHealthExport: Sendable {
     case .memory: EmptyFolder()
     case .file(let path): try DirectoryFolder(beside: path)
     case .zip(let path, let index): try ZipFolder(path: path, beside: index)
+    case .salvaged(let path, let entry): try SalvagedFolder(path: path, beside: entry)
     }
+  }
+
+  /// Whether the zip file ends in the middle, be the XML in it whole or not.
+  private var isCutOff: Bool {
+    if case .salvaged = origin { true } else { false }
   }
 
   private static let chunkSize = 512 << 10
 
-  private var noRoot: ImportError { .notAnExport(path: location, looksLike: "an XML file without HealthData") }
+  private var noRoot: ImportError {
+    if case .salvaged(let path, _) = origin {
+      return .damagedZip(path: path, detail: "it ends before the first sample", someKept: false)
+    }
+    return .notAnExport(path: location, looksLike: "an XML file without HealthData")
+  }
 
   private func source() throws(ImportError) -> any ByteSource {
     switch origin {
     case .memory(let bytes): return MemorySource(bytes)
+    case .salvaged(let path, let entry): return ReadAhead(try ZipSalvage.source(of: entry, path: path))
     case .file(let path): return SizedSource(try FileSource(path: path), path: path, size: totalBytes)
     case .zip(let path, let index):
       let archive = try ZipArchive(path: path)

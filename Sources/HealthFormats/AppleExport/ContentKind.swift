@@ -17,6 +17,9 @@ enum ContentKind: Equatable {
     }
   }
 
+  /// `export_cda.xml`: a part of the export's data once more, as an HL7 Clinical Document.
+  static let clinicalDocument = ContentKind.other("the clinical document that lies beside the export's XML file")
+
   private static let signatures: [(bytes: [UInt8], name: String)] = [
     (Array("%PDF".utf8), "a PDF document"), (Array("SQLite format 3".utf8), "a SQLite database"),
     ([0x1F, 0x8B], "a gzip file"), ([0x42, 0x5A, 0x68], "a bzip2 file"),
@@ -29,7 +32,7 @@ enum ContentKind: Equatable {
   private static func text(_ head: [UInt8]) -> ContentKind {
     let marks = ["<!DOCTYPE HealthData", "<HealthData", "<ClinicalDocument"].map { find($0, in: head) }
     if let clinical = marks[2], clinical < marks[0] ?? .max, clinical < marks[1] ?? .max {
-      return .other("the clinical document that lies beside the export's XML file")
+      return .clinicalDocument
     }
     if marks[0] != nil || marks[1] != nil { return .healthData }
     if find("<gpx", in: head) != nil { return .other("a GPX track") }

@@ -31,28 +31,40 @@ enum ExportLocator {
   // MARK: Zip files
 
   private static func inZip(_ path: String) throws(ImportError) -> AppleHealthExport {
-    let archive = try ZipArchive(path: path)
-    let candidates = try archive.entries().filter { isCandidate($0.name) && $0.size > 0 }
-    let open = candidates.filter { !$0.isEncrypted }.sorted { $0.size > $1.size }
-    var damage: ImportError?
-    for entry in open {
-      let head: [UInt8]
-      do throws(ImportError) {
-        let source = try archive.source(of: entry)
-        defer { source.close() }
-        head = try source.prefix(sniffSize)
-      } catch {
-        damage = error
-        continue
-      }
-      if case .healthData = ContentKind(head) {
-        return AppleHealthExport(
-          origin: .zip(path: path, index: entry.index), totalBytes: entry.size, location: "\(path): \(entry.name)")
-      }
+    let archive: ZipArchive
+    let entries: [ZipArchive.Entry]
+    do throws(ImportError) {
+      archive = try ZipArchive(path: path)
+      entries = try archive.entries()
+    } catch {
+      guard case .damagedZip = error else { throw error }
+      return try inDamagedZip(path, error)
     }
-    if let damage { throw damage }
-    if candidates.contains(where: \.isEncrypted) { throw .encryptedZip(path: path) }
-    throw .exportXMLMissing(path: path)
+    var search = XMLSearch<ZipArchive.Entry>()
+    for entry in entries where isCandidate(entry.name) && entry.size > 0 {
+      if entry.isEncrypted { search.hasEncrypted = true } else { search.files.append((entry.size, entry)) }
+    }
+    let found = search.largest { entry throws(ImportError) in try archive.source(of: entry) }
+    guard let found else { throw search.failure(path) }
+    return AppleHealthExport(
+      origin: .zip(path: path, index: found.index), totalBytes: found.size, location: "\(path): \(found.name)",
+      remarks: search.remarks)
+  }
+
+  /// A zip file that was cut off: its files are found one after the other.
+  private static func inDamagedZip(_ path: String, _ damage: ImportError) throws(ImportError) -> AppleHealthExport {
+    let contents = try ZipSalvage.contents(of: path)
+    var search = XMLSearch<ZipSalvage.Entry>()
+    search.files = contents.entries.filter { isCandidate($0.name) }.map { ($0.size, $0) }
+    search.hasEncrypted = contents.hasEncrypted
+    let found = search.largest { entry throws(ImportError) in try ZipSalvage.source(of: entry, path: path) }
+    guard let found else {
+      if search.hasEncrypted { throw .encryptedZip(path: path) }
+      throw damage
+    }
+    return AppleHealthExport(
+      origin: .salvaged(path: path, entry: found), totalBytes: found.size, location: "\(path): \(found.name)",
+      remarks: search.remarks + ["zip file that ends in the middle: only what is whole was read"])
   }
 
   /// Whether a file may be the XML: any `.xml` but for what macOS adds to archives.
@@ -64,38 +76,80 @@ enum ExportLocator {
 
   // MARK: Folders
 
-  /// The largest XML of an export in the folder or in a folder in it.
+  /// Deeper folders are not looked into.
+  private static let maximumDepth = 32
+  /// More folders than anyone unpacks an export into.
+  private static let maximumFolders = 10_000
+
+  /// The largest XML of an export in the folder or below. Symbolic links are not followed: what they lead to is either
+  /// below the folder itself, or was not given to us.
   private static func inFolder(_ path: String) throws(ImportError) -> AppleHealthExport {
-    var best: AppleHealthExport?
-    var folders = [path]
-    for name in try DirectoryListing.names(in: path).sorted() where isFolder("\(path)/\(name)") {
-      folders.append("\(path)/\(name)")
-    }
-    for folder in folders {
+    var search = XMLSearch<String>()
+    var folders = [(path: path, depth: 0)]
+    var next = 0
+    while next < min(folders.count, maximumFolders) {
+      let folder = folders[next]
+      next += 1
       let names: [String]
       do throws(ImportError) {
-        names = try DirectoryListing.names(in: folder)
+        names = try DirectoryListing.names(in: folder.path)
       } catch {
         // A folder beside the export may be closed to us without harm.
+        if folder.depth == 0 { throw error }
         continue
       }
-      for name in names.sorted() where isCandidate(name) {
-        let file = "\(folder)/\(name)"
-        var status = stat()
-        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-        let size = Int64(status.st_size)
-        if size <= best?.totalBytes ?? 0 { continue }
-        if case .healthData = ContentKind(try head(of: file)) {
-          best = AppleHealthExport(origin: .file(path: file), totalBytes: size, location: file)
+      for name in names.sorted() where name != "__MACOSX" {
+        let file = "\(folder.path)/\(name)"
+        switch DirectoryListing.kind(of: file) {
+        case .folder where folder.depth < maximumDepth: folders.append((file, folder.depth + 1))
+        case .file(let size) where size > 0 && isCandidate(name): search.files.append((size, file))
+        default: break
         }
       }
     }
-    guard let best else { throw .exportXMLMissing(path: path) }
+    let found = search.largest { file throws(ImportError) in try FileSource(path: file, followsLinks: false) }
+    guard let found, case .file(let size) = DirectoryListing.kind(of: found) else { throw search.failure(path) }
+    return AppleHealthExport(origin: .file(path: found), totalBytes: size, location: found, remarks: search.remarks)
+  }
+}
+
+/// Looks for an export's XML among files that may be it.
+private struct XMLSearch<File> {
+  /// More of them than this are not opened.
+  private static var limit: Int { 1000 }
+
+  var files: [(size: Int64, file: File)] = []
+  var hasEncrypted = false
+  private var hasClinicalDocument = false
+  private var damage: ImportError?
+
+  init() {}
+
+  var remarks: [String] {
+    hasClinicalDocument ? ["export_cda.xml: shows the same data once more, and is not read"] : []
+  }
+
+  /// The largest that is one. All are looked at, so that it can be said what else there is.
+  mutating func largest(open: (File) throws(ImportError) -> any ByteSource) -> File? {
+    var best: File?
+    for (_, file) in files.sorted(by: { $0.size > $1.size }).prefix(Self.limit) {
+      do throws(ImportError) {
+        let source = try open(file)
+        defer { source.close() }
+        let kind = ContentKind(try source.prefix(ExportLocator.sniffSize))
+        if kind == .healthData { best = best ?? file }
+        if kind == .clinicalDocument { hasClinicalDocument = true }
+      } catch {
+        damage = error
+      }
+    }
     return best
   }
 
-  private static func isFolder(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  /// Why there is none.
+  func failure(_ path: String) -> ImportError {
+    if let damage { return damage }
+    if hasEncrypted { return .encryptedZip(path: path) }
+    return hasClinicalDocument ? .onlyClinicalDocument(path: path) : .exportXMLMissing(path: path)
   }
 }

@@ -9,6 +9,8 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   case notAnExport(path: String, looksLike: String)
   /// A zip file or folder without Apple's XML in it.
   case exportXMLMissing(path: String)
+  /// A zip file or folder with `export_cda.xml`, and without Apple's XML.
+  case onlyClinicalDocument(path: String)
   /// - Parameter someKept: whether samples had been delivered before the damage showed.
   case damagedZip(path: String, detail: String, someKept: Bool)
   case encryptedZip(path: String)
@@ -28,6 +30,9 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
         + "or the XML file in it."
     case .exportXMLMissing(let path):
       "\(path) holds no XML of an Apple Health export; export again in the Health app and copy the whole zip file."
+    case .onlyClinicalDocument(let path):
+      "\(path) holds only the clinical document (export_cda.xml), which shows a part of the data once more; give the "
+        + "whole export.zip that the Health app shares, or the other XML file in it."
     case .damagedZip(let path, let detail, let someKept):
       "\(path) is damaged (\(detail)); "
         + (someKept
@@ -53,6 +58,24 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
       case EACCES, EPERM: .notReadable(path: path)
       default: .ioError(path: path, detail: String(cString: strerror(code)))
       }
+  }
+
+  /// The same error, with another name for `path`.
+  func replacing(_ path: String, with name: String) -> ImportError {
+    func named(_ other: String) -> String { other.replacing(path, with: name) }
+    return switch self {
+    case .noSuchFile(let path): .noSuchFile(path: named(path))
+    case .notReadable(let path): .notReadable(path: named(path))
+    case .notAnExport(let path, let looksLike): .notAnExport(path: named(path), looksLike: looksLike)
+    case .exportXMLMissing(let path): .exportXMLMissing(path: named(path))
+    case .onlyClinicalDocument(let path): .onlyClinicalDocument(path: named(path))
+    case .damagedZip(let path, let detail, let someKept):
+      .damagedZip(path: named(path), detail: detail, someKept: someKept)
+    case .encryptedZip(let path): .encryptedZip(path: named(path))
+    case .tooLarge: self
+    case .changedWhileReading(let path): .changedWhileReading(path: named(path))
+    case .ioError(let path, let detail): .ioError(path: named(path), detail: detail)
+    }
   }
 
   /// The same error, when samples had already been delivered.

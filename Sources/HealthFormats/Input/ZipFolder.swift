@@ -9,18 +9,27 @@ final class ZipFolder: ExportFolder {
     archive = try ZipArchive(path: path)
     entries = try archive.entries()
     guard let name = entries.first(where: { $0.index == index })?.name else { throw .changedWhileReading(path: path) }
-    let folder = name.split(separator: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined()
+    members = Self.members(
+      beside: name,
+      among: entries.enumerated().compactMap { position, entry in
+        entry.index == index ? nil : (entry.name, entry.size, position)
+      })
+  }
+
+  /// The files at and below the folder of `xml`.
+  static func members(beside xml: String, among files: [(name: String, size: Int64, index: Int)]) -> [ExportMember] {
+    let folder = xml.split(separator: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined()
     var members: [ExportMember] = []
-    for (position, entry) in entries.enumerated() where entry.index != index && entry.name.hasPrefix(folder) {
-      let rest = String(entry.name.dropFirst(folder.count))
+    for file in files where file.name.hasPrefix(folder) {
+      let rest = String(file.name.dropFirst(folder.count))
       let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
       // Names that lead elsewhere name nothing here, and what macOS adds is no part of the export.
       if parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." || $0 == "__MACOSX" || $0.hasPrefix("._") }) {
         continue
       }
-      members.append(ExportMember(name: rest, size: entry.size, index: position))
+      members.append(ExportMember(name: rest, size: file.size, index: file.index))
     }
-    self.members = members.sorted { $0.name < $1.name }
+    return members.sorted { $0.name < $1.name }
   }
 
   func source(of member: ExportMember) throws(ImportError) -> any ByteSource {

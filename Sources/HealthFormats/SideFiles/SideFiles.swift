@@ -83,7 +83,7 @@ final class SideFiles {
     case .encryptedZip: .unusable("it is protected by a password")
     case .changedWhileReading: .unusable("it changed while it was being read")
     case .tooLarge(let what, _): .unusable("it holds \(what) that is larger than any has")
-    case .notAnExport, .exportXMLMissing: .unusable("it is something else")
+    case .notAnExport, .exportXMLMissing, .onlyClinicalDocument: .unusable("it is something else")
     }
   }
 

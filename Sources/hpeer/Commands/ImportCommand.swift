@@ -43,7 +43,9 @@ struct Import: AsyncParsableCommand {
       Else the newest date in it counts.
       """)
   var asOf: DateArgument?
-  @Argument(help: "export.zip, export.xml, the unzipped folder, or a JSON or CSV file.", completion: .file())
+  @Argument(
+    help: "export.zip, export.xml, the unzipped folder, a JSON or CSV file, or - for standard input.",
+    completion: .file())
   var path: String
 
   func validate() throws {
@@ -51,8 +53,16 @@ struct Import: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let input = path == "-" ? try await spooled() : nil
+    do {
+      try await run(input?.path ?? path)
+    } catch let error as ImportError {
+      throw input?.naming(error) ?? error
+    }
+  }
+
+  private func run(_ path: String) async throws {
     let started = ContinuousClock.now
-    let path = path
     let source = try await onThread { _ in try ImportFile.recognise(path) }
     if snapshot {
       guard case .appleHealth = source else {
@@ -64,6 +74,15 @@ struct Import: AsyncParsableCommand {
     try ImportPresentation(result: result, isDryRun: dryRun, duration: started.duration(to: .now))
       .print(json: output.json)
     if let failure = failure(result) { throw failure }
+  }
+
+  private func spooled() async throws -> SpooledInput {
+    let home = common.homeDirectory
+    // Makes the folder, which is this user's own.
+    _ = try home.createStore()
+    return try await interruptible {
+      try await onThread { isCancelled in try SpooledInput(in: home.directory, isCancelled: isCancelled) }
+    }
   }
 
   private func importAudited(_ source: ImportFile, _ store: HealthStore) async throws -> ImportResult {
@@ -105,7 +124,7 @@ struct Import: AsyncParsableCommand {
     }
   }
 
-  private var file: String { URL(fileURLWithPath: path).lastPathComponent }
+  private var file: String { path == "-" ? "standard input" : URL(fileURLWithPath: path).lastPathComponent }
 
   private func failure(_ result: ImportResult) -> CommandFailure? {
     if result.earlier == nil, !result.report.isComplete {
@@ -116,6 +135,7 @@ struct Import: AsyncParsableCommand {
     guard result.snapshot == .refused, !dryRun else { return nil }
     return CommandFailure(
       .partial,
-      "Nothing was deleted, because \(result.missing.explanation); look with --dry-run, and give --force if that is right.")
+      "Nothing was deleted, because \(result.missing.explanation); look with --dry-run, and give --force if that is right."
+    )
   }
 }

@@ -48,6 +48,7 @@ struct SurveyPass: ~Copyable {
     survey.records = plain.records
     survey.utcOffset = survey.utcOffset ?? keys.dates.offset.map { Int($0) }
     survey.sources = sampling.keys
+    filter.flush()
     survey.suspects = filter.suspects
     return survey
   }

@@ -1,0 +1,100 @@
+import Foundation
+
+/// What can be had of a zip file that was cut off, and so has no table of contents: its files one after the other, by
+/// their local headers (APPNOTE.TXT 4.3.7).
+enum ZipSalvage {
+  struct Entry: Sendable, Equatable {
+    /// As the archive has it, invalid UTF-8 repaired.
+    var name: String
+    /// Where the content begins, and its length in the archive.
+    var start: Int64
+    var storedSize: Int64
+    var isDeflated: Bool
+    /// How many bytes come out.
+    var size: Int64
+    /// Whether all of it is there, and its checksum right.
+    var isWhole: Bool
+  }
+
+  struct Contents {
+    var entries: [Entry] = []
+    var hasEncrypted = false
+  }
+
+  /// More files than any export has.
+  private static let maximumEntries = 1 << 20
+
+  /// Finds the files of the archive at `path`, up to the first that is not whole. Inflates each once.
+  static func contents(of path: String) throws(ImportError) -> Contents {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw ImportError(errno: errno, path: path) }
+    var contents = Contents()
+    var position: Int64 = 0
+    while contents.entries.count < maximumEntries,
+      let header = try LocalHeader(path: path, at: position, fileSize: Int64(status.st_size))
+    {
+      if header.isEncrypted {
+        contents.hasEncrypted = true
+        // Without a size there is no telling where the next begins.
+        guard let size = header.storedSize else { break }
+        position = header.content + size
+        continue
+      }
+      guard let (entry, next) = try measure(header, path: path, fileSize: Int64(status.st_size)) else { break }
+      // Folders have no content.
+      if !entry.name.hasSuffix("/") { contents.entries.append(entry) }
+      guard entry.isWhole else { break }
+      position = next
+    }
+    return contents
+  }
+
+  /// Opens a file. Where the archive is cut off, the file ends.
+  static func source(of entry: Entry, path: String) throws(ImportError) -> any ByteSource {
+    let range = try FileRange(path: path, from: entry.start, count: entry.storedSize)
+    let source: any ByteSource = entry.isDeflated ? OpenEndedSource(range, path: path) : range
+    return SizedSource(source, path: path, size: entry.size)
+  }
+
+  /// Reads the content once, to learn where it ends and whether it is whole; `nil` for what cannot be read.
+  private static func measure(
+    _ header: LocalHeader, path: String, fileSize: Int64
+  ) throws(ImportError) -> (Entry, next: Int64)? {
+    let rest = fileSize - header.content
+    guard header.isDeflated || header.isStored else {
+      // Of another method only the length is known.
+      return nil
+    }
+    if header.isStored, header.storedSize == nil { return nil }
+    let range = try FileRange(path: path, from: header.content, count: min(rest, header.storedSize ?? rest))
+    let source = OpenEndedSource(range, path: path, isDeflated: header.isDeflated)
+    let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 << 10)
+    defer { buffer.deallocate() }
+    var size: Int64 = 0
+    while true {
+      let count = try source.read(into: buffer, count: 256 << 10)
+      if count == 0 { break }
+      size += Int64(count)
+      if let declared = header.size, size > declared {
+        throw .damagedZip(path: path, detail: "a file in it is larger than it declares", someKept: false)
+      }
+    }
+    var entry = Entry(
+      name: header.name, start: header.content, storedSize: source.used, isDeflated: header.isDeflated, size: size,
+      isWhole: false)
+    var next = header.content + source.used
+    if header.hasDescriptor {
+      guard source.isFinished,
+        let descriptor = try DataDescriptor(path: path, at: next, storedSize: source.used, size: size)
+      else { return (entry, next) }
+      next = descriptor.end
+      entry.isWhole = descriptor.checksum == source.checksum
+    } else {
+      let isFinished = header.isStored ? source.used == header.storedSize : source.isFinished
+      if isFinished, source.checksum == header.checksum { entry.isWhole = size == header.size }
+      next = header.content + (header.storedSize ?? source.used)
+      if isFinished, !entry.isWhole { throw .damagedZip(path: path, detail: "CRC error", someKept: false) }
+    }
+    return (entry, next)
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import HealthModel
+import Testing
+
+@testable import HealthFormats
+
+/// What people met in their exports, and what others put there.
+@Suite struct DefectTests {
+  @Test func aBillionLaughsAreNone() throws {
+    var text = ExportText(ExportText.record(source: "&lol9;"), ExportText.record(at: 1))
+    text.header =
+      "<!DOCTYPE HealthData [<!ENTITY lol \"lol\">"
+      + (1...9).map { "<!ENTITY lol\($0) \"\(String(repeating: "&lol\($0 - 1);", count: 10))\">" }.joined() + "]>\n"
+    let reading = try Reading(text.text)
+    #expect(reading.samples.map(\.source.name) == ["&lol9;", "Watch"])
+    #expect(reading.report.remarks["unknown entity"] == .init(count: 1, lines: [4]))
+  }
+
+  /// Neither a made-up size nor a lost quote may fill the memory.
+  @Test func anAttributeOf100MegabytesIsRefusedWhereItIs() throws {
+    let head = Array(ExportText().text.replacing("</HealthData>\n", with: " <Record type=\"").utf8)
+    for chunkSize in [1 << 16, 512 << 10] {
+      let source = LongSource(head: head, byte: UInt8(ascii: "x"), count: 100 << 20)
+      let error = #expect(throws: ImportError.self) {
+        _ = try SurveyPass(source: source, chunkSize: chunkSize, totalBytes: 100 << 20).run { _ in }
+      }
+      let start = Int64(head.count - "<Record type=\"".utf8.count)
+      #expect(error == .tooLarge(what: "an element", at: TextPosition(line: 8, column: 2, offset: start)))
+      #expect(source.given < 10 << 20)
+    }
+  }
+
+  @Test func emptyAttributesAreKeptAsTheyAre() throws {
+    let date = ExportText.date(0)
+    let reading = try Reading(
+      ExportText(
+        #"<Record type="" sourceName="" sourceVersion="" device="" unit="" creationDate="" startDate="\#(date)""#
+          + #" endDate="" value=""/>"#,
+        ExportText.record(at: 1, children: ExportText.metadata("", ""))))
+    #expect(reading.samples.count == 2)
+    let sample = try #require(reading.samples.first)
+    #expect(sample.type.rawValue == "")
+    #expect(sample.source == Source(name: "", version: ""))
+    #expect(sample.device == nil)
+    #expect(sample.end == sample.start)
+    #expect(reading.samples.last?.metadata == ["": ""])
+    #expect(reading.report.remarks["Record with an unreadable endDate"]?.count == 1)
+    #expect(reading.report.isComplete)
+  }
+
+  @Test func missingEndTagsAndControlCharactersCostNothingElse() throws {
+    let bad = ExportText.record(at: 1, children: ExportText.metadata("k", "a\u{B}b")).replacing("</Record>", with: "")
+    let reading = try Reading(ExportText(ExportText.record(), bad, ExportText.record(at: 2)))
+    #expect(reading.samples.map(\.metadata) == [[:], ["k": "ab"], [:]])
+    #expect(reading.report.remarks["control character"] == .init(count: 1, lines: [9]))
+    #expect(reading.report.remarks["Record before the end of another element"]?.count == 1)
+  }
+
+  @Test func theBrokenDocumentTypeOfIOS16IsPassedOver() throws {
+    var text = ExportText(ExportText.record())
+    // As iOS 16.0 wrote it: declarations without an end, and one of an element that is declared nowhere.
+    text.header = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <!DOCTYPE HealthData [
+      <!-- HealthKit Export Version: 12 -->
+      <!ELEMENT HealthData (ExportDate,Me,(Record|Correlation|Workout|ActivitySummary|ClinicalRecord)*)>
+      <!ATTLIST HealthData
+        locale CDATA #REQUIRED
+      <!ELEMENT WorkoutEvent EMPTY>
+      <!ATTLIST WorkoutStatistics
+        type CDATA #REQUIRED
+        startDate CDATA #REQUIRED
+      >>
+      <!ATTLIST VisionPrescription type CDATA #REQUIRED dateIssued CDATA #REQUIRED
+      ]>
+
+      """
+    let reading = try Reading(text.text)
+    #expect(reading.samples.count == 1)
+    #expect(reading.report.version == 12)
+    #expect(reading.report.isComplete)
+    #expect(reading.report.skipped.isEmpty)
+  }
+}
+
+/// Some bytes, and then one byte over and over.
+private final class LongSource: ByteSource {
+  private let head: [UInt8]
+  private let byte: UInt8
+  private let count: Int
+  private(set) var given = 0
+
+  init(head: [UInt8], byte: UInt8, count: Int) {
+    (self.head, self.byte, self.count) = (head, byte, count)
+  }
+
+  func read(into buffer: UnsafeMutablePointer<UInt8>, count wanted: Int) -> Int {
+    let length = max(0, min(wanted, count - given))
+    for index in 0..<length { buffer[index] = given + index < head.count ? head[given + index] : byte }
+    given += length
+    return length
+  }
+
+  func close() {}
+}

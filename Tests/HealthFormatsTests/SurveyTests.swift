@@ -1,0 +1,103 @@
+import Foundation
+import HealthModel
+import Testing
+
+@testable import HealthFormats
+
+@Suite struct SurveyTests {
+  @Test func itSaysWhatIsInTheFile() throws {
+    let reading = try Reading(StandardExport.text)
+    let survey = reading.survey
+    #expect(survey.records == reading.report.records)
+    #expect(
+      survey.elements
+        == ["ExportDate": 1, "Me": 1, "Correlation": 1, "Workout": 1, "ClinicalRecord": 1, "ActivitySummary": 1])
+    #expect(survey.characteristics == ["HKCharacteristicTypeIdentifierBloodType": "HKBloodTypeABPositive"])
+    #expect(survey.exportDate == reading.report.exportDate)
+    #expect(survey.locale == "en_DE")
+    #expect(survey.version == 14)
+    #expect(survey.utcOffset == 7200)
+    #expect(survey.isComplete)
+    #expect(survey.end == nil)
+    #expect(survey.xmlBytes == Int64(StandardExport.text.utf8.count))
+    #expect(Set(survey.sources.keys) == ["Robin’s\u{A0}Watch", "Watch", "Cuff & Co", "Clinic"])
+  }
+
+  @Test func chunksDoNotMatter() throws {
+    let export = AppleHealthExport(Array(StandardExport.text.utf8))
+    let whole = try export.survey()
+    for chunkSize in [1, 2, 3, 7, 4096] {
+      let survey = try export.survey(chunkSize: chunkSize)
+      #expect(survey.records == whole.records)
+      #expect(survey.elements == whole.elements)
+      #expect(survey.sources == whole.sources)
+      #expect(survey.exportDate == whole.exportDate)
+    }
+  }
+
+  @Test func aCutIsWhereTheReadingFindsIt() throws {
+    let text = String(StandardExport.text.dropLast(400))
+    let reading = try Reading(text)
+    #expect(!reading.survey.isComplete)
+    #expect(reading.survey.end == reading.report.end)
+  }
+
+  @Test func keysOfASourceAreSpreadEvenly() throws {
+    let records = (0..<5000).map { ExportText.record(at: $0, source: $0 % 50 == 0 ? "Scale" : "Watch") }
+    let sources = try Reading(ExportText(records)).survey.sources
+    let watch = try #require(sources["Watch"])
+    #expect((128...256).contains(watch.count))
+    #expect(sources["Scale"]?.count == 100)
+    let seconds = watch.map { $0.start.seconds - ExportText.start.seconds }
+    let steps = zip(seconds, seconds.dropFirst()).map { $1 - $0 }
+    #expect(steps.allSatisfy { (10...60).contains($0) })
+    #expect(try #require(seconds.last) > 4900)
+    #expect(watch.first?.kind == "record")
+    #expect(watch.first?.type.rawValue == ExportText.heartRate)
+  }
+
+  @Test func aSourceMayHaveAnotherNameInIdentities() throws {
+    func read(_ source: String, _ names: [String: String], chunkSize: Int) throws -> [Sample] {
+      let records = (0..<9).map { ExportText.record(at: $0 / 2, value: "6\($0)", source: source) }
+      let workout = #"<Workout workoutActivityType="x" sourceName="\#(source)" startDate="\#(ExportText.date(0))"/>"#
+      let export = AppleHealthExport(Array(ExportText(records + [workout]).text.utf8))
+      var samples: [Sample] = []
+      _ = try export.read(
+        try export.survey(chunkSize: chunkSize), batchSize: 3, chunkSize: chunkSize, identityNames: names
+      ) { samples += try $0.samples() }
+      return samples
+    }
+    let before = try read("Watch", [:], chunkSize: 1 << 16)
+    for chunkSize in [1 << 16, 5] {
+      let after = try read("Renamed", ["Renamed": "Watch"], chunkSize: chunkSize)
+      #expect(Set(after.map(\.uuid)) == Set(before.map(\.uuid)))
+      #expect(after.allSatisfy { $0.source.name == "Renamed" })
+    }
+  }
+
+  @Test func twoSourcesThatAreOneToIdentitiesKeepBothSamples() throws {
+    let records = ["Old", "New"].map { ExportText.record(source: $0) }
+    let export = AppleHealthExport(Array(ExportText(records).text.utf8))
+    var samples: [Sample] = []
+    _ = try export.read(try export.survey(), identityNames: ["New": "Old"]) { samples += try $0.samples() }
+    #expect(Set(samples.map(\.uuid)).count == 2)
+  }
+
+  @Test func equalKeysComeAsRankedGroups() throws {
+    let records = ["10", "9", "100"].map { ExportText.record(value: $0) } + [ExportText.record(at: 5)]
+    let export = AppleHealthExport(Array(ExportText(records).text.utf8))
+    var groups: [HeldGroup] = []
+    var rows = 0
+    _ = try export.read(try export.survey()) { batch in
+      groups += batch.groups
+      rows += batch.changes.samples.count
+    }
+    #expect(rows == 1)
+    let group = try #require(groups.first)
+    #expect(groups.count == 1)
+    #expect(group.kind == "record")
+    #expect(group.identityName == "Watch")
+    #expect(group.samples.map { Double($0.canonicalValue) } == [9, 10, 100])
+    #expect(group.byRank().map(\.uuid) == (0..<3).map { group.uuid(ordinal: $0) })
+  }
+}
