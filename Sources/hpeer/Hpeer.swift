@@ -23,7 +23,8 @@ struct Hpeer: AsyncParsableCommand {
       """,
     version: version,
     groupedSubcommands: [
-      CommandGroup(name: "The record", subcommands: [Import.self, Types.self, Show.self, Delete.self, Digest.self]),
+      CommandGroup(
+        name: "The record", subcommands: [Import.self, Export.self, Types.self, Show.self, Delete.self, Digest.self]),
       CommandGroup(
         name: "Peers",
         subcommands: [Serve.self, Discover.self, Pair.self, Pull.self, VerifyCommand.self, Unpair.self]),

@@ -16,6 +16,7 @@ struct SampleReader: ~Copyable {
   private let identityNames: [String: String]
   private let batchSize: Int
   private var coder = BatchCoder()
+  private var plain: PlainRecordCoder
   private var drifting: [Sample] = []
   private var groups: [HeldGroup] = []
   private var heldCount = 0
@@ -45,6 +46,7 @@ struct SampleReader: ~Copyable {
     self.batchSize = max(1, batchSize)
     self.suspects = suspects
     self.identityNames = identityNames
+    plain = PlainRecordCoder(identityNames: identityNames)
     sideFiles = SideFiles(folder)
   }
 
@@ -59,6 +61,12 @@ struct SampleReader: ~Copyable {
     guard hasRoot else { return nil }
     report.version = version
     while true {
+      if stack.role == .root {
+        while coder.count < batchSize, let end = plain.next(scanner, &keys.dates, &coder, suspects) {
+          scanner.position = end
+        }
+        if coder.count >= batchSize { try send(to: deliver) }
+      }
       let token = try scanner.next()
       try meter.update(scanner.bytesRead, progress)
       switch token {
@@ -129,7 +137,7 @@ struct SampleReader: ~Copyable {
   ) throws {
     report.isComplete = stack.isEmpty && !scanner.endsInsideTag
     if !report.isComplete { report.end = scanner.tokenPosition }
-    report.records = typeCounts.total
+    report.records = typeCounts.total.merging(plain.records, uniquingKeysWith: +)
     report.utcOffset = report.utcOffset ?? keys.dates.offset.map { Int($0) }
     try readSideFiles(progress, deliver: deliver)
     var held = self.held

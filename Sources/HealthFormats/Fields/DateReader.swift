@@ -35,7 +35,7 @@ struct DateReader {
   }
 
   /// Seconds since 1970 of `2024-06-15 10:30:00 +0200`.
-  private mutating func usual(_ bytes: Bytes) -> Int64? {
+  mutating func usual(_ bytes: Bytes) -> Int64? {
     let raw = UnsafeRawPointer(bytes.start)
     let head = raw.loadUnaligned(as: UInt64.self)
     let tail = raw.loadUnaligned(fromByteOffset: 8, as: UInt16.self)

@@ -41,7 +41,7 @@ public enum SampleIdentity {
   /// - Parameter ordinal: 0, or the number of times that this very value has come back after another.
   public static func uuid(ofDrifting sample: Sample, ordinal: Int = 0) -> UUID {
     var key = Array("v1\u{1F}drifting\u{1F}\(sample.type.rawValue)\u{1F}\(sample.start.seconds)".utf8)
-    for field in sample.payload.canonicalFields {
+    for field in sample.driftingFields {
       key.append(0x1F)
       key.append(contentsOf: field.utf8)
     }
@@ -49,29 +49,45 @@ public enum SampleIdentity {
     return uuid(of: key)
   }
 
-  private static func uuid(of name: [UInt8]) -> UUID {
+  private static func uuid(of name: [UInt8]) -> UUID { name.withUnsafeBytes { uuid(ofName: $0) } }
+
+  /// The identity of a name that somebody has written as it is described above, for those who write a million of them.
+  public static func uuid(ofName name: UnsafeRawBufferPointer) -> UUID {
     var hasher = Insecure.SHA1()
     withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
-    name.withUnsafeBytes { hasher.update(bufferPointer: $0) }
-    var digest = [UInt8](hasher.finalize())
-    digest[6] = digest[6] & 0x0F | 0x50
-    digest[8] = digest[8] & 0x3F | 0x80
-    return UUID(
-      uuid: (
-        digest[0], digest[1], digest[2], digest[3], digest[4], digest[5], digest[6], digest[7], digest[8], digest[9],
-        digest[10], digest[11], digest[12], digest[13], digest[14], digest[15]
-      ))
+    hasher.update(bufferPointer: name)
+    // SHA-1 gives 20 bytes, of which a UUID takes 16.
+    var uuid = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
+    uuid.6 = uuid.6 & 0x0F | 0x50
+    uuid.8 = uuid.8 & 0x3F | 0x80
+    return UUID(uuid: uuid)
   }
 }
 
-extension Payload {
-  /// The content of the payloads whose values drift, as text in a fixed order.
-  fileprivate var canonicalFields: [String] {
-    switch self {
+extension Sample {
+  /// What a sample whose value drifts says, as text in a fixed order; where a type and a start may have several readings,
+  /// also what else tells those apart.
+  fileprivate var driftingFields: [String] {
+    switch payload {
     case .activitySummary(let summary):
       [summary.date] + summary.attributes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
     case .characteristic(let characteristic): [characteristic.value]
-    default: [kind]
+    case .quantity(let quantity):
+      [payload.kind, String(end.seconds), source.name, "\(quantity.value)", quantity.unit]
+    case .unknown(let kind, let content):
+      // Any JSON value can be written as JSON.
+      [kind, String(end.seconds), source.name, (try? CanonicalJSON.encode(content)) ?? ""]
+    default: [payload.kind]
+    }
+  }
+
+  /// Whether two samples whose values drift are readings of one thing, of which only the newer counts: of a
+  /// characteristic, of a day's activity, or of one number for the same time and from the same source.
+  public func isReading(ofSameAs other: Sample) -> Bool {
+    guard type == other.type, start == other.start else { return false }
+    switch payload {
+    case .activitySummary, .characteristic: return true
+    default: return end == other.end && source.name.isExactly(other.source.name)
     }
   }
 }

@@ -63,10 +63,11 @@ public struct SampleTypeCatalogue: Sendable {
     byIdentifier[type.rawValue].map { entries[$0] }
   }
 
-  /// The type that a person means by `text`: a HealthKit identifier or a short name in any case; `nil` when neither.
+  /// The type that a person means by `text`: a HealthKit identifier, a short name in any case, or a metric of Health Auto
+  /// Export (`hae.step_count`); `nil` when none of these.
   public func type(named text: String) -> SampleType? {
     if let index = byIdentifier[text] ?? byName[text.lowercased()] { return entries[index].type }
-    return text.hasPrefix("HK") ? SampleType(text) : nil
+    return text.hasPrefix("HK") || text.hasPrefix("hae.") ? SampleType(text) : nil
   }
 
   /// The short names closest to a mistyped one, best first, for "did you mean".

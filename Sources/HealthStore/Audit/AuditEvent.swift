@@ -28,6 +28,8 @@ public struct AuditEvent: Hashable, Sendable {
     case verifyFailed = "verify.failed"
     case importStarted = "import.started"
     case imported = "import"
+    case exportStarted = "export.started"
+    case exported = "export"
     case deleted = "delete"
     case auditPruned = "audit.pruned"
   }

@@ -45,8 +45,8 @@ extension HealthStore {
 
   /// Adds samples whose values change from one reading to the next, such as a day's activity summary.
   ///
-  /// A newer reading (by ``Sample/created``) of the same type and start takes the place of the older one: a tombstone
-  /// and an addition. An older reading changes nothing.
+  /// A newer reading (by ``Sample/created``) of the same thing (``Sample/isReading(ofSameAs:)``) takes the place of the older
+  /// one: a tombstone and an addition. An older reading changes nothing.
   @discardableResult
   public func replace(drifting samples: [Sample]) async throws(StoreError) -> WriteSummary {
     try await write { [self] db in try replace(drifting: samples, db: db) }
@@ -70,18 +70,18 @@ extension HealthStore {
     return writer.summary
   }
 
-  private func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
+  func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
     var writer = try SampleWriter(db, epochs: epochs)
-    var unchanged = 0
+    var unchanged: [SampleType: Int] = [:]
     for sample in samples {
       let type = try sample.type.id(in: db)
       let present = try StoredSamples.fetch(db, where: "type = ? AND start = ?") {
         $0.bind(type)
         $0.bind(sample.start.microseconds)
-      }
+      }.filter { $0.isReading(ofSameAs: sample) }
       let read = sample.created ?? .distantPast
       if present.contains(where: { $0.payload == sample.payload || $0.created ?? .distantPast > read }) {
-        unchanged += 1
+        unchanged[sample.type, default: 0] += 1
         continue
       }
       // A value that comes back after another has a tombstone of its own: it needs a new identity.
@@ -98,7 +98,7 @@ extension HealthStore {
     }
     try writer.finish()
     var summary = writer.summary
-    summary.unchanged += unchanged
+    for (type, count) in unchanged { summary.add(.init(unchanged: count), of: type) }
     return summary
   }
 }

@@ -13,13 +13,17 @@ struct BatchCoder {
   var units = ExactIndex<String>()
   var sources = ExactIndex<Source>()
   var devices = ExactIndex<Device>()
-  private var metadata = ExactIndex<String>()
+  /// Texts of this batch: those that were looked up, and those that somebody else keeps apart.
+  private var metadata: [String] = []
+  private var metadataIndices: [String: UInt32] = [:]
   var payloads: [String] = []
   /// Of ``payloads``.
   private(set) var payloadBytes = 0
   var samples: [CodedSample] = []
   /// Changes when the indices that were given out are no longer valid.
   private(set) var generation = 0
+  /// The number of this batch: indices of metadata are its own.
+  private(set) var batch = 0
 
   var count: Int { samples.count }
 
@@ -40,27 +44,43 @@ struct BatchCoder {
         payload: payload.json.map { _ in UInt32(payloads.count - 1) }))
   }
 
-  /// - Parameter text: as ``MetadataText`` writes it. Valid for this batch only.
-  mutating func index(ofMetadata text: String) -> UInt32 { metadata.index(of: text) }
+  private mutating func index(ofMetadata text: String) -> UInt32 {
+    // Equal for `==` may still be spelt in two ways.
+    if let known = metadataIndices[text], metadata[Int(known)].isExactly(text) { return known }
+    let index = append(metadata: text)
+    metadataIndices[text] = index
+    return index
+  }
+
+  /// - Parameter text: as ``MetadataText`` writes it.
+  mutating func append(metadata text: String) -> UInt32 {
+    metadata.append(text)
+    return UInt32(metadata.count - 1)
+  }
 
   /// What has been added since the last time.
   mutating func take() -> CodedChanges {
     let changes = CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
-      metadata: metadata.values, payloads: payloads, samples: samples)
+      metadata: metadata, payloads: payloads, samples: samples)
     let count = samples.count
     samples = []
     samples.reserveCapacity(count)
     payloads = []
     payloadBytes = 0
-    metadata = ExactIndex()
+    metadata = []
+    metadataIndices = [:]
+    batch += 1
     let largest = max(
       types.values.count, kinds.values.count, units.values.count, sources.values.count, devices.values.count)
-    if largest > Self.dictionaryLimit { self = BatchCoder(generation: generation + 1) }
+    if largest > Self.dictionaryLimit { self = BatchCoder(generation: generation + 1, batch: batch) }
     return changes
   }
 
   init() {}
 
-  private init(generation: Int) { self.generation = generation }
+  private init(generation: Int, batch: Int) {
+    self.generation = generation
+    self.batch = batch
+  }
 }

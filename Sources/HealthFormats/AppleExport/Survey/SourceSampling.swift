@@ -24,19 +24,19 @@ struct SourceSampling {
     return sampled.count - 1
   }
 
-  /// Counts a key of a source, and asks for it when it is one to keep.
-  mutating func note(_ number: Int, key: () -> ExportSurvey.SampledKey) {
-    let seen = sampled[number].seen
-    sampled[number].seen = seen + 1
-    guard seen & (sampled[number].stride - 1) == 0 else { return }
+  /// Counts a key of a source. True when it is one to keep: ``keep(_:of:)`` it then.
+  mutating func wantsNext(of number: Int) -> Bool {
+    sampled[number].seen += 1
+    guard (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0 else { return false }
     if sampled[number].keys.count == Self.limit {
       // Every other one, and from now on half as many.
       sampled[number].keys = stride(from: 0, to: Self.limit, by: 2).map { sampled[number].keys[$0] }
       sampled[number].stride *= 2
-      guard seen & (sampled[number].stride - 1) == 0 else { return }
     }
-    sampled[number].keys.append(key())
+    return (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0
   }
+
+  mutating func keep(_ key: ExportSurvey.SampledKey, of number: Int) { sampled[number].keys.append(key) }
 
   var keys: [String: [ExportSurvey.SampledKey]] { names.mapValues { sampled[$0].keys } }
 }

@@ -9,7 +9,7 @@ struct SurveyPass: ~Copyable {
   private var filter: KeyFilter
   private var survey = ExportSurvey()
   private var sampling = SourceSampling()
-  private var typeCounts = RunLengthCounts()
+  private var plain = PlainSurveyor()
 
   init(source: any ByteSource, chunkSize: Int, totalBytes: Int64) {
     scanner = XMLScanner(source: source, chunkSize: chunkSize)
@@ -26,6 +26,9 @@ struct SurveyPass: ~Copyable {
     guard hasRoot else { return nil }
     survey.version = version
     while true {
+      if stack.role == .root {
+        while let end = plain.next(scanner, &keys.dates, &filter, &sampling) { scanner.position = end }
+      }
       let token = try scanner.next()
       try meter.update(scanner.bytesRead, progress)
       switch token {
@@ -42,7 +45,7 @@ struct SurveyPass: ~Copyable {
     survey.isComplete = stack.isEmpty && !scanner.endsInsideTag
     if !survey.isComplete { survey.end = scanner.tokenPosition }
     survey.xmlBytes = scanner.bytesRead
-    survey.records = typeCounts.total
+    survey.records = plain.records
     survey.utcOffset = survey.utcOffset ?? keys.dates.offset.map { Int($0) }
     survey.sources = sampling.keys
     survey.suspects = filter.suspects
@@ -112,12 +115,12 @@ struct SurveyPass: ~Copyable {
     guard let key = try? keys.key(kind, CommonAttributes(scanner), in: scanner) else { return }
     filter.insert(isNested ? ~key.hash : key.hash, suspect: key.hash)
     if isNested { return }
-    if kind == .record { typeCounts.add(key.type.text) }
-    guard let number = sampling.number(of: key.source.text) else { return }
-    sampling.note(number) {
+    if kind == .record { plain.count(key.type.text) }
+    guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return }
+    sampling.keep(
       ExportSurvey.SampledKey(
-        kind: key.kind.identity, type: SampleType(key.type.text), start: key.start, end: key.end, created: key.created)
-    }
+        kind: key.kind.identity, type: SampleType(key.type.text), start: key.start, end: key.end, created: key.created),
+      of: number)
   }
 
   private func attribute(_ name: StaticString) -> String? {

@@ -6,7 +6,8 @@ enum FuzzTarget {
     "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "beats": beats, "change-columns": changeColumns,
     "change-feed": changeFeed,
     "change-token": changeToken, "credentials": credentials, "curve-points": curvePoints, "export-fields": exportFields,
-    "digest": digest, "ecg-csv": electrocardiogramFile, "gpx": gpx, "http-query": httpQuery,
+    "digest": digest, "ecg-csv": electrocardiogramFile, "gpx": gpx, "hae-json": haeJSON, "hpeer-csv": hpeerCSV,
+    "hpeer-json": hpeerJSON, "http-query": httpQuery,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
     "txt-record": txtRecord, "zip": zipFile,
   ]

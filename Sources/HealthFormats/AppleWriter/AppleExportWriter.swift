@@ -1,0 +1,95 @@
+import HealthModel
+
+/// Writes an `export.xml` as the Health app writes it: version 14 of the document type, the same order of elements and of
+/// attributes, one offset for all dates.
+///
+/// What an import of Apple's export made of it is written back; `docs/formats.md` lists what may differ. What HealthKit's
+/// export has no element for, such as samples of another app's own types, is left out.
+public struct AppleExportWriter {
+  /// Where the elements of a type belong in the file.
+  public enum Section: Int, Sendable, CaseIterable {
+    case characteristics, records, correlations, others, workouts, activitySummaries
+    /// Apple's export has no element for these.
+    case none
+  }
+
+  let text: AppleText
+  private let exportDate: Timestamp
+  private let locale: String
+  var output = XMLOutput()
+
+  /// - Parameters:
+  ///   - exportDate: when the export was made.
+  ///   - offset: seconds east of UTC, in whole minutes, that all dates are printed with.
+  public init(exportDate: Timestamp, offset: Int, locale: String = "en_US") {
+    self.exportDate = exportDate
+    self.locale = locale
+    text = AppleText(offset: offset)
+  }
+
+  /// Where `sample` belongs.
+  public static func section(of sample: Sample) -> Section {
+    switch sample.payload {
+    case .characteristic: .characteristics
+    case .quantity, .category: sample.type.rawValue.hasPrefix("hae.") ? .none : .records
+    case .correlation: .correlations
+    case .workout: .workouts
+    case .activitySummary: .activitySummaries
+    case .workoutRoute, .electrocardiogram, .audiogram, .visionPrescription, .clinicalRecord: .none
+    case .unknown(let kind, let content):
+      kind == "record" ? .records : ForeignElement(kind, content) == nil ? .none : .others
+    }
+  }
+
+  /// What comes before the first sample.
+  ///
+  /// - Parameter characteristics: all of the person's.
+  public mutating func begin(characteristics: [Sample]) {
+    output.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(AppleDocumentType.text)\n")
+    output.start("HealthData")
+    output.attribute("locale", locale)
+    output.start("ExportDate")
+    output.attribute("value", text.date(exportDate))
+    output.end()
+    output.start("Me")
+    var values: [String: String] = [:]
+    // The newest of two.
+    for sample in characteristics.sorted(by: { $0.created ?? $0.start < $1.created ?? $1.start }) {
+      if case .characteristic(let value) = sample.payload { values[sample.type.rawValue] = value.value }
+    }
+    for name in Self.characteristics { output.attribute(name, values.removeValue(forKey: name) ?? "") }
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
+      output.attribute(name, value)
+    }
+    output.end()
+  }
+
+  /// In the order of the document type; the Health app prints an empty text for what the person has not told.
+  private static let characteristics = [
+    "DateOfBirth", "BiologicalSex", "BloodType", "FitzpatrickSkinType", "CardioFitnessMedicationsUse",
+  ].map { "HKCharacteristicTypeIdentifier\($0)" }
+
+  /// Writes the element of a sample.
+  ///
+  /// - Parameter related: the members of a correlation.
+  /// - Returns: false for a sample that Apple's export has no element for.
+  public mutating func append(_ sample: Sample, related: [Sample] = []) -> Bool {
+    switch Self.section(of: sample) {
+    case .records: record(sample)
+    case .correlations: correlation(sample, members: related)
+    case .workouts: workout(sample)
+    case .activitySummaries: activitySummary(sample)
+    case .others: other(sample)
+    // Of which `Me` holds all.
+    case .characteristics: return true
+    case .none: return false
+    }
+    return true
+  }
+
+  /// What comes after the last sample.
+  public mutating func end() { output.end() }
+
+  /// The bytes that have been written since the last call.
+  public mutating func take() -> [UInt8] { output.take() }
+}

@@ -1,0 +1,78 @@
+import HealthModel
+
+/// Writes elements as Apple's export has them: one a line, indented by depth, all content in attributes.
+struct XMLOutput {
+  private(set) var bytes: [UInt8] = []
+  private var open: [String] = []
+  /// Whether the last start tag has not been closed yet.
+  private var isInTag = false
+
+  mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  mutating func start(_ name: String) {
+    finishTag(">\n")
+    bytes.append(contentsOf: repeatElement(0x20, count: open.count))
+    write("<\(name)")
+    open.append(name)
+    isInTag = true
+  }
+
+  /// An attribute of the element that was started last; none where there is no value.
+  mutating func attribute(_ name: String, _ value: String?) {
+    guard let value else { return }
+    write(" \(name)=\"")
+    append(escaped: value)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  mutating func end() {
+    guard let name = open.popLast() else { return }
+    if isInTag {
+      isInTag = false
+      write("/>\n")
+    } else {
+      bytes.append(contentsOf: repeatElement(0x20, count: open.count))
+      write("</\(name)>\n")
+    }
+  }
+
+  private mutating func finishTag(_ text: String) {
+    if isInTag { write(text) }
+    isInTag = false
+  }
+
+  /// What has been written since the last call.
+  mutating func take() -> [UInt8] {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
+  }
+
+  /// Characters that XML 1.0 cannot say (section 2.2) are left out.
+  private mutating func append(escaped text: String) {
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "&"): write("&amp;")
+      case UInt8(ascii: "<"): write("&lt;")
+      case UInt8(ascii: ">"): write("&gt;")
+      case UInt8(ascii: "\""): write("&quot;")
+      // A parser would make spaces of them (section 3.3.3).
+      case 0x09, 0x0A, 0x0D: write("&#\(byte);")
+      case 0..<0x20: break
+      default: bytes.append(byte)
+      }
+    }
+  }
+
+  /// Whether a text can be the name of an attribute.
+  static func isName(_ text: String) -> Bool {
+    guard let first = text.unicodeScalars.first, isNameStart(first) else { return false }
+    return text.unicodeScalars.allSatisfy {
+      isNameStart($0) || ("0"..."9").contains($0) || $0 == "-" || $0 == "."
+    }
+  }
+
+  private static func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
+    ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || scalar == "_"
+      || scalar.value >= 0xC0 && scalar.properties.isAlphabetic
+  }
+}

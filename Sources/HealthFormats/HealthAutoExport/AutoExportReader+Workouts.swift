@@ -1,0 +1,107 @@
+import Foundation
+import HealthModel
+
+/// Workouts: whole as `hae.workout`, and as HealthKit's where they have its UUID.
+extension AutoExportReader {
+  mutating func workout(_ members: [String: JSONValue], weight: Int, _ line: () -> Int) throws {
+    var members = members
+    // The app's own slip.
+    if let value = members.removeValue(forKey: "intesity"), members["intensity"] == nil { members["intensity"] = value }
+    guard let start = date(members["start"], line) else {
+      return collector.report.skipped.add("workouts: a workout without a readable start", line: line)
+    }
+    let end = date(members["end"], line) ?? start
+    let source = Source(name: Self.appName)
+    if hasSwappedUnits(members) {
+      collector.report.remarks.add("workout whose energy has the units of another (kJ and kcal swapped)", line: line)
+    }
+    if let id = Self.text(members["id"]).flatMap(UUID.init(uuidString:)) {
+      try collector.add(
+        Sample(
+          uuid: id, type: .workout, start: start, end: end, source: source, metadata: workoutMetadata(members),
+          payload: .workout(workout(members, start: start, end: end))))
+    }
+    try add(
+      drifting: Sample(
+        uuid: Self.noIdentity, type: SampleType("hae.workout"), start: start, end: end, source: source,
+        payload: .foreign(Self.payloadKind, .object(members))), weight: weight)
+  }
+
+  private func workout(_ members: [String: JSONValue], start: Timestamp, end: Timestamp) -> Workout {
+    var workout = Workout(activityType: Self.activityType(Self.text(members["name"]) ?? ""))
+    workout.duration = Self.number(members["duration"])
+    let energy = Self.quantity(members["activeEnergyBurned"]).map { energy in
+      hasSwappedUnits(members) ? Quantity(energy.value, seriesEnergy(members)?.unit ?? energy.unit) : energy
+    }
+    workout.totals["totalEnergyBurned"] = energy
+    workout.totals["totalDistance"] = Self.quantity(members["distance"])
+    workout.totals["totalSwimmingStrokeCount"] = Self.quantity(members["totalSwimmingStrokeCount"])
+    workout.totals["totalFlightsClimbed"] = Self.quantity(members["flightsClimbed"])
+    var rates: [String: JSONValue] = [:]
+    if case .object(let object)? = members["heartRate"] { rates = object }
+    let (average, maximum) = (rates["avg"] ?? members["avgHeartRate"], rates["max"] ?? members["maxHeartRate"])
+    let statistics = WorkoutStatistics(
+      type: SampleType("HKQuantityTypeIdentifierHeartRate"), start: start, end: end, average: Self.rate(average),
+      minimum: Self.rate(rates["min"]), maximum: Self.rate(maximum), unit: "count/min")
+    if statistics.average != nil || statistics.minimum != nil || statistics.maximum != nil {
+      workout.statistics = [statistics]
+    }
+    return workout
+  }
+
+  private func workoutMetadata(_ members: [String: JSONValue]) -> Metadata {
+    var metadata: Metadata = [:]
+    if case .bool(let isIndoor)? = members["isIndoor"] { metadata["HKIndoorWorkout"] = .bool(isIndoor) }
+    for key in ["name", "location"] { metadata["hae.\(key)"] = Self.text(members[key]).map { .string($0) } }
+    return metadata
+  }
+
+  /// HealthKit's activity where the name is its English one; a name in another language stays as it is.
+  private static func activityType(_ name: String) -> WorkoutActivityType {
+    let places = ["Outdoor ", "Indoor ", "Pool ", "Open Water "]
+    let bare = places.first { name.hasPrefix($0) }.map { String(name.dropFirst($0.count)) } ?? name
+    let plain = ["Walk": "Walking", "Run": "Running", "Cycle": "Cycling", "Swim": "Swimming"][bare] ?? bare
+    let type = WorkoutActivityType(exported: "HKWorkoutActivityType" + plain.filter { $0 != " " })
+    if case .value = type { return type }
+    return .name(name)
+  }
+
+  // MARK: Energy
+
+  /// Whether the total and the series beside it agree once their units are exchanged, and do not as they are.
+  private func hasSwappedUnits(_ members: [String: JSONValue]) -> Bool {
+    guard let total = Self.quantity(members["activeEnergyBurned"]), let series = seriesEnergy(members),
+      total.unit != series.unit, total.value > 0, series.value > 0,
+      let plain = UnitConversion.convert(series.value, from: series.unit, to: total.unit),
+      let exchanged = UnitConversion.convert(series.value, from: total.unit, to: series.unit)
+    else { return false }
+    func agrees(_ value: Double) -> Bool { abs(value - total.value) <= 0.02 * total.value }
+    return agrees(exchanged) && !agrees(plain)
+  }
+
+  private func seriesEnergy(_ members: [String: JSONValue]) -> Quantity? {
+    guard case .array(let points)? = members["activeEnergy"] else { return nil }
+    let quantities = points.compactMap { Self.quantity($0) }
+    guard let unit = quantities.first?.unit, quantities.allSatisfy({ $0.unit == unit }) else { return nil }
+    return Quantity(quantities.reduce(0) { $0 + $1.value }, unit)
+  }
+
+  // MARK: Members
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let integer)?: Double(integer)
+    case .number(let number)?: number
+    default: nil
+    }
+  }
+
+  /// `{qty, units}`.
+  private static func quantity(_ value: JSONValue?) -> Quantity? {
+    guard case .object(let members)? = value, let number = number(members["qty"]) else { return nil }
+    return Quantity(number, text(members["units"]) ?? "")
+  }
+
+  /// `{qty, units}` or a bare number, in beats per minute.
+  private static func rate(_ value: JSONValue?) -> Double? { number(value) ?? quantity(value)?.value }
+}

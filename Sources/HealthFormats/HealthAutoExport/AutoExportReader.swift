@@ -1,0 +1,164 @@
+import Foundation
+import HealthModel
+
+/// The second walk along a file: makes samples. See ``HealthAutoExport``.
+struct AutoExportReader: AutoExportVisitor {
+  let survey: AutoExportSurvey
+  let asOf: Timestamp
+  let period: AggregationPeriod
+  var collector: SampleCollector
+  private var metric = -1
+
+  init(survey: AutoExportSurvey, asOf: Timestamp, period: AggregationPeriod, collector: SampleCollector) {
+    (self.survey, self.asOf, self.period, self.collector) = (survey, asOf, period, collector)
+  }
+
+  /// The name of payloads that are the file's own members.
+  static let payloadKind = "healthAutoExport"
+  /// Of points and workouts without a source.
+  static let appName = "Health Auto Export"
+
+  // MARK: Metrics
+
+  mutating func beginMetric() { metric += 1 }
+  // Known from the first walk.
+  mutating func metric(name: String) {}
+  mutating func metric(units: String) {}
+
+  mutating func point(_ point: JSONValue, line: () -> Int) throws {
+    guard let name = survey.metrics[metric].name, !name.isEmpty else {
+      return collector.report.skipped.add("point of a metric without a name", line: line)
+    }
+    guard case .object(var members) = point else {
+      return collector.report.skipped.add("\(name): a point that is no object", line: line)
+    }
+    let units = survey.metrics[metric].units
+    let source = Self.source(&members, ["source", "sleepSource", "inBedSource"])
+    if let start = date(members["startDate"], line), let end = date(members["endDate"], line) {
+      // Samples, such as the segments of a night.
+      for key in ["date", "startDate", "endDate"] { members[key] = nil }
+      let (payload, metadata) = Self.content(members, units)
+      return try add(
+        fixed: Sample(
+          uuid: Self.noIdentity, type: Self.type(name), start: start, end: end, source: source, metadata: metadata,
+          payload: payload))
+    }
+    guard let start = date(members.removeValue(forKey: "date"), line) else {
+      return collector.report.skipped.add("\(name): a point without a readable date", line: line)
+    }
+    guard members.contains(where: { $0.value != .null }) else {
+      return collector.report.skipped.add("\(name): a point without a value", line: line)
+    }
+    let isNight = members["sleepStart"] != nil || members["sleepEnd"] != nil
+    var (payload, metadata) = Self.content(members, units)
+    var sample = Sample(
+      uuid: Self.noIdentity, type: Self.type(name), start: start, end: start, source: source, metadata: metadata,
+      payload: payload)
+    if period == .none, !isNight { return try add(fixed: sample) }
+    sample.end = isNight ? start : period.end(of: start)
+    metadata["hpeer.aggregation"] = .string(isNight ? "night" : period.rawValue)
+    sample.metadata = metadata
+    try add(drifting: sample)
+  }
+
+  /// A quantity where the members are one, with short texts as metadata; else the members as they are.
+  private static func content(_ members: [String: JSONValue], _ units: String?) -> (Payload, Metadata) {
+    var metadata: Metadata = [:]
+    var others = members.filter { $0.value != .null }
+    let quantity: Double? =
+      switch others.removeValue(forKey: "qty") {
+      case .integer(let integer): Double(integer)
+      case .number(let number): number
+      default: nil
+      }
+    for (key, value) in others { if case .string(let text) = value { metadata["hae.\(key)"] = .string(text) } }
+    if let quantity, metadata.count == others.count { return (.quantity(Quantity(quantity, units ?? "")), metadata) }
+    var content = members.filter { $0.value != .null }
+    if let units { content["units"] = .string(units) }
+    return (.foreign(payloadKind, .object(content)), [:])
+  }
+
+  /// `hae.step_count`. A name that the app once misspelled is one with its right spelling.
+  static func type(_ name: String) -> SampleType {
+    SampleType("hae." + (name == "monosaturated_fat" ? "monounsaturated_fat" : name))
+  }
+
+  // MARK: Lists
+
+  mutating func unknown(_ name: String, line: () -> Int) {
+    collector.report.skipped.add("\(name) is unknown", line: line)
+  }
+
+  mutating func element(of list: String, _ element: JSONValue, weight: Int, line: () -> Int) throws {
+    guard case .object(var members) = element else {
+      return collector.report.skipped.add("\(list): an element that is no object", line: line)
+    }
+    if list == "workouts" { return try workout(members, weight: weight, line) }
+    let names = [("start", "end"), ("startDate", "endDate"), ("date", "date")]
+    guard let (first, last) = names.first(where: { members[$0.0] != nil }), let start = date(members[first], line)
+    else {
+      return collector.report.skipped.add("\(list): an element without a readable date", line: line)
+    }
+    let end = date(members[last], line) ?? start
+    let id = Self.text(members["id"]).flatMap(UUID.init(uuidString:))
+    let source = Self.source(&members, ["source"])
+    var sample = Sample(
+      uuid: id ?? Self.noIdentity, type: Self.type(Self.snakeCase(list)), start: start, end: end, source: source,
+      payload: .foreign(Self.payloadKind, .object(members)))
+    if id == nil { sample.uuid = try Self.identity(of: sample) }
+    try collector.add(sample, weight: weight)
+  }
+
+  /// `state_of_mind` for `stateOfMind`, as the metrics are called.
+  private static func snakeCase(_ name: String) -> String {
+    name.map { $0.isUppercase ? "_" + $0.lowercased() : String($0) }.joined()
+  }
+
+  // MARK: Samples
+
+  mutating func add(drifting sample: Sample, weight: Int = 0) throws {
+    var sample = sample
+    sample.created = asOf
+    sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+    try collector.add(sample, weight: weight, isDrifting: true)
+  }
+
+  private mutating func add(fixed sample: Sample) throws {
+    var sample = sample
+    sample.uuid = try Self.identity(of: sample)
+    try collector.add(sample)
+  }
+
+  static var noIdentity: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+
+  /// Of a sample that no reading replaces: all that it says.
+  private static func identity(of sample: Sample) throws -> UUID {
+    let content = try CodedPayload(sample.payload)
+    let parts = [
+      payloadKind, content.number.map { "\($0)" } ?? "", content.unit ?? "", content.json ?? "",
+      MetadataText.encode(sample.metadata),
+    ]
+    return SampleIdentity.uuid(
+      kind: parts.joined(separator: "\u{1F}"), type: sample.type, source: sample.source.name, start: sample.start,
+      end: sample.end, created: nil, ordinal: 0)
+  }
+
+  mutating func date(_ value: JSONValue?, _ line: () -> Int) -> Timestamp? {
+    guard let text = Self.text(value), let date = AutoExportDate(text) else { return nil }
+    if !date.hasOffset { collector.report.remarks.add("date without an offset", line: line) }
+    return date.instant
+  }
+
+  static func text(_ value: JSONValue?) -> String? {
+    guard case .string(let text)? = value else { return nil }
+    return text
+  }
+
+  /// Takes the sources out of the members. `Watch|iPhone` and `iPhone|Watch` are one: the app has no order.
+  private static func source(_ members: inout [String: JSONValue], _ keys: [String]) -> Source {
+    let names = keys.compactMap { text(members.removeValue(forKey: $0)) }
+      .flatMap { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }.filter { !$0.isEmpty }
+    let sorted = Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return Source(name: sorted.isEmpty ? appName : sorted.joined(separator: "|"))
+  }
+}

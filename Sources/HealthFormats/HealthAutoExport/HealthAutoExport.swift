@@ -1,0 +1,95 @@
+import Foundation
+import HealthModel
+
+/// A JSON file of the app Health Auto Export: what its REST automations send and its exports hold, version 1 and 2.
+///
+/// Its numbers are aggregates, not samples of HealthKit, and so have types of their own: `hae.` and the metric's name as
+/// the file has it, such as `hae.step_count`. They never take the place of a sample, nor are they counted among samples.
+///
+/// - A point `{date, qty, source}` is a quantity in the file's unit; one that says more (`Min`, `Avg`, `Max`, sleep, blood
+///   pressure) keeps its members as a payload of kind `healthAutoExport`. It is the reading of a metric, for a date and a
+///   period, from a sorted list of sources; the newest reading replaces older ones. How new it is, the file does not say:
+///   as new as the newest date in the file, unless the caller knows better.
+/// - A point of a file that is not aggregated, a segment of sleep, and what the other lists hold (`hae.ecg`,
+///   `hae.state_of_mind`, ...) are what they are, and never replaced.
+/// - A workout is kept whole as `hae.workout`. With a UUID as its `id` it is HealthKit's, and also comes as a workout under
+///   that UUID.
+public struct HealthAutoExport: Sendable {
+  enum Origin: Sendable {
+    case file(path: String)
+    case memory([UInt8])
+  }
+
+  let origin: Origin
+  public let path: String
+  public let totalBytes: Int64
+
+  /// What ``read(asOf:period:batchSize:progress:deliver:)`` reports when it is done: the file is read twice.
+  public var workBytes: Int64 { 2 * totalBytes }
+
+  /// One point or workout, in bytes; a workout holds its route and its heart rates.
+  static let maximumValue = 64 << 20
+
+  init(path: String, totalBytes: Int64) {
+    (self.path, self.totalBytes) = (path, totalBytes)
+    origin = .file(path: path)
+  }
+
+  init(bytes: [UInt8]) {
+    (path, totalBytes) = ("memory", Int64(bytes.count))
+    origin = .memory(bytes)
+  }
+
+  /// Reads the file in memory for its largest point or workout. Blocks: call it on a thread of your own.
+  ///
+  /// - Parameters:
+  ///   - asOf: when the file was made, where that is known.
+  ///   - period: what its points stand for, where that is known; else told by their dates.
+  /// - Throws: ``SampleFileError`` or ``ImportError``, or what the closures throw.
+  public func read(
+    asOf: Timestamp? = nil, period: AggregationPeriod? = nil, batchSize: Int = 10_000,
+    progress: @escaping (_ bytes: Int64) throws -> Void = { _ in }, deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    try read(
+      asOf: asOf, period: period, batchSize: batchSize, chunkSize: 256 << 10, progress: progress, deliver: deliver)
+  }
+
+  func read(
+    asOf: Timestamp? = nil, period: AggregationPeriod? = nil, batchSize: Int, chunkSize: Int,
+    progress: @escaping (Int64) throws -> Void = { _ in }, deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    var survey = AutoExportSurvey()
+    do {
+      try AutoExportWalk.walk(scanner(chunkSize), into: &survey, progress)
+    } catch SampleFileError.endsEarly {
+      // The second time it ends there too, after what is whole.
+    }
+    let base = totalBytes
+    var reader = AutoExportReader(
+      survey: survey, asOf: asOf ?? survey.newest ?? modified, period: period ?? survey.periods.period,
+      collector: SampleCollector(size: batchSize, deliver: deliver))
+    do {
+      try AutoExportWalk.walk(scanner(chunkSize), into: &reader) { try progress(base + $0) }
+      reader.collector.report.isComplete = true
+    } catch SampleFileError.endsEarly(_, let position) {
+      reader.collector.report.end = position
+    }
+    return try reader.collector.finish()
+  }
+
+  private func scanner(_ chunkSize: Int) throws(ImportError) -> JSONScanner {
+    let source: any ByteSource =
+      switch origin {
+      case .memory(let bytes): MemorySource(bytes)
+      case .file(let path): SizedSource(try FileSource(path: path), path: path, size: totalBytes)
+      }
+    return JSONScanner(source: source, path: path, chunkSize: chunkSize)
+  }
+
+  /// When the file was written last; of one in memory the beginning of time.
+  private var modified: Timestamp {
+    var status = stat()
+    guard case .file(let path) = origin, stat(path, &status) == 0 else { return Timestamp(seconds: 0) }
+    return Timestamp(seconds: Int64(status.st_mtim.tv_sec))
+  }
+}

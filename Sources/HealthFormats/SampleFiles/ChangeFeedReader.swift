@@ -1,0 +1,50 @@
+import Foundation
+import HealthModel
+
+/// Reads the change feed as a server sends it in lines, saved to a file: additions, deletions, and tokens, which mean
+/// nothing here. A line may also be a bare sample.
+enum ChangeFeedReader {
+  private enum Line: Decodable {
+    case added(Sample)
+    case deleted(Tombstone)
+    case token
+    case error
+
+    private enum Key: String, CodingKey { case added, deleted, token, error, uuid }
+
+    init(from decoder: any Decoder) throws {
+      let object = try decoder.container(keyedBy: Key.self)
+      if object.contains(.uuid) {
+        self = .added(try Sample(from: decoder))
+      } else if let sample = try object.decodeIfPresent(Sample.self, forKey: .added) {
+        self = .added(sample)
+      } else if let tombstone = try object.decodeIfPresent(Tombstone.self, forKey: .deleted) {
+        self = .deleted(tombstone)
+      } else if object.contains(.token) {
+        self = .token
+      } else if object.contains(.error) {
+        self = .error
+      } else {
+        throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no change"))
+      }
+    }
+  }
+
+  static func read(
+    _ scanner: consuming JSONScanner, into collector: inout SampleCollector, _ progress: (Int64) throws -> Void
+  ) throws {
+    let decoder = JSONDecoder()
+    while try scanner.peek() != nil {
+      let (line, weight) = try scanner.decode(Line.self, with: decoder)
+      switch line {
+      case .added(let sample): try collector.add(sample, weight: weight)
+      case .deleted(let tombstone): try collector.add(tombstone)
+      case .token: break
+      case .error:
+        let place = scanner.position.line
+        collector.report.remarks.add("the server that sent the feed stopped in the middle") { place }
+      }
+      try progress(scanner.bytesRead)
+    }
+  }
+}

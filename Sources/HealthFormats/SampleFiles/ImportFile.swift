@@ -1,0 +1,112 @@
+import Foundation
+import HealthModel
+
+/// What a person may give to import, recognised by its content: names say nothing.
+public enum ImportFile: Sendable {
+  /// Apple's export: a zip, an XML file, or an unpacked folder.
+  case appleHealth(AppleHealthExport)
+  /// hpeer's own JSON and CSV, and a saved change feed.
+  case samples(SampleFile)
+  case healthAutoExport(HealthAutoExport)
+
+  /// - Throws: ``SampleFileError`` or ``ImportError`` for what is none of these.
+  public static func recognise(_ path: String) throws -> ImportFile {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return .appleHealth(try AppleHealthExport(path: path))
+    }
+    let source = try FileSource(path: path)
+    let head = try source.prefix(ExportLocator.sniffSize)
+    source.close()
+    let size = Int64(status.st_size)
+    switch SampleFileKind(head) {
+    case .samples(let format): return .samples(SampleFile(format: format, path: path, totalBytes: size))
+    case .healthAutoExport: return .healthAutoExport(HealthAutoExport(path: path, totalBytes: size))
+    case .synchronisationFile: throw SampleFileError.synchronisationFile(path: path)
+    case nil: return .appleHealth(try AppleHealthExport(path: path))
+    }
+  }
+
+  /// What reading it reports as progress when it is done.
+  public var workBytes: Int64 {
+    switch self {
+    case .appleHealth(let export): export.workBytes
+    case .samples(let file): file.workBytes
+    case .healthAutoExport(let file): file.workBytes
+    }
+  }
+}
+
+/// What the first bytes of a file say that it is, of the formats other than Apple's.
+enum SampleFileKind: Equatable {
+  case samples(SampleFile.Format)
+  case healthAutoExport
+  /// What Health Auto Export keeps in iCloud.
+  case synchronisationFile
+
+  init?(_ head: [UInt8]) {
+    if head.starts(with: Array("bvx2".utf8)) || head.starts(with: Array("bvxn".utf8)) {
+      self = .synchronisationFile
+      return
+    }
+    let body = head.drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
+    if body.first == UInt8(ascii: "{") {
+      guard let kind = Self.json(head) else { return nil }
+      self = kind
+    } else if Self.isTable(head) {
+      self = .samples(.csv)
+    } else {
+      return nil
+    }
+  }
+
+  /// The lists that only Health Auto Export has in its `data`.
+  private static let lists: Set<String> = [
+    "metrics", "workouts", "stateOfMind", "medications", "symptoms", "cycleTracking", "ecg", "heartRateNotifications",
+  ]
+
+  private static func json(_ head: [UInt8]) -> SampleFileKind? {
+    var found: SampleFileKind?
+    // A head ends anywhere, so an error means only that there is no more to see.
+    try? look(JSONScanner(source: MemorySource(head), path: "", chunkSize: head.count), &found)
+    return found
+  }
+
+  private static func look(_ scanner: consuming JSONScanner, _ found: inout SampleFileKind?) throws {
+    var keys: Set<String> = []
+    try scanner.beginObject()
+    while let key = try scanner.nextKey() {
+      keys.insert(key)
+      switch key {
+      case "format":
+        if try scanner.tree(limit: 1000).value == .string("hpeer") { found = .samples(.json) }
+        return
+      case "added", "deleted":
+        found = .samples(.changeFeed)
+        return
+      case "data" where try scanner.peek() == UInt8(ascii: "{"):
+        try scanner.beginObject()
+        guard let list = try scanner.nextKey() else {
+          found = .healthAutoExport
+          break
+        }
+        if lists.contains(list) { found = .healthAutoExport }
+        return
+      case "workouts" where try scanner.peek() == UInt8(ascii: "["): try scanner.skipValue()
+      default:
+        if keys.isSuperset(of: ["token", "more"]) || keys.isSuperset(of: ["uuid", "type", "start"]) {
+          found = .samples(.changeFeed)
+          return
+        }
+        try scanner.skipValue()
+      }
+    }
+  }
+
+  private static func isTable(_ head: [UInt8]) -> Bool {
+    var scanner = CSVScanner(source: MemorySource(head), path: "", chunkSize: max(1, head.count))
+    guard let row = try? scanner.row(limit: 10_000) else { return false }
+    let names = Set(row.fields.map(\.text))
+    return SampleCSV.required.allSatisfy { names.contains($0.rawValue) }
+  }
+}

@@ -1,0 +1,26 @@
+/// The table of samples (`docs/formats.md`): RFC 4180 in UTF-8, a header, a row a sample. An absent text is an empty
+/// field, an empty one is `""`.
+enum SampleCSV {
+  enum Column: String, CaseIterable {
+    case uuid, type, start, end, created, value, unit, category, sourceName, sourceBundle, sourceVersion, device,
+      metadata, payloadKind, payload
+  }
+
+  /// The columns without which a table is none of ours.
+  static let required: [Column] = [.uuid, .type, .start, .end, .sourceName, .payloadKind]
+
+  /// Not finite, or anything that `Double` writes and reads exactly.
+  static func text(of number: Double) -> String {
+    number.isFinite ? "\(number)" : number.isNaN ? "nan" : number < 0 ? "-inf" : "inf"
+  }
+
+  static func number(_ text: String) -> Double? {
+    switch text {
+    case "nan": .nan
+    case "inf": .infinity
+    case "-inf": -.infinity
+    // What `Double` reads beyond decimal numbers is none.
+    default: text.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } ? Double(text) : nil
+    }
+  }
+}

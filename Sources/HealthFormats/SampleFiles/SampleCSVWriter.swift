@@ -1,0 +1,67 @@
+import Foundation
+import HealthModel
+
+/// Writes a table with a row for each sample.
+///
+/// Fields are written as they are: a text that begins with `=`, which a spreadsheet may take for a formula, is not changed,
+/// because then another one would come back.
+public struct SampleCSVWriter: SampleFileWriter {
+  public init() {}
+
+  public func begin(into bytes: inout [UInt8]) {
+    bytes.append(contentsOf: SampleCSV.Column.allCases.map(\.rawValue).joined(separator: ",").utf8)
+    Self.endRow(&bytes)
+  }
+
+  public func append(_ sample: Sample, to bytes: inout [UInt8]) throws {
+    let payload = try CodedPayload(sample.payload)
+    var (number, category): (Double?, Int64?) = (nil, nil)
+    switch sample.payload {
+    case .quantity(let quantity): number = quantity.value
+    case .category(let value): category = value.value
+    default: break
+    }
+    for (index, column) in SampleCSV.Column.allCases.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      let text: String? =
+        switch column {
+        case .uuid: sample.uuid.uuidString
+        case .type: sample.type.rawValue
+        case .start: sample.start.iso8601
+        case .end: sample.end.iso8601
+        case .created: sample.created?.iso8601
+        case .value: number.map { SampleCSV.text(of: $0) }
+        case .unit: payload.unit
+        case .category: category.map { String($0) }
+        case .sourceName: sample.source.name
+        case .sourceBundle: sample.source.bundleIdentifier
+        case .sourceVersion: sample.source.version
+        case .device: try sample.device.map { try CanonicalJSON.encode($0) }
+        case .metadata: sample.metadata.isEmpty ? nil : MetadataText.encode(sample.metadata)
+        case .payloadKind: sample.payload.kind
+        case .payload: payload.json
+        }
+      if let text { Self.append(text, to: &bytes) }
+    }
+    Self.endRow(&bytes)
+  }
+
+  public func end(into bytes: inout [UInt8]) {}
+
+  private static func append(_ text: String, to bytes: inout [UInt8]) {
+    let needsQuotes =
+      text.isEmpty || text.utf8.contains { $0 <= 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
+    guard needsQuotes else {
+      bytes.append(contentsOf: text.utf8)
+      return
+    }
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+      bytes.append(byte)
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func endRow(_ bytes: inout [UInt8]) { bytes.append(contentsOf: [0x0D, 0x0A]) }
+}

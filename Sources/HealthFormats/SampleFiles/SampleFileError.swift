@@ -1,0 +1,37 @@
+import Foundation
+
+/// Why a file of samples could not be imported. Each description is one sentence for a person.
+public enum SampleFileError: Error, Sendable, Equatable {
+  /// The text breaks off; what was whole before has been delivered.
+  case endsEarly(path: String, at: TextPosition)
+  case malformed(path: String, detail: String, at: TextPosition)
+  /// One value is far beyond what any sample takes.
+  case tooLarge(path: String, at: TextPosition)
+  case newerVersion(path: String, version: Int)
+  /// An `.hae` file, which Health Auto Export makes for itself.
+  case synchronisationFile(path: String)
+}
+
+extension SampleFileError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .endsEarly(let path, let position):
+      "\(path) ends in the middle, at \(position.place); copy or export it again, nothing is added twice."
+    case .malformed(let path, let detail, let position):
+      "\(path) cannot be read at \(position.place) (\(detail)); export it again, what came before may have been kept "
+        + "and is not added twice."
+    case .tooLarge(let path, let position):
+      "\(path) holds a value at \(position.place) that is larger than any sample; export it again."
+    case .newerVersion(let path, let version):
+      "\(path) has version \(version) of hpeer's format, which a newer hpeer wrote; update hpeer on this machine."
+    case .synchronisationFile(let path):
+      "\(path) is a file that Health Auto Export synchronises with itself (.hae, compressed with LZFSE); export JSON in "
+        + "that app and import that."
+    }
+  }
+}
+
+extension TextPosition {
+  /// `line 3, column 14`.
+  var place: String { "line \(line), column \(column)" }
+}

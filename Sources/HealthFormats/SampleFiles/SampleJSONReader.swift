@@ -1,0 +1,52 @@
+import Foundation
+import HealthModel
+
+/// Reads `{"format":"hpeer","version":1,…,"samples":[…]}`, however it is spaced.
+enum SampleJSONReader {
+  static let version = 1
+
+  static func read(
+    _ scanner: consuming JSONScanner, path: String, into collector: inout SampleCollector,
+    _ progress: (Int64) throws -> Void
+  ) throws {
+    var (hasFormat, hasVersion, hasSamples) = (false, false, false)
+    try scanner.beginObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "format":
+        guard try scanner.tree(limit: 1000).value == .string("hpeer") else {
+          throw scanner.malformed("the format is not hpeer's")
+        }
+        hasFormat = true
+      case "version":
+        guard case .integer(let version) = try scanner.tree(limit: 1000).value, version > 0 else {
+          throw scanner.malformed("the version is no number")
+        }
+        guard version <= Self.version else {
+          throw SampleFileError.newerVersion(path: path, version: Int(version))
+        }
+        hasVersion = true
+      case "samples":
+        guard hasFormat, hasVersion else { throw scanner.malformed("the samples stand before format and version") }
+        try readSamples(&scanner, into: &collector, progress)
+        hasSamples = true
+      // A later member of this version.
+      default: try scanner.skipValue()
+      }
+    }
+    try scanner.end()
+    guard hasSamples else { throw scanner.malformed("there are no samples") }
+  }
+
+  private static func readSamples(
+    _ scanner: inout JSONScanner, into collector: inout SampleCollector, _ progress: (Int64) throws -> Void
+  ) throws {
+    let decoder = JSONDecoder()
+    try scanner.beginArray()
+    while try scanner.nextElement() {
+      let (sample, weight) = try scanner.decode(Sample.self, with: decoder)
+      try collector.add(sample, weight: weight)
+      try progress(scanner.bytesRead)
+    }
+  }
+}

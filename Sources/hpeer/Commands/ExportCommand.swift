@@ -1,0 +1,114 @@
+import ArgumentParser
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import Terminal
+
+struct Export: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write samples to a file: JSON, CSV, or XML like Apple's.",
+    discussion: """
+      JSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats.md says \
+      how they look. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
+      apple-xml is an export.xml as the Health app writes it, for programs that read those; it holds no samples that \
+      Apple's export has no element for. Deletions are in none of them.
+
+      The file gets mode 0600 and appears when it is whole; interrupted, nothing is left of it.
+
+      Examples:
+        hpeer export --output health.json
+        hpeer export --format csv --types stepCount,heartRate --since 2024-01-01 --output steps.csv
+        hpeer export --format apple-xml --output export.xml --offset +02:00
+        hpeer export --output - | xz > health.json.xz
+      """)
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case json, csv
+    case appleXML = "apple-xml"
+  }
+
+  @OptionGroup var common: CommonOptions
+  @Option(help: "json, csv or apple-xml.")
+  var format = Format.json
+  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
+  var types: [SampleType] = []
+  @Option(help: "Only what starts on or after this date (2024-06-15, local) or instant (ISO 8601).")
+  var since: DateArgument?
+  @Option(help: "Only what starts on or before this date, or before this instant.")
+  var until: DateArgument?
+  @Option(help: "The file to write, or - for standard output (default).", completion: .file())
+  var output = "-"
+  @Flag(help: "Replace the file if there is one.")
+  var force = false
+  @Option(help: "apple-xml: the offset from UTC of all dates, such as +02:00; default: this machine's now.")
+  var offset: OffsetArgument?
+
+  func validate() throws {
+    if let since, let until, since.start >= until.end { throw ValidationError("--since must be before --until.") }
+    if offset != nil, format != .appleXML { throw ValidationError("--offset is for --format apple-xml.") }
+    if output.isEmpty { throw ValidationError("--output takes a file, or - for standard output.") }
+  }
+
+  func run() async throws {
+    let isFile = output != "-"
+    if !isFile, Console.capabilities.isTerminal(.output) {
+      throw ValidationError("Name a file with --output, or send standard output somewhere: a terminal shows no export.")
+    }
+    let started = ContinuousClock.now
+    let store = try common.homeDirectory.openStore()
+    let samples = StoredSampleReader(
+      store: store, types: types.isEmpty ? nil : Set(types), since: since?.start, until: until?.end)
+    let plan = try await samples.plan()
+    let detail = detail()
+    let file = isFile ? try OutputFile(path: output, replaces: force) : OutputFile()
+    // First: an access that the log cannot hold does not happen.
+    try await store.record(AuditEvent(.exportStarted, detail))
+    let bar = ProgressBar(label: "export", totalItems: plan.samples, capabilities: Console.capabilities)
+    defer { bar.finish() }
+    let exporting = Exporting(reader: samples, plan: plan, file: file, bar: bar)
+    let (format, now) = (format, Timestamp.now)
+    let offset = offset?.seconds ?? TimeZone.current.secondsFromGMT() / 60 * 60
+    let summary = try await untilInterrupted {
+      switch format {
+      case .json: try await exporting.run(SampleJSONWriter(exported: now))
+      case .csv: try await exporting.run(SampleCSVWriter())
+      case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
+      }
+    }
+    bar.finish()
+    guard let summary else { throw CommandFailure(.interrupted, "Interrupted; no file was written.") }
+    try await store.record(AuditEvent(.exported, detail.merging(["count": String(summary.written)]) { $1 }))
+    for (type, count) in summary.omitted.sorted(by: { $0.key < $1.key }) {
+      Console.say(
+        "Not exported: \(HumanFormat.count(count, "sample")) of \(PlainText.escaped(type.shortName, limit: 100)), for "
+          + "which Apple's export has no element.")
+    }
+    Console.say(
+      "\(HumanFormat.count(summary.written, "sample")) exported"
+        + (isFile ? " to \(PlainText.escaped(output))" : "")
+        + ", in \(HumanFormat.duration(started.duration(to: .now)))")
+  }
+
+  /// What the audit log holds of it.
+  private func detail() -> [String: String] {
+    var detail = [
+      "format": format.rawValue, "file": output == "-" ? "-" : URL(fileURLWithPath: output).lastPathComponent,
+    ]
+    if !types.isEmpty { detail["types"] = types.map(\.shortName).joined(separator: ",") }
+    detail["from"] = since?.start.iso8601
+    detail["to"] = until?.end.iso8601
+    return detail
+  }
+}
+
+/// An offset from UTC: `+02:00`, `-0530`, `Z`.
+struct OffsetArgument: ExpressibleByArgument {
+  let seconds: Int
+
+  init?(argument: String) {
+    guard let instant = Timestamp(iso8601: "2000-01-01T00:00:00" + argument), !argument.isEmpty else { return nil }
+    seconds = Int(946_684_800 - instant.seconds)
+  }
+}

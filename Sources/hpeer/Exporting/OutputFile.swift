@@ -1,0 +1,118 @@
+import Foundation
+import Synchronization
+import Terminal
+
+/// A file that is being written beside the place where it belongs, and moves there when it is whole; or standard output.
+final class OutputFile: Sendable {
+  private struct Place {
+    var path: String
+    var temporary: String
+    var replaces: Bool
+  }
+
+  private let place: Place?
+  private let descriptor: Int32
+  private let writer: OutputWriter
+  private let isOpen: Mutex<Bool>
+
+  /// Standard output.
+  init() {
+    place = nil
+    descriptor = STDOUT_FILENO
+    writer = .standardOutput
+    isOpen = Mutex(false)
+  }
+
+  /// - Parameter replaces: whether a file that is there may be lost.
+  init(path: String, replaces: Bool) throws {
+    var status = stat()
+    let exists = lstat(path, &status) == 0
+    if exists, status.st_mode & S_IFMT == S_IFDIR {
+      throw CommandFailure(.usage, "\(path) is a folder; name a file in it.")
+    }
+    if exists, !replaces { throw Self.alreadyThere(path) }
+    let url = URL(fileURLWithPath: path)
+    let temporary = url.deletingLastPathComponent()
+      .appendingPathComponent(".\(url.lastPathComponent.prefix(64)).\(UUID().uuidString).partial").path
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(path, errno) }
+    place = Place(path: path, temporary: temporary, replaces: replaces)
+    self.descriptor = descriptor
+    writer = OutputWriter(descriptor: descriptor)
+    isOpen = Mutex(true)
+  }
+
+  deinit { discard() }
+
+  /// Blocks while the disk, or the program at the other end, is slow.
+  func write(_ bytes: [UInt8]) throws {
+    do {
+      try writer.write(bytes)
+    } catch {
+      guard let place, case .failed(let code) = error else { throw error }
+      throw Self.failure(place.path, code)
+    }
+  }
+
+  /// Brings the file to its place, and both to the disk.
+  func finish() throws {
+    guard let place else { return }
+    let isOurs = isOpen.withLock { isOpen in
+      defer { isOpen = false }
+      return isOpen
+    }
+    guard isOurs else { return }
+    var code = fsync(descriptor) == 0 ? 0 : errno
+    if close(descriptor) != 0, code == 0 { code = errno }
+    if code == 0 { code = Self.move(place) }
+    if code != 0 {
+      unlink(place.temporary)
+      if code == EEXIST { throw Self.alreadyThere(place.path) }
+      throw Self.failure(place.path, code)
+    }
+    let folder = open(URL(fileURLWithPath: place.path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+    if folder >= 0 {
+      fsync(folder)
+      close(folder)
+    }
+  }
+
+  /// Leaves nothing of the file; does nothing once it is finished.
+  func discard() {
+    guard let place else { return }
+    let isOurs = isOpen.withLock { isOpen in
+      defer { isOpen = false }
+      return isOpen
+    }
+    guard isOurs else { return }
+    close(descriptor)
+    unlink(place.temporary)
+  }
+
+  /// 0, or an `errno` value: `EEXIST` where a file has come there meanwhile.
+  private static func move(_ place: Place) -> Int32 {
+    if place.replaces { return rename(place.temporary, place.path) == 0 ? 0 : errno }
+    if link(place.temporary, place.path) == 0 {
+      unlink(place.temporary)
+      return 0
+    }
+    guard errno != EEXIST else { return EEXIST }
+    // A file system without hard links.
+    var status = stat()
+    if lstat(place.path, &status) == 0 { return EEXIST }
+    return rename(place.temporary, place.path) == 0 ? 0 : errno
+  }
+
+  private static func alreadyThere(_ path: String) -> CommandFailure {
+    CommandFailure(.usage, "\(path) is there already; name another file, or replace it with --force.")
+  }
+
+  private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
+    let reason = String(cString: strerror(code))
+    return CommandFailure(
+      .other,
+      code == ENOSPC || code == EDQUOT
+        ? "The disk that is to hold \(path) is full, so nothing was written; make room and export again."
+        : "\(path) could not be written (\(reason)); check the folder and export again.")
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import HealthModel
+import HealthStore
+
+/// Reads the samples that are to be exported, type by type and newest first, in short reads.
+struct StoredSampleReader: Sendable {
+  /// What there is to export when the export begins.
+  struct Plan: Sendable {
+    var types: [SampleType] = []
+    var samples = 0
+  }
+
+  let store: HealthStore
+  /// `nil` for all types.
+  let types: Set<SampleType>?
+  let since: Timestamp?
+  /// Not included.
+  let until: Timestamp?
+
+  private static let pageSize = 2000
+
+  func plan() async throws -> Plan {
+    var plan = Plan()
+    for entry in try await store.typeCounts() where types?.contains(entry.type) ?? true {
+      let count = if let range { try await store.count(of: entry.type, in: range) } else { entry.samples }
+      if count == 0 { continue }
+      plan.types.append(entry.type)
+      plan.samples += count
+    }
+    return plan
+  }
+
+  /// The newest sample of a type, which tells what the others of that type are like.
+  func first(of type: SampleType) async throws -> Sample? {
+    try await store.samples(of: type, in: range, limit: 1).first
+  }
+
+  /// Calls `body` with page after page. What is added meanwhile may be among them.
+  func pages(of type: SampleType, _ body: ([Sample]) async throws -> Void) async throws {
+    var upper = until
+    // Those that were seen of the instant where the last page ended.
+    var seen: (start: Timestamp, uuids: Set<UUID>)?
+    while true {
+      try Task.checkCancellation()
+      let limit = Self.pageSize + (seen?.uuids.count ?? 0)
+      let page = try await store.samples(of: type, in: range(upTo: upper), limit: limit)
+      let new = page.filter { $0.start != seen?.start || seen?.uuids.contains($0.uuid) == false }
+      if new.isEmpty { return }
+      try await body(new)
+      guard page.count == limit, let last = new.last else { return }
+      let kept = last.start == seen?.start ? seen?.uuids ?? [] : []
+      seen = (last.start, kept.union(new.filter { $0.start == last.start }.map(\.uuid)))
+      upper = last.start.microseconds == .max ? nil : Timestamp(microseconds: last.start.microseconds + 1)
+    }
+  }
+
+  private var range: Range<Timestamp>? { range(upTo: until) }
+
+  /// `nil` for everything: a range cannot hold the last instant of all.
+  private func range(upTo upper: Timestamp?) -> Range<Timestamp>? {
+    if since == nil, upper == nil { return nil }
+    let first = since ?? Timestamp(microseconds: .min)
+    return first..<max(first, upper ?? Timestamp(microseconds: .max))
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import Terminal
+
+/// Moves a file of samples that is not Apple's into the store, a transaction a batch.
+struct ImportingFile {
+  typealias Reading =
+    @Sendable (
+      _ progress: @escaping (Int64) throws -> Void, _ deliver: @escaping (SampleBatch) throws -> Void
+    ) throws -> ImportReport
+
+  let store: HealthStore
+  let bar: ProgressBar
+  let reading: Reading
+
+  func run() async throws -> ImportResult {
+    try await onThread { isCancelled in
+      var summary = WriteSummary()
+      var read: [SampleType: Int] = [:]
+      var records = 0
+      let progress = { (bytes: Int64) in
+        if isCancelled() { throw CancellationError() }
+        bar.update(items: records, bytes: Int(bytes))
+      }
+      let deliver = { (batch: SampleBatch) in
+        if isCancelled() { throw CancellationError() }
+        summary += try store.applyBlocking(
+          ChangeBatch(additions: batch.samples, deletions: batch.deletions), drifting: batch.drifting)
+        records += batch.count
+        for sample in batch.samples { read[sample.type, default: 0] += 1 }
+        for sample in batch.drifting { read[sample.type, default: 0] += 1 }
+      }
+      let report = try reading(progress, deliver)
+      return ImportResult(report: report, summary: summary, read: read)
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+/// `hpeer export`, and `hpeer import` of what it wrote.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct ExportTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private var home: Host { scratch.host("home") }
+
+  /// A store that holds every oddity, and deletions.
+  private func fill(_ host: Host) async throws {
+    let store = try HealthStore(directory: host.home)
+    var maker = SampleMaker(seed: 21)
+    let samples = SampleMaker.edgeCases + maker.samples(3000)
+    try await store.apply(ChangeBatch(additions: samples))
+    try await store.apply(ChangeBatch(deletions: [Tombstone(sample: samples[0].reference, deleted: .now)]))
+  }
+
+  private func contents(_ host: Host) async throws -> [SetDigestText] {
+    let digest = try await HealthStore(directory: host.home, create: false).deepDigest().record
+    return digest.types.filter { $0.samples.count > 0 }.map {
+      SetDigestText(type: $0.type.rawValue, samples: $0.samples.hex, contents: "\($0.contents ?? 0)")
+    }
+  }
+
+  private struct SetDigestText: Equatable {
+    var type: String
+    var samples: String
+    var contents: String
+  }
+
+  private func mode(_ path: String) throws -> Int {
+    (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? 0
+  }
+
+  /// What is in the folder, hidden or not.
+  private func files() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter { $0 != "home" }.sorted()
+  }
+
+  @Test("what one store exports another holds afterwards, exactly", arguments: ["json", "csv"])
+  func roundTrip(format: String) async throws {
+    try await fill(home)
+    let path = scratch.path + "/export"
+    let exported = try await home.run("export", "--format", format, "--output", path)
+    #expect(exported.status == 0, "\(exported.errors)")
+    #expect(try mode(path) == 0o600)
+    let other = scratch.host("other")
+    let imported = try await other.run("import", path)
+    #expect(imported.status == 0, "\(imported.errors)")
+    #expect(try await contents(other) == contents(home))
+    let again = try await other.run("import", path)
+    #expect(again.lastLine.hasPrefix("0 samples added"), "\(again.output)")
+    // And back: what was deleted meanwhile stays so.
+    let back = try await home.run("import", path)
+    #expect(back.lastLine.hasPrefix("0 samples added"), "\(back.output)")
+    let events = try await home.run("audit").output
+    #expect(events.contains("export.started"))
+    #expect(events.contains("count="))
+  }
+
+  @Test("Apple's format: the same samples as from the zip")
+  func appleXML() async throws {
+    let zip = try await SampleExport.small.value
+    #expect(try await home.run("import", zip).status == 0)
+    let path = scratch.path + "/export.xml"
+    let exported = try await home.run("export", "--format", "apple-xml", "--offset", "-03:30", "--output", path)
+    #expect(exported.status == 0, "\(exported.errors)")
+    #expect(!exported.errors.contains("Not exported"))
+    let other = scratch.host("other")
+    #expect(try await other.run("import", path).status == 0)
+    let (mine, theirs) = (try await home.contents(), try await other.contents())
+    #expect(Set(mine.keys) == Set(theirs.keys))
+    #expect(mine.allSatisfy { theirs[$0.key]?.payload.kind == $0.value.payload.kind })
+    #expect(try await home.run("import", path).lastLine.hasPrefix("0 samples added"))
+  }
+
+  @Test("standard output, and only some of it")
+  func selection() async throws {
+    #expect(try await home.run("import", try await SampleExport.small.value).status == 0)
+    let all = try await home.contents().values
+    let since = "2019-01-20T00:00:00Z"
+    let outcome = try await home.run(
+      "export", "--types", "stepCount,heartRate", "--since", since, "--until", "2019-02-10T00:00:00Z")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let types = ["HKQuantityTypeIdentifierStepCount", "HKQuantityTypeIdentifierHeartRate"]
+    let expected = all.filter {
+      types.contains($0.type.rawValue) && $0.start.iso8601 >= since && $0.start.iso8601 < "2019-02-10T00:00:00Z"
+    }
+    #expect(!expected.isEmpty)
+    let lines = outcome.output.split(separator: "\n").dropFirst().dropLast()
+    #expect(lines.count == expected.count)
+    let document = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+    let samples = try #require(document?["samples"] as? [[String: Any]])
+    #expect(Set(samples.compactMap { $0["uuid"] as? String }) == Set(expected.map(\.uuid.uuidString)))
+  }
+
+  @Test("a file that is there stays, unless it is to be replaced")
+  func existing() async throws {
+    try await fill(home)
+    let path = scratch.path + "/export.json"
+    try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+    let refused = try await home.run("export", "--output", path)
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("--force"))
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+    #expect(try await home.run("export", "--output", path, "--force").status == 0)
+    #expect(try await scratch.host("other").run("import", path).status == 0)
+    #expect(try await home.run("export", "--output", scratch.path).status == 2)
+    #expect(try await home.run("export", "--output", scratch.path + "/none/export.json").status == 1)
+    #expect(try files() == ["export.json", "other"])
+  }
+
+  @Test("interrupted: nothing is left, and the code is 130", arguments: [SIGINT, SIGTERM])
+  func interrupted(signal: Int32) async throws {
+    #expect(try await home.run("import", try await SampleExport.huge.value).status == 0)
+    let path = scratch.path + "/export.json"
+    let export = try home.start(["export", "--output", path])
+    try await eventually("a part has been written") {
+      try files().contains {
+        let size = try? FileManager.default.attributesOfItem(atPath: scratch.path + "/" + $0)[.size] as? NSNumber
+        return size?.intValue ?? 0 > 0
+      } ? true : nil
+    }
+    export.send(signal)
+    let outcome = try await export.outcome()
+    #expect(outcome.status == 130, "\(outcome.errors)")
+    #expect(outcome.errors.contains("no file was written"))
+    #expect(try files().isEmpty)
+  }
+
+  @Test("a full disk: one sentence, and nothing is left", .enabled(if: getuid() == 0, "mounting needs root"))
+  func fullDisk() async throws {
+    #expect(try await home.run("import", try await SampleExport.medium.value).status == 0)
+    let script = """
+      mkdir '\(scratch.path)/small' && mount -t tmpfs -o size=1m tmpfs '\(scratch.path)/small' &&
+      { HPEER_HOME='\(home.home)' '\(Build.hpeer)' export --output '\(scratch.path)/small/export.json'; echo "status $?";
+        ls -A '\(scratch.path)/small' | wc -l; }
+      """
+    let outcome = try await RunningCommand(["unshare", "-m", "--propagation", "private", "bash", "-c", script])
+      .outcome()
+    #expect(outcome.output == "status 1\n0\n", "\(outcome.output) \(outcome.errors)")
+    #expect(outcome.errors.contains("full"))
+    #expect(outcome.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test("files of Health Auto Export in any order")
+  func healthAutoExport() async throws {
+    func file(_ name: String, _ points: [(Int, Int)]) throws -> String {
+      let data = points.map { #"{"date":"2024-06-\#($0.0) 00:00:00 +0200","qty":\#($0.1),"source":"Watch"}"# }
+      let text =
+        #"{"data":{"metrics":[{"name":"step_count","units":"count","data":[\#(data.joined(separator: ","))]}]}}"#
+      let path = scratch.path + "/" + name
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      return path
+    }
+    let files = [
+      try file("a", [(11, 5), (12, 3)]), try file("b", [(11, 6), (12, 900), (13, 2)]),
+      try file("c", [(13, 800), (14, 1)]),
+    ]
+    var tables: Set<String> = []
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+      let host = scratch.host(order.map { String($0) }.joined())
+      for index in order { #expect(try await host.run("import", files[index]).status == 0) }
+      tables.insert(try await host.run("show", "hae.step_count").output)
+    }
+    #expect(tables.count == 1)
+    #expect(
+      tables.first?.split(separator: "\n").map { $0.split(separator: " ")[2] } == ["1.0", "800.0", "900.0", "6.0"])
+    let later = scratch.host("later")
+    #expect(try await later.run("import", files[1]).status == 0)
+    #expect(try await later.run("import", files[0], "--as-of", "2024-06-30").lastLine.hasPrefix("2 samples added"))
+  }
+
+  @Test("a file that is cut off, and one that is nonsense: code 65")
+  func badFiles() async throws {
+    try await fill(home)
+    let path = scratch.path + "/export.json"
+    #expect(try await home.run("export", "--output", path).status == 0)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: path))
+    let cut = try await scratch.host("other").run("import", path)
+    #expect(cut.status == 65)
+    #expect(cut.errors.contains("whole"))
+    #expect(try await scratch.host("other").sampleCount() > 0)
+    try Data(#"{"format":"hpeer","version":1,"samples":[{"uuid":7}]}"#.utf8).write(to: URL(fileURLWithPath: path))
+    let nonsense = try await scratch.host("other").run("import", path)
+    #expect(nonsense.status == 65)
+    #expect(nonsense.errors.contains("line 1, column 42"), "\(nonsense.errors)")
+  }
+}

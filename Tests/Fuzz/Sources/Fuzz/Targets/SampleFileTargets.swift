@@ -1,0 +1,84 @@
+import HealthModel
+
+@testable import HealthFormats
+
+extension FuzzTarget {
+  /// The first byte seeds the sizes of chunks and batches.
+  @Sendable static func hpeerJSON(_ input: [UInt8]) {
+    sampleFile(input, .json, maker: SampleJSONWriter.init(exported:))
+  }
+
+  @Sendable static func hpeerCSV(_ input: [UInt8]) { sampleFile(input, .csv) { _ in SampleCSVWriter() } }
+
+  private static func sampleFile(
+    _ input: [UInt8], _ format: SampleFile.Format, maker: (Timestamp) -> some SampleFileWriter
+  ) {
+    guard let seed = input.first else { return }
+    let file = Array(input.dropFirst())
+    let whole = FileReading(chunkSize: 1 << 16) {
+      try SampleFile(format: format, bytes: file).read(batchSize: 100, chunkSize: $0, deliver: $1)
+    }
+    let divided = FileReading(chunkSize: 1 + Int(seed) % 61) {
+      try SampleFile(format: format, bytes: file).read(batchSize: 1 + Int(seed >> 4), chunkSize: $0, deliver: $1)
+    }
+    requireEqual(whole, divided)
+    // What was read can be written, and reads the same.
+    var writer = maker(Timestamp(seconds: 0))
+    var bytes: [UInt8] = []
+    writer.begin(into: &bytes)
+    for sample in divided.samples {
+      do { try writer.append(sample, to: &bytes) } catch { fatalError("broken promise: \(error)") }
+    }
+    writer.end(into: &bytes)
+    let again = FileReading(chunkSize: 1 << 16) {
+      try SampleFile(format: format, bytes: bytes).read(batchSize: 100, chunkSize: $0, deliver: $1)
+    }
+    require(again.error == nil && again.report?.isComplete == true, "a whole file: \(text(bytes))")
+    require(again.samples.map { json($0) } == divided.samples.map { json($0) }, "the same samples: \(text(bytes))")
+  }
+
+  @Sendable static func haeJSON(_ input: [UInt8]) {
+    guard let seed = input.first else { return }
+    let file = Array(input.dropFirst())
+    let whole = FileReading(chunkSize: 1 << 16) {
+      try HealthAutoExport(bytes: file).read(batchSize: 100, chunkSize: $0, deliver: $1)
+    }
+    let divided = FileReading(chunkSize: 1 + Int(seed) % 61) {
+      try HealthAutoExport(bytes: file).read(batchSize: 1 + Int(seed >> 4), chunkSize: $0, deliver: $1)
+    }
+    requireEqual(whole, divided)
+    for sample in whole.samples {
+      requireRoundTrip(sample)
+      require(
+        sample.type == .workout || sample.type.rawValue.hasPrefix("hae."), "never among samples: \(sample.type)")
+    }
+    _ = SampleFileKind(file)
+  }
+
+  private static func requireEqual(_ whole: FileReading, _ divided: FileReading) {
+    require(whole.error == divided.error, "the same error in other chunks: \(whole), \(divided)")
+    guard whole.error == nil else { return }
+    require(whole.report == divided.report, "the same report in other chunks:\n\(whole)\n\(divided)")
+    require(
+      whole.samples.map { json($0) } == divided.samples.map { json($0) },
+      "the same in other chunks:\n\(whole)\n\(divided)")
+  }
+
+  /// All that reading a file gives.
+  private struct FileReading {
+    var samples: [Sample] = []
+    var report: ImportReport?
+    var error: SampleFileError?
+
+    init(chunkSize: Int, _ read: (Int, @escaping (SampleBatch) throws -> Void) throws -> ImportReport) {
+      var samples: [Sample] = []
+      do {
+        report = try read(chunkSize) { samples += $0.samples + $0.drifting }
+      } catch {
+        guard let error = error as? SampleFileError else { fatalError("broken promise: a documented error: \(error)") }
+        self.error = error
+      }
+      self.samples = samples
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import HealthModel
+import TestSupport
+import Testing
+
+@testable import HealthFormats
+
+/// Files that are not what they should be: one clear error with a place, or all that is whole.
+@Suite struct HostileSampleFileTests {
+  private let samples: [Sample]
+
+  init() {
+    var maker = SampleMaker(seed: 7)
+    samples = (0..<5).map { maker.steps(at: $0) }
+  }
+
+  private func failure(_ text: String, _ format: SampleFile.Format) -> SampleFileError? {
+    do {
+      _ = try SampleReading(text, format)
+      return nil
+    } catch {
+      return error as? SampleFileError
+    }
+  }
+
+  @Test(arguments: SampleFileTests.formats)
+  func cutAnywhereGivesWhatIsWhole(format: SampleFile.Format) throws {
+    let whole = try SampleText(samples, format).bytes
+    for length in 0..<whole.count {
+      let cut = Array(whole.prefix(length))
+      let reading = try SampleReading(cut, format)
+      #expect(reading.samples == Array(samples.prefix(reading.samples.count)), "cut at \(length)")
+      // Between two rows or lines nothing shows that there were more.
+      if reading.report.isComplete {
+        let tail = Array(whole[..<length].suffix(2)) + Array(whole[length...].prefix(2))
+        #expect(format != .json || length >= whole.count - 1, "cut at \(length)")
+        #expect(length == 0 || format == .json || tail.contains(0x0A), "cut at \(length)")
+      } else {
+        #expect(reading.report.end != nil)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"format":"hpeer","version":1,"samples":[{"uuid":"x"}]}"#, 1, 42),
+    ("{\"format\":\"hpeer\",\"version\":1,\"samples\":[\n\n  nonsense]}", 3, 3),
+    (#"{"format":"hpeer","version":1,"samples":[1}"#, 1, 42),
+    (#"{"format":"hpeer","version":1,"samples":[]} x"#, 1, 45),
+    (#"{"format":"other","version":1,"samples":[]}"#, 1, 18),
+    (#"{"format":"hpeer","samples":[]}"#, 1, 29),
+    (#"{"format":"hpeer","version":1}"#, 1, 31),
+    (#"[]"#, 1, 1),
+  ])
+  func theErrorSaysWhere(text: String, line: Int, column: Int) throws {
+    guard case .malformed(_, _, let position)? = failure(text, .json) else {
+      Issue.record("\(String(describing: failure(text, .json)))")
+      return
+    }
+    #expect(position.line == line)
+    #expect(position.column == column)
+    #expect(position.offset == Int64(text.utf8.prefix { _ in true }.count) || position.offset < text.utf8.count)
+  }
+
+  @Test func whatIsMissingInASampleIsNamed() {
+    let text = #"{"added":{"uuid":"00000000-0000-0000-0000-000000000001","type":"x","kind":"quantity"}}"#
+    guard case .malformed(_, let detail, _)? = failure(text, .changeFeed) else {
+      Issue.record("was not refused")
+      return
+    }
+    #expect(detail.contains("missing"), "\(detail)")
+  }
+
+  @Test func aNewerVersionIsNamed() {
+    #expect(
+      failure(#"{"format":"hpeer","version":2,"samples":[]}"#, .json) == .newerVersion(path: "memory", version: 2))
+  }
+
+  @Test func nestingEndsSomewhere() {
+    let deep = String(repeating: "[", count: 100_000)
+    for format in [SampleFile.Format.json, .changeFeed] {
+      guard case .malformed? = failure("{\"x\":\(deep)", format) else {
+        Issue.record("\(format)")
+        continue
+      }
+    }
+  }
+
+  @Test func aValueWithoutEndIsRefusedBeforeMemoryIs() throws {
+    final class Endless: ByteSource {
+      func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int {
+        buffer.update(repeating: UInt8(ascii: "a"), count: count)
+        return count
+      }
+      func close() {}
+    }
+    var json = JSONScanner(source: Endless(), path: "p")
+    #expect(throws: SampleFileError.tooLarge(path: "p", at: TextPosition(line: 1, column: 1, offset: 0))) {
+      _ = try json.value(limit: 1 << 20)
+    }
+    var table = CSVScanner(source: Endless(), path: "p")
+    #expect(throws: SampleFileError.tooLarge(path: "p", at: TextPosition(line: 1, column: 1, offset: 0))) {
+      _ = try table.row(limit: 1 << 20)
+    }
+  }
+
+  @Test(arguments: [
+    ("uuid,type\r\nx,y\r\n", "missing"), ("%@uuid\r\n", "twice"), ("%@\r\n1,2,3\r\n4", "columns"),
+    ("%@\r\nx,,,,,,,,,,,,,,\r\n", "uuid"), ("%@\r\n\"a\"b", "quote"), ("%@\r\na\"b", "quote"),
+    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,1e,,,s,,,,,quantity,\r\n", "value"),
+    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,later,,1,,,s,,,,,quantity,\r\n", "end"),
+    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,,,,s,,,,,workout,{}\r\n", "payload"),
+    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,,,1.5,s,,,,,category,\r\n", "category"),
+  ])
+  func badTables(text: String, word: String) {
+    let header = SampleCSV.Column.allCases.map(\.rawValue).joined(separator: ",")
+    let text = text.replacing("%@uuid", with: header + ",uuid").replacing("%@", with: header)
+    guard case .malformed(_, let detail, let position)? = failure(text, .csv) else {
+      Issue.record("was not refused: \(text)")
+      return
+    }
+    #expect(detail.contains(word), "\(detail)")
+    #expect(position.line <= 2)
+  }
+
+  @Test func everyErrorIsOneSentence() {
+    let place = TextPosition(line: 1, column: 2, offset: 3)
+    let errors: [SampleFileError] = [
+      .endsEarly(path: "p", at: place), .malformed(path: "p", detail: "a comma is expected", at: place),
+      .tooLarge(path: "p", at: place), .newerVersion(path: "p", version: 2), .synchronisationFile(path: "p"),
+    ]
+    for error in errors {
+      #expect(error.description.hasSuffix("."))
+      #expect(!error.description.dropLast().contains(". "))
+    }
+  }
+}
