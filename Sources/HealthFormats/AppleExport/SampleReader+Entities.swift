@@ -23,6 +23,7 @@ extension SampleReader {
     current = draft
     tree = [RawElement(name: name)]
     treeSize = 0
+    routes = []
     return .entity
   }
 
@@ -49,18 +50,14 @@ extension SampleReader {
 
   mutating func branchRole(of name: ElementName) throws -> ElementStack.Role {
     // The points of a route, as older exports have them: not as a tree, because there are many.
-    if name == .location, var route = tree.last?.route, !tree.isEmpty {
-      tree[tree.count - 1].route = nil
-      let isRead = readLocation(into: &route)
-      tree[tree.count - 1].route = route
-      if isRead { return .leaf }
-    }
+    if name == .location, let route = tree.last?.route, readLocation(into: route) { return .leaf }
     treeSize += 1
     guard treeSize <= maximumTree else {
       throw ImportError.tooLarge(what: "an element with a million others", at: scanner.tokenPosition)
     }
     if name == .workoutRoute, tree.count == 1, let workout = current, workout.kind == .workout {
-      tree.append(RawElement(name: names.text(of: name), route: beginRoute(in: workout)))
+      routes.append(beginRoute(in: workout))
+      tree.append(RawElement(name: names.text(of: name), route: routes.count - 1))
     } else {
       tree.append(rawElement(name))
     }

@@ -55,6 +55,18 @@ extension SampleReader {
     return (key.text, value?.text ?? "")
   }
 
+  /// It has none, as far as is known.
+  mutating func readBeatListAttributes() {
+    var entries: [(key: String, value: String)] = []
+    for index in 0..<scanner.attributeCount {
+      let attribute = scanner.attribute(index)
+      addUnknown(
+        "HeartRateVariabilityMetadataList.\(decoded(attribute.name))", decoded(attribute.value),
+        of: "HeartRateVariabilityMetadataList", to: &entries)
+    }
+    append(metadata: entries)
+  }
+
   mutating func readBeat() throws {
     var (bpm, time) = ("", "")
     for index in 0..<scanner.attributeCount {

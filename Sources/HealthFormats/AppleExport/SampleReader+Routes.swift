@@ -35,8 +35,10 @@ extension SampleReader {
     return RouteDraft(draft: draft)
   }
 
-  /// A point of a route, as exports up to iOS 11 have them. False, and nothing read, for one without a place.
-  mutating func readLocation(into route: inout RouteDraft) -> Bool {
+  /// A point of a route, as exports up to iOS 11 have them. False, and nothing read, for one that is not understood.
+  ///
+  /// - Parameter route: its index in ``routes``.
+  mutating func readLocation(into route: Int) -> Bool {
     var values: [String: Bytes] = [:]
     for index in 0..<scanner.attributeCount {
       let attribute = scanner.attribute(index)
@@ -55,20 +57,23 @@ extension SampleReader {
     if let bytes = values["date"], let date = keys.date(decoded(bytes)) {
       values["date"] = nil
       let (difference, overflow) = date.microseconds.subtractingReportingOverflow(
-        route.draft.sample.start.microseconds)
+        routes[route].draft.sample.start.microseconds)
       if !overflow { point.time = Double(difference) / 1_000_000 }
     }
-    guard values.isEmpty, route.points.count < GPXReader.maximumPoints else { return false }
-    route.points.append(point)
+    guard values.isEmpty, routes[route].points.count < GPXReader.maximumPoints else { return false }
+    routes[route].points.append(point)
     return true
   }
 
   /// The routes of a workout that is whole, one after the other.
   mutating func finishRoutes(_ elements: [RawElement], of workout: SampleReference, isSuspect: Bool) throws {
     var seen: [UInt64: Int] = [:]
-    for element in elements { if let route = element.route { seen[route.draft.hash, default: 0] += 1 } }
+    for route in routes { seen[route.draft.hash, default: 0] += 1 }
     for element in elements {
-      guard var route = element.route else { continue }
+      guard let index = element.route else { continue }
+      var route = routes[index]
+      // One at a time in memory.
+      routes[index].points = []
       var paths: [String] = []
       for child in element.children {
         switch child.name {
@@ -81,7 +86,9 @@ extension SampleReader {
       for path in paths {
         guard let track = track(path, start: route.draft.sample.start) else { continue }
         keepHeader(of: track, in: &route.draft.metadata)
-        route.points += track.points
+        let room = GPXReader.maximumPoints - route.points.count
+        if track.points.count > room { remark("WorkoutRoute with more than a million points") }
+        route.points += track.points.prefix(room)
       }
       complete(&route.draft)
       report.elements["WorkoutRoute", default: 0] += 1
@@ -95,7 +102,10 @@ extension SampleReader {
 
   private mutating func readFileReference(_ element: RawElement, into paths: inout [String], _ draft: inout Draft) {
     var attributes = element.attributes
-    if let path = attributes.take("path") { paths.append(path) }
+    if let path = attributes.take("path"), !paths.contains(path) {
+      // Each is a file to be read.
+      if paths.count < 100 { paths.append(path) } else { keep(element, of: "WorkoutRoute", in: &draft.metadata) }
+    }
     keepRest(of: attributes, of: "FileReference", prefix: "FileReference.", in: &draft.metadata)
     for child in element.children { keep(child, of: "FileReference", in: &draft.metadata) }
   }

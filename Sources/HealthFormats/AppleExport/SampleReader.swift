@@ -33,6 +33,8 @@ struct SampleReader: ~Copyable {
   /// Of the unknown elements that the sample keeps.
   var keptBytes = 0
   let sideFiles: SideFiles
+  /// Those of the workout that is open.
+  var routes: [RouteDraft] = []
   /// Points of routes that are held.
   var heldPoints = 0
 

@@ -6,6 +6,14 @@ enum DayHalf {
 
   /// `nil` for words that are none of those known, and for none. Spaces of any width, full stops and case do not matter.
   init?(_ text: some StringProtocol) {
+    if text == "AM" {
+      self = .morning
+      return
+    }
+    if text == "PM" {
+      self = .afternoon
+      return
+    }
     let word = Self.letters(text)
     if Self.morningWords.contains(word) {
       self = .morning

@@ -49,11 +49,12 @@ enum LocalisedDate {
   }
 
   private static func number(_ text: some StringProtocol) -> Int? {
+    guard (1...9).contains(text.count) else { return nil }
     var value = 0
     for character in text {
       guard let digit = character.wholeNumberValue, (0...9).contains(digit) else { return nil }
       value = value * 10 + digit
     }
-    return text.isEmpty ? nil : value
+    return value
   }
 }

@@ -5,6 +5,8 @@ extension Sample {
     switch (payload, other.payload) {
     case (.quantity(let mine), .quantity(let theirs)): mine.isEquivalent(to: theirs)
     case (.category(let mine), .category(let theirs)): mine.value == theirs.value && mine.name == theirs.name
+    // What the file is called that the points are in may change from export to export.
+    case (.workoutRoute(let mine), .workoutRoute(let theirs)): mine.points == theirs.points
     default: payload == other.payload
     }
   }

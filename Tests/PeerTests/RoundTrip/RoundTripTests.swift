@@ -54,6 +54,40 @@ import TestSupport
     }
   }
 
+  /// A ride of a day with all that a point can have, and full doubles; and one three times as long, as an export gives it.
+  @Test("a route of 100,000 points travels, and beside others", arguments: Wire.all)
+  func longRoutes(wire: Wire) async throws {
+    var maker = SampleMaker(seed: 3)
+    var samples = (0..<20).map { maker.steps(at: $0) }
+    for (count, digits) in [(100_000, 1.000_000_000_01), (200_000, 1)] {
+      var sample = maker.steps(at: 30)
+      sample.type = .workoutRoute
+      sample.payload = .workoutRoute(
+        WorkoutRoute(
+          path: "/workout-routes/a.gpx",
+          points: (0..<count).map { index in
+            let place = Double(index) / 1e6 * digits
+            return RoutePoint(
+              time: Double(index), latitude: 52 + place, longitude: 13 - place, elevation: 34.5 + place, speed: 3.25,
+              course: 12.125 + place, horizontalAccuracy: 4.75, verticalAccuracy: 3 + place)
+          }))
+      samples.append(sample)
+    }
+    samples += (40..<60).map { maker.steps(at: $0) }
+    try await carry(ChangeBatch(additions: samples), over: wire, pageSize: 1_000) { store in
+      let kept = try await store.samplesOfFeed()
+      #expect(kept.count == samples.count)
+      // Not as texts of JSON, which take a debug build minutes.
+      for type in [SampleType.workoutRoute, SampleMaker.stepCount] {
+        let read = try await store.samples(
+          of: type, in: Timestamp(seconds: 0)..<Timestamp(seconds: 1 << 40), limit: 100)
+        let written = samples.filter { $0.type == type }
+        #expect(Set(read.map(\.uuid)) == Set(written.map(\.uuid)))
+        for sample in read { #expect(written.contains { $0.uuid == sample.uuid && $0.payload == sample.payload }) }
+      }
+    }
+  }
+
   @Test("every oddity is kept, whatever else is in its batch", arguments: Wire.all, [1, 7, 2_000])
   func edgeCases(wire: Wire, pageSize: Int) async throws {
     try await expectKept(SampleMaker.edgeCases, over: wire, pageSize: pageSize)

@@ -35,8 +35,8 @@ struct RawElement {
   var name: String
   var attributes = AttributeList()
   var children: [RawElement] = []
-  /// Of a `WorkoutRoute`.
-  var route: RouteDraft?
+  /// Of a `WorkoutRoute`: the index of its draft.
+  var route: Int?
 }
 
 /// A `WorkoutRoute` whose points in files have not been read.

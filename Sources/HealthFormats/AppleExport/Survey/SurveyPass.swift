@@ -70,10 +70,15 @@ struct SurveyPass: ~Copyable {
     case .correlation where name == .record:
       note(.record, isNested: true)
       role = .member
-    case .entity where name == .workoutRoute:
-      note(SampleReader.routeKind, isNested: false)
-      role = .ignored
-    default: role = .ignored
+    // The roles that the reader gives them, because they decide what a lost closing tag closes.
+    case .record, .member: role = name == .metadataEntry ? .leaf : name == .heartRateList ? .beats : .captured
+    case .correlation: role = name == .metadataEntry ? .leaf : .captured
+    case .beats: role = name == .heartRateBeat ? .leaf : .captured
+    case .entity, .branch:
+      if name == .workoutRoute, stack.role == .entity { note(SampleReader.routeKind, isNested: false) }
+      role = .branch
+    case .leaf, .captured: role = .captured
+    case .ignored, nil: role = .ignored
     }
     if !scanner.isSelfClosing, stack.frames.count < ElementStack.maximumDepth { stack.push(name, role) }
   }
