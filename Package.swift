@@ -48,7 +48,9 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
-    .target(name: "HealthFormats", dependencies: ["HealthModel", "CZip"]),
+    .target(
+      name: "HealthFormats",
+      dependencies: ["HealthModel", "CISAL", "CZip", .product(name: "Crypto", package: "swift-crypto")]),
 
     // MARK: Peers
 
@@ -116,7 +118,7 @@ let package = Package(
 
     // MARK: Measurements
 
-    .target(name: "BenchData", dependencies: ["HealthModel", "TestSupport"], path: "Benchmarks/BenchData"),
+    .target(name: "BenchData", dependencies: ["HealthModel", "TestSupport", "CZip"], path: "Benchmarks/BenchData"),
     .executableTarget(
       name: "hpeer-bench",
       dependencies: [
@@ -130,6 +132,7 @@ let package = Package(
 
     // No pkgConfig: avahi-client.pc asks for -D_REENTRANT, which SwiftPM prohibits, and the module map links the libraries.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
@@ -158,7 +161,8 @@ let package = Package(
       dependencies: ["Diagnosis", "HealthStore", "PeerProtocol", "PeerTrust", "PeerDiscovery", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["hpeer", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"],
+      name: "EndToEndTests",
+      dependencies: ["hpeer", "BenchData", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"],
       exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
   ],

@@ -9,6 +9,8 @@ struct Draw: Sendable {
   let length: Double
   /// It came from HealthKit itself, with full doubles, and not through Apple's export.
   let isLive: Bool
+  /// Measured numbers keep all their digits, as HealthKit holds them, also when they are to be printed.
+  var isExact = false
   var random: SeededGenerator
 
   /// A whole number about the level.
@@ -19,7 +21,7 @@ struct Draw: Sendable {
   /// A measured number about the level: a full double from HealthKit, six significant digits (C's `%g`) in an export.
   mutating func measured(_ range: ClosedRange<Double>) -> Double {
     let value = value(range)
-    return isLive ? value : SixDigits.rounded(value)
+    return isLive || isExact ? value : SixDigits.rounded(value)
   }
 
   /// A number about the level that its source gives with so many decimals.

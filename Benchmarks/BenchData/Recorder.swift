@@ -32,8 +32,9 @@ struct Recorder: Sendable {
 
   // MARK: One person's
 
+  static let watchName = "Robin\u{2019}s\u{A0}Apple\u{A0}Watch"
   static let watch = Self(
-    "Robin\u{2019}s\u{A0}Apple\u{A0}Watch", bundle: "com.apple.health.0B6A1E0C-7F4E-4F0B-9D53-6D1B8A6C2F41"
+    watchName, bundle: "com.apple.health.0B6A1E0C-7F4E-4F0B-9D53-6D1B8A6C2F41"
   ) { version in
     Device(
       name: "Apple Watch", manufacturer: "Apple Inc.", model: "Watch", hardwareVersion: "Watch\(3 + version / 8),2",

@@ -10,6 +10,7 @@ struct Series: Sendable {
   private let count: Int
   /// From here on samples come live.
   private let live: Int64
+  private let isExact: Bool
   private var random: SeededGenerator
   private var index = 0
   /// Of the next sample, in seconds since 1970.
@@ -21,11 +22,15 @@ struct Series: Sendable {
   /// What the value wanders about.
   private var level = 0.5
 
-  init(_ kind: SeriesKind, count: Int, identity: HealthHistory.Identity, live: Int64, random: SeededGenerator) {
+  init(
+    _ kind: SeriesKind, count: Int, identity: HealthHistory.Identity, live: Int64, isExact: Bool = false,
+    random: SeededGenerator
+  ) {
     self.kind = kind
     self.identity = identity
     self.count = count
     self.live = live
+    self.isExact = isExact
     self.random = random
     rhythm = Rhythm(gap: kind.gap, run: kind.run, count: count)
     start = rhythm.start(of: 0, after: HealthHistory.begin, &self.random)
@@ -47,7 +52,7 @@ struct Series: Sendable {
     }
     level = min(1, max(0, level + Double.random(in: -0.08...0.08, using: &random)))
 
-    var draw = Draw(level: level, length: Double(length), isLive: isLive, random: random)
+    var draw = Draw(level: level, length: Double(length), isLive: isLive, isExact: isExact, random: random)
     let content = kind.content(&draw)
     random = draw.random
     let fraction = isLive && kind.hasFractions ? (0...999_999).draw(&random) : 0

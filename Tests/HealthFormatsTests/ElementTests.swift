@@ -60,10 +60,16 @@ import Testing
     #expect(
       sample.metadata
         == [
-          "HKIndoorWorkout": "0", "hpeer.attribute.new": "x", "hpeer.route": "/workout-routes/route_1.gpx",
+          "HKIndoorWorkout": "0", "hpeer.attribute.new": "x",
         ])
-    #expect(reading.report.skipped["WorkoutRoute: not imported yet"]?.count == 1)
-    #expect(reading.report.elements == ["Workout": 1])
+    #expect(reading.report.elements == ["Workout": 1, "WorkoutRoute": 1])
+    // Without its file: kept, and said.
+    let route = try #require(reading.samples.last)
+    #expect(
+      route.payload == .workoutRoute(WorkoutRoute(workout: sample.reference, path: "/workout-routes/route_1.gpx")))
+    #expect(route.metadata == ["HKMetadataKeySyncVersion": "2"])
+    #expect(reading.report.remarks["WorkoutRoute whose file is missing"]?.count == 1)
+    #expect(reading.report.skipped.isEmpty)
   }
 
   @Test func aSecondStartOfStatisticsIsTheirEnd() throws {
@@ -92,16 +98,6 @@ import Testing
     #expect(hours.duration == 7200)
     let strange = try workout(#"duration="2" durationUnit="moons""#)
     #expect(strange?.metadata == ["hpeer.attribute.duration": "2", "hpeer.attribute.durationUnit": "moons"])
-  }
-
-  @Test func pointsOfARouteAreCounted() throws {
-    let reading = try Reading(
-      ExportText(
-        #"<Workout workoutActivityType="x" sourceName="s" startDate="\#(ExportText.date(0))">"#
-          + #"<WorkoutRoute sourceName="s">"#
-          + #"<Location latitude="1"/><Location latitude="2"/></WorkoutRoute></Workout>"#))
-    #expect(reading.report.skipped["Location: routes are not imported yet"]?.count == 2)
-    #expect(reading.samples.count == 1)
   }
 
   @Test func characteristicsDrift() throws {
@@ -136,45 +132,48 @@ import Testing
     #expect(bad.report.skipped.count == 2)
   }
 
-  @Test func whatTheModelHasNoPayloadForIsKeptAsJSON() throws {
+  @Test func rareElementsHaveTheirPayloads() throws {
     let reading = try Reading(
       ExportText(
         #"<ClinicalRecord type="HKClinicalTypeIdentifierLabResultRecord" identifier="6F1A" sourceName="Clinic""#
           + #" sourceURL="u" fhirVersion="4.0.1" receivedDate="\#(ExportText.date(0))""#
-          + #" resourceFilePath="/clinical-records/x.json"/>"#,
+          + #" resourceFilePath="/clinical-records/x.json" new="1"/>"#,
         #"<Audiogram sourceName="s" startDate="\#(ExportText.date(0))" endDate="\#(ExportText.date(1))">"#
-          + #"<SensitivityPoint frequencyValue="250" frequencyUnit="Hz"/>"#
+          + #"<SensitivityPoint frequencyValue="250" frequencyUnit="Hz" leftEarValue="12.5" leftEarUnit="dBHL""#
+          + #" leftEarMasked="true" leftEarClampingRangeLowerBound="-10" leftEarClampingRangeUpperBound="80""#
+          + #" rightEarValue="x"/><SensitivityPoint frequencyUnit="Hz"/>"#
           + ExportText.metadata("k", "v") + "</Audiogram>",
-        #"<VisionPrescription type="t" dateIssued="\#(ExportText.date(0))" brand="B">"#
-          + #"<LeftEye sphere="-1"/></VisionPrescription>"#,
-        #"<StateOfMind startDate="\#(ExportText.date(0))" sourceName="s" valence="0.5"/>"#,
-        #"<StateOfMind valence="0.5"/>"#))
+        #"<VisionPrescription type="t" dateIssued="\#(ExportText.date(0))" expirationDate="\#(ExportText.date(60))""#
+          + #" brand="B"><LeftEye sphere="-1" sphereUnit="D" axis="x"/><Attachment identifier="A1"/>"#
+          + "</VisionPrescription>"))
     #expect(
-      reading.samples.map(\.payload.kind) == ["clinicalRecord", "audiogram", "visionPrescription", "stateOfMind"])
-    let clinical = try #require(reading.samples.first)
-    #expect(
-      clinical.payload
-        == .unknown(
-          kind: "clinicalRecord",
-          content: .object([
-            "attributes": .object([
-              "identifier": "6F1A", "sourceURL": "u", "fhirVersion": "4.0.1",
-              "resourceFilePath": "/clinical-records/x.json",
-            ])
-          ])))
-    #expect(clinical.start == ExportText.start)
+      reading.samples.map(\.payload) == [
+        .clinicalRecord(
+          ClinicalRecord(
+            identifier: "6F1A", fhirVersion: "4.0.1", sourceURL: "u", received: ExportText.start,
+            path: "/clinical-records/x.json")),
+        .audiogram(
+          Audiogram(points: [
+            SensitivityPoint(
+              frequency: Quantity(250, "Hz"),
+              left: EarSensitivity(
+                threshold: Quantity(12.5, "dBHL"), masked: true, lowerBound: -10, upperBound: 80))
+          ])),
+        .visionPrescription(
+          VisionPrescription(
+            expires: date(60), brand: "B", left: ["sphere": Quantity(-1, "D")],
+            attachments: [PrescriptionAttachment(identifier: "A1")])),
+      ])
+    #expect(reading.samples[0].start == ExportText.start)
+    #expect(reading.samples[0].metadata == ["hpeer.attribute.new": "1"])
     #expect(reading.samples[1].type.rawValue == "HKDataTypeIdentifierAudiogram")
-    #expect(reading.samples[1].metadata == ["k": "v"])
     #expect(
-      reading.samples[2].payload
-        == .unknown(
-          kind: "visionPrescription",
-          content: .object([
-            "attributes": .object(["brand": "B"]),
-            "children": .array([.object(["element": "LeftEye", "attributes": .object(["sphere": "-1"])])]),
-          ])))
-    #expect(reading.samples[3].type.rawValue == "StateOfMind")
-    #expect(reading.report.skipped == ["StateOfMind without a startDate": .init(count: 1, lines: [12])])
+      reading.samples[1].metadata == [
+        "k": "v", "hpeer.attribute.SensitivityPoint.250.0.rightEarValue": "x",
+        "hpeer.element.SensitivityPoint": #"{"attributes":{"frequencyUnit":"Hz"},"element":"SensitivityPoint"}"#,
+      ])
+    #expect(reading.samples[2].metadata == ["hpeer.attribute.LeftEye.axis": "x"])
+    #expect(reading.report.skipped.isEmpty)
   }
 
   @Test func clinicalRecordsAreToldApartByIdentifier() throws {
@@ -199,18 +198,6 @@ import Testing
     }
     #expect(kind == (name == "ActivitySummary2" ? "activitySummary2" : "foreign.\(name.lowercased())"))
     #expect(content["attributes"] != nil)
-  }
-
-  @Test func unknownElementsInsideOthersAreCounted() throws {
-    let reading = try Reading(
-      ExportText(
-        ExportText.record(children: "<Future a=\"1\"><Deep/></Future>"), "<MetadataEntry key=\"k\" value=\"v\"/>",
-        #"<Workout workoutActivityType="x" sourceName="s" startDate="\#(ExportText.date(0))"><Future/></Workout>"#))
-    #expect(reading.samples.count == 2)
-    #expect(reading.report.skipped["Record/Future is unknown"] == .init(count: 1, lines: [8]))
-    #expect(reading.report.skipped["Workout/Future is unknown"]?.count == 1)
-    #expect(reading.report.skipped["MetadataEntry outside an element"]?.count == 1)
-    #expect(reading.report.skipped.count == 3)
   }
 }
 

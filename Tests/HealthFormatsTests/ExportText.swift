@@ -59,6 +59,7 @@ struct Reading {
   var samples: [Sample] = []
   var drifting: [Sample] = []
   var batches: [Int] = []
+  var survey = ExportSurvey()
   var report = ImportReport()
 
   init(_ text: String, batchSize: Int = 10_000, chunkSize: Int = 1 << 16) throws {
@@ -66,16 +67,16 @@ struct Reading {
   }
 
   init(bytes: [UInt8], batchSize: Int = 10_000, chunkSize: Int = 1 << 16) throws {
-    let export = AppleHealthExport(origin: .memory(bytes), totalBytes: Int64(bytes.count), location: "memory")
-    try self.init(export, batchSize: batchSize, chunkSize: chunkSize)
+    try self.init(AppleHealthExport(bytes), batchSize: batchSize, chunkSize: chunkSize)
   }
 
   init(_ export: AppleHealthExport, batchSize: Int = 10_000, chunkSize: Int = 1 << 16) throws {
     var (samples, drifting, batches): ([Sample], [Sample], [Int]) = ([], [], [])
-    report = try export.read(batchSize: batchSize, chunkSize: chunkSize) { batch in
-      samples += batch.samples
+    survey = try export.survey(chunkSize: chunkSize)
+    report = try export.read(survey, batchSize: batchSize, chunkSize: chunkSize) { batch in
+      samples += try batch.samples()
       drifting += batch.drifting
-      batches.append(batch.samples.count)
+      batches.append(batch.count)
     }
     (self.samples, self.drifting, self.batches) = (samples, drifting, batches)
   }
@@ -85,6 +86,29 @@ struct Reading {
   var uuids: Set<UUID> { Set(samples.map(\.uuid)) }
   var recordCount: Int { report.records.values.reduce(0, +) }
   var nestedCount: Int { report.nestedRecords.values.reduce(0, +) }
+}
+
+extension AppleHealthExport {
+  init(_ bytes: [UInt8]) { self.init(origin: .memory(bytes), totalBytes: Int64(bytes.count), location: "memory") }
+
+  func read(
+    _ survey: ExportSurvey, batchSize: Int, chunkSize: Int, identityNames: [String: String] = [:],
+    progress: (Int64) throws -> Void = { _ in }, deliver: (ImportBatch) throws -> Void
+  ) throws -> ImportReport {
+    try read(
+      survey, identityNames: identityNames, batchSize: batchSize, chunkSize: chunkSize, progress: progress,
+      deliver: deliver)
+  }
+}
+
+extension ImportBatch {
+  /// All but the drifting ones, with their ranks as ordinals.
+  func samples() throws -> [Sample] {
+    try changesByRank().flatMap { changes in
+      let expander = try ChangeExpander(changes)
+      return try changes.samples.map { try expander.sample($0) }
+    }
+  }
 }
 
 /// A folder that goes away with the test.

@@ -140,20 +140,22 @@ import Testing
   }
 
   @Test func progressGrowsToTheWholeWork() throws {
-    let bytes = Array(StandardExport.text.utf8)
-    let export = AppleHealthExport(origin: .memory(bytes), totalBytes: Int64(bytes.count), location: "memory")
+    let export = AppleHealthExport(Array(StandardExport.text.utf8))
     var seen: [Int64] = []
-    _ = try export.read(batchSize: 10, chunkSize: 1000, progress: { seen.append($0) }, deliver: { _ in })
+    let survey = try export.survey(chunkSize: 1000, progress: { seen.append($0) })
+    #expect(seen.last == export.totalBytes)
+    _ = try export.read(survey, batchSize: 10, chunkSize: 1000, progress: { seen.append($0) }, deliver: { _ in })
     #expect(seen == seen.sorted())
     #expect(seen.last == export.workBytes)
   }
 
-  @Test func whoeverTakesTheSamplesMayStop() {
+  @Test func whoeverTakesTheSamplesMayStop() throws {
     struct Stop: Error {}
-    let bytes = Array(StandardExport.text.utf8)
-    let export = AppleHealthExport(origin: .memory(bytes), totalBytes: Int64(bytes.count), location: "memory")
-    #expect(throws: Stop.self) { try export.read(batchSize: 1) { _ in throw Stop() } }
-    #expect(throws: Stop.self) { try export.read(progress: { _ in throw Stop() }, deliver: { _ in }) }
+    let export = AppleHealthExport(Array(StandardExport.text.utf8))
+    let survey = try export.survey()
+    #expect(throws: Stop.self) { try export.read(survey, batchSize: 1) { _ in throw Stop() } }
+    #expect(throws: Stop.self) { try export.read(survey, progress: { _ in throw Stop() }, deliver: { _ in }) }
+    #expect(throws: Stop.self) { try export.survey { _ in throw Stop() } }
   }
 }
 

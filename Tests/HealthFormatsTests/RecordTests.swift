@@ -91,13 +91,29 @@ import Testing
     #expect(reading.report.remarks["metadata key given twice"]?.count == 2)
   }
 
-  @Test func heartBeatsAreKept() throws {
-    let beats =
-      #"<HeartRateVariabilityMetadataList><InstantaneousBeatsPerMinute bpm="61" time="6:14:48.94 PM"/>"#
-      + #"<InstantaneousBeatsPerMinute bpm="62" time="00:20:37,80"/></HeartRateVariabilityMetadataList>"#
-    let sample = try only(
-      ExportText.record("HKQuantityTypeIdentifierHeartRateVariabilitySDNN", unit: "ms", children: beats))
-    #expect(sample.metadata == ["hpeer.beatsPerMinute": .string("61@6:14:48.94 PM;62@00:20:37,80")])
+  @Test func heartBeatsAreAligned() throws {
+    let beats = { (text: String) in
+      "<HeartRateVariabilityMetadataList>\(text)</HeartRateVariabilityMetadataList>"
+    }
+    let reading = try Reading(
+      ExportText(
+        ExportText.record(
+          children: beats(
+            #"<InstantaneousBeatsPerMinute bpm="61" time="3:00:48.94 AM"/>"#
+              + #"<InstantaneousBeatsPerMinute bpm="62" time="3:00:49.5 AM"/>"#)),
+        ExportText.record(
+          at: 1, children: beats(#"<InstantaneousBeatsPerMinute bpm="61" time="noon" new="1"/>"#))))
+    #expect(
+      reading.samples[0].metadata == [
+        "hpeer.beatsPerMinute": "61@48.94;62@49.5", "hpeer.beatsUTCOffset": "-18000",
+        "hpeer.beatsFormat": "3:00:48.94 AM",
+      ])
+    #expect(
+      reading.samples[1].metadata == [
+        "hpeer.beatsPerMinute.wallClock": "61@noon", "hpeer.attribute.InstantaneousBeatsPerMinute.new": "1",
+      ])
+    #expect(reading.report.remarks["heart beats at times that fit to no clock"]?.count == 1)
+    #expect(reading.report.skipped.isEmpty)
   }
 
   @Test func aRecordWithoutAStartIsSkippedByName() throws {

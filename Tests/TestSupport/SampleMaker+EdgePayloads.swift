@@ -37,6 +37,28 @@ extension SampleMaker {
         "": .null, "\0": .array([.object(["😴": .string("Rene\u{301}")]), .bool(true)]), "big": .integer(.max),
         "small": .number(.leastNonzeroMagnitude), "negative": .number(-1.5), "deep": deep(20),
       ])),
+    .workoutRoute(WorkoutRoute()), .workoutRoute(WorkoutRoute(path: "\"\\/\n😴\0Rene\u{301}")),
+    .workoutRoute(
+      WorkoutRoute(
+        workout: SampleReference(
+          type: SampleType("\""), start: Timestamp(microseconds: .min), uuid: SampleIdentity.namespace),
+        points: [
+          RoutePoint(time: -0.5, latitude: 1e-7, longitude: -180, elevation: .nan, speed: -1, course: .infinity),
+          RoutePoint(latitude: .leastNonzeroMagnitude, longitude: 0.1 + 0.2, verticalAccuracy: 1e22),
+        ])),
+    .electrocardiogram(Electrocardiogram()),
+    .electrocardiogram(Electrocardiogram(classification: "", lead: "\"", voltages: [.nan, -.infinity, 1e300])),
+    .audiogram(Audiogram(points: [])),
+    .visionPrescription(VisionPrescription()),
+    .visionPrescription(VisionPrescription(right: [:], left: ["": Quantity(.nan, "")])),
+    .clinicalRecord(ClinicalRecord(identifier: "")),
+    .clinicalRecord(ClinicalRecord(identifier: "\0", resource: .array([.integer(.min), .string("")]))),
+    // What versions before these kinds wrote, and what later ones may add.
+    .unknown(kind: "audiogram", content: .object(["attributes": .object([:])])),
+    .unknown(kind: "visionPrescription", content: .object(["attributes": .object(["brand": .string("B")])])),
+    .unknown(kind: "clinicalRecord", content: .object(["identifier": .string("1"), "signature": .string("x")])),
+    .unknown(kind: "workoutRoute", content: .object(["latitude": .array([.integer(1)]), "longitude": .array([])])),
+    .unknown(kind: "electrocardiogram", content: .null),
     // JSON has no integers and no reals, only numbers; what a quantity loses, these keep.
     .workout(Workout(activityType: .value(0), duration: -0.0, totals: ["zero": Quantity(-0.0, "m")])),
   ]

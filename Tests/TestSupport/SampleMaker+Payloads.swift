@@ -1,9 +1,10 @@
+import Foundation
 import HealthModel
 
 extension SampleMaker {
   /// A payload of any kind, with a type that goes with it.
   mutating func typeAndPayload() -> (SampleType, Payload) {
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<14, using: &random) {
     case 0...4: (random.pick(Self.quantityTypes), .quantity(Quantity(number(), random.pick(Self.units))))
     case 5, 6: (random.pick(Self.categoryTypes), .category(category()))
     case 7: (SampleType("HKCorrelationTypeIdentifierBloodPressure"), .correlation(Correlation(members: members())))
@@ -11,6 +12,8 @@ extension SampleMaker {
     case 9: (.activitySummary, .activitySummary(activitySummary()))
     case 10:
       (random.pick(Self.characteristicTypes), .characteristic(CharacteristicValue(value: random.pick(Self.texts))))
+    case 11: (.workoutRoute, .workoutRoute(route()))
+    case 12: random.pick(Self.rarePayloads)
     default: (SampleType(random.pick(Self.texts)), .unknown(kind: random.pick(Self.kinds), content: json(depth: 3)))
     }
   }
@@ -31,6 +34,51 @@ extension SampleMaker {
   ]
   /// Some look like kinds that are known, but for a character.
   private static let kinds = ["stateOfMind", "audiogram", "Quantity", "quantity\0", "workout\0x", "", "😴"]
+
+  private static let rarePayloads: [(SampleType, Payload)] = [
+    (
+      .electrocardiogram,
+      .electrocardiogram(
+        Electrocardiogram(
+          classification: "Sinus Rhythm", averageHeartRate: 61, samplingFrequency: 512, lead: "Lead I", unit: "µV",
+          voltages: [12.5, -7, 0, 1e-7]))
+    ),
+    (
+      SampleType("HKDataTypeIdentifierAudiogram"),
+      .audiogram(
+        Audiogram(points: [
+          SensitivityPoint(
+            frequency: Quantity(250, "Hz"),
+            left: EarSensitivity(threshold: Quantity(12.5, "dBHL"), masked: true, lowerBound: -10, upperBound: 80),
+            right: EarSensitivity())
+        ]))
+    ),
+    (
+      SampleType("HKVisionPrescriptionTypeIdentifier"),
+      .visionPrescription(
+        VisionPrescription(
+          expires: Timestamp(seconds: 1_800_000_000), brand: "", right: ["sphere": Quantity(-1.25, "D")],
+          attachments: [PrescriptionAttachment(identifier: "A"), PrescriptionAttachment(content: Data([0, 255]))]))
+    ),
+    (
+      SampleType("HKClinicalTypeIdentifierLabResultRecord"),
+      .clinicalRecord(
+        ClinicalRecord(
+          identifier: "6F1A", fhirVersion: "4.0.1", path: "/clinical-records/x.json",
+          resource: .object(["resourceType": .string("Observation"), "value": .number(5.5)])))
+    ),
+  ]
+
+  private mutating func route() -> WorkoutRoute {
+    WorkoutRoute(
+      workout: random.oneIn(3) ? nil : SampleReference(type: .workout, start: timestamp(), uuid: uuid()),
+      path: random.oneIn(3) ? nil : random.pick(Self.texts),
+      points: (0..<Int.random(in: 0...9, using: &random)).map { index in
+        RoutePoint(
+          time: Double(index), latitude: Double.random(in: -90...90, using: &random), longitude: number(),
+          elevation: random.oneIn(2) ? nil : number(), verticalAccuracy: random.oneIn(2) ? nil : 4)
+      })
+  }
 
   private mutating func category() -> CategoryValue {
     CategoryValue(

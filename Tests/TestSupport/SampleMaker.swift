@@ -38,12 +38,15 @@ public struct SampleMaker: Sendable {
     (0..<count).map { _ in sample() }
   }
 
+  /// Random, as HealthKit's are: version 4.
   public mutating func uuid() -> UUID {
     var bytes = UUID().uuid
     withUnsafeMutableBytes(of: &bytes) {
       $0.storeBytes(of: random.next(), toByteOffset: 0, as: UInt64.self)
       $0.storeBytes(of: random.next(), toByteOffset: 8, as: UInt64.self)
     }
+    bytes.6 = bytes.6 & 0x0F | 0x40
+    bytes.8 = bytes.8 & 0x3F | 0x80
     return UUID(uuid: bytes)
   }
 

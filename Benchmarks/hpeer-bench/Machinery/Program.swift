@@ -11,6 +11,8 @@ struct Program: Sendable {
     self.path = path
   }
 
+  private var name: String { URL(fileURLWithPath: path).lastPathComponent }
+
   /// A run from start to exit.
   struct Outcome: Sendable {
     var status: Int32
@@ -32,9 +34,11 @@ struct Program: Sendable {
 
   /// Runs a command to its end; throws unless it exits with 0.
   ///
-  /// - Parameter watchesMemory: looks at it a hundred times a second, for ``Outcome/peak``.
+  /// - Parameters:
+  ///   - home: of hpeer; `nil` for another program.
+  ///   - watchesMemory: looks at it a hundred times a second, for ``Outcome/peak``.
   func run(
-    _ arguments: [String], home: String, input: String? = nil, watchesMemory: Bool = false, in workspace: Workspace
+    _ arguments: [String], home: String?, input: String? = nil, watchesMemory: Bool = false, in workspace: Workspace
   ) async throws -> Outcome {
     let command = Command(self, arguments, home: home, input: input, in: workspace)
     let outcome = try await Blocking.run {
@@ -53,7 +57,7 @@ struct Program: Sendable {
         output: command.output, errors: command.errors)
     }
     guard outcome.status == 0 else {
-      throw BenchFailure("hpeer \(arguments.joined(separator: " ")) failed: \(outcome.errors)")
+      throw BenchFailure("\(name) \(arguments.joined(separator: " ")) failed: \(outcome.errors)")
     }
     return outcome
   }
@@ -71,10 +75,10 @@ struct Command: Sendable {
   private let arguments: [String]
   private let files: String
 
-  init(_ program: Program, _ arguments: [String], home: String, input: String? = nil, in workspace: Workspace) {
+  init(_ program: Program, _ arguments: [String], home: String?, input: String? = nil, in workspace: Workspace) {
     self.program = program.path
-    let hasHome = arguments.last != "--help" && arguments.last != "--version"
-    self.arguments = [program.path] + arguments + (hasHome ? ["--home", home] : [])
+    let takesHome = arguments.last != "--help" && arguments.last != "--version"
+    self.arguments = [program.path] + arguments + (takesHome ? home.map { ["--home", $0] } ?? [] : [])
     files = workspace.fresh("run")
     if let input { _ = FileManager.default.createFile(atPath: files + ".in", contents: Data(input.utf8)) }
   }

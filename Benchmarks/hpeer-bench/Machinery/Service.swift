@@ -24,8 +24,9 @@ final class Service: Sendable {
     throw BenchFailure("hpeer did not get ready: \(command.errors)")
   }
 
-  func stop() async throws {
-    Children.shared.send(SIGTERM, to: pid)
+  /// - Parameter signal: SIGKILL for an end as by a power cut.
+  func stop(_ signal: Int32 = SIGTERM) async throws {
+    Children.shared.send(signal, to: pid)
     try await end.value
     command.removeFiles()
   }

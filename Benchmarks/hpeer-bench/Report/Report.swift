@@ -34,7 +34,7 @@ struct Report {
   private var table: [String] {
     var table = Table(columns: [.init("WHAT"), .init("MEASURED", .trailing), .init("GOAL", .trailing), .init("")])
     for row in rows {
-      table.append([.init("\(row.row.rawValue): \(row.row.title)", .bold)])
+      table.append([.init("\(row.id): \(row.title)", .bold)])
       if let skipped = row.skipped { table.append([.init("  skipped: \(skipped)")]) }
       for measure in row.measures {
         table.append([
@@ -89,7 +89,7 @@ struct Report {
       identity: bench.identity.rawValue, imported: bench.imported,
       rows: rows.map { row in
         Summary.Entry(
-          id: row.row.rawValue, title: row.row.title, skipped: row.skipped,
+          id: row.id, title: row.title, skipped: row.skipped,
           measures: row.measures.map { measure in
             var number = Summary.Number(
               name: measure.name, value: measure.value.isFinite ? measure.value : nil, unit: measure.unit.rawValue,

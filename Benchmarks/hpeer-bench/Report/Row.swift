@@ -1,11 +1,34 @@
+import ArgumentParser
+
+/// What can be measured: the names that `--only` takes.
+protocol BenchRow: RawRepresentable<String>, CaseIterable, Sendable {
+  var title: String { get }
+  func measure(_ bench: Bench) async throws -> Row
+}
+
+extension BenchRow {
+  @Sendable static func list(_ text: String) throws -> [Self] {
+    try text.split(separator: ",").map { name in
+      guard let row = Self(rawValue: String(name)) else {
+        throw ValidationError("There is no row \(name): \(names).")
+      }
+      return row
+    }
+  }
+
+  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}
+
 /// What was measured under one title.
 struct Row: Sendable {
-  let row: PullRow
+  let id: String
+  let title: String
   var measures: [Measure] = []
   /// Why nothing was measured.
   var skipped: String?
 
-  init(_ row: PullRow) { self.row = row }
+  init(_ row: PullRow) { (id, title) = (row.rawValue, row.title) }
+  init(_ row: ImportRow) { (id, title) = (row.rawValue, row.title) }
 
   mutating func add(_ name: String, _ value: Double, _ unit: Measure.Unit, goal: Measure.Goal? = nil) {
     measures.append(Measure(name: name, value: value, unit: unit, goal: goal, runs: []))

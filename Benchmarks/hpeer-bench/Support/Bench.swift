@@ -8,8 +8,11 @@ struct Bench: Sendable {
   let imported: Double
   let program: Program
   let workspace: Workspace
+  /// A directory with wheels of other importers, for pip; else it asks the registry.
+  let wheels: String?
 
   var homes: Homes { Homes(self) }
+  var exports: Exports { Exports(self) }
 }
 
 /// Why a measurement could not be made. One sentence for a person.

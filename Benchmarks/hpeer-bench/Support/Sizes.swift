@@ -6,6 +6,9 @@ struct Sizes: Sendable {
   /// Samples of the smallest store and of the largest.
   var small: Int
   var large: Int
+  /// Records of the smallest export and of the largest: 100 MB of XML and more than 4 GB.
+  var smallExport: Int
+  var largeExport: Int
   /// Samples through the JSON pages, which are slow.
   var json: Int
   /// Samples that each of several clients pulls.
@@ -23,6 +26,8 @@ struct Sizes: Sendable {
     self.samples = count
     small = min(count, quick ? 2_000 : 10_000)
     large = quick ? count * 5 / 2 : count * 5
+    smallExport = quick ? count / 2 : count * 23 / 100
+    largeExport = quick ? count * 2 : count * 10
     json = quick ? min(count, 4_000) : max(1000, count / 4)
     shared = max(1000, count / 5)
     self.repeats = repeats ?? (quick ? 1 : 3)

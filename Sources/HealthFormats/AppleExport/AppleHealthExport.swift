@@ -6,7 +6,8 @@ import HealthModel
 /// What a file is, is told by its content: names are localised, and people rename and unpack.
 ///
 ///     let export = try AppleHealthExport(path: "export.zip")
-///     let report = try export.read { batch in try store.add(batch.samples) }
+///     let survey = try export.survey()
+///     let report = try export.read(survey) { batch in try store.apply(batch.changesByRank()) }
 public struct AppleHealthExport: Sendable {
   enum Origin: Sendable {
     case file(path: String)
@@ -20,7 +21,8 @@ public struct AppleHealthExport: Sendable {
   /// Where the XML was found: a path, and for a zip file the name in it.
   public let location: String
 
-  /// What ``read(batchSize:progress:deliver:)`` reports when it is done: the XML is read twice.
+  /// What progress grows to: the XML is read twice, once by ``survey(progress:)`` and once by
+  /// ``read(_:identityNames:batchSize:progress:deliver:)``.
   public var workBytes: Int64 { 2 * totalBytes }
 
   /// Recognises the export at `path`.
@@ -34,41 +36,92 @@ public struct AppleHealthExport: Sendable {
     self.location = location
   }
 
-  /// Reads the export in constant memory. Blocks: call it on a thread of your own.
+  /// Looks over the whole export, in constant memory: counts it, checks its checksum, and finds the records that agree
+  /// in all that identities are made of. Blocks: call it on a thread of your own.
   ///
-  /// A first pass finds the records that agree in all that identities are made of; the second makes samples. Those
-  /// that agree are ranked by their values and come last, so that the order in the file does not matter.
+  /// - Parameter progress: called now and then with a number that grows to ``totalBytes``; may throw to stop.
+  /// - Throws: ``ImportError``, or what the closure throws.
+  public func survey(progress: (_ bytes: Int64) throws -> Void = { _ in }) throws -> ExportSurvey {
+    try survey(chunkSize: Self.chunkSize, progress: progress)
+  }
+
+  func survey(chunkSize: Int, progress: (Int64) throws -> Void = { _ in }) throws -> ExportSurvey {
+    let pass = SurveyPass(source: try source(), chunkSize: chunkSize, totalBytes: totalBytes)
+    guard let survey = try pass.run(progress: progress) else { throw noRoot }
+    return survey
+  }
+
+  /// Reads the export in constant memory, on threads of its own. Blocks: call it on a thread of your own.
+  ///
+  /// Records that agree in all that identities are made of are ranked by their values and come last, so that the order
+  /// in the file does not matter.
   ///
   /// - Parameters:
-  ///   - batchSize: the most samples in one batch.
-  ///   - progress: called now and then with a number that grows to ``workBytes``; may throw to stop.
-  ///   - deliver: takes the samples; may block, which holds the reading up, and may throw to stop.
+  ///   - survey: what ``survey(progress:)`` found.
+  ///   - identityNames: by the name of a source in the file, the name that identities are made with, for a source that
+  ///     bore another name in earlier exports. Samples keep the name that is in the file.
+  ///   - batchSize: the most samples in one batch, unless a single group of equals is larger.
+  ///   - progress: called now and then with a number that grows from ``totalBytes`` to ``workBytes``; may throw to stop.
+  ///   - deliver: takes the samples, while the next are being read; may block, which holds the reading up, and may throw
+  ///     to stop.
   /// - Returns: what was found. ``ImportReport/isComplete`` is false for a file that ends early: all that was whole
   ///   has been delivered.
   /// - Throws: ``ImportError``, or what the closures throw.
   public func read(
-    batchSize: Int = 10_000, progress: (_ bytes: Int64) throws -> Void = { _ in },
-    deliver: (ImportBatch) throws -> Void
+    _ survey: ExportSurvey, identityNames: [String: String] = [:], batchSize: Int = 10_000,
+    progress: (_ bytes: Int64) throws -> Void = { _ in }, deliver: (ImportBatch) throws -> Void
   ) throws -> ImportReport {
-    try read(batchSize: batchSize, chunkSize: 512 << 10, progress: progress, deliver: deliver)
+    try read(
+      survey, identityNames: identityNames, batchSize: batchSize, chunkSize: Self.chunkSize, progress: progress,
+      deliver: deliver)
   }
 
   func read(
-    batchSize: Int, chunkSize: Int, progress: (Int64) throws -> Void = { _ in },
-    deliver: (ImportBatch) throws -> Void
+    _ survey: ExportSurvey, identityNames: [String: String], batchSize: Int, chunkSize: Int,
+    progress: (Int64) throws -> Void, deliver: (ImportBatch) throws -> Void
   ) throws -> ImportReport {
-    let keys = KeyPass(source: try source(), chunkSize: chunkSize, totalBytes: totalBytes)
-    guard let suspects = try keys.run(progress: progress) else { throw noRoot }
-    var reader = SampleReader(
-      source: try source(), chunkSize: chunkSize, batchSize: batchSize, suspects: suspects)
+    let queue = BatchQueue()
+    let suspects = survey.suspects
+    Thread.detachNewThread {
+      queue.end(
+        Result {
+          var reader = SampleReader(
+            source: try source(), chunkSize: chunkSize, batchSize: batchSize, suspects: suspects,
+            identityNames: identityNames, folder: try folder())
+          return try reader.run(progressBase: totalBytes, progress: queue.report, deliver: queue.put)
+        })
+    }
+    var hasDelivered = false
     do {
-      let report = try reader.run(progressBase: totalBytes, progress: progress, deliver: deliver)
-      guard let report else { throw noRoot }
-      return report
-    } catch let error as ImportError {
-      throw reader.hasDelivered ? error.afterDelivery : error
+      while true {
+        switch queue.next() {
+        case .progress(let bytes): try progress(bytes)
+        case .batch(let batch):
+          hasDelivered = true
+          try deliver(batch)
+        case .end(.success(let report)):
+          guard let report else { throw noRoot }
+          return report
+        case .end(.failure(let error)):
+          throw hasDelivered ? (error as? ImportError)?.afterDelivery ?? error : error
+        }
+      }
+    } catch {
+      queue.cancel()
+      throw error
     }
   }
+
+  /// The files that lie beside the XML. Opens what they lie in, for one thread.
+  func folder() throws(ImportError) -> any ExportFolder {
+    switch origin {
+    case .memory: EmptyFolder()
+    case .file(let path): try DirectoryFolder(beside: path)
+    case .zip(let path, let index): try ZipFolder(path: path, beside: index)
+    }
+  }
+
+  private static let chunkSize = 512 << 10
 
   private var noRoot: ImportError { .notAnExport(path: location, looksLike: "an XML file without HealthData") }
 

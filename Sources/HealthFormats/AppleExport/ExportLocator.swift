@@ -68,11 +68,13 @@ enum ExportLocator {
   private static func inFolder(_ path: String) throws(ImportError) -> AppleHealthExport {
     var best: AppleHealthExport?
     var folders = [path]
-    for name in try contents(of: path).sorted() where isFolder("\(path)/\(name)") { folders.append("\(path)/\(name)") }
+    for name in try DirectoryListing.names(in: path).sorted() where isFolder("\(path)/\(name)") {
+      folders.append("\(path)/\(name)")
+    }
     for folder in folders {
       let names: [String]
       do throws(ImportError) {
-        names = try contents(of: folder)
+        names = try DirectoryListing.names(in: folder)
       } catch {
         // A folder beside the export may be closed to us without harm.
         continue
@@ -95,18 +97,5 @@ enum ExportLocator {
   private static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
-
-  private static func contents(of path: String) throws(ImportError) -> [String] {
-    guard let directory = opendir(path) else { throw ImportError(errno: errno, path: path) }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
-        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
   }
 }

@@ -6,12 +6,12 @@ extension SampleReader {
     let name = names.name(of: scanner.name)
     for _ in 0..<stack.unclosed(before: name) {
       remark("\(names.text(of: name)) before the end of another element")
-      finish(stack.pop())
+      try finish(stack.pop())
     }
     let role = try role(of: name)
     if scanner.valuelessAttributes > 0 { remark("attribute without a value") }
     if scanner.isSelfClosing {
-      finish(ElementStack.Frame(name: name, role: role))
+      try finish(ElementStack.Frame(name: name, role: role))
       return
     }
     guard stack.frames.count < ElementStack.maximumDepth else {
@@ -20,12 +20,12 @@ extension SampleReader {
     stack.push(name, role)
   }
 
-  mutating func close() {
+  mutating func close() throws {
     let count = stack.closed(by: names.name(of: scanner.name))
     if count == 0 { remark("closing tag without an opening one") }
     for index in 0..<count {
       if index < count - 1 { remark("element without a closing tag") }
-      finish(stack.pop())
+      try finish(stack.pop())
     }
   }
 
@@ -41,23 +41,24 @@ extension SampleReader {
         readMetadataEntry()
         return .leaf
       }
-      return name == .heartRateList ? .beats : ignore(name)
+      return name == .heartRateList ? .beats : capture(name)
     case .beats:
-      guard name == .heartRateBeat else { return ignore(name) }
+      guard name == .heartRateBeat else { return capture(name) }
       try readBeat()
       return .leaf
     case .correlation:
       if name == .record { return beginRecord(isMember: true) }
-      guard name == .metadataEntry else { return ignore(name) }
+      guard name == .metadataEntry else { return capture(name) }
       readMetadataEntry()
       return .leaf
     case .entity, .branch: return try branchRole(of: name)
-    case .leaf: return ignore(name)
+    case .leaf, .captured: return capture(name)
     case .ignored: return .ignored
     }
   }
 
   private mutating func topLevelRole(of name: ElementName) -> ElementStack.Role {
+    keptBytes = 0
     switch name {
     case .record: return beginRecord(isMember: false)
     case .correlation: return beginCorrelation()
@@ -88,13 +89,14 @@ extension SampleReader {
   }
 
   /// An element is whole: makes of it what it is to become.
-  private mutating func finish(_ frame: ElementStack.Frame) {
+  private mutating func finish(_ frame: ElementStack.Frame) throws {
     switch frame.role {
-    case .record: finishRecord()
+    case .record: try finishRecord()
     case .member: finishMember()
-    case .correlation: finishCorrelation()
-    case .entity: finishEntity()
+    case .correlation: try finishCorrelation()
+    case .entity: try finishEntity()
     case .branch: finishBranch()
+    case .captured: finishCapture()
     case .root, .beats, .leaf, .ignored: break
     }
   }

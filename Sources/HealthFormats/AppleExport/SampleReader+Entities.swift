@@ -8,7 +8,7 @@ extension SampleReader {
   mutating func beginEntity(_ kind: ElementKind) -> ElementStack.Role {
     let attributes = CommonAttributes(scanner)
     let name = decoded(scanner.name)
-    guard var draft = draft(kind, attributes, called: name) else { return .ignored }
+    guard var draft = entityDraft(kind, attributes, called: name) else { return .ignored }
     for index in attributes.others {
       let attribute = scanner.attribute(index)
       let isStart = attributes.start == nil && (attribute.name == "dateIssued" || attribute.name == "receivedDate")
@@ -16,7 +16,7 @@ extension SampleReader {
       if isStart, keys.date(decoded(attribute.value)) == draft.sample.start { continue }
       draft.attributes.append(decoded(attribute.name), decoded(attribute.value))
     }
-    let type = kind == .workout ? attributes.type : nil
+    let type = kind == .workout || draft.hash == 0 ? attributes.type : nil
     for (name, bytes) in [("type", type), ("value", attributes.value), ("unit", attributes.unit)] {
       if let bytes { draft.attributes.append(name, decoded(bytes)) }
     }
@@ -26,20 +26,44 @@ extension SampleReader {
     return .entity
   }
 
+  private mutating func entityDraft(
+    _ kind: ElementKind, _ attributes: CommonAttributes, called name: String
+  ) -> Draft? {
+    let hasStart =
+      attributes.start ?? scanner.bytes(of: "dateIssued", among: attributes.others)
+      ?? scanner.bytes(of: "receivedDate", among: attributes.others)
+    let hasDate = hasStart.flatMap { keys.date(decoded($0)) } != nil
+    if case .other(let name, _) = kind, !hasDate, !["Audiogram", "VisionPrescription", "ClinicalRecord"].contains(name)
+    {
+      var draft = undatedDraft(name)
+      for (name, bytes) in [
+        ("sourceName", attributes.source), ("sourceVersion", attributes.version), ("device", attributes.device),
+        ("creationDate", attributes.created), ("startDate", attributes.start), ("endDate", attributes.end),
+      ] {
+        if let bytes { draft.attributes.append(name, decoded(bytes)) }
+      }
+      return draft
+    }
+    return draft(kind, attributes, called: name)
+  }
+
   mutating func branchRole(of name: ElementName) throws -> ElementStack.Role {
-    // The points of a route, as older exports have them.
-    if name == .location { return ignore("Location: routes are not imported yet") }
+    // The points of a route, as older exports have them: not as a tree, because there are many.
+    if name == .location, var route = tree.last?.route, !tree.isEmpty {
+      tree[tree.count - 1].route = nil
+      let isRead = readLocation(into: &route)
+      tree[tree.count - 1].route = route
+      if isRead { return .leaf }
+    }
     treeSize += 1
     guard treeSize <= maximumTree else {
       throw ImportError.tooLarge(what: "an element with a million others", at: scanner.tokenPosition)
     }
-    var element = RawElement(name: names.text(of: name))
-    for index in 0..<scanner.attributeCount {
-      let attribute = scanner.attribute(index)
-      element.attributes.append(texts.key(attribute.name).text, decoded(attribute.value))
+    if name == .workoutRoute, tree.count == 1, let workout = current, workout.kind == .workout {
+      tree.append(RawElement(name: names.text(of: name), route: beginRoute(in: workout)))
+    } else {
+      tree.append(rawElement(name))
     }
-    if element.name == "WorkoutRoute" { skip("WorkoutRoute: not imported yet") }
-    tree.append(element)
     return .branch
   }
 
@@ -48,16 +72,20 @@ extension SampleReader {
     tree[tree.count - 1].children.append(element)
   }
 
-  mutating func finishEntity() {
+  mutating func finishEntity() throws {
     guard var draft = current.take(), let element = tree.popLast() else { return }
     report.elements[element.name, default: 0] += 1
     switch draft.kind {
     case .workout: readWorkout(element.children, into: &draft)
+    case .other("Audiogram", _): readAudiogram(element.children, into: &draft)
+    case .other("VisionPrescription", _): readPrescription(element.children, into: &draft)
+    case .other("ClinicalRecord", _): readClinicalRecord(element.children, into: &draft)
     default: readOther(element, into: &draft)
     }
     complete(&draft)
     let isSuspect = isSuspect(draft)
-    emit(draft.sample, kind: draft.kind, isSuspect: isSuspect)
+    let reference = try emit(draft.sample, kind: draft.kind, isSuspect: isSuspect)
+    if draft.kind == .workout { try finishRoutes(element.children, of: reference, isSuspect: isSuspect) }
   }
 
   /// Keeps an element that the model has no payload for, as JSON.
@@ -65,36 +93,33 @@ extension SampleReader {
     var children: [JSONValue] = []
     for child in element.children {
       if child.name == "MetadataEntry" {
-        if let entry = entry(child) { draft.metadata.append(entry) }
+        if let entry = entry(child, keepingIn: &draft.metadata) { draft.metadata.append(entry) }
       } else {
         children.append(json(child))
       }
     }
+    remark("\(element.name) is unknown")
     var content: [String: JSONValue] = ["attributes": json(draft.attributes)]
     if !children.isEmpty { content["children"] = .array(children) }
     draft.sample.payload = .foreign(Self.lowerCamel(element.name), .object(content))
+    if draft.hash == 0 {
+      draft.kind = .other(name: element.name, identifier: Self.identifier(ofUndated: draft))
+    }
   }
 
-  /// A `MetadataEntry` of a tree; `nil`, and counted, when it has no key.
-  mutating func entry(_ element: RawElement) -> (key: String, value: String)? {
+  /// A `MetadataEntry` of a tree; `nil`, and kept as it is, when it has no key.
+  mutating func entry(
+    _ element: RawElement, keepingIn entries: inout [(key: String, value: String)]
+  ) -> (key: String, value: String)? {
     var attributes = element.attributes
     guard let key = attributes.take("key") else {
-      skip("MetadataEntry without a key")
+      keep(element, of: "MetadataEntry without a key", in: &entries)
       return nil
     }
     let value = attributes.take("value") ?? ""
-    for (name, _) in attributes.rest { skip("MetadataEntry with an unknown attribute \(name)") }
+    keepRest(of: attributes, of: "MetadataEntry", prefix: "MetadataEntry.\(key).", in: &entries)
+    for child in element.children { keep(child, of: "MetadataEntry", in: &entries) }
     return (key, value)
-  }
-
-  private func json(_ element: RawElement) -> JSONValue {
-    var object: [String: JSONValue] = ["element": .string(element.name), "attributes": json(element.attributes)]
-    if !element.children.isEmpty { object["children"] = .array(element.children.map { json($0) }) }
-    return .object(object)
-  }
-
-  private func json(_ attributes: AttributeList) -> JSONValue {
-    .object(Dictionary(attributes.rest.map { ($0.name, .string($0.value)) }, uniquingKeysWith: { first, _ in first }))
   }
 
   /// `clinicalRecord` for `ClinicalRecord`.

@@ -6,17 +6,31 @@ extension SampleReader {
   func attributeKey(_ name: String) -> String { "hpeer.attribute.\(name)" }
 
   mutating func readMetadataEntry() {
-    guard let (key, value) = metadataEntry() else { return }
-    if member != nil {
-      member?.metadata.append((key, value))
-    } else {
-      current?.metadata.append((key, value))
+    guard let (key, value) = metadataEntry() else {
+      return append(metadata: unreadable(.metadataEntry, of: "MetadataEntry without a key"))
     }
+    append(metadata: [(key, value)])
+  }
+
+  private mutating func append(metadata entries: [(key: String, value: String)]) {
+    if member != nil {
+      member?.metadata += entries
+    } else {
+      current?.metadata += entries
+    }
+  }
+
+  /// The element that the scanner is at, as an entry.
+  private mutating func unreadable(_ name: ElementName, of parent: String) -> [(key: String, value: String)] {
+    var entries: [(key: String, value: String)] = []
+    keep(rawElement(name), of: parent, in: &entries)
+    return entries
   }
 
   private mutating func metadataEntry() -> (String, String)? {
     var key: InternedText?
     var value: InternedText?
+    var others: [Int] = []
     for index in 0..<scanner.attributeCount {
       let attribute = scanner.attribute(index)
       if attribute.name == "key", key == nil {
@@ -24,12 +38,17 @@ extension SampleReader {
       } else if attribute.name == "value", value == nil {
         value = texts.value(attribute.value)
       } else {
-        skip("MetadataEntry with an unknown attribute \(decoded(attribute.name))")
+        others.append(index)
       }
     }
-    guard let key else {
-      skip("MetadataEntry without a key")
-      return nil
+    guard let key else { return nil }
+    for index in others {
+      let attribute = scanner.attribute(index)
+      var entries: [(key: String, value: String)] = []
+      addUnknown(
+        "MetadataEntry.\(key.text).\(decoded(attribute.name))", decoded(attribute.value), of: "MetadataEntry",
+        to: &entries)
+      append(metadata: entries)
     }
     if value == nil { remark("MetadataEntry without a value") }
     remark(key.defects.union(value?.defects ?? []))
@@ -45,7 +64,11 @@ extension SampleReader {
       } else if attribute.name == "time" {
         time = decoded(attribute.value)
       } else {
-        skip("InstantaneousBeatsPerMinute with an unknown attribute \(decoded(attribute.name))")
+        var entries: [(key: String, value: String)] = []
+        addUnknown(
+          "InstantaneousBeatsPerMinute.\(decoded(attribute.name))", decoded(attribute.value),
+          of: "InstantaneousBeatsPerMinute", to: &entries)
+        append(metadata: entries)
       }
     }
     let beat = "\(bpm)@\(time)"
@@ -66,8 +89,23 @@ extension SampleReader {
 
   /// Moves what has been collected into the sample.
   mutating func complete(_ draft: inout Draft) {
-    if !draft.beats.isEmpty { draft.metadata.append(("hpeer.beatsPerMinute", draft.beats)) }
+    if !draft.beats.isEmpty { addBeats(to: &draft) }
     if !draft.metadata.isEmpty { draft.sample.metadata = metadata(draft.metadata) }
+  }
+
+  /// Beats with their times in seconds after the record's start, and what it takes to print them again as they were:
+  /// the offset of the clock on the wall and the first time that it showed. Those that fit to no clock are kept as they
+  /// came.
+  private mutating func addBeats(to draft: inout Draft) {
+    let nearest = Int(keys.dates.offset ?? 0)
+    guard let clock = BeatClock(draft.beats, start: draft.sample.start, end: draft.sample.end, nearest: nearest) else {
+      remark("heart beats at times that fit to no clock")
+      draft.metadata.append(("hpeer.beatsPerMinute.wallClock", draft.beats))
+      return
+    }
+    draft.metadata.append(("hpeer.beatsPerMinute", clock.beats))
+    draft.metadata.append(("hpeer.beatsUTCOffset", String(clock.offset)))
+    draft.metadata.append(("hpeer.beatsFormat", clock.format))
   }
 
   /// Entries as metadata. An entry that says the same twice is one; another value under the same key becomes `key#2`.

@@ -30,12 +30,12 @@ extension SampleReader {
     return .correlation
   }
 
-  mutating func finishRecord() {
+  mutating func finishRecord() throws {
     guard var draft = current.take() else { return }
     complete(&draft)
     typeCounts.add(draft.sample.type.rawValue)
     let isSuspect = isSuspect(draft)
-    emit(draft.sample, kind: .record, isSuspect: isSuspect)
+    try emit(draft.sample, kind: .record, isSuspect: isSuspect)
   }
 
   mutating func finishMember() {
@@ -45,7 +45,7 @@ extension SampleReader {
     current?.members.append(draft)
   }
 
-  mutating func finishCorrelation() {
+  mutating func finishCorrelation() throws {
     guard var draft = current.take() else { return }
     complete(&draft)
     report.elements["Correlation", default: 0] += 1
@@ -53,11 +53,11 @@ extension SampleReader {
     for member in draft.members {
       var sample = member.sample
       let isSuspect = isSuspect(member)
-      if !isSuspect { sample.identify(as: .record, ordinal: 0) }
+      if !isSuspect { sample.identify(as: .record, source: identityName(of: sample), ordinal: 0) }
       members.append((sample, !isSuspect))
     }
     let isSuspect = isSuspect(draft)
-    emit(correlation: draft.sample, isSuspect: isSuspect, members: members)
+    try emit(correlation: draft.sample, isSuspect: isSuspect, members: members)
   }
 
   /// What records, correlations and workouts have in common; `nil`, and counted, for one without type or start.
@@ -99,7 +99,9 @@ extension SampleReader {
     _ problems: KeyReader.Problems, _ attributes: CommonAttributes, _ element: String, _ draft: inout Draft
   ) {
     if problems.contains(.noOffset) { remark("date without an offset") }
-    if problems.contains(.noSource) { remark("\(element) without a sourceName") }
+    if problems.contains(.twelveHours) { remark("date of a 12-hour clock") }
+    // The format has none for prescriptions.
+    if problems.contains(.noSource), element != "VisionPrescription" { remark("\(element) without a sourceName") }
     if problems.contains(.unreadableEnd), let bytes = attributes.end {
       remark("\(element) with an unreadable endDate")
       draft.metadata.append((attributeKey("endDate"), decoded(bytes)))

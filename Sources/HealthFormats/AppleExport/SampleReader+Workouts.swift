@@ -18,32 +18,31 @@ extension SampleReader {
       workout.totals[name] = Quantity(value, draft.attributes.take(name + "Unit") ?? "")
     }
     keepRest(of: draft.attributes, of: "Workout", in: &draft.metadata)
-    var paths: [String] = []
     for child in children {
       switch child.name {
       case "MetadataEntry":
-        if let entry = entry(child) { draft.metadata.append(entry) }
+        if let entry = entry(child, keepingIn: &draft.metadata) { draft.metadata.append(entry) }
       case "WorkoutEvent":
-        if let event = event(child) { workout.events.append(event) }
+        if let event = event(child, keepingIn: &draft.metadata) { workout.events.append(event) }
       case "WorkoutStatistics":
         if let statistics = statistics(child, keepingIn: &draft.metadata) { workout.statistics.append(statistics) }
       case "WorkoutActivity":
-        if let activity = activity(child) { workout.activities.append(activity) }
-      case "WorkoutRoute":
-        paths += child.children.compactMap { file in
-          file.attributes.rest.first { file.name == "FileReference" && $0.name == "path" }?.value
-        }
-      default: skip("Workout/\(child.name) is unknown")
+        if let activity = activity(child, keepingIn: &draft.metadata) { workout.activities.append(activity) }
+      // A sample of its own.
+      case "WorkoutRoute" where child.route != nil: continue
+      default: keep(child, of: "Workout", in: &draft.metadata)
       }
     }
-    if !paths.isEmpty { draft.metadata.append(("hpeer.route", paths.joined(separator: "\n"))) }
     draft.sample.payload = .workout(workout)
   }
 
-  private mutating func event(_ element: RawElement) -> WorkoutEvent? {
+  private mutating func event(
+    _ element: RawElement, keepingIn outer: inout [(key: String, value: String)]
+  ) -> WorkoutEvent? {
     var attributes = element.attributes
-    guard let date = attributes.take("date").flatMap({ keys.date($0) }) else {
-      skip("WorkoutEvent with an unreadable date")
+    guard let date = takeDate("date", &attributes) else {
+      remark("WorkoutEvent with an unreadable date")
+      keep(element, of: "Workout", in: &outer)
       return nil
     }
     var event = WorkoutEvent(type: attributes.take("type") ?? "", date: date, duration: duration(&attributes))
@@ -51,9 +50,9 @@ extension SampleReader {
     keepRest(of: attributes, of: "WorkoutEvent", in: &entries)
     for child in element.children {
       if child.name == "MetadataEntry" {
-        if let entry = entry(child) { entries.append(entry) }
+        if let entry = entry(child, keepingIn: &entries) { entries.append(entry) }
       } else {
-        skip("WorkoutEvent/\(child.name) is unknown")
+        keep(child, of: "WorkoutEvent", in: &entries)
       }
     }
     event.metadata = metadata(entries)
@@ -65,7 +64,8 @@ extension SampleReader {
   ) -> WorkoutStatistics? {
     var attributes = element.attributes
     guard let type = attributes.take("type") else {
-      skip("WorkoutStatistics without a type")
+      remark("WorkoutStatistics without a type")
+      keep(element, of: "Workout", in: &entries)
       return nil
     }
     var statistics = WorkoutStatistics(type: SampleType(type))
@@ -80,14 +80,17 @@ extension SampleReader {
     var rest: [(key: String, value: String)] = []
     keepRest(of: attributes, of: "WorkoutStatistics", prefix: "WorkoutStatistics.\(type).", in: &rest)
     entries += rest
-    for child in element.children { skip("WorkoutStatistics/\(child.name) is unknown") }
+    for child in element.children { keep(child, of: "WorkoutStatistics", in: &entries) }
     return statistics
   }
 
-  private mutating func activity(_ element: RawElement) -> WorkoutActivity? {
+  private mutating func activity(
+    _ element: RawElement, keepingIn outer: inout [(key: String, value: String)]
+  ) -> WorkoutActivity? {
     var attributes = element.attributes
     guard let start = takeDate("startDate", &attributes) else {
-      skip("WorkoutActivity with an unreadable startDate")
+      remark("WorkoutActivity with an unreadable startDate")
+      keep(element, of: "Workout", in: &outer)
       return nil
     }
     var activity = WorkoutActivity(uuid: attributes.take("uuid") ?? "", start: start)
@@ -98,12 +101,12 @@ extension SampleReader {
     for child in element.children {
       switch child.name {
       case "MetadataEntry":
-        if let entry = entry(child) { entries.append(entry) }
+        if let entry = entry(child, keepingIn: &entries) { entries.append(entry) }
       case "WorkoutEvent":
-        if let event = event(child) { activity.events.append(event) }
+        if let event = event(child, keepingIn: &entries) { activity.events.append(event) }
       case "WorkoutStatistics":
         if let statistics = statistics(child, keepingIn: &entries) { activity.statistics.append(statistics) }
-      default: skip("WorkoutActivity/\(child.name) is unknown")
+      default: keep(child, of: "WorkoutActivity", in: &entries)
       }
     }
     activity.metadata = metadata(entries)
@@ -125,21 +128,21 @@ extension SampleReader {
   }
 
   /// What cannot be read stays in the list, and so is kept as it is.
-  private mutating func takeDate(_ name: String, _ attributes: inout AttributeList) -> Timestamp? {
+  mutating func takeDate(_ name: String, _ attributes: inout AttributeList) -> Timestamp? {
     guard let text = attributes.rest.first(where: { $0.name == name })?.value, let date = keys.date(text)
     else { return nil }
     _ = attributes.take(name)
     return date
   }
 
-  private func takeNumber(_ name: String, _ attributes: inout AttributeList) -> Double? {
+  func takeNumber(_ name: String, _ attributes: inout AttributeList) -> Double? {
     guard let text = attributes.rest.first(where: { $0.name == name })?.value, let number = DecimalReader.read(text)
     else { return nil }
     _ = attributes.take(name)
     return number.value
   }
 
-  private mutating func keepRest(
+  mutating func keepRest(
     of attributes: AttributeList, of element: String, prefix: String = "",
     in entries: inout [(key: String, value: String)]
   ) {

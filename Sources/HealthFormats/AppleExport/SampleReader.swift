@@ -11,22 +11,41 @@ struct SampleReader: ~Copyable {
   var typeCounts = RunLengthCounts()
 
   /// The hashes of keys that are not known to be unique.
-  private let suspects: Set<UInt64>
+  private let suspects: HashSet64
+  /// By the name of a source in the file, the name that identities use, where it is another.
+  private let identityNames: [String: String]
   private let batchSize: Int
-  private var batch = ImportBatch()
+  private var coder = BatchCoder()
+  private var plain: PlainRecordCoder
+  private var drifting: [Sample] = []
+  private var groups: [HeldGroup] = []
+  private var heldCount = 0
   private var held = HeldSamples()
-  private(set) var hasDelivered = false
 
   /// The element that will become a sample when it closes, and the record in a correlation.
   var current: Draft?
   var member: Draft?
   var tree: [RawElement] = []
   var treeSize = 0
+  /// Unknown elements that are open, in a record or correlation.
+  var captured: [RawElement] = []
+  var capturedCount = 0
+  /// Of the unknown elements that the sample keeps.
+  var keptBytes = 0
+  let sideFiles: SideFiles
+  /// Points of routes that are held.
+  var heldPoints = 0
 
-  init(source: any ByteSource, chunkSize: Int, batchSize: Int, suspects: Set<UInt64>) {
+  init(
+    source: any ByteSource, chunkSize: Int, batchSize: Int, suspects: HashSet64, identityNames: [String: String] = [:],
+    folder: any ExportFolder = EmptyFolder()
+  ) {
     scanner = XMLScanner(source: source, chunkSize: chunkSize)
     self.batchSize = max(1, batchSize)
     self.suspects = suspects
+    self.identityNames = identityNames
+    plain = PlainRecordCoder(identityNames: identityNames)
+    sideFiles = SideFiles(folder)
   }
 
   mutating func run(
@@ -40,24 +59,30 @@ struct SampleReader: ~Copyable {
     guard hasRoot else { return nil }
     report.version = version
     while true {
+      if stack.role == .root {
+        while coder.count < batchSize, let end = plain.next(scanner, &keys.dates, &coder, suspects) {
+          scanner.position = end
+        }
+        if coder.count >= batchSize { try send(to: deliver) }
+      }
       let token = try scanner.next()
       try meter.update(scanner.bytesRead, progress)
       switch token {
       case .open: try open()
-      case .close: close()
+      case .close: try close()
       case .malformed: skip("malformed tag")
       case .text: skip("text between elements")
       case .end:
-        finish()
-        try send(to: deliver)
+        let total = progressBase + scanner.bytesRead
+        try finish({ try progress(total) }, deliver)
         return report
       }
-      if batch.samples.count >= batchSize { try send(to: deliver) }
+      try sendIfFull(to: deliver)
     }
   }
 
   /// The number in `HealthKit Export Version: 14`.
-  private static func version(in comment: String) -> Int? {
+  static func version(in comment: String) -> Int? {
     guard let label = comment.firstRange(of: "HealthKit Export Version:") else { return nil }
     return Int(comment[label.upperBound...].drop { $0 == " " }.prefix { $0.isASCII && $0.isNumber })
   }
@@ -68,56 +93,80 @@ struct SampleReader: ~Copyable {
     !suspects.isEmpty && suspects.contains(draft.hash)
   }
 
-  /// Takes a finished sample, which gets its identity here.
-  mutating func emit(_ sample: Sample, kind: ElementKind, isSuspect: Bool) {
-    if isSuspect {
-      held.add(sample, kind: kind)
-    } else {
-      batch.samples.append(sample)
-      batch.samples[batch.samples.count - 1].identify(as: kind, ordinal: 0)
-    }
+  func identityName(of sample: Sample) -> String {
+    identityNames.isEmpty ? sample.source.name : identityNames[sample.source.name] ?? sample.source.name
   }
 
-  mutating func emit(correlation: Sample, isSuspect: Bool, members: [(sample: Sample, isKnown: Bool)]) {
-    batch.samples.append(contentsOf: members.lazy.filter(\.isKnown).map(\.sample))
+  /// Takes a finished sample, which gets its identity here.
+  ///
+  /// - Returns: its reference; of one that is held, that of the first of its group.
+  @discardableResult
+  mutating func emit(_ sample: Sample, kind: ElementKind, isSuspect: Bool) throws -> SampleReference {
+    let name = identityName(of: sample)
+    if isSuspect { held.add(sample, kind: kind, source: name) }
+    var sample = sample
+    sample.identify(as: kind, source: name, ordinal: 0)
+    if !isSuspect { try coder.add(sample) }
+    return sample.reference
+  }
+
+  mutating func emit(
+    correlation: Sample, isSuspect: Bool, members: [(sample: Sample, isKnown: Bool)]
+  ) throws {
+    for member in members where member.isKnown { try coder.add(member.sample) }
     if isSuspect || !members.allSatisfy(\.isKnown) {
-      held.add(correlation, members: members)
+      let names = identityNames
+      held.add(correlation, members: members) { names[$0.source.name] ?? $0.source.name }
       return
     }
     var correlation = correlation
     correlation.payload = .correlation(Correlation(members: members.map(\.sample.reference)))
-    emit(correlation, kind: .correlation, isSuspect: false)
+    try emit(correlation, kind: .correlation, isSuspect: false)
   }
 
   mutating func emit(drifting sample: Sample) {
     var sample = sample
     sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
-    batch.drifting.append(sample)
+    drifting.append(sample)
   }
 
-  private mutating func finish() {
+  private mutating func finish(
+    _ progress: () throws -> Void, _ deliver: (ImportBatch) throws -> Void
+  ) throws {
     report.isComplete = stack.isEmpty && !scanner.endsInsideTag
     if !report.isComplete { report.end = scanner.tokenPosition }
-    report.records = typeCounts.total
+    report.records = typeCounts.total.merging(plain.records, uniquingKeysWith: +)
     report.utcOffset = report.utcOffset ?? keys.dates.offset.map { Int($0) }
-    let (samples, equalKeys) = held.resolve()
-    batch.samples.append(contentsOf: samples)
-    report.equalKeys = equalKeys
+    try readSideFiles(progress, deliver: deliver)
+    var held = self.held
+    self.held = HeldSamples()
+    report.equalKeys = try held.resolve(
+      group: { group in
+        if coder.count + heldCount + group.samples.count > batchSize { try send(to: deliver) }
+        groups.append(group)
+        heldCount += group.samples.count
+      },
+      sample: { sample in
+        try coder.add(sample)
+        if coder.count + heldCount >= batchSize { try send(to: deliver) }
+      })
+    try send(to: deliver)
   }
 
+  /// Between two elements.
+  mutating func sendIfFull(to deliver: (ImportBatch) throws -> Void) throws {
+    if coder.count >= batchSize || coder.payloadBytes > Self.maximumPayloads { try send(to: deliver) }
+  }
+
+  /// Of one batch, in bytes: routes are large.
+  private static let maximumPayloads = 8 << 20
+
   private mutating func send(to deliver: (ImportBatch) throws -> Void) throws {
-    if batch.samples.isEmpty, batch.drifting.isEmpty { return }
-    hasDelivered = true
-    if batch.samples.count <= batchSize {
-      try deliver(batch)
-    } else {
-      for start in stride(from: 0, to: batch.samples.count, by: batchSize) {
-        let slice = batch.samples[start..<min(start + batchSize, batch.samples.count)]
-        try deliver(ImportBatch(samples: Array(slice), drifting: start == 0 ? batch.drifting : []))
-      }
-    }
-    batch.samples.removeAll(keepingCapacity: true)
-    batch.drifting.removeAll(keepingCapacity: true)
+    if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }
+    try deliver(ImportBatch(changes: coder.take(), drifting: drifting, groups: groups))
+    drifting.removeAll()
+    groups.removeAll()
+    heldCount = 0
   }
 
   // MARK: Findings

@@ -9,6 +9,8 @@ struct DateReader {
     var date: Timestamp
     /// False where the text gave no offset and UTC was assumed.
     var hasOffset = true
+    /// Whether the time was that of a clock of 12 hours.
+    var isTwelveHours = false
   }
 
   private var dayHead: UInt64 = 0
@@ -33,7 +35,7 @@ struct DateReader {
   }
 
   /// Seconds since 1970 of `2024-06-15 10:30:00 +0200`.
-  private mutating func usual(_ bytes: Bytes) -> Int64? {
+  mutating func usual(_ bytes: Bytes) -> Int64? {
     let raw = UnsafeRawPointer(bytes.start)
     let head = raw.loadUnaligned(as: UInt64.self)
     let tail = raw.loadUnaligned(fromByteOffset: 8, as: UInt16.self)
@@ -84,7 +86,7 @@ struct DateReader {
       return Self.offset(rest).map { Reading(date: Timestamp(seconds: digits - $0)) }
     }
     let text = String(decoding: UnsafeBufferPointer(start: bytes.start, count: bytes.count), as: UTF8.self)
-    guard let date = Timestamp(iso8601: text) else { return nil }
+    guard let date = Timestamp(iso8601: text) else { return LocalisedDate.read(text) }
     let time = text.utf8.dropFirst(10)
     let hasOffset = time.contains { $0 == 0x5A || $0 == 0x2B || $0 == 0x2D }
     return Reading(date: date, hasOffset: hasOffset)

@@ -13,9 +13,11 @@ final class FileSource: ByteSource {
   private let path: String
   private var descriptor: Int32
 
-  init(path: String) throws(ImportError) {
+  /// - Parameter followsLinks: whether `path` itself may be a symbolic link.
+  init(path: String, followsLinks: Bool = true) throws(ImportError) {
     self.path = path
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Not to wait for someone who writes into a pipe.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
     guard descriptor >= 0 else { throw ImportError(errno: errno, path: path) }
   }
 

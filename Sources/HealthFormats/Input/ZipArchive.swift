@@ -10,6 +10,9 @@ final class ZipArchive {
     /// Uncompressed, as the central directory declares it.
     var size: Int64
     var isEncrypted: Bool
+    /// Whether it is deflated and its checksum known.
+    var isDeflated: Bool
+    var checksum: UInt32
   }
 
   let path: String
@@ -51,18 +54,26 @@ final class ZipArchive {
       entries.append(
         Entry(
           index: index, name: name, size: Int64(clamping: stat.size),
-          isEncrypted: stat.encryption_method != UInt16(ZIP_EM_NONE)))
+          isEncrypted: stat.encryption_method != UInt16(ZIP_EM_NONE),
+          isDeflated: stat.comp_method == UInt16(ZIP_CM_DEFLATE) && stat.valid & UInt64(ZIP_STAT_CRC) != 0,
+          checksum: stat.crc))
     }
     return entries
   }
 
-  /// Opens one entry. The source keeps the archive open and checks the CRC at the end.
+  /// Opens one entry. The source keeps the archive open and checks size and CRC at the end.
   func source(of entry: Entry) throws(ImportError) -> any ByteSource {
-    guard let file = zip_fopen_index(handle, entry.index, 0) else {
+    // ISA-L inflates three times as fast as zlib, with which libzip does it.
+    let isRaw = entry.isDeflated && !entry.isEncrypted
+    guard let file = zip_fopen_index(handle, entry.index, isRaw ? zip_flags_t(ZIP_FL_COMPRESSED) : 0) else {
       switch zip_error_code_zip(zip_get_error(handle)) {
       case ZIP_ER_NOPASSWD, ZIP_ER_WRONGPASSWD, ZIP_ER_ENCRNOTSUPP: throw .encryptedZip(path: path)
       default: throw .damagedZip(path: path, detail: lastError, someKept: false)
       }
+    }
+    if isRaw {
+      let raw = EntrySource(archive: self, file: file, size: nil)
+      return DeflatedSource(raw, path: path, size: entry.size, checksum: entry.checksum)
     }
     return EntrySource(archive: self, file: file, size: entry.size)
   }
@@ -79,10 +90,11 @@ final class ZipArchive {
   private final class EntrySource: ByteSource {
     private let archive: ZipArchive
     private var file: OpaquePointer?
-    private let size: Int64
+    private let size: Int64?
     private var total: Int64 = 0
 
-    init(archive: ZipArchive, file: OpaquePointer, size: Int64) {
+    /// - Parameter size: what must come out; `nil` if someone else checks that.
+    init(archive: ZipArchive, file: OpaquePointer, size: Int64?) {
       self.archive = archive
       self.file = file
       self.size = size
@@ -97,12 +109,13 @@ final class ZipArchive {
         throw .damagedZip(path: archive.path, detail: detail, someKept: false)
       }
       total += result
+      guard let size else { return Int(result) }
       // A size that lies is how a decompression bomb gets past a check of sizes.
       guard total <= size else {
-        throw .damagedZip(path: archive.path, detail: "the XML in it is larger than it declares", someKept: false)
+        throw .damagedZip(path: archive.path, detail: "a file in it is larger than it declares", someKept: false)
       }
       if result == 0, total < size {
-        throw .damagedZip(path: archive.path, detail: "the XML in it is shorter than it declares", someKept: false)
+        throw .damagedZip(path: archive.path, detail: "a file in it is shorter than it declares", someKept: false)
       }
       return Int(result)
     }

@@ -30,8 +30,17 @@ struct ByteInterner<Value>: ~Copyable {
 
   /// The value of `bytes`; `make` is called when they are new.
   mutating func value(of bytes: Bytes, make: (Bytes) -> Value) -> Value {
+    if let known = find(bytes) { return known }
+    let value = make(bytes)
+    insert(bytes, value)
+    return value
+  }
+
+  /// The value of `bytes`, if they have been inserted.
+  mutating func find(_ bytes: Bytes) -> Value? {
     // Neighbouring records mostly say the same.
     if last >= 0, matches(last, bytes) { return entries[last].value }
+    if entries.isEmpty { return nil }
     let hash = bytes.stableHash
     let mask = slots.count - 1
     var slot = Int(truncatingIfNeeded: hash) & mask
@@ -43,26 +52,32 @@ struct ByteInterner<Value>: ~Copyable {
       }
       slot = (slot + 1) & mask
     }
-    let value = make(bytes)
+    return nil
+  }
+
+  /// Keeps the value of `bytes`, which must be new.
+  mutating func insert(_ bytes: Bytes, _ value: Value) {
     // Long texts hardly ever repeat.
-    if bytes.count > 4096 { return value }
-    if entries.count >= limit {
-      removeAll()
-      slot = Int(truncatingIfNeeded: hash) & mask
-    }
+    if bytes.count > 4096 { return }
+    if entries.count >= limit { removeAll() }
+    let hash = bytes.stableHash
+    let mask = slots.count - 1
+    var slot = Int(truncatingIfNeeded: hash) & mask
+    while slots[slot] >= 0 { slot = (slot + 1) & mask }
     let key = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, bytes.count))
     key.update(from: bytes.start, count: bytes.count)
     slots[slot] = Int32(entries.count)
     last = entries.count
     entries.append(Entry(hash: hash, key: key, count: bytes.count, value: value))
-    return value
   }
 
   private func matches(_ index: Int, _ bytes: Bytes) -> Bool {
     entries[index].count == bytes.count && memcmp(entries[index].key, bytes.start, bytes.count) == 0
   }
 
-  private mutating func removeAll() {
+  /// Forgets everything.
+  mutating func removeAll() {
+    if entries.isEmpty { return }
     for entry in entries { entry.key.deallocate() }
     entries.removeAll(keepingCapacity: true)
     for slot in slots.indices { slots[slot] = -1 }

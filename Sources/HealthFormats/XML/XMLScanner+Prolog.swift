@@ -3,8 +3,12 @@ import Foundation
 extension XMLScanner {
   /// Skips everything before the first `<HealthData` outside a comment; false when there is none.
   ///
-  /// - Parameter comment: called with the first bytes of each comment, where Apple writes the version of the export.
-  mutating func skipProlog(comment: (String) -> Void) throws(ImportError) -> Bool {
+  /// - Parameters:
+  ///   - root: the name of the element that is looked for.
+  ///   - comment: called with the first bytes of each comment, where Apple writes the version of the export.
+  mutating func skipProlog(
+    root: StaticString = "HealthData", comment: (String) -> Void
+  ) throws(ImportError) -> Bool {
     while true {
       guard let found = Bytes(buffer + position, filled - position).firstIndex(of: UInt8(ascii: "<")) else {
         position = filled
@@ -19,7 +23,9 @@ extension XMLScanner {
         let text = Bytes(rest.start, min(rest.count, 256))
         comment(String(decoding: UnsafeBufferPointer(start: text.start, count: text.count), as: UTF8.self))
         if try !skip(past: "-->", from: position + 4) { return false }
-      } else if rest.hasPrefix("<HealthData"), rest.count > 11, Self.delimits(rest[11]) {
+      } else if rest.dropFirst(1).hasPrefix(root), rest.count > root.utf8CodeUnitCount + 1,
+        Self.delimits(rest[root.utf8CodeUnitCount + 1])
+      {
         return true
       } else {
         position += 1

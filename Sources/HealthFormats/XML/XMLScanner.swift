@@ -25,6 +25,9 @@ struct XMLScanner: ~Copyable {
   /// A tag with more attributes is passed over as malformed.
   static let maximumAttributes = 4096
 
+  /// Readable bytes after the buffer, for those who read words.
+  private static let slack = 8
+
   let source: any ByteSource
   private let chunkSize: Int
   private(set) var buffer: UnsafeMutablePointer<UInt8>
@@ -58,7 +61,7 @@ struct XMLScanner: ~Copyable {
     self.source = source
     self.chunkSize = chunkSize
     capacity = 2 * chunkSize
-    buffer = .allocate(capacity: capacity)
+    buffer = .allocate(capacity: capacity + Self.slack)
     attributes = .allocate(capacity: attributeCapacity)
   }
 
@@ -192,7 +195,7 @@ struct XMLScanner: ~Copyable {
     drop(kept)
     if filled > Self.maximumTag { throw .tooLarge(what: "an element", at: position(of: 0)) }
     if filled + chunkSize > capacity {
-      let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity * 2)
+      let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity * 2 + Self.slack)
       larger.update(from: buffer, count: filled)
       buffer.deallocate()
       buffer = larger

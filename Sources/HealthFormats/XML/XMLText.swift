@@ -11,6 +11,12 @@ struct TextDefects: OptionSet, Sendable {
 /// The five predefined entities and numeric references are decoded. Any other entity stays as it is written, invalid
 /// UTF-8 becomes U+FFFD, and characters that XML forbids are left out; each of these is reported.
 enum XMLText {
+  /// The text of `bytes`, whatever is wrong with it.
+  static func decode(_ bytes: Bytes) -> String {
+    var defects: TextDefects = []
+    return decode(bytes, defects: &defects)
+  }
+
   static func decode(_ bytes: Bytes, defects: inout TextDefects) -> String {
     var isPlain = true
     for index in 0..<bytes.count where bytes[index] == 0x26 || bytes[index] < 0x20 {

@@ -17,6 +17,16 @@ public struct CodedPayload: Sendable {
     case .workout(let workout): json = try CanonicalJSON.encode(workout)
     case .activitySummary(let summary): json = try CanonicalJSON.encode(summary)
     case .characteristic(let characteristic): json = try CanonicalJSON.encode(characteristic)
+    case .workoutRoute(let route):
+      json = try NumberColumns.encode(
+        route.head,
+        columns: WorkoutRoute.columnNames.compactMap { name in route.column(name).map { (name, $0) } })
+    case .electrocardiogram(let electrocardiogram):
+      json = try NumberColumns.encode(
+        Electrocardiogram.Head(electrocardiogram), columns: [("voltages", electrocardiogram.voltages)])
+    case .audiogram(let audiogram): json = try CanonicalJSON.encode(audiogram)
+    case .visionPrescription(let prescription): json = try CanonicalJSON.encode(prescription)
+    case .clinicalRecord(let record): json = try CanonicalJSON.encode(record)
     case .unknown(_, let content): json = try CanonicalJSON.encode(content)
     }
   }
@@ -41,7 +51,41 @@ extension Payload {
     case "workout": self = .workout(try content(Workout.self))
     case "activitySummary": self = .activitySummary(try content(ActivitySummary.self))
     case "characteristic": self = .characteristic(try content(CharacteristicValue.self))
-    default: self = .unknown(kind: kind, content: try content(JSONValue.self))
+    default:
+      if let known = Self.open(kind, json ?? "") {
+        self = known
+      } else {
+        self = .unknown(kind: kind, content: try content(JSONValue.self))
+      }
+    }
+  }
+
+  /// A payload of a kind whose content may be of another version: `nil` for what its structure has no place for, which
+  /// stays JSON. Versions before these kinds kept audiograms, prescriptions and clinical records as `attributes` and
+  /// `children`.
+  private static func open(_ kind: String, _ json: String) -> Payload? {
+    func content<Value: Decodable>(_ type: Value.Type) -> Value? { try? CanonicalJSON.decode(type, json) }
+    switch kind {
+    case "workoutRoute":
+      if let (head, columns) = NumberColumns.decode(json, names: Set(WorkoutRoute.columnNames)),
+        let head = try? CanonicalJSON.decode(WorkoutRoute.Head.self, head),
+        let route = WorkoutRoute(head, columns: columns)
+      {
+        return .workoutRoute(route)
+      }
+      return content(WorkoutRoute.self).map(Payload.workoutRoute)
+    case "electrocardiogram":
+      if let (head, columns) = NumberColumns.decode(json, names: ["voltages"]), let column = columns["voltages"],
+        !column.contains(nil), var whole = try? CanonicalJSON.decode(Electrocardiogram.Head.self, head)
+      {
+        whole.electrocardiogram.voltages = column.compactMap(\.self)
+        return .electrocardiogram(whole.electrocardiogram)
+      }
+      return content(Electrocardiogram.self).map(Payload.electrocardiogram)
+    case "audiogram": return content(Audiogram.self).map(Payload.audiogram)
+    case "visionPrescription": return content(VisionPrescription.self).map(Payload.visionPrescription)
+    case "clinicalRecord": return content(ClinicalRecord.self).map(Payload.clinicalRecord)
+    default: return nil
     }
   }
 }

@@ -95,6 +95,11 @@ extension CanonicalForm {
         form.member("date", summary.date)
       }
     case .characteristic(let characteristic): object { $0.member("value", characteristic.value) }
+    case .workoutRoute(let route): write(route)
+    case .electrocardiogram(let electrocardiogram): write(electrocardiogram)
+    case .audiogram(let audiogram): write(JSONValue(audiogram))
+    case .visionPrescription(let prescription): write(JSONValue(prescription))
+    case .clinicalRecord(let record): write(JSONValue(record))
     case .unknown(_, let content): write(content)
     }
   }
@@ -169,5 +174,46 @@ extension CanonicalForm {
       form.list("statistics", activity.statistics) { $0.write($1) }
       form.member("uuid", activity.uuid)
     }
+  }
+}
+
+// MARK: - Columns of numbers
+
+extension CanonicalForm {
+  private mutating func write(_ route: WorkoutRoute) {
+    object { form in
+      for name in (WorkoutRoute.columnNames + ["path", "workout"]).sorted() {
+        switch name {
+        case "path": form.member(name, route.path)
+        case "workout": form.member(name, route.workout) { $0.write($1) }
+        default: form.member(name, route.column(name)) { $0.write($1) }
+        }
+      }
+    }
+  }
+
+  private mutating func write(_ electrocardiogram: Electrocardiogram) {
+    object { form in
+      form.member("averageHeartRate", electrocardiogram.averageHeartRate)
+      form.member("classification", electrocardiogram.classification)
+      form.member("lead", electrocardiogram.lead)
+      form.member("samplingFrequency", electrocardiogram.samplingFrequency)
+      form.member("symptoms", electrocardiogram.symptoms)
+      form.member("unit", electrocardiogram.unit)
+      form.member("voltages", electrocardiogram.voltages) { $0.write($1) }
+    }
+  }
+
+  private mutating func write(_ column: [Double?]) {
+    array(column) { form, number in
+      if let number { form.write(number) } else { form.null() }
+    }
+  }
+}
+
+extension JSONValue {
+  /// What is written of `value`; null for what cannot be written, which no payload is.
+  fileprivate init(_ value: some Encodable) {
+    self = (try? CanonicalJSON.decode(JSONValue.self, CanonicalJSON.encode(value))) ?? .null
   }
 }

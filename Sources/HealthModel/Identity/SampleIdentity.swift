@@ -49,18 +49,18 @@ public enum SampleIdentity {
     return uuid(of: key)
   }
 
-  private static func uuid(of name: [UInt8]) -> UUID {
+  private static func uuid(of name: [UInt8]) -> UUID { name.withUnsafeBytes { uuid(ofName: $0) } }
+
+  /// The identity of a name that somebody has written as it is described above, for those who write a million of them.
+  public static func uuid(ofName name: UnsafeRawBufferPointer) -> UUID {
     var hasher = Insecure.SHA1()
     withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
-    name.withUnsafeBytes { hasher.update(bufferPointer: $0) }
-    var digest = [UInt8](hasher.finalize())
-    digest[6] = digest[6] & 0x0F | 0x50
-    digest[8] = digest[8] & 0x3F | 0x80
-    return UUID(
-      uuid: (
-        digest[0], digest[1], digest[2], digest[3], digest[4], digest[5], digest[6], digest[7], digest[8], digest[9],
-        digest[10], digest[11], digest[12], digest[13], digest[14], digest[15]
-      ))
+    hasher.update(bufferPointer: name)
+    // SHA-1 gives 20 bytes, of which a UUID takes 16.
+    var uuid = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
+    uuid.6 = uuid.6 & 0x0F | 0x50
+    uuid.8 = uuid.8 & 0x3F | 0x80
+    return UUID(uuid: uuid)
   }
 }
 

@@ -18,7 +18,7 @@ extension Sample: Codable {
       case "workout": .workout(try object.decode(Workout.self, forKey: .payload))
       case "activitySummary": .activitySummary(try object.decode(ActivitySummary.self, forKey: .payload))
       case "characteristic": .characteristic(try object.decode(CharacteristicValue.self, forKey: .payload))
-      default: .unknown(kind: kind, content: try object.decodeIfPresent(JSONValue.self, forKey: .payload) ?? .null)
+      default: try Payload(open: kind, in: object, forKey: .payload)
       }
     self.init(
       uuid: try object.decode(UUID.self, forKey: .uuid),
@@ -50,7 +50,36 @@ extension Sample: Codable {
     case .workout(let workout): try object.encode(workout, forKey: .payload)
     case .activitySummary(let summary): try object.encode(summary, forKey: .payload)
     case .characteristic(let value): try object.encode(value, forKey: .payload)
+    case .workoutRoute(let route): try object.encode(route, forKey: .payload)
+    case .electrocardiogram(let electrocardiogram): try object.encode(electrocardiogram, forKey: .payload)
+    case .audiogram(let audiogram): try object.encode(audiogram, forKey: .payload)
+    case .visionPrescription(let prescription): try object.encode(prescription, forKey: .payload)
+    case .clinicalRecord(let record): try object.encode(record, forKey: .payload)
     case .unknown(_, let content): try object.encode(content, forKey: .payload)
+    }
+  }
+}
+
+extension Payload {
+  /// A payload of a kind whose content may be of another version: what its structure has no place for stays JSON.
+  ///
+  /// Versions before these kinds kept Apple's audiograms, prescriptions and clinical records as `attributes` and
+  /// `children`; stores and peers still hold such samples.
+  fileprivate init<Key>(open kind: String, in object: KeyedDecodingContainer<Key>, forKey key: Key) throws {
+    func content<Value: Decodable>(_ type: Value.Type) -> Value? { try? object.decode(type, forKey: key) }
+    let known: Payload? =
+      switch kind {
+      case "workoutRoute": content(WorkoutRoute.self).map(Payload.workoutRoute)
+      case "electrocardiogram": content(Electrocardiogram.self).map(Payload.electrocardiogram)
+      case "audiogram": content(Audiogram.self).map(Payload.audiogram)
+      case "visionPrescription": content(VisionPrescription.self).map(Payload.visionPrescription)
+      case "clinicalRecord": content(ClinicalRecord.self).map(Payload.clinicalRecord)
+      default: nil
+      }
+    if let known {
+      self = known
+    } else {
+      self = .unknown(kind: kind, content: try object.decodeIfPresent(JSONValue.self, forKey: key) ?? .null)
     }
   }
 }

@@ -6,6 +6,12 @@ public enum Payload: Hashable, Sendable {
   case workout(Workout)
   case activitySummary(ActivitySummary)
   case characteristic(CharacteristicValue)
+  // Rare and large: boxed, so that they do not make every sample larger.
+  indirect case workoutRoute(WorkoutRoute)
+  indirect case electrocardiogram(Electrocardiogram)
+  indirect case audiogram(Audiogram)
+  indirect case visionPrescription(VisionPrescription)
+  indirect case clinicalRecord(ClinicalRecord)
   case unknown(kind: String, content: JSONValue)
 }
 
@@ -19,12 +25,18 @@ extension Payload {
     case .workout: "workout"
     case .activitySummary: "activitySummary"
     case .characteristic: "characteristic"
+    case .workoutRoute: "workoutRoute"
+    case .electrocardiogram: "electrocardiogram"
+    case .audiogram: "audiogram"
+    case .visionPrescription: "visionPrescription"
+    case .clinicalRecord: "clinicalRecord"
     case .unknown(let kind, _): kind
     }
   }
 
   private static let knownKinds: Set<String> = [
-    "quantity", "category", "correlation", "workout", "activitySummary", "characteristic",
+    "quantity", "category", "correlation", "workout", "activitySummary", "characteristic", "workoutRoute",
+    "electrocardiogram", "audiogram", "visionPrescription", "clinicalRecord",
   ]
 
   /// Content that this version has no kind for, under the name that it came with. A name that a known kind bears already

@@ -22,6 +22,10 @@ extension SampleType {
   public static let workout = Self("HKWorkoutTypeIdentifier")
   /// `HKActivitySummaryTypeIdentifier`: one day's activity rings.
   public static let activitySummary = Self("HKActivitySummaryTypeIdentifier")
+  /// `HKWorkoutRouteTypeIdentifier`: where a workout went.
+  public static let workoutRoute = Self("HKWorkoutRouteTypeIdentifier")
+  /// `HKDataTypeIdentifierElectrocardiogram`.
+  public static let electrocardiogram = Self("HKDataTypeIdentifierElectrocardiogram")
 }
 
 extension SampleType: CustomStringConvertible {

@@ -66,24 +66,42 @@ public struct ChangeBatch: Sendable {
 
 /// What a write did.
 public struct WriteSummary: Equatable, Sendable {
-  public var added = 0
-  /// Samples that were here and are gone.
-  public var deleted = 0
-  /// What the store held already, or had seen deleted.
-  public var unchanged = 0
-  /// ``added`` by type.
-  public var addedByType: [SampleType: Int] = [:]
+  /// What it did to the samples of one type.
+  public struct Counts: Equatable, Sendable, Codable {
+    public var added = 0
+    /// Samples that were here and are gone.
+    public var deleted = 0
+    /// What the store held already, or had seen deleted.
+    public var unchanged = 0
 
-  public init(added: Int = 0, deleted: Int = 0, unchanged: Int = 0) {
-    self.added = added
-    self.deleted = deleted
-    self.unchanged = unchanged
+    public init(added: Int = 0, deleted: Int = 0, unchanged: Int = 0) {
+      self.added = added
+      self.deleted = deleted
+      self.unchanged = unchanged
+    }
+
+    public static func += (lhs: inout Self, rhs: Self) {
+      lhs.added += rhs.added
+      lhs.deleted += rhs.deleted
+      lhs.unchanged += rhs.unchanged
+    }
+  }
+
+  public private(set) var types: [SampleType: Counts] = [:]
+
+  public init() {}
+
+  /// Of all types together.
+  public var total: Counts { types.values.reduce(into: Counts()) { $0 += $1 } }
+  public var added: Int { total.added }
+  public var deleted: Int { total.deleted }
+  public var unchanged: Int { total.unchanged }
+
+  public mutating func add(_ counts: Counts, of type: SampleType) {
+    if counts != Counts() { types[type, default: Counts()] += counts }
   }
 
   public static func += (lhs: inout Self, rhs: Self) {
-    lhs.added += rhs.added
-    lhs.deleted += rhs.deleted
-    lhs.unchanged += rhs.unchanged
-    lhs.addedByType.merge(rhs.addedByType, uniquingKeysWith: +)
+    for (type, counts) in rhs.types { lhs.add(counts, of: type) }
   }
 }

@@ -63,6 +63,7 @@ enum Schema {
     migrator.registerMigration("v2", migrate: addEpochs)
     migrator.registerMigration("v3", migrate: addAuditEnds)
     migrator.registerMigration("v4", migrate: addDigests)
+    migrator.registerMigration("v5", migrate: addImports)
     return migrator
   }
 
@@ -168,6 +169,34 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE digestPosition(change INTEGER NOT NULL, tombstoneFloor INTEGER NOT NULL) STRICT;
         INSERT INTO digestPosition VALUES (0, 0);
+        """)
+  }
+
+  /// `type.derived` counts the samples whose UUIDs are derived from what they say; `tombstone.replaced` is the UUID of
+  /// the sample that says the same as the deleted one. The samples that exports held are known by their change
+  /// numbers, in ranges. `twin` has the keys that more than one of them has.
+  private static func addImports(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        ALTER TABLE type ADD COLUMN derived INTEGER NOT NULL DEFAULT 0;
+        UPDATE type SET derived = (
+          SELECT COUNT(*) FROM sample WHERE type = type.id
+          AND substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B'));
+        ALTER TABLE tombstone ADD COLUMN replaced BLOB;
+        CREATE TABLE import(
+          id INTEGER PRIMARY KEY,
+          started INTEGER NOT NULL,
+          finished INTEGER,
+          name TEXT NOT NULL,
+          digest BLOB,
+          exported INTEGER,
+          person BLOB,
+          isComplete INTEGER NOT NULL,
+          isSnapshot INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE importedRange(first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+        CREATE TABLE sourceAlias(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE twin(key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
         """)
   }
 }

@@ -12,7 +12,11 @@ struct StoreCheck {
 
   mutating func run() throws {
     // A page that cannot be read ends one check, not those of the other tables.
-    for check in [Self.pages, Self.counts, Self.counter, Self.identities, Self.references, Self.digests, Self.audit] {
+    let checks = [
+      Self.pages, Self.counts, Self.derivedCounts, Self.counter, Self.identities, Self.references, Self.digests,
+      Self.audit,
+    ]
+    for check in checks {
       do {
         findings += try check(db)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
@@ -37,6 +41,21 @@ struct StoreCheck {
         WHERE samples <> counted ORDER BY id
         """
     ).map { .wrongCount(type: try types.name($0[0]), kept: $0[1], counted: $0[2]) }
+  }
+
+  private static func derivedCounts(_ db: Database) throws -> [StoreFinding] {
+    // A store of the version before does not count them.
+    guard try db.columns(in: "type").contains(where: { $0.name == "derived" }) else { return [] }
+    let types = TypeNames(db)
+    return try Row.fetchAll(
+      db,
+      sql: """
+        SELECT id, derived, counted FROM (SELECT id, derived, (
+          SELECT COUNT(*) FROM sample WHERE sample.type = type.id
+          AND substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')) AS counted FROM type)
+        WHERE derived <> counted ORDER BY id
+        """
+    ).map { .wrongDerivedCount(type: try types.name($0[0]), kept: $0[1], counted: $0[2]) }
   }
 
   private static func counter(_ db: Database) throws -> [StoreFinding] {

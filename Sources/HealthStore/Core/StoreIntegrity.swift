@@ -17,6 +17,8 @@ public enum StoreFinding: Hashable, Sendable {
   case damagedPages(String)
   /// The count that is kept with a type is not the number of its samples.
   case wrongCount(type: SampleType, kept: Int, counted: Int)
+  /// The count of samples with derived UUIDs that is kept with a type is not their number.
+  case wrongDerivedCount(type: SampleType, kept: Int, counted: Int)
   /// There are changes with numbers that the counter has not given out yet.
   case counterBehind(counter: Int64, newest: Int64)
   /// Numbers that both an addition and a deletion have.
@@ -37,6 +39,8 @@ extension StoreFinding: CustomStringConvertible {
     case .damagedPages(let detail): "The file is damaged: \(detail)."
     case .wrongCount(let type, let kept, let counted):
       "The store says that it has \(kept) samples of \(type.shortName), and has \(counted)."
+    case .wrongDerivedCount(let type, let kept, let counted):
+      "The store says that \(kept) samples of \(type.shortName) came without a UUID, and it has \(counted)."
     case .counterBehind(let counter, let newest):
       "The change counter stands at \(counter), but there is a change with the number \(newest)."
     case .numbersTakenTwice(let count): "Change numbers that were given out twice: \(count)."

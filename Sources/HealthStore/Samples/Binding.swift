@@ -40,6 +40,10 @@ struct Binding {
     _ = withUnsafeBytes(of: value.uuid) { sqlite3_bind_blob(statement, index, $0.baseAddress, 16, transient) }
   }
 
+  mutating func bind(_ value: UUID?) {
+    if let value { bind(value) } else { bindNull() }
+  }
+
   mutating func bind(_ value: String?) {
     guard var value else { return bindNull() }
     index += 1

@@ -26,11 +26,15 @@ extension HealthStore {
   ///
   /// - Parameter drifting: see ``replace(drifting:)``; replaced in the same transaction.
   public func applyBlocking(_ batch: ChangeBatch, drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
+    try applyBlocking([try coded(batch)], drifting: drifting)
+  }
+
+  /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
+  public func applyBlocking(_ batches: [CodedChanges], drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
     defer { watch.committed() }
     do {
-      let changes = try coded(batch)
       return try pool.write { db in
-        var summary = try apply([changes], db: db)
+        var summary = try apply(batches, db: db)
         if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
         return summary
       }
@@ -66,9 +70,9 @@ extension HealthStore {
     return writer.summary
   }
 
-  private func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
+  func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
     var writer = try SampleWriter(db, epochs: epochs)
-    var unchanged = 0
+    var unchanged: [SampleType: Int] = [:]
     for sample in samples {
       let type = try sample.type.id(in: db)
       let present = try StoredSamples.fetch(db, where: "type = ? AND start = ?") {
@@ -77,7 +81,7 @@ extension HealthStore {
       }.filter { $0.isReading(ofSameAs: sample) }
       let read = sample.created ?? .distantPast
       if present.contains(where: { $0.payload == sample.payload || $0.created ?? .distantPast > read }) {
-        unchanged += 1
+        unchanged[sample.type, default: 0] += 1
         continue
       }
       // A value that comes back after another has a tombstone of its own: it needs a new identity.
@@ -94,7 +98,7 @@ extension HealthStore {
     }
     try writer.finish()
     var summary = writer.summary
-    summary.unchanged += unchanged
+    for (type, count) in unchanged { summary.add(.init(unchanged: count), of: type) }
     return summary
   }
 }

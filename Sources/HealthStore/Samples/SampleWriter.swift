@@ -13,18 +13,25 @@ struct SampleWriter {
   private let removal: Statement
   private let burial: Statement
   private let lookup: Statement
+  private let search: Statement
   private var hasTombstones: Bool
   private let firstCounter: Int64
   private var counter: Int64
   /// By type id.
-  private var added: [Int64: Int] = [:]
-  private var removed: [Int64: Int] = [:]
+  private var tallies: [Int64: TypeTally] = [:]
+  private var counterparts: Counterparts
   private var digestRemovals: DigestRemovals?
+  /// The last sample was there: then the next mostly is, and looking costs less than an insert in vain.
+  private var expectsPresent = false
+  private var trail: ImportTrail?
   private(set) var summary = WriteSummary()
 
-  init(_ db: Database, epochs: EpochKeeper) throws {
+  /// - Parameter trail: of the import that writes; to be taken back from ``finish()``.
+  init(_ db: Database, epochs: EpochKeeper, trail: ImportTrail? = nil) throws {
     self.db = db
     self.epochs = epochs
+    self.trail = trail
+    counterparts = Counterparts(db)
     firstCounter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
     counter = firstCounter
     hasTombstones = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM tombstone)") ?? false
@@ -37,10 +44,11 @@ struct SampleWriter {
       sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration")
     burial = try db.cachedStatement(
       sql: """
-        INSERT INTO tombstone(\(StoredChanges.tombstoneColumns)) VALUES (?,?,?,?,?)
+        INSERT INTO tombstone(\(StoredChanges.tombstoneColumns), replaced) VALUES (?,?,?,?,?,?)
         ON CONFLICT(type, start, uuid) DO NOTHING
         """)
     lookup = try db.cachedStatement(sql: "SELECT 1 FROM tombstone WHERE type = ? AND start = ? AND uuid = ?")
+    search = try db.cachedStatement(sql: "SELECT change FROM sample WHERE type = ? AND start = ? AND uuid = ?")
   }
 
   /// Buries the deleted samples, whether or not the store has ever had them, and adds the others unless the store has
@@ -50,30 +58,82 @@ struct SampleWriter {
     for tombstone in changes.tombstones {
       try delete(tombstone, type: try ids.type(tombstone.type, db))
     }
-    // Neighbours mostly have one type, and a count in a dictionary costs as much as a binding.
-    var run = (type: Int64(0), count: 0)
+    // Neighbours mostly have one type, and a tally in a dictionary costs as much as a binding.
+    var current = Int64(0)
+    var tally = try TypeTally(current, db)
     for sample in changes.samples {
       let type = try ids.type(sample.type, db)
-      guard try insert(sample, of: changes, type: type, &ids) else {
-        summary.unchanged += 1
-        continue
+      if type != current {
+        tallies[current] = tally
+        current = type
+        tally = try tallies[type] ?? TypeTally(type, db)
       }
-      if type != run.type {
-        added[run.type, default: 0] += run.count
-        run = (type, 0)
-      }
-      run.count += 1
+      try add(sample, of: changes, type: type, &ids, &tally)
     }
-    added[run.type, default: 0] += run.count
-    added[0] = nil
+    tallies[current] = tally
+    tallies[0] = nil
   }
 
-  /// False if the store has the sample, or has seen it deleted.
+  /// Nothing, if the store has the sample, has seen it deleted, or has its original.
+  private mutating func add(
+    _ sample: CodedSample, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs, _ tally: inout TypeTally
+  ) throws {
+    let isDerived = sample.uuid.isDerived
+    if try expectsPresent && isHere(sample, type: type) || isGone(sample, type: type) {
+      tally.unchanged += 1
+      return
+    }
+    if isDerived, tally.hasOriginal,
+      let original = try counterparts.original(of: sample, in: changes, type: type)
+    {
+      let here = try number(of: sample, type: type)
+      try bury(
+        CodedTombstone(type: sample.type, start: sample.start, uuid: sample.uuid, deleted: .now), type: type,
+        replacedBy: original, &tally)
+      if here == nil { tally.unchanged += 1 }
+      return
+    }
+    guard try insert(sample, of: changes, type: type, &ids) else {
+      expectsPresent = true
+      tally.unchanged += 1
+      if trail != nil, let change = try number(of: sample, type: type) { trail?.meet(change) }
+      return
+    }
+    trail?.meet(counter)
+    tally.added += 1
+    if isDerived {
+      tally.addedDerived += 1
+    } else if tally.hasDerived, let derived = try counterparts.derived(of: sample, in: changes, type: type) {
+      try bury(derived, type: type, replacedBy: sample.uuid, &tally)
+    }
+  }
+
+  private mutating func isHere(_ sample: CodedSample, type: Int64) throws -> Bool {
+    guard let change = try number(of: sample, type: type) else {
+      expectsPresent = false
+      return false
+    }
+    trail?.meet(change)
+    return true
+  }
+
+  private func isGone(_ sample: CodedSample, type: Int64) throws -> Bool {
+    try hasTombstones && isDeleted(sample.uuid, start: sample.start.microseconds, type: type)
+  }
+
+  private func number(of sample: CodedSample, type: Int64) throws -> Int64? {
+    var binding = Binding(search)
+    binding.bind(type)
+    binding.bind(sample.start.microseconds)
+    binding.bind(sample.uuid)
+    return try binding.integer(db)
+  }
+
+  /// False if the store has the sample.
   private mutating func insert(
     _ sample: CodedSample, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs
   ) throws -> Bool {
     let start = sample.start.microseconds
-    if hasTombstones, try isDeleted(sample.uuid, start: start, type: type) { return false }
     var binding = Binding(insertion)
     binding.bind(counter + 1)
     binding.bind(type)
@@ -95,6 +155,17 @@ struct SampleWriter {
   }
 
   private mutating func delete(_ tombstone: CodedTombstone, type: Int64) throws {
+    var tally = try tallies[type] ?? TypeTally(type, db)
+    let removed = tally.removed
+    try bury(tombstone, type: type, replacedBy: nil, &tally)
+    if tally.removed == removed { tally.unchanged += 1 }
+    tallies[type] = tally
+  }
+
+  /// - Parameter original: the sample that says the same and stays.
+  private mutating func bury(
+    _ tombstone: CodedTombstone, type: Int64, replacedBy original: UUID?, _ tally: inout TypeTally
+  ) throws {
     let start = tombstone.start.microseconds
     var removing = Binding(removal)
     removing.bind(type)
@@ -102,7 +173,11 @@ struct SampleWriter {
     removing.bind(tombstone.uuid)
     let here = try removing.integers(db)
     hasTombstones = true
-    if let here { try forget(tombstone, type: type, change: here.0, duration: here.1) }
+    if let here {
+      try forget(tombstone, type: type, change: here.0, duration: here.1)
+      tally.removed += 1
+      if tombstone.uuid.isDerived { tally.removedDerived += 1 }
+    }
 
     var burying = Binding(burial)
     burying.bind(counter + 1)
@@ -110,15 +185,9 @@ struct SampleWriter {
     burying.bind(start)
     burying.bind(tombstone.uuid)
     burying.bind(tombstone.deleted.microseconds)
+    burying.bind(original)
     try burying.run(db)
     if sqlite3_changes(db.sqliteConnection) == 1 { counter += 1 }
-
-    if here != nil {
-      removed[type, default: 0] += 1
-      summary.deleted += 1
-    } else {
-      summary.unchanged += 1
-    }
   }
 
   /// Takes a sample that has just been deleted out of the digests that are kept.
@@ -130,21 +199,21 @@ struct SampleWriter {
 
   /// Writes the counter, the counts and the digests. Nothing may be written through this writer afterwards.
   mutating func finish() throws {
-    // Every addition and every deletion has taken a number.
-    if counter == firstCounter, removed.isEmpty { return }
-    if counter > firstCounter { try epochs.cover(firstCounter + 1...counter, db) }
-    try digestRemovals?.write(db)
-    try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
-    for type in Set(added.keys).union(removed.keys) {
-      let change = added[type, default: 0] - removed[type, default: 0]
-      try db.execute(sql: "UPDATE type SET samples = samples + ? WHERE id = ?", arguments: [change, type])
-    }
     let names = TypeNames(db)
-    for (type, count) in added {
-      summary.addedByType[try names.name(type)] = count
-      summary.added += count
+    for (type, tally) in tallies {
+      try tally.write(type, db)
+      summary.add(tally, of: try names.name(type))
     }
+    try trail?.write(db)
+    try digestRemovals?.write(db)
+    // Every addition and every deletion has taken a number, and so has a tombstone of what was not here.
+    if counter == firstCounter { return }
+    try epochs.cover(firstCounter + 1...counter, db)
+    try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
   }
+
+  /// The trail that was given, with what was met since.
+  consuming func takeTrail() -> ImportTrail? { trail }
 
   func isDeleted(_ sample: SampleReference) throws -> Bool {
     guard let type = try sample.type.id(in: db) else { return false }

@@ -29,6 +29,12 @@ struct StoredDictionary<Value> {
     indices[Int(id)] = index
     return index
   }
+
+  /// The value of the row with this id.
+  mutating func value(of id: Int64, _ db: Database) throws -> Value {
+    let index = try index(of: id, db)
+    return values[Int(index)]
+  }
 }
 
 extension StoredDictionary where Value == String {

@@ -20,7 +20,6 @@ final class TypeNames {
   }
 
   func name(_ id: Int64) throws -> SampleType {
-    let index = try names.index(of: id, db)
-    return names.values[Int(index)]
+    try names.value(of: id, db)
   }
 }

@@ -29,8 +29,8 @@ public struct ChangeFeedDecoder {
 
 /// Collects lines up to the token that ends a batch.
 private struct LineBatcher {
-  /// In bytes; the longest samples that exist have a few hundred thousand.
-  private static let maximumLine = 16 << 20
+  /// In bytes; the longest samples that exist are the routes of rides that took days, with ten million or two.
+  private static let maximumLine = 64 << 20
   /// Changes that are held in memory until their token comes; hpeer sends one every few thousand.
   private static let maximumBatch = 20_000
 

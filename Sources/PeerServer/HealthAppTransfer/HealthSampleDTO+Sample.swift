@@ -36,7 +36,8 @@ extension HealthSampleDTO {
     case .correlation:
       unit = entry.canonicalUnit
       correlationValues = Self.values(of: members)
-    case .activitySummary, .characteristic, .unknown:
+    case .activitySummary, .characteristic, .workoutRoute, .electrocardiogram, .audiogram, .visionPrescription,
+      .clinicalRecord, .unknown:
       return nil
     }
   }

@@ -14,63 +14,108 @@ struct Import: AsyncParsableCommand {
       wrote, as JSON or CSV; or a saved change feed; or JSON of Health Auto Export. What it is, its content tells. \
       Importing the same again, or a later export, adds only what is new.
 
+      An export is everything that the phone holds. With --snapshot, what earlier exports of the same person had and \
+      this one lacks is deleted here, and on machines that pull from here, for good: it does not come back with an \
+      older export. Only types that this export holds, and only if it is whole and not older than the others. If that \
+      were more than a twentieth of the samples, or all that was known of a type, nothing is deleted without --force. \
+      --dry-run says what would happen and changes nothing; begin with that.
+
       Examples:
         hpeer import ~/Downloads/export.zip
+        hpeer import --snapshot --dry-run export.zip
         hpeer import --json apple_health_export/
         hpeer import HealthAutoExport-2024-01-01-2024-03-31.json --as-of 2024-04-01
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: "export.zip, export.xml, the unzipped folder, or a JSON or CSV file.", completion: .file())
-  var path: String
+  @Flag(help: "Delete what earlier exports had and this one lacks.")
+  var snapshot = false
+  @Flag(help: "Say what would happen, and change nothing.")
+  var dryRun = false
+  @Flag(help: "With --snapshot: delete however much is missing.")
+  var force = false
+  @Flag(help: "Read an Apple Health export even if its very bytes were imported before.")
+  var rescan = false
   @Option(
     help: """
       When a file of Health Auto Export was made (2024-06-15, local, or ISO 8601): newer numbers replace older ones. \
       Else the newest date in it counts.
       """)
   var asOf: DateArgument?
+  @Argument(help: "export.zip, export.xml, the unzipped folder, or a JSON or CSV file.", completion: .file())
+  var path: String
+
+  func validate() throws {
+    if force, !snapshot { throw ValidationError("--force means something only with --snapshot.") }
+  }
 
   func run() async throws {
     let started = ContinuousClock.now
-    let (path, asOf) = (path, asOf?.start)
+    let path = path
     let source = try await onThread { _ in try ImportFile.recognise(path) }
+    if snapshot {
+      guard case .appleHealth = source else {
+        throw CommandFailure(.usage, "\(file) is no Apple Health export, and only those are snapshots of all there is.")
+      }
+    }
     let store = try common.homeDirectory.createStore()
-    let file = URL(fileURLWithPath: path).lastPathComponent
+    let result = dryRun ? try await tryOut(source, store) : try await importAudited(source, store)
+    try ImportPresentation(result: result, isDryRun: dryRun, duration: started.duration(to: .now))
+      .print(json: output.json)
+    if let failure = failure(result) { throw failure }
+  }
+
+  private func importAudited(_ source: ImportFile, _ store: HealthStore) async throws -> ImportResult {
     // First, so that an import that is cut off anywhere is in the log.
     try await store.record(AuditEvent(.importStarted, ["file": file]))
+    let result = try await read(source, into: store)
+    var detail = [
+      "file": file, "added": String(result.summary.added), "unchanged": String(result.summary.unchanged),
+      "deleted": String(result.summary.deleted), "complete": String(result.report.isComplete || result.earlier != nil),
+    ]
+    if let snapshot = result.snapshot { detail["snapshot"] = snapshot.name }
+    try await store.record(AuditEvent(.imported, detail))
+    return result
+  }
+
+  private func tryOut(_ source: ImportFile, _ store: HealthStore) async throws -> ImportResult {
+    let home = common.homeDirectory
+    let dryRun = try await onThread { _ in try DryRun(of: store, in: home) }
+    defer { dryRun.remove() }
+    return try await read(source, into: dryRun.store)
+  }
+
+  private func read(_ source: ImportFile, into store: HealthStore) async throws -> ImportResult {
     let bar = ProgressBar(label: "import", totalBytes: Int(source.workBytes), capabilities: Console.capabilities)
-    let result: ImportResult
-    do {
-      result = try await interruptible {
-        switch source {
-        case .appleHealth(let export): try await Importing(export: export, store: store, bar: bar).run()
-        case .samples(let file):
-          try await ImportingFile(store: store, bar: bar) { try file.read(progress: $0, deliver: $1) }.run()
-        case .healthAutoExport(let file):
-          try await ImportingFile(store: store, bar: bar) {
-            try file.read(asOf: asOf, progress: $0, deliver: $1)
-          }.run()
-        }
+    defer { bar.finish() }
+    let options = AppleImport.Options(rescans: rescan, isSnapshot: snapshot, force: force)
+    let (name, asOf) = (file, asOf?.start)
+    return try await interruptible {
+      switch source {
+      case .appleHealth(let export):
+        try await AppleImport(export: export, name: name, store: store, options: options, bar: bar).run()
+      case .samples(let file):
+        try await ImportingFile(store: store, bar: bar) { try file.read(progress: $0, deliver: $1) }.run()
+      case .healthAutoExport(let file):
+        try await ImportingFile(store: store, bar: bar) {
+          try file.read(asOf: asOf, progress: $0, deliver: $1)
+        }.run()
       }
-      bar.finish()
-    } catch {
-      bar.finish()
-      throw error
     }
-    try await store.record(
-      AuditEvent(
-        .imported,
-        [
-          "file": file, "added": String(result.summary.added),
-          "unchanged": String(result.summary.unchanged), "deleted": String(result.summary.deleted),
-          "complete": String(result.report.isComplete),
-        ]))
-    try ImportPresentation(result: result, duration: started.duration(to: .now)).print(json: output.json)
-    if !result.report.isComplete {
-      throw CommandFailure(
+  }
+
+  private var file: String { URL(fileURLWithPath: path).lastPathComponent }
+
+  private func failure(_ result: ImportResult) -> CommandFailure? {
+    if result.earlier == nil, !result.report.isComplete {
+      return CommandFailure(
         .badInput,
         "The file ends in the middle, so only what is whole was read; export or copy it again and import that too.")
     }
+    guard result.snapshot == .refused, !dryRun else { return nil }
+    return CommandFailure(
+      .partial,
+      "Nothing was deleted, because \(result.missing.explanation); look with --dry-run, and give --force if that is right.")
   }
 }

@@ -69,7 +69,29 @@ struct Show: AsyncParsableCommand {
     case .activitySummary(let summary):
       summary.attributes.sorted { $0.key < $1.key }
         .map { "\(PlainText.escaped($0.key))=\(PlainText.escaped($0.value))" }.joined(separator: " ")
+    case .workoutRoute(let route): HumanFormat.count(route.points.count, "point")
+    case .electrocardiogram(let electrocardiogram):
+      PlainText.escaped(electrocardiogram.classification ?? "-", limit: 100)
+        + (electrocardiogram.averageHeartRate.map { " \($0) count/min" } ?? "")
+        + " \(HumanFormat.count(electrocardiogram.voltages.count, "voltage"))"
+    case .audiogram(let audiogram): HumanFormat.count(audiogram.points.count, "frequency", "frequencies")
+    case .visionPrescription(let prescription): Self.text(of: prescription)
+    case .clinicalRecord(let record):
+      PlainText.escaped(record.path ?? record.identifier, limit: 100)
     case .unknown(let kind, _): PlainText.escaped(kind)
     }
+  }
+
+  private static func text(of prescription: VisionPrescription) -> String {
+    let eyes = [("right", prescription.right), ("left", prescription.left)].compactMap { side, eye in
+      eye.map { eye in
+        "\(side) "
+          + eye.sorted { $0.key < $1.key }
+          .map { "\(PlainText.escaped($0.key))=\($0.value.value) \(PlainText.escaped($0.value.unit))" }
+          .joined(separator: " ")
+      }
+    }
+    return (eyes + [prescription.brand.map { PlainText.escaped($0, limit: 100) }].compactMap(\.self))
+      .joined(separator: ", ")
   }
 }

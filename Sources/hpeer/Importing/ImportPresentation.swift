@@ -1,61 +1,109 @@
 import Foundation
 import HealthFormats
 import HealthModel
+import HealthStore
 import Terminal
 
 /// What an import says when it has ended: a table by type, then what was left out and why, then one line.
 struct ImportPresentation {
   let result: ImportResult
+  let isDryRun: Bool
   let duration: Duration
 
-  private struct Report: Encodable {
-    struct Entry: Encodable {
-      var type: String
-      var read: Int
-      var added: Int
+  func print(json: Bool) throws {
+    if json { return try Console.print(json: ImportSummaryObject(result, isDryRun: isDryRun, duration: duration)) }
+    if let earlier = result.earlier {
+      return try Console.print(
+        "0 samples added: this very file, then \(PlainText.escaped(earlier.name, limit: 100)), was imported on "
+          + "\(Self.date(earlier.finished ?? earlier.started)); --rescan reads it again")
     }
-    var added: Int
-    var unchanged: Int
-    var deleted: Int
-    var seconds: Double
-    var types: [Entry]
-    var report: ImportReport
+    try printTable()
+    printFindings()
+    try Console.print(lastLine)
+    if let line = snapshotLine { Console.say(line) }
   }
 
-  func print(json: Bool) throws {
-    let entries = result.read.map {
-      Report.Entry(type: $0.key.rawValue, read: $0.value, added: result.summary.addedByType[$0.key] ?? 0)
-    }.sorted { ($1.read, $0.type) < ($0.read, $1.type) }
-    if json {
-      return try Console.print(
-        json: Report(
-          added: result.summary.added, unchanged: result.summary.unchanged, deleted: result.summary.deleted,
-          seconds: duration.reportedSeconds, types: entries, report: result.report))
+  private var entries: [(type: SampleType, counts: WriteSummary.Counts)] {
+    result.summary.types.map { (type: $0.key, counts: $0.value) }
+      .sorted { (-$0.counts.sum, $0.type.rawValue) < (-$1.counts.sum, $1.type.rawValue) }
+  }
+
+  private func printTable() throws {
+    let entries = entries
+    if entries.isEmpty { return }
+    let deletes = entries.contains { $0.counts.deleted > 0 }
+    var columns: [Table.Column] = [.init("TYPE"), .init("ADDED", .trailing), .init("ALREADY HERE", .trailing)]
+    if deletes { columns.append(.init("DELETED", .trailing)) }
+    var table = Table(columns: columns)
+    for (type, counts) in entries {
+      var cells: [Table.Cell] = [
+        .init(type.shortName), .init(HumanFormat.count(counts.added)), .init(HumanFormat.count(counts.unchanged)),
+      ]
+      if deletes { cells.append(.init(HumanFormat.count(counts.deleted))) }
+      table.append(cells)
     }
-    if !entries.isEmpty {
-      var table = Table(columns: [.init("TYPE"), .init("READ", .trailing), .init("ADDED", .trailing)])
-      for entry in entries {
-        table.append([
-          .init(SampleType(entry.type).shortName), .init(HumanFormat.count(entry.read)),
-          .init(HumanFormat.count(entry.added)),
-        ])
-      }
-      try Console.print(table)
-    }
+    try Console.print(table)
+  }
+
+  private func printFindings() {
     for (title, findings) in [("Not imported", result.report.skipped), ("Noticed", result.report.remarks)] {
       for (name, finding) in findings.sorted(by: { $0.key < $1.key }) {
-        let lines = finding.lines.map(String.init).joined(separator: ", ")
-        Console.say(
-          "\(title): \(PlainText.escaped(name, limit: 100)) (\(HumanFormat.count(finding.count))"
-            + (lines.isEmpty
-              ? ")"
-              : "; \(finding.lines.count == 1 ? "line" : "lines") \(lines)\(finding.count > finding.lines.count ? ", ..." : ""))")
-        )
+        Console.say("\(title): \(PlainText.escaped(name, limit: 100)) (\(Self.places(finding)))")
       }
     }
-    var line =
-      "\(HumanFormat.count(result.summary.added)) samples added, \(HumanFormat.count(result.summary.unchanged)) already here"
-    if result.summary.deleted > 0 { line += ", \(HumanFormat.count(result.summary.deleted)) replaced" }
-    try Console.print("\(line), in \(HumanFormat.duration(duration))")
+  }
+
+  private static func date(_ date: Timestamp) -> String { Timestamp(seconds: date.seconds).iso8601 }
+
+  /// `12; lines 3, 4, 5, 6, 7, ...`
+  private static func places(_ finding: ImportReport.Finding) -> String {
+    let count = HumanFormat.count(finding.count)
+    if finding.lines.isEmpty { return count }
+    let lines = finding.lines.map(String.init).joined(separator: ", ")
+    let more = finding.count > finding.lines.count ? ", ..." : ""
+    return "\(count); \(finding.lines.count == 1 ? "line" : "lines") \(lines)\(more)"
+  }
+
+  private var lastLine: String {
+    let (added, unchanged) = (HumanFormat.count(result.summary.added), HumanFormat.count(result.summary.unchanged))
+    let deleted = HumanFormat.count(result.summary.deleted)
+    if isDryRun {
+      return "Would add \(added) samples and delete \(deleted), and find \(unchanged) already here; nothing was changed"
+    }
+    let line = "\(added) samples added, \(unchanged) already here"
+    let deletion = result.summary.deleted > 0 ? ", \(deleted) \(result.snapshot == .done ? "deleted" : "replaced")" : ""
+    return "\(line)\(deletion), in \(HumanFormat.duration(duration))"
+  }
+
+  private var snapshotLine: String? {
+    switch result.snapshot {
+    case nil:
+      result.missing.total == 0
+        ? nil
+        : "\(HumanFormat.count(result.missing.total)) samples of earlier exports are not in this one; "
+          + "`hpeer import --snapshot --dry-run` with this file shows what would be deleted."
+    case .done: nil
+    case .refused: isDryRun ? "Nothing would be deleted without --force, because \(result.missing.explanation)." : nil
+    case .notNewer(let date):
+      "Nothing \(isDryRun ? "would be" : "was") deleted: this export is older than that of "
+        + "\(Self.date(date)), which is here already."
+    case .incomplete: "Nothing \(isDryRun ? "would be" : "was") deleted: this export is not whole."
+    case .undated: "Nothing \(isDryRun ? "would be" : "was") deleted: this export does not say when it was made."
+    }
+  }
+}
+
+extension WriteSummary.Counts {
+  fileprivate var sum: Int { added + deleted + unchanged }
+}
+
+extension MissingSamples {
+  /// Follows "because".
+  var explanation: String {
+    let whole = wholeTypes
+    let count = "\(HumanFormat.count(total)) samples of earlier exports are missing in this one"
+    if whole.isEmpty { return "\(count), \(Int((share * 100).rounded(.up))) % of them" }
+    return "\(count), among them all of \(whole.prefix(3).map(\.shortName).joined(separator: ", "))"
+      + (whole.count > 3 ? " and \(whole.count - 3) other types" : "")
   }
 }

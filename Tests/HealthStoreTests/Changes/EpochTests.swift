@@ -108,6 +108,8 @@ struct Position {
       """
       DROP TABLE epoch; ALTER TABLE store DROP COLUMN positionKey; DROP TABLE IF EXISTS auditEnds;
       DROP TABLE IF EXISTS monthDigest; DROP TABLE IF EXISTS digestPosition;
+      ALTER TABLE type DROP COLUMN derived; ALTER TABLE tombstone DROP COLUMN replaced; DROP TABLE import;
+      DROP TABLE importedRange; DROP TABLE sourceAlias; DROP TABLE twin;
       DELETE FROM grdb_migrations WHERE identifier <> 'v1'
       """, on: file.path)
     let copy = try await file.copy()

@@ -85,7 +85,7 @@ import TestSupport
     samples[0].type = SampleType("a\0b")
     samples[1].type = SampleType("a")
     let summary = try await store.apply(ChangeBatch(additions: samples))
-    #expect(summary.addedByType == [SampleType("a\0b"): 1, SampleType("a"): 1])
+    #expect(summary.types == [SampleType("a\0b"): .init(added: 1), SampleType("a"): .init(added: 1)])
     for sample in samples {
       #expect(try await store.samples(of: sample.type, limit: 9) == [sample])
       #expect(try await store.allChanges(filter: ChangeFilter(types: [sample.type])) == [.added(sample)])

@@ -16,7 +16,7 @@ import TestSupport
     try await store.apply(batch)
     let (contents, anchor) = (try await store.contents(), try await store.currentAnchor())
     let summary = try await store.apply(batch)
-    #expect(summary == WriteSummary(unchanged: 110))
+    #expect(summary.total == .init(unchanged: 110))
     #expect(try await store.contents() == contents)
     #expect(try await store.currentAnchor() == anchor)
   }
@@ -27,7 +27,7 @@ import TestSupport
     let summary = try await store.apply(ChangeBatch(additions: [sample, sample]))
     #expect(summary.added == 1)
     #expect(summary.unchanged == 1)
-    #expect(summary.addedByType == [sample.type: 1])
+    #expect(summary.types == [sample.type: .init(added: 1, unchanged: 1)])
     #expect(try await store.currentAnchor() == Anchor(change: 1))
   }
 
@@ -51,19 +51,22 @@ import TestSupport
     let samples = maker.samples(50)
     let summary = try store.applyBlocking(ChangeBatch(additions: samples))
     #expect(summary.added == 50)
-    #expect(summary.addedByType.values.reduce(0, +) == 50)
+    #expect(summary.types.values.reduce(0) { $0 + $1.added } == 50)
     #expect(try await store.allChanges().count == 50)
   }
 
   @Test func summariesAddUp() {
-    var sum = WriteSummary(added: 1, deleted: 2, unchanged: 3)
-    sum.addedByType = [SampleType("a"): 1]
-    var other = WriteSummary(added: 3)
-    other.addedByType = [SampleType("a"): 2, SampleType("b"): 1]
+    var sum = WriteSummary()
+    sum.add(.init(added: 1, deleted: 2, unchanged: 3), of: SampleType("a"))
+    var other = WriteSummary()
+    other.add(.init(added: 2), of: SampleType("a"))
+    other.add(.init(added: 1), of: SampleType("b"))
+    other.add(.init(), of: SampleType("c"))
     sum += other
-    #expect(sum.added == 4)
-    #expect(sum.deleted == 2)
-    #expect(sum.unchanged == 3)
-    #expect(sum.addedByType == [SampleType("a"): 3, SampleType("b"): 1])
+    #expect(sum.total == .init(added: 4, deleted: 2, unchanged: 3))
+    #expect(
+      sum.types == [
+        SampleType("a"): .init(added: 3, deleted: 2, unchanged: 3), SampleType("b"): .init(added: 1),
+      ])
   }
 }

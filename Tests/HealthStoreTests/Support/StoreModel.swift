@@ -12,7 +12,8 @@ struct StoreModel {
   mutating func apply(_ batch: ChangeBatch) -> WriteSummary {
     var summary = WriteSummary()
     for tombstone in batch.deletions {
-      if live.removeValue(forKey: tombstone.sample) == nil { summary.unchanged += 1 } else { summary.deleted += 1 }
+      let wasHere = live.removeValue(forKey: tombstone.sample) != nil
+      summary.add(wasHere ? .init(deleted: 1) : .init(unchanged: 1), of: tombstone.sample.type)
       if buried[tombstone.sample] == nil {
         counter += 1
         buried[tombstone.sample] = (counter, tombstone)
@@ -20,12 +21,11 @@ struct StoreModel {
     }
     for sample in batch.additions {
       if live[sample.reference] != nil || buried[sample.reference] != nil {
-        summary.unchanged += 1
+        summary.add(.init(unchanged: 1), of: sample.type)
       } else {
         counter += 1
         live[sample.reference] = (counter, sample)
-        summary.added += 1
-        summary.addedByType[sample.type, default: 0] += 1
+        summary.add(.init(added: 1), of: sample.type)
       }
     }
     return summary

@@ -35,6 +35,15 @@ struct RawElement {
   var name: String
   var attributes = AttributeList()
   var children: [RawElement] = []
+  /// Of a `WorkoutRoute`.
+  var route: RouteDraft?
+}
+
+/// A `WorkoutRoute` whose points in files have not been read.
+struct RouteDraft {
+  var draft: Draft
+  /// Those in the XML; their times are seconds after the start of ``draft``.
+  var points: [RoutePoint] = []
 }
 
 /// The texts that repeat, decoded once.

@@ -18,6 +18,7 @@ struct ElementName: Equatable {
   static let location = ElementName(id: 13)
   /// All names after the first few thousand unknown ones.
   static let other = ElementName(id: 14)
+  static let workoutRoute = ElementName(id: 15)
 
   /// Whether the element occurs at the top level only (a `Record` also in a `Correlation`).
   var isTopLevel: Bool {
@@ -34,7 +35,7 @@ struct ElementNames {
   private var texts = [
     "HealthData", "Record", "MetadataEntry", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
     "Correlation", "Workout", "ActivitySummary", "ExportDate", "Me", "ClinicalRecord", "Audiogram",
-    "VisionPrescription", "Location", "others",
+    "VisionPrescription", "Location", "others", "WorkoutRoute",
   ]
   private var ids: [String: Int32]
 

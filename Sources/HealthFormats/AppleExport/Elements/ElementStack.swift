@@ -12,6 +12,8 @@ struct ElementStack {
     case beats
     /// An element whose attributes are all: `ExportDate`, `Me`, `ActivitySummary`, `MetadataEntry`, ...
     case leaf
+    /// An unknown element in one that becomes a sample, and all in it: kept as it is.
+    case captured
     /// An element that has been counted as skipped, and all in it.
     case ignored
   }
@@ -44,9 +46,10 @@ struct ElementStack {
       if role == .correlation { return 0 }
       // A record in a record: the outer one was not closed.
       if role == .record || role == .member { return 1 }
-      guard let index = frames.lastIndex(where: { $0.role == .correlation || $0.role == .root || $0.role == .ignored })
-      else { return 0 }
-      return frames[index].role == .ignored ? 0 : frames.count - 1 - index
+      let holders: Set<Role> = [.correlation, .root, .ignored, .captured]
+      guard let index = frames.lastIndex(where: { holders.contains($0.role) }) else { return 0 }
+      let isInside = frames[index].role == .ignored || frames[index].role == .captured
+      return isInside ? 0 : frames.count - 1 - index
     }
     guard name.isTopLevel, let root = frames.firstIndex(where: { $0.role == .root }) else { return 0 }
     return frames.count - 1 - root

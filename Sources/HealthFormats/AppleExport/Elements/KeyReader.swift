@@ -9,7 +9,7 @@ struct KeyReader: ~Copyable {
     var start: Timestamp
     var end: Timestamp
     var created: Timestamp?
-    /// Of all of the above, in whole seconds.
+    /// Of all of the above but the source, in whole seconds: two sources may be one to identities.
     var hash: UInt64
     var problems: Problems
     /// The name of the attribute that gave `start`, if not `startDate`.
@@ -22,6 +22,7 @@ struct KeyReader: ~Copyable {
     static let unreadableCreated = Problems(rawValue: 2)
     static let noOffset = Problems(rawValue: 4)
     static let noSource = Problems(rawValue: 8)
+    static let twelveHours = Problems(rawValue: 16)
   }
 
   enum Failure: Error {
@@ -32,7 +33,7 @@ struct KeyReader: ~Copyable {
 
   private var types = ByteInterner<InternedText>()
   private var sources = ByteInterner<InternedText>()
-  private(set) var dates = DateReader()
+  var dates = DateReader()
 
   /// - Parameter name: the name of an element that is neither record, correlation nor workout.
   mutating func key(
@@ -57,12 +58,12 @@ struct KeyReader: ~Copyable {
     }
     guard let startBytes else { throw .noStart }
     guard let start = dates.read(startBytes) else { throw .unreadableStart }
-    if !start.hasOffset { problems.insert(.noOffset) }
+    note(start, in: &problems)
     var end = start.date
     if let bytes = attributes.end {
       if let reading = dates.read(bytes) {
         end = reading.date
-        if !reading.hasOffset { problems.insert(.noOffset) }
+        note(reading, in: &problems)
       } else {
         problems.insert(.unreadableEnd)
       }
@@ -72,16 +73,24 @@ struct KeyReader: ~Copyable {
       let reading = dates.read(bytes)
       created = reading?.date
       if reading == nil { problems.insert(.unreadableCreated) }
-      if reading?.hasOffset == false { problems.insert(.noOffset) }
+      if let reading { note(reading, in: &problems) }
     }
     if attributes.source == nil { problems.insert(.noSource) }
     let source = attributes.source.map { sources.value(of: $0, make: InternedText.init) } ?? Self.noText
-    let hash = kind.hash.folded(with: type.hash).folded(with: source.hash)
-      .folded(with: UInt64(bitPattern: start.date.seconds)).folded(with: UInt64(bitPattern: end.seconds))
-      .folded(with: UInt64(bitPattern: created?.seconds ?? .min))
+    let hash = Self.hash(kind: kind.hash, type: type.hash, start: start.date, end: end, created: created)
     return Key(
       kind: kind, type: type, source: source, start: start.date, end: end, created: created, hash: hash,
       problems: problems, startName: startName)
+  }
+
+  static func hash(kind: UInt64, type: UInt64, start: Timestamp, end: Timestamp, created: Timestamp?) -> UInt64 {
+    kind.folded(with: type).folded(with: UInt64(bitPattern: start.seconds))
+      .folded(with: UInt64(bitPattern: end.seconds)).folded(with: UInt64(bitPattern: created?.seconds ?? .min))
+  }
+
+  private func note(_ reading: DateReader.Reading, in problems: inout Problems) {
+    if !reading.hasOffset { problems.insert(.noOffset) }
+    if reading.isTwelveHours { problems.insert(.twelveHours) }
   }
 
   /// Reads a date that is no part of a key.
@@ -96,6 +105,7 @@ struct KeyReader: ~Copyable {
     case .other("Audiogram", _): InternedText("HKDataTypeIdentifierAudiogram")
     case .other("VisionPrescription", _): InternedText("HKVisionPrescriptionTypeIdentifier")
     case .other("ClinicalRecord", _): InternedText("HKClinicalTypeIdentifier")
+    case .other("WorkoutRoute", _): InternedText(SampleType.workoutRoute.rawValue)
     case .other(let name, _): InternedText(name)
     case .record, .correlation: throw .noType
     }

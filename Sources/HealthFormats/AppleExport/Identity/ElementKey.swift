@@ -38,10 +38,11 @@ struct ElementKey: Hashable {
   var end: Int64
   var created: Int64?
 
-  init(kind: ElementKind, sample: Sample) {
+  /// - Parameter source: the name of the source that identities use.
+  init(kind: ElementKind, sample: Sample, source: String) {
     self.kind = kind
     type = sample.type
-    source = sample.source.name
+    self.source = source
     start = sample.start.seconds
     end = sample.end.seconds
     created = sample.created?.seconds
@@ -58,9 +59,10 @@ struct ElementKey: Hashable {
 
 extension Sample {
   /// Gives this sample its identity.
-  mutating func identify(as kind: ElementKind, ordinal: Int) {
+  ///
+  /// - Parameter name: the name of the source that identities use.
+  mutating func identify(as kind: ElementKind, source name: String, ordinal: Int) {
     uuid = SampleIdentity.uuid(
-      kind: kind.identity, type: type, source: source.name, start: start, end: end, created: created,
-      ordinal: ordinal)
+      kind: kind.identity, type: type, source: name, start: start, end: end, created: created, ordinal: ordinal)
   }
 }

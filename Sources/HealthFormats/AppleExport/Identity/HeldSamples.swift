@@ -30,55 +30,65 @@ struct HeldSamples {
 
   var isEmpty: Bool { samples.isEmpty && correlations.isEmpty }
 
-  mutating func add(_ sample: Sample, kind: ElementKind) {
-    samples[ElementKey(kind: kind, sample: sample), default: []].append(sample)
+  /// - Parameter source: the name of the source that identities use, here and below.
+  mutating func add(_ sample: Sample, kind: ElementKind, source: String) {
+    samples[ElementKey(kind: kind, sample: sample, source: source), default: []].append(sample)
   }
 
   /// Adds a correlation and those of its members whose identity is open.
   ///
   /// - Parameter members: each member, and whether its identity is known already.
-  mutating func add(_ sample: Sample, members: [(sample: Sample, isKnown: Bool)]) {
+  mutating func add(
+    _ sample: Sample, members: [(sample: Sample, isKnown: Bool)], source: (Sample) -> String
+  ) {
     let parent = correlations.count
     let references = members.map { member -> Member in
       let rank = SampleRank(member.sample)
       if member.isKnown { return .known(member.sample.reference, rank: rank.text) }
       nested.append(
         Nested(
-          sample: member.sample, key: ElementKey(kind: .record, sample: member.sample), rank: rank, parent: parent))
+          sample: member.sample,
+          key: ElementKey(kind: .record, sample: member.sample, source: source(member.sample)), rank: rank,
+          parent: parent))
       return .held(nested.count - 1)
     }
     correlations.append(
-      Correlation(sample: sample, key: ElementKey(kind: .correlation, sample: sample), members: references))
+      Correlation(
+        sample: sample, key: ElementKey(kind: .correlation, sample: sample, source: source(sample)),
+        members: references))
   }
 
-  /// All held samples with their identities, in an order that does not depend on the file.
+  /// Hands out all held samples, in an order that does not depend on the file: groups of equal keys as such, and with
+  /// their ranks as ordinals those of which a correlation speaks, and correlations themselves.
   ///
-  /// - Returns: the samples, and how many of them share their key with another.
-  mutating func resolve() -> (samples: [Sample], equalKeys: Int) {
-    var result: [Sample] = []
+  /// - Returns: how many samples share their key with another.
+  mutating func resolve(
+    group: (HeldGroup) throws -> Void, sample: (Sample) throws -> Void
+  ) rethrows -> Int {
     var equalKeys = 0
     var ranks: [ElementKey: [SampleRank]] = [:]
     let wanted = Set(nested.map(\.key))
     for key in samples.keys.sorted(by: ElementKey.precedes) {
-      let group = samples.removeValue(forKey: key) ?? []
-      if group.count > 1 { equalKeys += group.count }
-      let ranked = group.count == 1 ? group : Self.ranked(group)
-      for (ordinal, sample) in ranked.enumerated() {
-        var sample = sample
-        sample.identify(as: key.kind, ordinal: ordinal)
-        result.append(sample)
+      let equals = samples.removeValue(forKey: key) ?? []
+      if equals.count > 1 { equalKeys += equals.count }
+      let ranked = HeldGroup(
+        kind: key.kind.identity, identityName: key.source, samples: equals.count == 1 ? equals : Self.ranked(equals))
+      if wanted.contains(key) {
+        ranks[key] = ranked.samples.map { SampleRank($0) }
+        for twin in ranked.byRank() { try sample(twin) }
+      } else {
+        try group(ranked)
       }
-      if wanted.contains(key) { ranks[key] = ranked.map { SampleRank($0) } }
     }
     equalKeys += rankCorrelations()
     rankNested(among: ranks)
     for index in nested.indices {
-      nested[index].sample.identify(as: .record, ordinal: nested[index].ordinal)
-      result.append(nested[index].sample)
+      nested[index].sample.identify(as: .record, source: nested[index].key.source, ordinal: nested[index].ordinal)
+      try sample(nested[index].sample)
     }
     for correlation in correlations {
-      var sample = correlation.sample
-      sample.payload = .correlation(
+      var parent = correlation.sample
+      parent.payload = .correlation(
         HealthModel.Correlation(
           members: correlation.members.map { member in
             switch member {
@@ -86,10 +96,10 @@ struct HeldSamples {
             case .held(let index): nested[index].sample.reference
             }
           }))
-      sample.identify(as: .correlation, ordinal: correlation.ordinal)
-      result.append(sample)
+      parent.identify(as: .correlation, source: correlation.key.source, ordinal: correlation.ordinal)
+      try sample(parent)
     }
-    return (result, equalKeys)
+    return equalKeys
   }
 
   private static func ranked(_ group: [Sample]) -> [Sample] {

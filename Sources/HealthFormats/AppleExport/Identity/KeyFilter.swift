@@ -1,19 +1,19 @@
 /// Finds the keys that occur more than once, in memory that does not grow with the file.
 ///
 /// A Bloom filter in blocks of one cache line (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom
-/// Filters"): every key that has been seen is recognised, and about one new key in ten thousand is too. That one is
+/// Filters"): every key that has been seen is recognised, and about one new key in some thousands is too. That one is
 /// then held back in vain, which costs memory but changes nothing.
 struct KeyFilter: ~Copyable {
   private let words: UnsafeMutablePointer<UInt64>
   private let blockMask: UInt64
   /// The hashes of keys that may occur more than once.
-  private(set) var suspects: Set<UInt64> = []
+  private(set) var suspects = HashSet64()
 
-  /// - Parameter totalBytes: the size of the XML; an element takes some 460 bytes, of which a bit for each eight is
+  /// - Parameter totalBytes: the size of the XML; an element takes some 460 bytes, of which a bit for each sixteen is
   ///   plenty, up to 32 MB.
   init(totalBytes: Int64) {
     var bits = 1 << 18
-    while bits < 1 << 28, Int64(bits) < totalBytes / 8 { bits <<= 1 }
+    while bits < 1 << 28, Int64(bits) < totalBytes / 16 { bits <<= 1 }
     words = .allocate(capacity: bits / 64)
     words.initialize(repeating: 0, count: bits / 64)
     blockMask = UInt64(bits / 512 - 1)

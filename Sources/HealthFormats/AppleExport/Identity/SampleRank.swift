@@ -57,7 +57,14 @@ struct SampleRank: Comparable {
     switch payload {
     case .category(let category): category.name
     case .workout(let workout): workout.duration.map { String($0) }
+    case .workoutRoute(let route): hash(.workoutRoute(WorkoutRoute(points: route.points)))
+    case .electrocardiogram, .audiogram, .visionPrescription: hash(payload)
     default: nil
     }
+  }
+
+  /// What was measured, whatever the files are called that it was in.
+  private static func hash(_ payload: Payload) -> String? {
+    (try? CodedPayload(payload))?.json.map { String($0.withBytes(\.stableHash), radix: 16) }
   }
 }

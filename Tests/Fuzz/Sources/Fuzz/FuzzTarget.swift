@@ -3,10 +3,11 @@ import Foundation
 /// The parsers of foreign bytes by name, which is also the name of a folder of `Corpus`.
 enum FuzzTarget {
   static let all: [String: @Sendable ([UInt8]) -> Void] = [
-    "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "change-columns": changeColumns,
+    "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "beats": beats, "change-columns": changeColumns,
     "change-feed": changeFeed,
     "change-token": changeToken, "credentials": credentials, "curve-points": curvePoints, "export-fields": exportFields,
-    "digest": digest, "hae-json": haeJSON, "hpeer-csv": hpeerCSV, "hpeer-json": hpeerJSON, "http-query": httpQuery,
+    "digest": digest, "ecg-csv": electrocardiogramFile, "gpx": gpx, "hae-json": haeJSON, "hpeer-csv": hpeerCSV,
+    "hpeer-json": hpeerJSON, "http-query": httpQuery,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
     "txt-record": txtRecord, "zip": zipFile,
   ]

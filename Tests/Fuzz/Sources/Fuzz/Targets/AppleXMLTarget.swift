@@ -29,11 +29,25 @@ extension FuzzTarget {
       let export = AppleHealthExport(origin: .memory(bytes), totalBytes: Int64(bytes.count), location: "memory")
       var (samples, drifting): ([Sample], [Sample]) = ([], [])
       do {
-        report = try export.read(batchSize: batchSize, chunkSize: chunkSize) { batch in
-          require(batch.samples.count <= max(batchSize, batch.samples.isEmpty ? 0 : batchSize), "a batch has its size")
-          samples += batch.samples
-          drifting += batch.drifting
-        }
+        let survey = try export.survey(chunkSize: chunkSize)
+        report = try export.read(
+          survey, identityNames: [:], batchSize: batchSize, chunkSize: chunkSize, progress: { _ in },
+          deliver: { batch in
+            for changes in try batch.changesByRank() {
+              let expander = try ChangeExpander(changes)
+              for row in changes.samples {
+                let sample = try expander.sample(row)
+                var coder = ChangeCoder()
+                try coder.add(sample)
+                let again = coder.changes
+                require(row.metadata.map { changes.metadata[Int($0)] } == again.metadata.first, "canonical metadata")
+                require(row.payload.map { changes.payloads[Int($0)] } == again.payloads.first, "a canonical payload")
+                samples.append(sample)
+              }
+            }
+            drifting += batch.drifting
+          })
+        require(survey.isComplete == report?.isComplete, "the same in both passes")
       } catch {
         guard let error = error as? ImportError else { fatalError("broken promise: a documented error: \(error)") }
         self.error = error

@@ -12,9 +12,7 @@ extension FuzzTarget {
       require(export.totalBytes >= 0, "a size")
       // What declares to be beyond any sense would only take time.
       guard export.totalBytes < 16 << 20 else { return }
-      _ = try export.read { batch in
-        require(batch.samples.count <= 10_000, "a batch has its size")
-      }
+      _ = try export.read(try export.survey()) { _ in }
     } catch {
       require(error is ImportError, "a documented error: \(error)")
       require(!"\(error)".isEmpty, "a sentence for every error")

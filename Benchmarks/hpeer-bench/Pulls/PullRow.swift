@@ -1,7 +1,5 @@
-import ArgumentParser
-
 /// What is measured about pulls.
-enum PullRow: String, CaseIterable {
+enum PullRow: String, BenchRow {
   case full, json, memory, incremental, clients, live, delay
 
   var title: String {
@@ -25,15 +23,6 @@ enum PullRow: String, CaseIterable {
     case .clients: try await ManyClients(bench).measure()
     case .live: try await LivePull(bench).measure()
     case .delay: try await DelayedPull(bench).measure()
-    }
-  }
-
-  @Sendable static func list(_ text: String) throws -> [PullRow] {
-    try text.split(separator: ",").map { name in
-      guard let row = PullRow(rawValue: String(name)) else {
-        throw ValidationError("There is no row \(name): \(allCases.map(\.rawValue).joined(separator: ", ")).")
-      }
-      return row
     }
   }
 }

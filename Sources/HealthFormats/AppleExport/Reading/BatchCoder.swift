@@ -1,0 +1,86 @@
+import HealthModel
+
+/// Puts samples into the coded form of one batch after the other.
+///
+/// Unlike a ``ChangeCoder`` it keeps the dictionaries of types, sources, devices and units from batch to batch: they
+/// are the same few all over an export.
+struct BatchCoder {
+  /// Dictionaries that have grown beyond this are begun anew with the next batch.
+  private static let dictionaryLimit = 4096
+
+  var types = ExactIndex<SampleType>()
+  var kinds = ExactIndex<String>()
+  var units = ExactIndex<String>()
+  var sources = ExactIndex<Source>()
+  var devices = ExactIndex<Device>()
+  /// Texts of this batch: those that were looked up, and those that somebody else keeps apart.
+  private var metadata: [String] = []
+  private var metadataIndices: [String: UInt32] = [:]
+  var payloads: [String] = []
+  /// Of ``payloads``.
+  private(set) var payloadBytes = 0
+  var samples: [CodedSample] = []
+  /// Changes when the indices that were given out are no longer valid.
+  private(set) var generation = 0
+  /// The number of this batch: indices of metadata are its own.
+  private(set) var batch = 0
+
+  var count: Int { samples.count }
+
+  /// Throws `EncodingError` for a sample that cannot be written as JSON.
+  mutating func add(_ sample: Sample) throws {
+    let payload = try CodedPayload(sample.payload)
+    if let json = payload.json {
+      payloads.append(json)
+      payloadBytes += json.utf8.count
+    }
+    samples.append(
+      CodedSample(
+        uuid: sample.uuid, start: sample.start, end: sample.end, created: sample.created,
+        type: types.index(of: sample.type), kind: kinds.index(of: sample.payload.kind),
+        source: sources.index(of: sample.source), device: sample.device.map { devices.index(of: $0) },
+        metadata: sample.metadata.isEmpty ? nil : index(ofMetadata: MetadataText.encode(sample.metadata)),
+        number: payload.number, unit: payload.unit.map { units.index(of: $0) },
+        payload: payload.json.map { _ in UInt32(payloads.count - 1) }))
+  }
+
+  private mutating func index(ofMetadata text: String) -> UInt32 {
+    // Equal for `==` may still be spelt in two ways.
+    if let known = metadataIndices[text], metadata[Int(known)].isExactly(text) { return known }
+    let index = append(metadata: text)
+    metadataIndices[text] = index
+    return index
+  }
+
+  /// - Parameter text: as ``MetadataText`` writes it.
+  mutating func append(metadata text: String) -> UInt32 {
+    metadata.append(text)
+    return UInt32(metadata.count - 1)
+  }
+
+  /// What has been added since the last time.
+  mutating func take() -> CodedChanges {
+    let changes = CodedChanges(
+      types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
+      metadata: metadata, payloads: payloads, samples: samples)
+    let count = samples.count
+    samples = []
+    samples.reserveCapacity(count)
+    payloads = []
+    payloadBytes = 0
+    metadata = []
+    metadataIndices = [:]
+    batch += 1
+    let largest = max(
+      types.values.count, kinds.values.count, units.values.count, sources.values.count, devices.values.count)
+    if largest > Self.dictionaryLimit { self = BatchCoder(generation: generation + 1, batch: batch) }
+    return changes
+  }
+
+  init() {}
+
+  private init(generation: Int, batch: Int) {
+    self.generation = generation
+    self.batch = batch
+  }
+}

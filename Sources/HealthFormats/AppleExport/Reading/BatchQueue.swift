@@ -1,0 +1,79 @@
+import Foundation
+
+/// Hands batches from the thread that reads to the one that takes them, a few ahead, so that both work.
+///
+/// `@unchecked Sendable`: every mutable field is touched only under `condition`.
+final class BatchQueue: @unchecked Sendable {
+  enum Event {
+    case batch(ImportBatch)
+    /// Bytes of the XML that have been read.
+    case progress(Int64)
+    /// `nil` for a file without a root.
+    case end(Result<ImportReport?, any Error>)
+  }
+
+  /// Each batch is some megabytes.
+  private static let capacity = 2
+
+  private let condition = NSCondition()
+  private var batches: [ImportBatch] = []
+  private var bytes: Int64?
+  private var result: Result<ImportReport?, any Error>?
+  private var isCancelled = false
+
+  // MARK: The reading thread
+
+  /// Waits for room. Throws `CancellationError` when nobody takes batches any more.
+  func put(_ batch: ImportBatch) throws {
+    condition.lock()
+    defer { condition.unlock() }
+    while batches.count >= Self.capacity, !isCancelled { condition.wait() }
+    if isCancelled { throw CancellationError() }
+    batches.append(batch)
+    condition.broadcast()
+  }
+
+  func report(_ bytes: Int64) throws {
+    condition.lock()
+    defer { condition.unlock() }
+    if isCancelled { throw CancellationError() }
+    self.bytes = bytes
+    condition.broadcast()
+  }
+
+  func end(_ result: Result<ImportReport?, any Error>) {
+    condition.lock()
+    self.result = result
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  // MARK: The taking thread
+
+  func next() -> Event {
+    condition.lock()
+    defer { condition.unlock() }
+    while true {
+      if !batches.isEmpty {
+        condition.broadcast()
+        return .batch(batches.removeFirst())
+      }
+      if let bytes {
+        self.bytes = nil
+        return .progress(bytes)
+      }
+      if let result { return .end(result) }
+      condition.wait()
+    }
+  }
+
+  /// Stops the reading thread and waits until it has ended.
+  func cancel() {
+    condition.lock()
+    defer { condition.unlock() }
+    isCancelled = true
+    batches.removeAll()
+    condition.broadcast()
+    while result == nil { condition.wait() }
+  }
+}

@@ -1,0 +1,45 @@
+import HealthModel
+
+/// Some samples of an export, in the order of the file.
+public struct ImportBatch: Sendable {
+  /// Samples with the identities of ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)``. The
+  /// dictionaries may hold values that no sample of this batch has.
+  public var changes: CodedChanges
+  /// The person's characteristics and the days' activity summaries, whose values change from one export to the next.
+  /// `created` is the export's date. A characteristic starts and ends at 1970-01-01T00:00:00Z, a day's summary spans
+  /// its calendar day as if it were UTC.
+  public var drifting: [Sample]
+  /// Samples that share their keys, in the last batches. Those that are members of correlations, and correlations that
+  /// share their keys, are in ``changes`` with their ranks as ordinals.
+  public var groups: [HeldGroup]
+
+  public init(changes: CodedChanges = CodedChanges(), drifting: [Sample] = [], groups: [HeldGroup] = []) {
+    self.changes = changes
+    self.drifting = drifting
+    self.groups = groups
+  }
+
+  /// All samples but the drifting ones.
+  public var count: Int { groups.reduce(changes.count) { $0 + $1.samples.count } }
+
+  /// Samples by type, the drifting ones among them.
+  public var countsByType: [SampleType: Int] {
+    var counts = Array(repeating: 0, count: changes.types.count)
+    for sample in changes.samples { counts[Int(sample.type)] += 1 }
+    var result: [SampleType: Int] = [:]
+    for (type, count) in zip(changes.types, counts) where count > 0 { result[type] = count }
+    for group in groups { result[group.samples[0].type, default: 0] += group.samples.count }
+    for sample in drifting { result[sample.type, default: 0] += 1 }
+    return result
+  }
+
+  /// All changes but the drifting ones, with ordinals by rank.
+  public func changesByRank() throws -> [CodedChanges] {
+    if groups.isEmpty { return changes.isEmpty ? [] : [changes] }
+    var coder = ChangeCoder()
+    for group in groups {
+      for sample in group.byRank() { try coder.add(sample) }
+    }
+    return changes.isEmpty ? [coder.changes] : [changes, coder.changes]
+  }
+}

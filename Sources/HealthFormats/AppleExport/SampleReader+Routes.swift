@@ -1,0 +1,206 @@
+import HealthModel
+
+/// `WorkoutRoute`: where a workout went, as points in the XML (older exports) or in a GPX file beside it.
+extension SampleReader {
+  /// A route of more points is divided among several samples, so that each of them can travel.
+  static var pointsPerSample: Int { 200_000 }
+  /// Points of routes that may share their keys, which are in memory until the end.
+  private var maximumHeldPoints: Int { 500_000 }
+
+  static let routeKind = ElementKind.other(name: "WorkoutRoute", identifier: nil)
+
+  /// - Parameter workout: the one that the route is in; what the route does not say is as there.
+  mutating func beginRoute(in workout: Draft) -> RouteDraft {
+    let attributes = CommonAttributes(scanner)
+    var draft: Draft
+    if attributes.start != nil, let own = self.draft(Self.routeKind, attributes, called: "WorkoutRoute") {
+      draft = own
+    } else {
+      remark("WorkoutRoute without a startDate")
+      var sample = workout.sample
+      sample.metadata = [:]
+      sample.device = nil
+      draft = Draft(kind: Self.routeKind, hash: workout.hash, sample: sample)
+      if let name = attributes.source.map({ decoded($0) }) { draft.sample.source = Source(name: name) }
+    }
+    if draft.sample.source.name.isEmpty { draft.sample.source = workout.sample.source }
+    draft.sample.type = .workoutRoute
+    for index in attributes.others {
+      let attribute = scanner.attribute(index)
+      addUnknown(decoded(attribute.name), decoded(attribute.value), of: "WorkoutRoute", to: &draft.metadata)
+    }
+    for (name, bytes) in [("type", attributes.type), ("value", attributes.value), ("unit", attributes.unit)] {
+      if let bytes { addUnknown(name, decoded(bytes), of: "WorkoutRoute", to: &draft.metadata) }
+    }
+    return RouteDraft(draft: draft)
+  }
+
+  /// A point of a route, as exports up to iOS 11 have them. False, and nothing read, for one without a place.
+  mutating func readLocation(into route: inout RouteDraft) -> Bool {
+    var values: [String: Bytes] = [:]
+    for index in 0..<scanner.attributeCount {
+      let attribute = scanner.attribute(index)
+      values[texts.key(attribute.name).text] = attribute.value
+    }
+    func take(_ name: String) -> Double? {
+      guard let bytes = values[name], let number = DecimalReader.read(bytes) else { return nil }
+      values[name] = nil
+      return number.value
+    }
+    guard let latitude = take("latitude"), let longitude = take("longitude") else { return false }
+    var point = RoutePoint(
+      latitude: latitude, longitude: longitude, elevation: take("altitude"), speed: take("speed"),
+      course: take("course"), horizontalAccuracy: take("horizontalAccuracy"),
+      verticalAccuracy: take("verticalAccuracy"))
+    if let bytes = values["date"], let date = keys.date(decoded(bytes)) {
+      values["date"] = nil
+      let (difference, overflow) = date.microseconds.subtractingReportingOverflow(
+        route.draft.sample.start.microseconds)
+      if !overflow { point.time = Double(difference) / 1_000_000 }
+    }
+    guard values.isEmpty, route.points.count < GPXReader.maximumPoints else { return false }
+    route.points.append(point)
+    return true
+  }
+
+  /// The routes of a workout that is whole, one after the other.
+  mutating func finishRoutes(_ elements: [RawElement], of workout: SampleReference, isSuspect: Bool) throws {
+    var seen: [UInt64: Int] = [:]
+    for element in elements { if let route = element.route { seen[route.draft.hash, default: 0] += 1 } }
+    for element in elements {
+      guard var route = element.route else { continue }
+      var paths: [String] = []
+      for child in element.children {
+        switch child.name {
+        case "MetadataEntry":
+          if let entry = entry(child, keepingIn: &route.draft.metadata) { route.draft.metadata.append(entry) }
+        case "FileReference": readFileReference(child, into: &paths, &route.draft)
+        default: keep(child, of: "WorkoutRoute", in: &route.draft.metadata)
+        }
+      }
+      for path in paths {
+        guard let track = track(path, start: route.draft.sample.start) else { continue }
+        keepHeader(of: track, in: &route.draft.metadata)
+        route.points += track.points
+      }
+      complete(&route.draft)
+      report.elements["WorkoutRoute", default: 0] += 1
+      let isOpen = self.isSuspect(route.draft) || isSuspect || seen[route.draft.hash] ?? 0 > 1
+      let whole = WorkoutRoute(
+        workout: workout, path: paths.isEmpty ? nil : paths.joined(separator: "\n"), points: route.points)
+      route.points = []
+      try emit(whole, in: route.draft.sample, kind: Self.routeKind, isSuspect: isOpen)
+    }
+  }
+
+  private mutating func readFileReference(_ element: RawElement, into paths: inout [String], _ draft: inout Draft) {
+    var attributes = element.attributes
+    if let path = attributes.take("path") { paths.append(path) }
+    keepRest(of: attributes, of: "FileReference", prefix: "FileReference.", in: &draft.metadata)
+    for child in element.children { keep(child, of: "FileReference", in: &draft.metadata) }
+  }
+
+  /// The points of a file; `nil`, and remarked, where there are none to be had.
+  private mutating func track(_ path: String, start: Timestamp) -> GPXReader.Track? {
+    guard let member = sideFiles.member(path) else {
+      remark("WorkoutRoute whose file is missing")
+      return nil
+    }
+    return reading(member) { source throws in try GPXReader(source: source, start: start).run() }
+      .map { track in
+        for problem in track.problems.keys.sorted() { remark("\(member.name): \(problem)") }
+        return track
+      }
+  }
+
+  private mutating func reading(
+    _ member: ExportMember, _ body: (any ByteSource) throws -> GPXReader.Track
+  ) -> GPXReader.Track? {
+    do {
+      return try body(try sideFiles.source(of: member, limit: GPXReader.maximumBytes))
+    } catch {
+      remark("\(member.name): \(SideFiles.reason(error))")
+      return nil
+    }
+  }
+
+  private func keepHeader(of track: GPXReader.Track, in metadata: inout [(key: String, value: String)]) {
+    if let name = track.name { metadata.append(("hpeer.gpx.name", name)) }
+    // Apple's own is in every file.
+    if let creator = track.creator, creator != "Apple Health Export" { metadata.append(("hpeer.gpx.creator", creator)) }
+  }
+
+  /// Emits a route in parts that can travel. One without points has an identity of its own, so that its points are not
+  /// missed when a later import has them.
+  private mutating func emit(_ route: WorkoutRoute, in sample: Sample, kind: ElementKind, isSuspect: Bool) throws {
+    guard case .other(let name, _) = kind else { return }
+    var sample = sample
+    if route.points.isEmpty {
+      sample.payload = .workoutRoute(route)
+      try emit(sample, kind: .other(name: name, identifier: "empty"), isSuspect: isSuspect)
+      return
+    }
+    if isSuspect {
+      heldPoints += route.points.count
+      guard heldPoints <= maximumHeldPoints else {
+        return skip("WorkoutRoute: more routes with equal dates than can be told apart")
+      }
+    }
+    var part = 1
+    for start in stride(from: 0, to: route.points.count, by: Self.pointsPerSample) {
+      let points = route.points[start..<min(start + Self.pointsPerSample, route.points.count)]
+      sample.payload = .workoutRoute(WorkoutRoute(workout: route.workout, path: route.path, points: Array(points)))
+      let kind = part == 1 ? kind : .other(name: name, identifier: "part \(part)")
+      try emit(sample, kind: kind, isSuspect: isSuspect)
+      part += 1
+    }
+  }
+
+  // MARK: Tracks that no workout names
+
+  /// GPX files that no workout has named become routes of their own. Those without any time are dated at the export.
+  mutating func readOtherTracks(_ progress: () throws -> Void, deliver: (ImportBatch) throws -> Void) throws {
+    let members = sideFiles.unread(in: "workout-routes", ending: ".gpx")
+    guard report.isComplete else {
+      // Their workouts may be in the part that is missing.
+      if !members.isEmpty { remark("GPX files that the part of the XML that is there does not name") }
+      return
+    }
+    // Files are read twice rather than kept in memory: the first time for their keys.
+    var keys: [String: Int] = [:]
+    func key(_ sample: Sample) -> String { "\(sample.source.name)\u{1F}\(sample.start)\u{1F}\(sample.end)" }
+    for member in members {
+      try progress()
+      guard let track = reading(member, { source in try GPXReader(source: source).run() }) else { continue }
+      keys[key(sample(of: track, member)), default: 0] += 1
+    }
+    for member in members where !keys.isEmpty {
+      try progress()
+      guard let source = try? sideFiles.source(of: member, limit: GPXReader.maximumBytes),
+        let track = try? GPXReader(source: source).run()
+      else { continue }
+      for problem in track.problems.keys.sorted() { remark("\(member.name): \(problem)") }
+      if track.points.isEmpty {
+        remark("\(member.name): it has no points")
+        continue
+      }
+      remark("GPX file that no workout names")
+      report.elements["WorkoutRoute", default: 0] += 1
+      var sample = sample(of: track, member)
+      var entries: [(key: String, value: String)] = []
+      if let name = track.name { entries.append(("hpeer.gpx.name", name)) }
+      sample.metadata = metadata(entries)
+      try emit(
+        WorkoutRoute(path: "/\(member.name)", points: track.points), in: sample,
+        kind: .other(name: "GPX", identifier: nil), isSuspect: keys[key(sample)] ?? 0 > 1)
+      try sendIfFull(to: deliver)
+    }
+  }
+
+  private func sample(of track: GPXReader.Track, _ member: ExportMember) -> Sample {
+    let start = track.start ?? report.exportDate ?? Timestamp(seconds: 0)
+    return Sample(
+      uuid: Self.noIdentity, type: .workoutRoute, start: start, end: track.end ?? start,
+      source: Source(name: track.creator ?? ""), payload: .workoutRoute(WorkoutRoute()))
+  }
+}

@@ -1,0 +1,94 @@
+import HealthModel
+
+/// Elements that nothing understands are kept as the text of JSON, `{"element":…,"attributes":{…},"children":[…]}`, in
+/// the metadata of what they are in.
+extension SampleReader {
+  /// More elements than this in an unknown one are not kept.
+  private var maximumCaptured: Int { 10_000 }
+  /// In bytes: of one element, and of all that one sample keeps.
+  private var maximumKept: (one: Int, all: Int) { (256 << 10, 1 << 20) }
+
+  /// The metadata key of an element that the model has no place for.
+  private func elementKey(_ name: String) -> String { "hpeer.element.\(name)" }
+
+  /// An unknown element opens in a record or a correlation, or in what is in one.
+  mutating func capture(_ name: ElementName) -> ElementStack.Role {
+    guard current != nil || member != nil else { return ignore(name) }
+    if captured.isEmpty { capturedCount = 0 }
+    capturedCount += 1
+    guard capturedCount <= maximumCaptured else { return ignore("unknown element that is too large to be kept") }
+    captured.append(rawElement(name))
+    return .captured
+  }
+
+  mutating func finishCapture() {
+    guard let element = captured.popLast() else { return }
+    if !captured.isEmpty {
+      captured[captured.count - 1].children.append(element)
+      return
+    }
+    // Its frame has been taken from the stack, so that the last one is its parent.
+    let parent = stack.frames.last.map { names.text(of: $0.name) } ?? ""
+    var entries: [(key: String, value: String)] = []
+    keep(element, of: parent, in: &entries)
+    if member != nil { member?.metadata += entries } else { current?.metadata += entries }
+  }
+
+  /// The element that the scanner is at, without its children.
+  mutating func rawElement(_ name: ElementName) -> RawElement {
+    var element = RawElement(name: names.text(of: name))
+    for index in 0..<scanner.attributeCount {
+      let attribute = scanner.attribute(index)
+      element.attributes.append(texts.key(attribute.name).text, decoded(attribute.value))
+    }
+    return element
+  }
+
+  /// Keeps an element that the model has no place for.
+  mutating func keep(
+    _ element: RawElement, of parent: String, in entries: inout [(key: String, value: String)]
+  ) {
+    let name = "\(parent)/\(element.name)"
+    guard let text = try? CanonicalJSON.encode(json(element)), text.utf8.count <= maximumKept.one,
+      keptBytes + text.utf8.count <= maximumKept.all
+    else { return skip("\(name) is unknown and too large to be kept") }
+    keptBytes += text.utf8.count
+    remark("\(name) is unknown")
+    entries.append((elementKey(element.name), text))
+  }
+
+  func json(_ element: RawElement) -> JSONValue {
+    var object: [String: JSONValue] = ["element": .string(element.name), "attributes": json(element.attributes)]
+    if !element.children.isEmpty { object["children"] = .array(element.children.map { json($0) }) }
+    return .object(object)
+  }
+
+  func json(_ attributes: AttributeList) -> JSONValue {
+    .object(Dictionary(attributes.rest.map { ($0.name, .string($0.value)) }, uniquingKeysWith: { first, _ in first }))
+  }
+
+  // MARK: At the top level
+
+  /// An unknown top-level element without a date becomes a sample at 1970-01-01T00:00:00Z, told from others by all that
+  /// it says.
+  mutating func undatedDraft(_ name: String) -> Draft {
+    remark("\(name) without a startDate")
+    let epoch = Timestamp(seconds: 0)
+    return Draft(
+      kind: .other(name: name, identifier: nil), hash: 0,
+      sample: Sample(
+        uuid: Self.noIdentity, type: SampleType(name), start: epoch, end: epoch, source: Source(name: ""),
+        payload: .category(CategoryValue(value: nil))))
+  }
+
+  /// The second part of the kind that the identity of an undated sample is made of.
+  static func identifier(ofUndated draft: Draft) -> String {
+    let epoch = draft.sample.start
+    let content =
+      [(try? CodedPayload(draft.sample.payload))?.json ?? ""] + draft.metadata.flatMap { [$0.key, $0.value] }
+    return SampleIdentity.uuid(
+      kind: content.joined(separator: "\u{1F}"), type: draft.sample.type, source: "", start: epoch, end: epoch,
+      created: nil, ordinal: 0
+    ).uuidString
+  }
+}

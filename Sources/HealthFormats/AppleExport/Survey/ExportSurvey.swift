@@ -1,0 +1,47 @@
+import HealthModel
+
+/// What a first look over the whole of an export found: enough to say what it is, and all that reading it needs.
+public struct ExportSurvey: Sendable {
+  /// One of the keys under which a source has samples.
+  public struct SampledKey: Hashable, Sendable {
+    /// As in ``SampleIdentity``: `record`, `correlation`, `workout`, or the name of another element.
+    public var kind: String
+    public var type: SampleType
+    public var start: Timestamp
+    public var end: Timestamp
+    public var created: Timestamp?
+
+    public init(kind: String, type: SampleType, start: Timestamp, end: Timestamp, created: Timestamp?) {
+      self.kind = kind
+      self.type = type
+      self.start = start
+      self.end = end
+      self.created = created
+    }
+  }
+
+  /// Top-level `Record` elements by type.
+  public internal(set) var records: [String: Int] = [:]
+  /// All other top-level elements by name.
+  public internal(set) var elements: [String: Int] = [:]
+  /// The attributes of `Me`, the empty ones left out.
+  public internal(set) var characteristics: [String: String] = [:]
+  public internal(set) var exportDate: Timestamp?
+  public internal(set) var locale: String?
+  /// The `HealthKit Export Version` in the document type declaration.
+  public internal(set) var version: Int?
+  /// Seconds east of UTC in the dates: the phone's offset when it exported.
+  public internal(set) var utcOffset: Int?
+  /// By the name of the source, up to 256 keys of its samples, evenly spread over the file.
+  public internal(set) var sources: [String: [SampledKey]] = [:]
+
+  /// The size of the XML as it was read.
+  public internal(set) var xmlBytes: Int64 = 0
+  /// Whether the root element was closed.
+  public internal(set) var isComplete = false
+  /// Where an incomplete file ends.
+  public internal(set) var end: TextPosition?
+
+  /// The hashes of keys that may occur more than once.
+  var suspects = HashSet64()
+}

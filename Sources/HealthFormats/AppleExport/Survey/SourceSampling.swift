@@ -1,0 +1,42 @@
+/// Keeps some of the keys of each source, evenly spread over the file, in constant memory.
+struct SourceSampling {
+  /// The most keys that are kept of one source.
+  static let limit = 256
+  /// Names after the first thousands, which only a hostile file has, are not sampled.
+  private static let sourceLimit = 4096
+
+  private struct Sampled {
+    var keys: [ExportSurvey.SampledKey] = []
+    var seen = 0
+    /// Of so many keys one is kept.
+    var stride = 1
+  }
+
+  private var names: [String: Int] = [:]
+  private var sampled: [Sampled] = []
+
+  /// The number of a source by its name; `nil` when there are too many.
+  mutating func number(of name: String) -> Int? {
+    if let known = names[name] { return known }
+    guard sampled.count < Self.sourceLimit else { return nil }
+    names[name] = sampled.count
+    sampled.append(Sampled())
+    return sampled.count - 1
+  }
+
+  /// Counts a key of a source. True when it is one to keep: ``keep(_:of:)`` it then.
+  mutating func wantsNext(of number: Int) -> Bool {
+    sampled[number].seen += 1
+    guard (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0 else { return false }
+    if sampled[number].keys.count == Self.limit {
+      // Every other one, and from now on half as many.
+      sampled[number].keys = stride(from: 0, to: Self.limit, by: 2).map { sampled[number].keys[$0] }
+      sampled[number].stride *= 2
+    }
+    return (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0
+  }
+
+  mutating func keep(_ key: ExportSurvey.SampledKey, of number: Int) { sampled[number].keys.append(key) }
+
+  var keys: [String: [ExportSurvey.SampledKey]] { names.mapValues { sampled[$0].keys } }
+}

@@ -1,0 +1,127 @@
+import HealthModel
+
+/// The first pass over a file: what is in it, and which keys may occur more than once?
+struct SurveyPass: ~Copyable {
+  private var scanner: XMLScanner
+  private var names = ElementNames()
+  private var stack = ElementStack()
+  private var keys = KeyReader()
+  private var filter: KeyFilter
+  private var survey = ExportSurvey()
+  private var sampling = SourceSampling()
+  private var plain = PlainSurveyor()
+
+  init(source: any ByteSource, chunkSize: Int, totalBytes: Int64) {
+    scanner = XMLScanner(source: source, chunkSize: chunkSize)
+    filter = KeyFilter(totalBytes: totalBytes)
+  }
+
+  /// - Returns: `nil` when the file has no `HealthData`.
+  consuming func run(progress: (Int64) throws -> Void) throws -> ExportSurvey? {
+    var meter = ProgressMeter(base: 0)
+    var version: Int?
+    let hasRoot = try scanner.skipProlog { comment in
+      if let found = SampleReader.version(in: comment) { version = version ?? found }
+    }
+    guard hasRoot else { return nil }
+    survey.version = version
+    while true {
+      if stack.role == .root {
+        while let end = plain.next(scanner, &keys.dates, &filter, &sampling) { scanner.position = end }
+      }
+      let token = try scanner.next()
+      try meter.update(scanner.bytesRead, progress)
+      switch token {
+      case .open: open()
+      case .close:
+        for _ in 0..<stack.closed(by: names.name(of: scanner.name)) { _ = stack.pop() }
+      case .malformed, .text: continue
+      case .end: return finish()
+      }
+    }
+  }
+
+  private mutating func finish() -> ExportSurvey {
+    survey.isComplete = stack.isEmpty && !scanner.endsInsideTag
+    if !survey.isComplete { survey.end = scanner.tokenPosition }
+    survey.xmlBytes = scanner.bytesRead
+    survey.records = plain.records
+    survey.utcOffset = survey.utcOffset ?? keys.dates.offset.map { Int($0) }
+    survey.sources = sampling.keys
+    survey.suspects = filter.suspects
+    return survey
+  }
+
+  private mutating func open() {
+    let name = names.name(of: scanner.name)
+    for _ in 0..<stack.unclosed(before: name) { _ = stack.pop() }
+    let role: ElementStack.Role
+    switch stack.role {
+    case .root where name == .healthData, nil where name == .healthData:
+      role = .root
+      survey.locale = survey.locale ?? attribute("locale")
+    case .root where name == .record:
+      note(.record, isNested: false)
+      role = .record
+    case .root:
+      role = topLevel(name)
+      survey.elements[names.text(of: name), default: 0] += 1
+    case .correlation where name == .record:
+      note(.record, isNested: true)
+      role = .member
+    case .entity where name == .workoutRoute:
+      note(SampleReader.routeKind, isNested: false)
+      role = .ignored
+    default: role = .ignored
+    }
+    if !scanner.isSelfClosing, stack.frames.count < ElementStack.maximumDepth { stack.push(name, role) }
+  }
+
+  private mutating func topLevel(_ name: ElementName) -> ElementStack.Role {
+    switch name {
+    case .correlation:
+      note(.correlation, isNested: false)
+      return .correlation
+    case .workout:
+      note(.workout, isNested: false)
+      return .entity
+    case .exportDate:
+      if let date = attribute("value").flatMap({ keys.date($0) }) {
+        survey.exportDate = date
+        survey.utcOffset = keys.dates.offset.map { Int($0) }
+      }
+      return .leaf
+    case .me:
+      for index in 0..<scanner.attributeCount {
+        let attribute = scanner.attribute(index)
+        let value = XMLText.decode(attribute.value)
+        if !value.isEmpty { survey.characteristics[XMLText.decode(attribute.name)] = value }
+      }
+      return .leaf
+    case .activitySummary, .metadataEntry: return .leaf
+    default:
+      note(.other(name: names.text(of: name), identifier: nil), isNested: false)
+      return .entity
+    }
+  }
+
+  /// Members of correlations repeat a top-level record on purpose: they are compared with each other only.
+  private mutating func note(_ kind: ElementKind, isNested: Bool) {
+    guard let key = try? keys.key(kind, CommonAttributes(scanner), in: scanner) else { return }
+    filter.insert(isNested ? ~key.hash : key.hash, suspect: key.hash)
+    if isNested { return }
+    if kind == .record { plain.count(key.type.text) }
+    guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return }
+    sampling.keep(
+      ExportSurvey.SampledKey(
+        kind: key.kind.identity, type: SampleType(key.type.text), start: key.start, end: key.end, created: key.created),
+      of: number)
+  }
+
+  private func attribute(_ name: StaticString) -> String? {
+    for index in 0..<scanner.attributeCount where scanner.attribute(index).name == name {
+      return XMLText.decode(scanner.attribute(index).value)
+    }
+    return nil
+  }
+}

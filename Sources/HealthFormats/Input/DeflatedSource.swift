@@ -1,0 +1,56 @@
+/// The content of a deflated file in a zip archive. Size and checksum are compared at the end.
+final class DeflatedSource: ByteSource {
+  private static let inputSize = 64 << 10
+
+  private let source: any ByteSource
+  private let path: String
+  private let size: Int64
+  private let checksum: UInt32
+  private let inflater = Inflater()
+  private let input: UnsafeMutablePointer<UInt8>
+  private var position = 0
+  private var filled = 0
+
+  /// - Parameter source: the raw DEFLATE data.
+  init(_ source: any ByteSource, path: String, size: Int64, checksum: UInt32) {
+    self.source = source
+    self.path = path
+    self.size = size
+    self.checksum = checksum
+    input = .allocate(capacity: Self.inputSize)
+  }
+
+  deinit {
+    close()
+    input.deallocate()
+  }
+
+  func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int {
+    while !inflater.isFinished {
+      if position == filled {
+        position = 0
+        filled = try source.read(into: input, count: Self.inputSize)
+      }
+      let isAtEnd = filled == 0
+      let written: Int
+      do throws(Inflater.Damage) {
+        let step = try inflater.inflate(input + position, count: filled - position, into: buffer, capacity: count)
+        position += step.used
+        written = step.written
+      } catch {
+        throw damage("its compressed data makes no sense")
+      }
+      // A size that lies is how a decompression bomb gets past a check of sizes.
+      if inflater.produced > size { throw damage("a file in it is larger than it declares") }
+      if written > 0 { return written }
+      if isAtEnd, !inflater.isFinished { throw damage("its compressed data ends in the middle") }
+    }
+    if inflater.produced < size { throw damage("a file in it is shorter than it declares") }
+    if inflater.checksum != checksum { throw damage("CRC error") }
+    return 0
+  }
+
+  func close() { source.close() }
+
+  private func damage(_ detail: String) -> ImportError { .damagedZip(path: path, detail: detail, someKept: false) }
+}

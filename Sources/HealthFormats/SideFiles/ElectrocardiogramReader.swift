@@ -1,0 +1,185 @@
+import HealthModel
+
+/// Reads an electrocardiogram as Apple's export has it: a CSV file of lines `label,value`, and then one voltage a line.
+///
+/// The labels are in the person's language, so lines are known by their order and by what their values look like. The
+/// person's name and date of birth, which come before the date of the recording, are not kept.
+struct ElectrocardiogramReader {
+  struct Recording {
+    var electrocardiogram = Electrocardiogram()
+    var recorded: Timestamp
+    var hasOffset = true
+    /// As printed: `Watch6,7`.
+    var device = ""
+    var softwareVersion: String?
+    /// Lines that are not understood, by label.
+    var others: [(label: String, value: String)] = []
+    /// Lines that should have been a voltage.
+    var unreadable = 0
+    var hasComma = false
+  }
+
+  /// More than half an hour; Apple's take 30 seconds at 512 Hz.
+  static let maximumVoltages = 1_000_000
+  static let maximumBytes: Int64 = 64 << 20
+  private static let maximumHeader = 64
+
+  /// - Parameter headerOnly: not to read the voltages.
+  ///
+  /// Throws ``ImportError`` for what cannot be read, and ``SideFiles/Failure`` for what is no electrocardiogram.
+  static func read(_ source: any ByteSource, headerOnly: Bool = false) throws -> Recording {
+    var lines = LineSource(source, limit: 64 << 10)
+    var dates = DateReader()
+    var recording: Recording?
+    // The lines after the date of the recording, in blocks between empty lines.
+    var blocks: [[(label: String, value: String)]] = [[]]
+    var headerCount = 0
+    while let line = try lines.next() {
+      let text = String(decoding: line, as: UTF8.self)
+      if text.allSatisfy({ $0.isWhitespace || $0 == "," || $0 == ";" }) {
+        if recording != nil, blocks.last?.isEmpty == false { blocks.append([]) }
+        continue
+      }
+      if var found = recording, let voltage = number(text) {
+        Self.assign(blocks, to: &found)
+        if headerOnly { return found }
+        found.append(voltage)
+        try readVoltages(&lines, into: &found)
+        return found
+      }
+      headerCount += 1
+      guard headerCount <= maximumHeader else { break }
+      let fields = fields(of: text)
+      let value = fields.dropFirst().joined(separator: ",")
+      if recording == nil {
+        if let reading = instant(value, &dates) {
+          recording = Recording(recorded: reading.date, hasOffset: reading.hasOffset)
+        }
+      } else {
+        blocks[blocks.count - 1].append((fields[0], value))
+      }
+    }
+    throw SideFiles.Failure.unusable(
+      recording == nil ? "it is no electrocardiogram" : "it is an electrocardiogram without voltages")
+  }
+
+  private static func readVoltages(_ lines: inout LineSource, into recording: inout Recording) throws {
+    while let line = try lines.next() {
+      let text = String(decoding: line, as: UTF8.self)
+      if text.allSatisfy(\.isWhitespace) { continue }
+      guard recording.electrocardiogram.voltages.count < maximumVoltages else {
+        throw SideFiles.Failure.unusable("it has more than a million voltages")
+      }
+      if let voltage = number(text) {
+        recording.append(voltage)
+      } else {
+        // A gap would shift all that follows.
+        recording.electrocardiogram.voltages.append(.nan)
+        recording.unreadable += 1
+      }
+    }
+  }
+
+  /// A line that is one number, with a decimal comma or in quotes where the locale wants it.
+  private static func number(_ text: String) -> DecimalReader.Reading? {
+    var text = Substring(text)
+    while let last = text.last, last.isWhitespace || last == ";" { text.removeLast() }
+    text = text.drop(while: \.isWhitespace)
+    if text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 { text = text.dropFirst().dropLast() }
+    return DecimalReader.read(String(text))
+  }
+
+  /// A date with a time: a date of birth has none.
+  private static func instant(_ text: String, _ dates: inout DateReader) -> DateReader.Reading? {
+    guard text.contains(":"), let reading = dates.read(text) else { return nil }
+    return reading
+  }
+
+  /// The fields of a line of CSV (RFC 4180), or of one that is divided by semicolons. At least one.
+  static func fields(of line: String) -> [String] {
+    let separator: Character = line.contains(",") || !line.contains(";") ? "," : ";"
+    var fields: [String] = [""]
+    var isQuoted = false
+    var wasQuote = false
+    for character in line {
+      if character == "\"" {
+        // Two in quotes are one.
+        if !isQuoted, wasQuote { fields[fields.count - 1].append("\"") }
+        isQuoted.toggle()
+        wasQuote = !isQuoted
+        continue
+      }
+      wasQuote = false
+      if character == separator, !isQuoted {
+        fields.append("")
+      } else {
+        fields[fields.count - 1].append(character)
+      }
+    }
+    return fields
+  }
+
+  // MARK: Lines
+
+  /// Classification, symptoms, software version, device and sample rate; after an empty line, lead and unit.
+  private static func assign(_ blocks: [[(label: String, value: String)]], to recording: inout Recording) {
+    var blocks = blocks.filter { !$0.isEmpty }
+    var (lead, unit): (String?, String?)
+    // The last block is lead and unit, also where the empty lines were lost.
+    if blocks.count > 1, let last = blocks.popLast() {
+      (lead, unit) = (last.first?.value, last.dropFirst().first?.value)
+      recording.others += last.dropFirst(2)
+    } else if blocks.first?.count ?? 0 >= 7 {
+      unit = blocks[0].popLast()?.value
+      lead = blocks[0].popLast()?.value
+    }
+    var rows = blocks.flatMap(\.self)
+    if let index = rows.lastIndex(where: { frequency($0.value) != nil }) {
+      recording.electrocardiogram.samplingFrequency = frequency(rows.remove(at: index).value)
+    }
+    if let index = rows.firstIndex(where: { heartRate($0.value) != nil }) {
+      recording.electrocardiogram.averageHeartRate = heartRate(rows.remove(at: index).value)
+    }
+    var values = rows[...]
+    recording.electrocardiogram.classification = values.popFirst()?.value.nonEmpty
+    recording.electrocardiogram.symptoms = values.popFirst()?.value.nonEmpty
+    recording.softwareVersion = values.popFirst()?.value.nonEmpty
+    recording.device = values.popFirst()?.value ?? ""
+    recording.others += values
+    recording.electrocardiogram.lead = lead?.nonEmpty
+    recording.electrocardiogram.unit = unit?.nonEmpty
+  }
+
+  /// Hz of `512 hertz` or `512,000 Hz`.
+  private static func frequency(_ text: String) -> Double? {
+    guard let (number, unit) = measured(text) else { return nil }
+    let isHertz = ["hz", "hertz", "герц", "гц", "赫", "ヘルツ", "헤르츠", "הרץ", "هرتز", "χερτζ"].contains {
+      unit.hasPrefix($0)
+    }
+    return isHertz ? number : nil
+  }
+
+  /// count/min of `72 BPM` or `72 count/min`.
+  private static func heartRate(_ text: String) -> Double? {
+    guard let (number, unit) = measured(text) else { return nil }
+    return unit.contains("bpm") || unit.contains("/min") || unit.contains("次/分") || unit.contains("拍/分") ? number : nil
+  }
+
+  private static func measured(_ text: String) -> (number: Double, unit: String)? {
+    let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
+    guard let number = DecimalReader.read(String(digits))?.value else { return nil }
+    let unit = text.dropFirst(digits.count).drop(while: \.isWhitespace).lowercased()
+    return unit.isEmpty ? nil : (number, unit)
+  }
+}
+
+extension ElectrocardiogramReader.Recording {
+  fileprivate mutating func append(_ reading: DecimalReader.Reading) {
+    electrocardiogram.voltages.append(reading.value)
+    if reading.hasComma { hasComma = true }
+  }
+}
+
+extension String {
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}

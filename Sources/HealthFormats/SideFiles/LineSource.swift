@@ -1,0 +1,54 @@
+/// The lines of a text, however they end, in memory for one of them.
+struct LineSource {
+  private let source: any ByteSource
+  private let limit: Int
+  private var pending: [UInt8] = []
+  private var position = 0
+  private var isAtEnd = false
+  private var isFirst = true
+
+  /// - Parameter limit: a longer line is an error, in bytes.
+  init(_ source: any ByteSource, limit: Int) {
+    self.source = source
+    self.limit = limit
+  }
+
+  /// Without its ending and without a byte order mark; `nil` at the end.
+  mutating func next() throws -> ArraySlice<UInt8>? {
+    while true {
+      if let end = pending[position...].firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
+        // Whether CR LF is one ending shows only with the next byte.
+        if pending[end] == 0x0D, end + 1 == pending.count, !isAtEnd {
+          try refill()
+          continue
+        }
+        let line = pending[position..<end]
+        position = end + (pending[end] == 0x0D && end + 1 < pending.count && pending[end + 1] == 0x0A ? 2 : 1)
+        return withoutMark(line)
+      }
+      if isAtEnd {
+        guard position < pending.count else { return nil }
+        let line = pending[position...]
+        position = pending.count
+        return withoutMark(line)
+      }
+      guard pending.count - position <= limit else {
+        throw SideFiles.Failure.unusable("it has a line that is longer than any has")
+      }
+      try refill()
+    }
+  }
+
+  private mutating func refill() throws {
+    pending.removeFirst(position)
+    position = 0
+    let chunk = try source.prefix(4096)
+    if chunk.isEmpty { isAtEnd = true }
+    pending += chunk
+  }
+
+  private mutating func withoutMark(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    defer { isFirst = false }
+    return isFirst && line.starts(with: [0xEF, 0xBB, 0xBF]) ? line.dropFirst(3) : line
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+
+/// The files beside an export's XML, by the names that the XML has for them. Used by one thread at a time.
+final class SideFiles {
+  /// What cannot be used of a side file; reading the export goes on.
+  enum Failure: Error {
+    case missing
+    /// Why, in words that follow the file's name and a colon.
+    case unusable(String)
+  }
+
+  private let folder: any ExportFolder
+  private let members: [String: ExportMember]
+  /// Those that have been read, by name.
+  private var used: Set<String> = []
+
+  init(_ folder: any ExportFolder) {
+    self.folder = folder
+    var members: [String: ExportMember] = [:]
+    for member in folder.members {
+      guard let key = Self.key(member.name), members[key] == nil else { continue }
+      members[key] = member
+    }
+    self.members = members
+  }
+
+  /// The file that the XML calls `path`: relative to its own folder, with or without a slash before it, in any case.
+  func member(_ path: String) -> ExportMember? {
+    Self.key(path).flatMap { members[$0] }
+  }
+
+  /// Files in a folder with a certain ending that have not been read yet, in the order of their names.
+  func unread(in folder: String, ending: String) -> [ExportMember] {
+    members.filter { $0.key.hasPrefix("\(folder)/") && $0.key.hasSuffix(ending) }.map(\.value)
+      .filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
+  }
+
+  /// Files whose name has `text` in it, in any case.
+  func members(containing text: String) -> [ExportMember] {
+    let wanted = text.lowercased()
+    return members.filter { $0.key.contains(wanted) }.map(\.value).sorted { $0.name < $1.name }
+  }
+
+  /// Opens a file of at most `limit` bytes.
+  func source(of member: ExportMember, limit: Int64) throws(Failure) -> any ByteSource {
+    used.insert(member.name)
+    guard member.size <= limit else { throw .unusable("it is larger than any export has") }
+    do throws(ImportError) {
+      return try folder.source(of: member)
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  /// The whole of a file of at most `limit` bytes.
+  func content(of member: ExportMember, limit: Int64) throws(Failure) -> [UInt8] {
+    let source = try source(of: member, limit: limit)
+    defer { source.close() }
+    let bytes: [UInt8]
+    do throws(ImportError) {
+      bytes = try source.prefix(Int(member.size) + 1)
+    } catch {
+      throw Self.failure(error)
+    }
+    guard bytes.count == Int(member.size) else { throw .unusable("it changed while it was being read") }
+    return bytes
+  }
+
+  /// Why a side file could not be read, in words that follow its name.
+  static func reason(_ error: any Error) -> String {
+    switch (error as? ImportError).map(failure) ?? error as? Failure {
+    case .missing: "it is missing"
+    case .unusable(let reason): reason
+    case nil: "\(error)"
+    }
+  }
+
+  static func failure(_ error: ImportError) -> Failure {
+    switch error {
+    case .noSuchFile: .missing
+    case .notReadable: .unusable("it may not be read")
+    case .damagedZip(_, let detail, _), .ioError(_, let detail): .unusable(detail)
+    case .encryptedZip: .unusable("it is protected by a password")
+    case .changedWhileReading: .unusable("it changed while it was being read")
+    case .tooLarge(let what, _): .unusable("it holds \(what) that is larger than any has")
+    case .notAnExport, .exportXMLMissing: .unusable("it is something else")
+    }
+  }
+
+  /// One spelling of a path; `nil` for one that leads out of the folder.
+  private static func key(_ path: String) -> String? {
+    let parts = path.replacing("\\", with: "/").split(separator: "/").filter { $0 != "." }
+    guard !parts.isEmpty, !parts.contains("..") else { return nil }
+    return parts.joined(separator: "/").lowercased()
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// What the identity of a record without a UUID is made of, but for its rank among those that agree in all of this.
+public struct SampleKey: Hashable, Sendable {
+  /// `record`, `correlation`, `workout`, or the name of another element and its identifier.
+  public var kind: String
+  public var type: SampleType
+  /// The source's name as identities have it: the one that it had first, for a source that was renamed since.
+  public var source: String
+  /// UTC seconds, like the other instants.
+  public var start: Int64
+  public var end: Int64
+  public var created: Int64?
+
+  public init(kind: String, type: SampleType, source: String, start: Int64, end: Int64, created: Int64?) {
+    self.kind = kind
+    self.type = type
+    self.source = source
+    self.start = start
+    self.end = end
+    self.created = created
+  }
+
+  /// - Parameter source: the name that identities use for the sample's source; `nil` for its own.
+  public init(kind: String, sample: Sample, source: String? = nil) {
+    self.init(
+      kind: kind, type: sample.type, source: source ?? sample.source.name, start: sample.start.seconds,
+      end: sample.end.seconds, created: sample.created?.seconds)
+  }
+
+  /// The identity of the record with this key and rank; see ``SampleIdentity``.
+  public func uuid(ordinal: Int) -> UUID {
+    SampleIdentity.uuid(
+      kind: kind, type: type, source: source, start: Timestamp(seconds: start), end: Timestamp(seconds: end),
+      created: created.map(Timestamp.init(seconds:)), ordinal: ordinal)
+  }
+
+  /// One line of fields with U+001F between them; ``init(text:)`` reads it.
+  public var text: String {
+    [kind, type.rawValue, source, String(start), String(end), created.map { String($0) } ?? ""]
+      .joined(separator: "\u{1F}")
+  }
+
+  /// `nil` for what ``text`` never says. A name with U+001F in it is such a text.
+  public init?(text: String) {
+    let fields = text.split(separator: "\u{1F}", omittingEmptySubsequences: false).map(String.init)
+    guard fields.count == 6, let start = Int64(fields[3]), let end = Int64(fields[4]),
+      fields[5].isEmpty || Int64(fields[5]) != nil
+    else { return nil }
+    self.init(
+      kind: fields[0], type: SampleType(fields[1]), source: fields[2], start: start, end: end, created: Int64(fields[5])
+    )
+  }
+}
+
+extension UUID {
+  /// Whether this is a version 5 UUID (RFC 9562 section 5.5), as ``SampleIdentity`` makes them. HealthKit's own are
+  /// random, version 4.
+  public var isDerived: Bool { uuid.6 >> 4 == 5 && uuid.8 >> 6 == 2 }
+}

@@ -1,0 +1,203 @@
+/// JSON objects of which some members are long arrays of numbers, written and read by hand: a route has hundreds of
+/// thousands of them, and an encoder or decoder takes a microsecond for each.
+enum NumberColumns {
+  /// What ``CanonicalJSON`` makes of an object with the members of `head` and these columns.
+  ///
+  /// - Parameter columns: in the order of their names. `nil` becomes `null`.
+  static func encode(_ head: some Encodable, columns: [(name: String, values: [Double?])]) throws -> String {
+    let members = try CanonicalJSON.decode([String: JSONValue].self, CanonicalJSON.encode(head))
+    var pieces: [(name: String, value: Either)] = columns.map { ($0.name, .column($0.values)) }
+    pieces += try members.map { ($0.key, .text(try CanonicalJSON.encode($0.value))) }
+    pieces.sort { $0.name < $1.name }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(64 + columns.reduce(0) { $0 + $1.values.count * 10 })
+    bytes.append(UInt8(ascii: "{"))
+    for (index, piece) in pieces.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      bytes.append(contentsOf: "\"\(piece.name)\":".utf8)
+      switch piece.value {
+      case .text(let text): bytes.append(contentsOf: text.utf8)
+      case .column(let values): append(values, to: &bytes)
+      }
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private enum Either {
+    case text(String)
+    case column([Double?])
+  }
+
+  private static func append(_ values: [Double?], to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "["))
+    for (index, value) in values.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      guard let value else {
+        bytes.append(contentsOf: "null".utf8)
+        continue
+      }
+      if value.isFinite {
+        var digits = value.description
+        digits.withUTF8 { utf8 in
+          // As the encoder writes whole numbers.
+          let isWhole = utf8.count > 2 && utf8[utf8.count - 1] == 0x30 && utf8[utf8.count - 2] == 0x2E
+          bytes.append(contentsOf: isWhole ? UnsafeBufferPointer(rebasing: utf8.dropLast(2)) : utf8)
+        }
+      } else {
+        bytes.append(contentsOf: (value.isNaN ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"").utf8)
+      }
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  /// Divides an object into the members that are arrays of numbers and the rest; `nil` for a text in any other form than
+  /// ``encode(_:columns:)`` writes, which a decoder then has to judge.
+  static func decode(_ text: String, names: Set<String>) -> (head: String, columns: [String: [Double?]])? {
+    var text = text
+    return text.withUTF8 { utf8 in
+      var scanner = NumberColumnScanner(utf8)
+      return scanner.object(names)
+    }
+  }
+}
+
+private struct NumberColumnScanner {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var position = 0
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+  }
+
+  mutating func object(_ names: Set<String>) -> (head: String, columns: [String: [Double?]])? {
+    guard take("{") else { return nil }
+    var head = Array("{".utf8)
+    var columns: [String: [Double?]] = [:]
+    repeat {
+      guard let name = string(), take(":") else { return nil }
+      if names.contains(name) {
+        guard columns[name] == nil, let column = column() else { return nil }
+        columns[name] = column
+      } else {
+        let start = position
+        guard skipValue() else { return nil }
+        if head.count > 1 { head.append(UInt8(ascii: ",")) }
+        head.append(contentsOf: "\"\(name)\":".utf8)
+        head.append(contentsOf: bytes[start..<position])
+      }
+    } while take(",")
+    guard take("}"), position == bytes.count else { return nil }
+    head.append(UInt8(ascii: "}"))
+    return (String(decoding: head, as: UTF8.self), columns)
+  }
+
+  private mutating func column() -> [Double?]? {
+    guard take("[") else { return nil }
+    var values: [Double?] = []
+    if take("]") { return values }
+    repeat {
+      if take("null") {
+        values.append(nil)
+      } else {
+        guard let number = number() else { return nil }
+        values.append(number)
+      }
+    } while take(",")
+    return take("]") ? values : nil
+  }
+
+  /// A number in JSON's grammar (RFC 8259 section 6).
+  private mutating func number() -> Double? {
+    let start = position
+    let isNegative = take("-")
+    let integerStart = position
+    var mantissa: UInt64 = 0
+    var digits = 0
+    var scale = 0
+    takeDigits(into: &mantissa, &digits)
+    let integerDigits = position - integerStart
+    guard integerDigits == 1 || integerDigits > 1 && bytes[integerStart] != 0x30 else { return nil }
+    if take(".") {
+      let fractionStart = position
+      takeDigits(into: &mantissa, &digits)
+      scale = position - fractionStart
+      if scale == 0 { return nil }
+    }
+    if position < bytes.count, bytes[position] | 0x20 != 0x65, digits <= 15, scale <= 22 {
+      // Both operands are exact and IEEE 754 rounds the one operation correctly.
+      let magnitude = Double(mantissa) / Self.powers[scale]
+      return isNegative ? -magnitude : magnitude
+    }
+    if take("e") || take("E") {
+      if !take("-") { _ = take("+") }
+      let exponentStart = position
+      while isAtDigit { position += 1 }
+      if position == exponentStart { return nil }
+    }
+    guard let value = Double(String(decoding: bytes[start..<position], as: UTF8.self)), value.isFinite else {
+      return nil
+    }
+    return value
+  }
+
+  private var isAtDigit: Bool { position < bytes.count && bytes[position] &- 0x30 < 10 }
+
+  private mutating func takeDigits(into mantissa: inout UInt64, _ count: inout Int) {
+    while isAtDigit {
+      if count < 18 { mantissa = mantissa * 10 + UInt64(bytes[position] - 0x30) }
+      count += 1
+      position += 1
+    }
+  }
+
+  /// A string without escapes.
+  private mutating func string() -> String? {
+    guard take("\"") else { return nil }
+    let start = position
+    while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+      guard bytes[position] >= 0x20, bytes[position] != UInt8(ascii: "\\") else { return nil }
+      position += 1
+    }
+    guard position < bytes.count else { return nil }
+    position += 1
+    return String(decoding: bytes[start..<position - 1], as: UTF8.self)
+  }
+
+  /// Any value, up to the comma or bracket after it.
+  private mutating func skipValue() -> Bool {
+    var depth = 0
+    while position < bytes.count {
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
+        position += 1
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+          position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        position += 1
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        if depth == 0 { return true }
+        depth -= 1
+      case UInt8(ascii: ",") where depth == 0: return true
+      default: break
+      }
+      position += 1
+    }
+    return false
+  }
+
+  private mutating func take(_ text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard bytes.count - position >= count else { return false }
+    for offset in 0..<count where bytes[position + offset] != text.utf8Start[offset] { return false }
+    position += count
+    return true
+  }
+
+  private static let powers: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+  ]
+}

@@ -1,0 +1,40 @@
+/// A record of a health institution (`HKClinicalRecord`): a FHIR resource and where it came from.
+public struct ClinicalRecord: Hashable, Sendable {
+  /// HealthKit's, unique within its source.
+  public var identifier: String
+  /// `4.0.1`.
+  public var fhirVersion: String?
+  /// The FHIR server's address of it.
+  public var sourceURL: String?
+  public var received: Timestamp?
+  /// Apple's name of the file: `/clinical-records/Observation-….json`.
+  public var path: String?
+  /// The FHIR resource, as JSON; a string of it where it is no JSON. `nil` where the file was not to be had.
+  public var resource: JSONValue?
+
+  public init(
+    identifier: String, fhirVersion: String? = nil, sourceURL: String? = nil, received: Timestamp? = nil,
+    path: String? = nil, resource: JSONValue? = nil
+  ) {
+    self.identifier = identifier
+    self.fhirVersion = fhirVersion
+    self.sourceURL = sourceURL
+    self.received = received
+    self.path = path
+    self.resource = resource
+  }
+}
+
+extension ClinicalRecord: Codable {
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.strictContainer([
+      "identifier", "fhirVersion", "sourceURL", "received", "path", "resource",
+    ])
+    identifier = try object.decode(String.self, forKey: "identifier")
+    fhirVersion = try object.decodeIfPresent(String.self, forKey: "fhirVersion")
+    sourceURL = try object.decodeIfPresent(String.self, forKey: "sourceURL")
+    received = try object.decodeIfPresent(Timestamp.self, forKey: "received")
+    path = try object.decodeIfPresent(String.self, forKey: "path")
+    resource = try object.decodeIfPresent(JSONValue.self, forKey: "resource")
+  }
+}

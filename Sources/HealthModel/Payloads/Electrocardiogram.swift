@@ -1,0 +1,86 @@
+/// An electrocardiogram (`HKElectrocardiogram`). Its start and end are the sample's.
+public struct Electrocardiogram: Hashable, Sendable {
+  /// As it came, which Apple's export prints in the person's language: `Sinus Rhythm`.
+  public var classification: String?
+  /// As they came; `nil` where none were entered.
+  public var symptoms: String?
+  /// In `count/min`.
+  public var averageHeartRate: Double?
+  /// Hz.
+  public var samplingFrequency: Double?
+  /// `Lead I`.
+  public var lead: String?
+  /// Of ``voltages``, as it came: `µV`.
+  public var unit: String?
+  /// One after the other, at ``samplingFrequency``. NaN for one that could not be read.
+  public var voltages: [Double]
+
+  public init(
+    classification: String? = nil, symptoms: String? = nil, averageHeartRate: Double? = nil,
+    samplingFrequency: Double? = nil, lead: String? = nil, unit: String? = nil, voltages: [Double] = []
+  ) {
+    self.classification = classification
+    self.symptoms = symptoms
+    self.averageHeartRate = averageHeartRate
+    self.samplingFrequency = samplingFrequency
+    self.lead = lead
+    self.unit = unit
+    self.voltages = voltages
+  }
+}
+
+extension Electrocardiogram {
+  /// All but the voltages.
+  struct Head: Codable {
+    var electrocardiogram: Electrocardiogram
+
+    static let keys: Set<String> = [
+      "classification", "symptoms", "averageHeartRate", "samplingFrequency", "lead", "unit",
+    ]
+
+    init(_ electrocardiogram: Electrocardiogram) { self.electrocardiogram = electrocardiogram }
+
+    init(from decoder: any Decoder) throws {
+      let object = try decoder.strictContainer(Self.keys)
+      electrocardiogram = try Electrocardiogram(headOf: object)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var object = encoder.container(keyedBy: OpenKey.self)
+      try electrocardiogram.encodeHead(to: &object)
+    }
+  }
+
+  fileprivate init(headOf object: KeyedDecodingContainer<OpenKey>) throws {
+    self.init(
+      classification: try object.decodeIfPresent(String.self, forKey: "classification"),
+      symptoms: try object.decodeIfPresent(String.self, forKey: "symptoms"),
+      averageHeartRate: try object.decodeNumberIfPresent(forKey: "averageHeartRate"),
+      samplingFrequency: try object.decodeNumberIfPresent(forKey: "samplingFrequency"),
+      lead: try object.decodeIfPresent(String.self, forKey: "lead"),
+      unit: try object.decodeIfPresent(String.self, forKey: "unit"))
+  }
+
+  fileprivate func encodeHead(to object: inout KeyedEncodingContainer<OpenKey>) throws {
+    try object.encodeIfPresent(classification, forKey: "classification")
+    try object.encodeIfPresent(symptoms, forKey: "symptoms")
+    try object.encodeNumberIfPresent(averageHeartRate, forKey: "averageHeartRate")
+    try object.encodeNumberIfPresent(samplingFrequency, forKey: "samplingFrequency")
+    try object.encodeIfPresent(lead, forKey: "lead")
+    try object.encodeIfPresent(unit, forKey: "unit")
+  }
+}
+
+extension Electrocardiogram: Codable {
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.strictContainer(Head.keys.union(["voltages"]))
+    try self.init(headOf: object)
+    voltages = try object.decode([JSONNumber].self, forKey: "voltages").map(\.value)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: OpenKey.self)
+    try encodeHead(to: &object)
+    try object.encode(voltages.map(JSONNumber.init), forKey: "voltages")
+  }
+}

@@ -1,0 +1,94 @@
+// The points as columns: one array of numbers for each field, all equally long. `null` stands for what a point does not
+// have; a column that no point has is left out.
+
+extension WorkoutRoute {
+  /// The columns in the order of their names.
+  static let columnNames = [
+    "course", "elevation", "horizontalAccuracy", "latitude", "longitude", "speed", "time", "verticalAccuracy",
+  ]
+
+  /// What is left of a route without its columns.
+  struct Head: Codable {
+    var workout: SampleReference?
+    var path: String?
+
+    init(workout: SampleReference?, path: String?) {
+      self.workout = workout
+      self.path = path
+    }
+
+    init(from decoder: any Decoder) throws {
+      let object = try decoder.strictContainer(["workout", "path"])
+      workout = try object.decodeIfPresent(SampleReference.self, forKey: "workout")
+      path = try object.decodeIfPresent(String.self, forKey: "path")
+    }
+  }
+
+  var head: Head { Head(workout: workout, path: path) }
+
+  /// `nil` for a column that no point has.
+  func column(_ name: String) -> [Double?]? {
+    let column: [Double?] =
+      switch name {
+      case "course": points.map(\.course)
+      case "elevation": points.map(\.elevation)
+      case "horizontalAccuracy": points.map(\.horizontalAccuracy)
+      case "latitude": points.map(\.latitude)
+      case "longitude": points.map(\.longitude)
+      case "speed": points.map(\.speed)
+      case "time": points.map(\.time)
+      case "verticalAccuracy": points.map(\.verticalAccuracy)
+      default: []
+      }
+    return column.contains { $0 != nil } ? column : nil
+  }
+
+  /// `nil` for columns that do not fit together.
+  init?(_ head: Head, columns: [String: [Double?]]) {
+    let count = columns["latitude"]?.count ?? 0
+    guard columns.values.allSatisfy({ $0.count == count }) else { return nil }
+    self.init(workout: head.workout, path: head.path)
+    guard let latitude = columns["latitude"], let longitude = columns["longitude"] else {
+      if columns.isEmpty { return }
+      return nil
+    }
+    let (time, elevation, speed) = (columns["time"], columns["elevation"], columns["speed"])
+    let (course, horizontal) = (columns["course"], columns["horizontalAccuracy"])
+    let vertical = columns["verticalAccuracy"]
+    points.reserveCapacity(count)
+    for index in 0..<count {
+      guard let north = latitude[index], let east = longitude[index] else { return nil }
+      points.append(
+        RoutePoint(
+          time: time?[index], latitude: north, longitude: east, elevation: elevation?[index], speed: speed?[index],
+          course: course?[index], horizontalAccuracy: horizontal?[index], verticalAccuracy: vertical?[index]))
+    }
+  }
+}
+
+extension WorkoutRoute: Codable {
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.strictContainer(Set(Self.columnNames + ["workout", "path"]))
+    let head = Head(
+      workout: try object.decodeIfPresent(SampleReference.self, forKey: "workout"),
+      path: try object.decodeIfPresent(String.self, forKey: "path"))
+    var columns: [String: [Double?]] = [:]
+    for name in Self.columnNames {
+      columns[name] = try object.decodeIfPresent([JSONNumber?].self, forKey: .init(name))?.map(\.?.value)
+    }
+    guard let route = Self(head, columns: columns) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: object.codingPath, debugDescription: "columns of different lengths"))
+    }
+    self = route
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: OpenKey.self)
+    try object.encodeIfPresent(workout, forKey: "workout")
+    try object.encodeIfPresent(path, forKey: "path")
+    for name in Self.columnNames {
+      try object.encodeIfPresent(column(name)?.map { $0.map(JSONNumber.init) }, forKey: .init(name))
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Crypto
+import Foundation
+import GRDB
+import HealthModel
+
+/// One import of a file.
+public struct ImportRecord: Hashable, Sendable {
+  /// What is known of the file before it is read.
+  public struct File: Hashable, Sendable {
+    /// For people: its last path component.
+    public var name: String
+    /// When the phone made it.
+    public var exported: Timestamp?
+    /// What tells one person's exports from another's, such as the date of birth; only a hash of it is stored.
+    public var person: [String]?
+
+    public init(name: String, exported: Timestamp? = nil, person: [String]? = nil) {
+      self.name = name
+      self.exported = exported
+      self.person = person
+    }
+  }
+
+  public var name: String
+  public var started: Timestamp
+  /// `nil` for one that was interrupted.
+  public var finished: Timestamp?
+  public var exported: Timestamp?
+  /// Whether the file was whole.
+  public var isComplete: Bool
+  /// Whether what earlier exports had and this one lacked was deleted.
+  public var isSnapshot: Bool
+}
+
+extension HealthStore {
+  /// Whether an import has ever ended well here.
+  public func hasFinishedImports() async throws(StoreError) -> Bool {
+    try await read { db in
+      try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL)") ?? false
+    }
+  }
+
+  /// An import has ended well.
+  ///
+  /// - Parameters:
+  ///   - id: of its ``ImportWriter``.
+  ///   - digest: of what was read.
+  ///   - isComplete: whether the file was whole.
+  ///   - isSnapshot: whether ``ImportWriter/deleteMissing(of:)`` was called.
+  public func finishImport(
+    _ id: Int64, digest: Data?, isComplete: Bool, isSnapshot: Bool = false
+  ) async throws(StoreError) {
+    try await write { db in
+      try db.execute(
+        sql: "UPDATE import SET finished = ?, digest = ?, isComplete = ?, isSnapshot = ? WHERE id = ?",
+        arguments: [Timestamp.now.microseconds, digest, isComplete, isSnapshot, id])
+    }
+  }
+
+  /// The last import of a whole file with this digest, if it ended.
+  public func finishedImport(digest: Data) async throws(StoreError) -> ImportRecord? {
+    try await read { db in
+      try ImportRecord.fetch(db, "digest = ? AND finished IS NOT NULL AND isComplete ORDER BY id DESC", [digest])
+    }
+  }
+
+  /// Of the whole exports that were imported, the one that the phone made last.
+  public func newestExport() async throws(StoreError) -> ImportRecord? {
+    try await read { db in
+      try ImportRecord.fetch(
+        db, "exported IS NOT NULL AND finished IS NOT NULL AND isComplete ORDER BY exported DESC, id DESC", [])
+    }
+  }
+
+  /// Whether exports of somebody else than `person` were imported. False where nothing is known of either.
+  public func hasExports(ofOthersThan person: [String]) async throws(StoreError) -> Bool {
+    let hash = hash(of: person)
+    return try await read { db in
+      try Bool.fetchOne(
+        db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL AND person <> ?)", arguments: [hash])
+        ?? false
+    }
+  }
+
+  func hash(of person: [String]) -> Data {
+    let text = person.joined(separator: "\u{1F}")
+    return Data(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: positionKey)))
+  }
+}
+
+extension ImportRecord {
+  fileprivate static func fetch(
+    _ db: Database, _ condition: String, _ arguments: StatementArguments
+  ) throws -> ImportRecord? {
+    try Row.fetchOne(
+      db,
+      sql: "SELECT name, started, finished, exported, isComplete, isSnapshot FROM import WHERE \(condition) LIMIT 1",
+      arguments: arguments
+    ).map { row in
+      ImportRecord(
+        name: row[0], started: Timestamp(microseconds: row[1]),
+        finished: (row[2] as Int64?).map(Timestamp.init(microseconds:)),
+        exported: (row[3] as Int64?).map(Timestamp.init(microseconds:)), isComplete: row[4], isSnapshot: row[5])
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import GRDB
+
+/// Which samples of a store the exports that were imported here have held, and which of them this import has met.
+///
+/// Kept across the transactions of one import; what a transaction has met is written with it.
+struct ImportTrail {
+  /// Of all imports, this one too.
+  private(set) var imported = ChangeNumbers()
+  /// Of this import.
+  private(set) var met = ChangeNumbers()
+  /// Met in this transaction, and by no import before.
+  private var fresh: [Int64] = []
+
+  init(_ db: Database) throws {
+    let rows = try Row.fetchCursor(db, sql: "SELECT first, last FROM importedRange")
+    while let row = try rows.next() {
+      let (first, last): (Int64, Int64) = (row[0], row[1])
+      guard first >= 0, first <= last else {
+        throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the ranges of imported samples make no sense")
+      }
+      imported.insert(first...last)
+    }
+  }
+
+  mutating func meet(_ change: Int64) {
+    met.insert(change)
+    if imported.insert(change) { fresh.append(change) }
+  }
+
+  /// Within the transaction in which they were met.
+  mutating func write(_ db: Database) throws {
+    fresh.sort()
+    var start = 0
+    while start < fresh.count {
+      var end = start
+      while end + 1 < fresh.count, fresh[end + 1] == fresh[end] + 1 { end += 1 }
+      try Self.write(fresh[start]...fresh[end], db)
+      start = end + 1
+    }
+    fresh.removeAll(keepingCapacity: true)
+  }
+
+  private static func write(_ range: ClosedRange<Int64>, _ db: Database) throws {
+    try db.execute(
+      sql:
+        "UPDATE importedRange SET last = ? WHERE first = (SELECT MAX(first) FROM importedRange WHERE first < ?) AND last = ?",
+      arguments: [range.upperBound, range.lowerBound, range.lowerBound - 1])
+    if db.changesCount > 0 { return }
+    try db.execute(
+      sql: "INSERT INTO importedRange(first, last) VALUES (?, ?)", arguments: [range.lowerBound, range.upperBound])
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Writes one Apple Health export into a store, a transaction a batch, and remembers which samples the export holds.
+///
+///     let writer = try ImportWriter(store, file)
+///     try writer.write(batch.changes, drifting: batch.drifting)
+///     try writer.write(twins)
+///     try await store.finishImport(writer.id, digest: digest, isComplete: true)
+///
+/// Blocking, and for one thread. An import that ends anywhere has lost nothing: what was written is there, and the same
+/// import again adds the rest.
+public final class ImportWriter {
+  private let store: HealthStore
+  /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``.
+  public let id: Int64
+  /// `nil` only while a transaction has it, and after one that failed.
+  private var trail: ImportTrail?
+  public private(set) var summary = WriteSummary()
+
+  public init(_ store: HealthStore, _ file: ImportRecord.File) throws(StoreError) {
+    self.store = store
+    do {
+      let person = file.person.map { store.hash(of: $0) }
+      (id, trail) = try store.pool.write { db in
+        try db.execute(
+          sql: """
+            INSERT INTO import(started, name, exported, person, isComplete, isSnapshot)
+            VALUES (?, ?, ?, ?, FALSE, FALSE)
+            """,
+          arguments: [
+            Timestamp.now.microseconds, file.name, file.exported?.microseconds, person,
+          ])
+        return (db.lastInsertedRowID, try ImportTrail(db))
+      }
+    } catch {
+      throw StoreError(error, path: store.path)
+    }
+  }
+
+  /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:drifting:)``.
+  public func write(_ changes: CodedChanges, drifting: [Sample] = []) throws(StoreError) {
+    try write(drifting: drifting) { _, writer in try writer.write(changes) }
+  }
+
+  /// Adds records that agree in their keys. Those that the store has keep their identities, and only a value that it has
+  /// not seen under its key takes a new one.
+  ///
+  /// - Returns: the identities that are not those of the ranks, by those of the ranks.
+  @discardableResult
+  public func write(twins groups: [TwinGroup]) throws(StoreError) -> [UUID: UUID] {
+    var renamed: [UUID: UUID] = [:]
+    try write { db, writer in
+      var coder = ChangeCoder()
+      for group in groups {
+        let ordinals = try TwinOrdinals(group, db).ordinals
+        for (rank, (ordinal, sample)) in zip(ordinals, group.samples).enumerated() {
+          var sample = sample
+          sample.uuid = group.key.uuid(ordinal: ordinal)
+          if ordinal != rank { renamed[group.key.uuid(ordinal: rank)] = sample.uuid }
+          try coder.add(sample)
+        }
+        if (ordinals.max() ?? 0) > 0 { try TwinKeys.insert(group.key, db) }
+      }
+      try writer.write(coder.changes)
+    }
+    return renamed
+  }
+
+  /// What earlier exports held, of types that this one holds too, and this one does not.
+  public func missing(of types: Set<SampleType>) throws(StoreError) -> MissingSamples {
+    do {
+      return try store.pool.read { db in
+        var missing = MissingSamples()
+        var names = TypeNames(db)
+        try self.forEachMissing(of: types, &names, db) { missing.counts[$0.type, default: 0] += 1 }
+        missing.read = self.summary.types.filter { types.contains($0.key) }
+        return missing
+      }
+    } catch {
+      throw StoreError(error, path: store.path)
+    }
+  }
+
+  /// Deletes what ``missing(of:)`` counts, in transactions of ten thousand.
+  public func deleteMissing(of types: Set<SampleType>) throws(StoreError) {
+    let references: [SampleReference]
+    do {
+      references = try store.pool.read { db in
+        var references: [SampleReference] = []
+        var names = TypeNames(db)
+        try self.forEachMissing(of: types, &names, db) { references.append($0) }
+        return references
+      }
+    } catch {
+      throw StoreError(error, path: store.path)
+    }
+    let now = Timestamp.now
+    for start in stride(from: 0, to: references.count, by: 10_000) {
+      var coder = ChangeCoder()
+      for reference in references[start..<min(start + 10_000, references.count)] {
+        coder.add(Tombstone(sample: reference, deleted: now))
+      }
+      let changes = coder.changes
+      try write { _, writer in try writer.write(changes) }
+    }
+  }
+
+  private func write(
+    drifting: [Sample] = [], _ body: (Database, inout SampleWriter) throws -> Void
+  ) throws(StoreError) {
+    defer { store.watch.committed() }
+    do {
+      let written = try store.pool.write { db in
+        var writer = try SampleWriter(db, epochs: self.store.epochs, trail: self.trail.take())
+        try body(db, &writer)
+        try writer.finish()
+        var summary = writer.summary
+        self.trail = writer.takeTrail()
+        if !drifting.isEmpty { summary += try self.store.replace(drifting: drifting, db: db) }
+        return summary
+      }
+      summary += written
+    } catch {
+      throw StoreError(error, path: store.path)
+    }
+  }
+
+  private func forEachMissing(
+    of types: Set<SampleType>, _ names: inout TypeNames, _ db: Database, _ body: (SampleReference) -> Void
+  ) throws {
+    guard let trail else { return }
+    let statement = try db.cachedStatement(sql: "SELECT type, start, uuid FROM sample WHERE change = ?")
+    try trail.imported.forEach(notIn: trail.met) { change in
+      var query = Binding(statement)
+      query.bind(change)
+      try query.rows(db) { row in
+        let type = try names.name(row.integer(0))
+        if types.contains(type) {
+          body(SampleReference(type: type, start: Timestamp(microseconds: row.integer(1)), uuid: try row.uuid(2)))
+        }
+        return false
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Which ordinals the records of one key have in a store that may know some of them.
+///
+/// A store that has never met the key gives them out by rank, as every other does. Once given, an ordinal stays with its
+/// value: a record that appears between two others in a later export must not take over the identity of one of them.
+struct TwinOrdinals {
+  /// Of the group's samples, in their order.
+  private(set) var ordinals: [Int] = []
+
+  init(_ group: TwinGroup, _ db: Database) throws {
+    var present: [(ordinal: Int, sample: Sample)] = []
+    var buried: [Int] = []
+    var end = 0
+    while true {
+      let uuid = group.key.uuid(ordinal: end)
+      if let sample = try Self.sample(group.key, uuid, db) {
+        present.append((end, sample))
+      } else if try Self.isBuried(group.key, uuid, db) {
+        buried.append(end)
+      } else if end >= group.samples.count {
+        break
+      }
+      end += 1
+    }
+    guard !present.isEmpty || !buried.isEmpty else {
+      ordinals = Array(group.samples.indices)
+      return
+    }
+    // The only one of its key is the one that is known, whatever it says by now.
+    if group.samples.count == 1, present.count + buried.count == 1 {
+      ordinals = [present.first?.ordinal ?? buried[0]]
+      return
+    }
+    var assigned = [Int?](repeating: nil, count: group.samples.count)
+    func match(_ agrees: (Sample, Sample) -> Bool) {
+      for index in group.samples.indices where assigned[index] == nil {
+        guard let found = present.firstIndex(where: { agrees($0.sample, group.samples[index]) }) else { continue }
+        assigned[index] = present.remove(at: found).ordinal
+      }
+    }
+    match { $0.isEquivalent(to: $1) }
+    // A workout says more of itself in later exports; a number does not change.
+    match { known, new in
+      switch (known.payload, new.payload) {
+      case (.quantity, _), (.category, _): false
+      default: known.payload.kind == new.payload.kind
+      }
+    }
+    var taken = Set(assigned.compactMap(\.self)).union(present.map(\.ordinal))
+    for index in assigned.indices where assigned[index] == nil {
+      // What is not here and was is what was deleted.
+      let ordinal = buried.isEmpty ? (0...).first { !taken.contains($0) } ?? 0 : buried.removeFirst()
+      taken.insert(ordinal)
+      assigned[index] = ordinal
+    }
+    ordinals = assigned.map { $0 ?? 0 }
+  }
+
+  private static func sample(_ key: SampleKey, _ uuid: UUID, _ db: Database) throws -> Sample? {
+    guard let type = try key.type.id(in: db) else { return nil }
+    return try StoredSamples.fetch(db, where: "type = ? AND start = ? AND uuid = ?") {
+      $0.bind(type)
+      $0.bind(Timestamp(seconds: key.start).microseconds)
+      $0.bind(uuid)
+    }.first
+  }
+
+  private static func isBuried(_ key: SampleKey, _ uuid: UUID, _ db: Database) throws -> Bool {
+    guard let type = try key.type.id(in: db) else { return false }
+    var query = try Binding(db, "SELECT 1 FROM tombstone WHERE type = ? AND start = ? AND uuid = ?")
+    query.bind(type)
+    query.bind(Timestamp(seconds: key.start).microseconds)
+    query.bind(uuid)
+    return try query.integer(db) != nil
+  }
+}
+
+/// The keys that more than one record has. A later export may hold only one of them, and which one its value tells.
+enum TwinKeys {
+  static func insert(_ key: SampleKey, _ db: Database) throws {
+    var statement = try Binding(db, "INSERT INTO twin(key) VALUES (?) ON CONFLICT DO NOTHING")
+    statement.bind(key.text)
+    try statement.run(db)
+  }
+}
+
+extension HealthStore {
+  /// The keys that more than one imported record has: a reader of an export looks at their values.
+  public func twinKeys() async throws(StoreError) -> [SampleKey] {
+    try await read { db in
+      var keys: [SampleKey] = []
+      try Binding(db, "SELECT key FROM twin").rows(db) { row in
+        if let key = row.text(0).flatMap(SampleKey.init(text:)) { keys.append(key) }
+        return true
+      }
+      return keys
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import GRDB
+import HealthModel
+
+/// What one transaction does to the samples of one type.
+struct TypeTally {
+  /// Before the transaction.
+  private let samples: Int
+  private let derived: Int
+  var added = 0
+  var addedDerived = 0
+  var removed = 0
+  var removedDerived = 0
+  /// What was there already, or had been deleted.
+  var unchanged = 0
+
+  /// - Parameter type: its row id.
+  init(_ type: Int64, _ db: Database) throws {
+    let row = try Row.fetchOne(db, sql: "SELECT samples, derived FROM type WHERE id = ?", arguments: [type])
+    samples = row?[0] ?? 0
+    derived = row?[1] ?? 0
+  }
+
+  /// Whether there are samples now whose UUIDs are derived from their content.
+  var hasDerived: Bool { derived + addedDerived > removedDerived }
+  /// Whether there are samples now whose UUIDs are HealthKit's own.
+  var hasOriginal: Bool { samples - derived + added - addedDerived > removed - removedDerived }
+
+  func write(_ type: Int64, _ db: Database) throws {
+    if added == removed, addedDerived == removedDerived { return }
+    try db.execute(
+      sql: "UPDATE type SET samples = samples + ?, derived = derived + ? WHERE id = ?",
+      arguments: [added - removed, addedDerived - removedDerived, type])
+  }
+}
+
+extension WriteSummary {
+  mutating func add(_ tally: TypeTally, of type: SampleType) {
+    add(Counts(added: tally.added, deleted: tally.removed, unchanged: tally.unchanged), of: type)
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import Terminal
+
+/// Moves an Apple Health export into the store, a transaction a batch.
+struct AppleImport {
+  struct Options: Sendable {
+    /// Reads a file again whose very bytes were imported before.
+    var rescans = false
+    /// Deletes what earlier exports had and this one lacks.
+    var isSnapshot = false
+    /// Deletes however much that is, and whosever the earlier exports were.
+    var force = false
+  }
+
+  /// Above this share of missing samples, something else than a few deletions has happened.
+  static let tolerableShare = 0.05
+  private static let batchSize = 50_000
+
+  let export: AppleHealthExport
+  let name: String
+  let store: HealthStore
+  let options: Options
+  let bar: ProgressBar
+
+  func run() async throws -> ImportResult {
+    let (export, bar) = (export, bar)
+    async let digest = onThread { isCancelled in try export.digest(isCancelled: isCancelled) }
+    if !options.rescans, try await store.hasFinishedImports() {
+      let earlier = try await store.finishedImport(digest: try await digest)
+      if let earlier, earlier.isSnapshot || !options.isSnapshot { return ImportResult(earlier: earlier) }
+    }
+    var survey = try await onThread { isCancelled in
+      try export.survey { bytes in
+        if isCancelled() { throw CancellationError() }
+        bar.update(items: 0, bytes: Int(bytes))
+      }
+    }
+    survey.expectTwins(try await store.twinKeys())
+    let obstacle = try await snapshotObstacle(survey)
+    let identityNames = try await store.identityNames(for: survey.keysBySource)
+    let file = ImportRecord.File(name: name, exported: survey.exportDate, person: survey.person)
+    var (result, id) = try await onThread { [self, survey] isCancelled in
+      let writer = try ImportWriter(store, file)
+      var result = try read(survey, identityNames, into: writer, isCancelled)
+      if obstacle == nil { result.snapshot = try deleteMissing(&result, writer) }
+      return (result, writer.id)
+    }
+    if options.isSnapshot, let obstacle { result.snapshot = obstacle }
+    try await store.finishImport(
+      id, digest: try await digest, isComplete: result.report.isComplete, isSnapshot: result.snapshot == .done)
+    return result
+  }
+
+  /// Why what this export lacks may not be deleted.
+  private func snapshotObstacle(_ survey: ExportSurvey) async throws -> SnapshotOutcome? {
+    guard survey.isComplete else { return .incomplete }
+    guard let date = survey.exportDate else { return .undated }
+    if let newest = try await store.newestExport()?.exported, newest > date { return .notNewer(than: newest) }
+    if options.isSnapshot, !options.force, let person = survey.person,
+      try await store.hasExports(ofOthersThan: person)
+    {
+      throw CommandFailure(
+        .badInput,
+        "This export is of a person with another date of birth or sex than earlier ones, so nothing was changed; "
+          + "leave --snapshot out to add what it holds, or give --force if it is the same person.")
+    }
+    return nil
+  }
+
+  private func read(
+    _ survey: ExportSurvey, _ identityNames: [String: String], into writer: ImportWriter,
+    _ isCancelled: () -> Bool
+  ) throws -> ImportResult {
+    var result = ImportResult()
+    var records = 0
+    let progress: (Int64) throws -> Void = { bytes in
+      if isCancelled() { throw CancellationError() }
+      bar.update(items: records, bytes: Int(bytes))
+    }
+    result.report = try export.read(
+      survey, identityNames: identityNames, batchSize: Self.batchSize, progress: progress
+    ) { batch in
+      if isCancelled() { throw CancellationError() }
+      if !batch.changes.isEmpty || !batch.drifting.isEmpty {
+        try writer.write(batch.changes, drifting: batch.drifting)
+      }
+      if !batch.groups.isEmpty { try writer.write(twins: batch.groups.map(TwinGroup.init)) }
+      records += batch.count + batch.drifting.count
+      for (type, count) in batch.countsByType { result.read[type, default: 0] += count }
+    }
+    result.summary = writer.summary
+    return result
+  }
+
+  /// - Returns: what became of the snapshot, if one was asked for.
+  private func deleteMissing(_ result: inout ImportResult, _ writer: ImportWriter) throws -> SnapshotOutcome? {
+    let types = Set(result.read.keys)
+    result.missing = try writer.missing(of: types)
+    guard options.isSnapshot else { return nil }
+    if !options.force, result.missing.share > Self.tolerableShare || !result.missing.wholeTypes.isEmpty {
+      return .refused
+    }
+    try writer.deleteMissing(of: types)
+    result.summary = writer.summary
+    return .done
+  }
+}
+
+extension TwinGroup {
+  fileprivate init(_ group: HeldGroup) {
+    self.init(
+      key: SampleKey(kind: group.kind, sample: group.samples[0], source: group.identityName), samples: group.samples)
+  }
+}

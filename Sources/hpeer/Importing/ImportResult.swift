@@ -1,0 +1,41 @@
+import HealthFormats
+import HealthModel
+import HealthStore
+
+/// What an import did.
+struct ImportResult: Sendable {
+  var report = ImportReport()
+  var summary = WriteSummary()
+  /// Samples read, by type.
+  var read: [SampleType: Int] = [:]
+  /// What earlier exports had and this one lacks, if that was looked for.
+  var missing = MissingSamples()
+  /// `nil` where no snapshot was asked for.
+  var snapshot: SnapshotOutcome?
+  /// The import of the very same bytes, because of which nothing was read.
+  var earlier: ImportRecord?
+}
+
+/// What became of `--snapshot`.
+enum SnapshotOutcome: Sendable, Equatable {
+  /// What was missing has been deleted; perhaps there was nothing.
+  case done
+  /// Too much was missing to delete it without `--force`.
+  case refused
+  /// The export is older than one that was imported before.
+  case notNewer(than: Timestamp)
+  /// The file is not whole.
+  case incomplete
+  /// The file does not say when it was made.
+  case undated
+
+  var name: String {
+    switch self {
+    case .done: "done"
+    case .refused: "refused"
+    case .notNewer: "notNewer"
+    case .incomplete: "incomplete"
+    case .undated: "undated"
+    }
+  }
+}
