@@ -85,13 +85,13 @@ struct ExportTests {
   func selection() async throws {
     #expect(try await home.run("import", try await SampleExport.small.value).status == 0)
     let all = try await home.contents().values
-    let since = "2019-01-20T00:00:00Z"
+    let since = "2019-01-01T12:00:00Z"
     let outcome = try await home.run(
-      "export", "--types", "stepCount,heartRate", "--since", since, "--until", "2019-02-10T00:00:00Z")
+      "export", "--types", "stepCount,heartRate", "--since", since, "--until", "2019-01-03T00:00:00Z")
     #expect(outcome.status == 0, "\(outcome.errors)")
     let types = ["HKQuantityTypeIdentifierStepCount", "HKQuantityTypeIdentifierHeartRate"]
     let expected = all.filter {
-      types.contains($0.type.rawValue) && $0.start.iso8601 >= since && $0.start.iso8601 < "2019-02-10T00:00:00Z"
+      types.contains($0.type.rawValue) && $0.start.iso8601 >= since && $0.start.iso8601 < "2019-01-03T00:00:00Z"
     }
     #expect(!expected.isEmpty)
     let lines = outcome.output.split(separator: "\n").dropFirst().dropLast()

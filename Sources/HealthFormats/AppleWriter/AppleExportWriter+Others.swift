@@ -19,35 +19,41 @@ extension AppleExportWriter {
     "appleExerciseTime", "appleExerciseTimeGoal", "appleStandHours", "appleStandHoursGoal",
   ]
 
-  /// An element that the model has no payload for, from its attributes and children.
   mutating func other(_ sample: Sample) {
+    switch sample.payload {
+    case .audiogram(let audiogram): self.audiogram(audiogram, of: sample)
+    case .visionPrescription(let prescription): self.prescription(prescription, of: sample)
+    case .clinicalRecord(let record): clinicalRecord(record, of: sample)
+    default: foreign(sample)
+    }
+  }
+
+  /// An element that the model has no payload for, from its attributes and children.
+  private mutating func foreign(_ sample: Sample) {
     guard case .unknown(let kind, let content) = sample.payload, let element = ForeignElement(kind, content)
     else { return }
     var kept = KeptMetadata(sample.metadata, text)
     output.start(element.name)
-    // One without a type has the element's name for it.
-    if element.attributes["type"] == nil, sample.type.rawValue != element.name {
-      output.attribute("type", sample.type.rawValue)
-    }
-    switch element.name {
-    case "VisionPrescription":
-      output.attribute("dateIssued", element.attributes["dateIssued"] ?? text.date(sample.start))
-    case "ClinicalRecord":
-      if !sample.source.name.isEmpty { source(of: sample) }
-      output.attribute("receivedDate", element.attributes["receivedDate"] ?? text.date(sample.start))
-    default:
+    // One without a date says in its attributes all that it has.
+    let isUndated = sample.start.microseconds == 0 && sample.end == sample.start && sample.source.name.isEmpty
+    if !isUndated {
+      // One without a type has the element's name for it.
+      if element.attributes["type"] == nil, sample.type.rawValue != element.name {
+        output.attribute("type", sample.type.rawValue)
+      }
       source(of: sample)
       dates(of: sample, &kept)
     }
-    for (name, value) in element.attributes.sorted(by: { $0.key < $1.key })
-    where name != "dateIssued" && name != "receivedDate" && XMLOutput.isName(name) { output.attribute(name, value) }
+    for (name, value) in element.attributes.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
+      output.attribute(name, value)
+    }
     attributes(kept)
     entries(kept)
     for child in element.children { write(child) }
     output.end()
   }
 
-  private mutating func write(_ element: ForeignElement) {
+  mutating func write(_ element: ForeignElement) {
     output.start(element.name)
     for (name, value) in element.attributes.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
       output.attribute(name, value)
@@ -69,6 +75,12 @@ struct ForeignElement {
     self.init(name: bare.prefix(1).uppercased() + bare.dropFirst(), content)
   }
 
+  /// Of `{"element":…,"attributes":{…},"children":[…]}`.
+  init?(_ content: JSONValue) {
+    guard case .object(let members) = content, case .string(let name)? = members["element"] else { return nil }
+    self.init(name: name, content)
+  }
+
   private init?(name: String, _ content: JSONValue) {
     guard XMLOutput.isName(name), case .object(let members) = content,
       case .object(let attributes)? = members["attributes"]
@@ -80,9 +92,7 @@ struct ForeignElement {
     }
     guard case .array(let children)? = members["children"] else { return }
     for child in children {
-      guard case .object(let object) = child, case .string(let name)? = object["element"],
-        let element = ForeignElement(name: name, child)
-      else { return nil }
+      guard let element = ForeignElement(child) else { return nil }
       self.children.append(element)
     }
   }

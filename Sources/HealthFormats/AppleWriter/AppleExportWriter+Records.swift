@@ -23,7 +23,7 @@ extension AppleExportWriter {
     output.attribute("value", value)
     attributes(kept)
     entries(kept)
-    beats(kept)
+    beats(kept, of: sample)
     output.end()
   }
 
@@ -59,72 +59,36 @@ extension AppleExportWriter {
     for (name, value) in kept.attributes { output.attribute(name, value) }
   }
 
+  /// Its entries, and elements that nothing understood.
   mutating func entries(_ kept: KeptMetadata) {
     for (key, value) in kept.entries {
       output.start("MetadataEntry")
       output.attribute("key", key)
       output.attribute("value", value)
+      nested("MetadataEntry.\(key)", kept)
       output.end()
     }
+    for element in kept.elements { write(element) }
   }
 
-  /// The list of heart beats, from `bpm@time;…`.
-  private mutating func beats(_ kept: KeptMetadata) {
+  /// The attributes of an element within the one that keeps its metadata.
+  mutating func nested(_ element: String, _ kept: KeptMetadata) {
+    for (name, value) in kept.nested[element] ?? [] where XMLOutput.isName(name) { output.attribute(name, value) }
+  }
+
+  /// The list of heart beats, from `bpm@seconds;…`, as the clock on the wall showed them.
+  private mutating func beats(_ kept: KeptMetadata, of sample: Sample) {
     guard let beats = kept.beats else { return }
     output.start("HeartRateVariabilityMetadataList")
-    for beat in beats.split(separator: ";", omittingEmptySubsequences: false) {
+    for (index, beat) in beats.split(separator: ";", omittingEmptySubsequences: false).enumerated() {
       let parts = beat.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+      let time = parts.count > 1 ? String(parts[1]) : ""
       output.start("InstantaneousBeatsPerMinute")
       output.attribute("bpm", String(parts[0]))
-      output.attribute("time", parts.count > 1 ? String(parts[1]) : "")
+      output.attribute("time", kept.clock?.text(of: time, after: sample.start) ?? time)
+      if index == 0 { nested("InstantaneousBeatsPerMinute", kept) }
       output.end()
     }
     output.end()
-  }
-}
-
-/// Metadata, divided into what the export printed as such and what the import kept there for want of a better place.
-struct KeptMetadata {
-  private(set) var attributes: [(name: String, value: String)] = []
-  private(set) var entries: [(key: String, value: String)] = []
-  /// `hpeer.beatsPerMinute`.
-  private(set) var beats: String?
-  /// `hpeer.route`: the paths of a workout's routes.
-  private(set) var routes: [String] = []
-  /// `hpeer.attribute.WorkoutStatistics.…`: attributes of a workout's statistics by their type.
-  private(set) var statistics: [String: [(name: String, value: String)]] = [:]
-
-  private static let attribute = "hpeer.attribute."
-  private static let statisticsAttribute = "hpeer.attribute.WorkoutStatistics."
-
-  init(_ metadata: Metadata, _ text: AppleText) {
-    for (key, value) in metadata.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-      let value = text.metadata(value)
-      if key == "hpeer.beatsPerMinute" {
-        beats = value
-      } else if key == "hpeer.route" {
-        routes = value.split(separator: "\n").map(String.init)
-      } else if key.hasPrefix(Self.statisticsAttribute), let dot = key.lastIndex(of: ".") {
-        let type = key[..<dot].dropFirst(Self.statisticsAttribute.count)
-        statistics[String(type), default: []].append((String(key[dot...].dropFirst()), value))
-      } else if key.hasPrefix(Self.attribute), XMLOutput.isName(String(key.dropFirst(Self.attribute.count))) {
-        attributes.append((String(key.dropFirst(Self.attribute.count)), value))
-      } else {
-        entries.append((Self.key(key, metadata), value))
-      }
-    }
-  }
-
-  mutating func take(attribute name: String) -> String? {
-    guard let index = attributes.firstIndex(where: { $0.name == name }) else { return nil }
-    return attributes.remove(at: index).value
-  }
-
-  /// `meal` for `meal#2`, which stands for a second entry of that key.
-  private static func key(_ key: String, _ metadata: Metadata) -> String {
-    guard let mark = key.lastIndex(of: "#"), let number = Int(key[mark...].dropFirst()), number > 1,
-      metadata[String(key[..<mark])] != nil
-    else { return key }
-    return String(key[..<mark])
   }
 }

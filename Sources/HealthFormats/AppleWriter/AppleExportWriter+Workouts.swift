@@ -2,7 +2,7 @@ import HealthModel
 
 /// `Workout` with its events, statistics, activities and routes.
 extension AppleExportWriter {
-  mutating func workout(_ sample: Sample) {
+  mutating func workout(_ sample: Sample, routes: [Sample]) {
     guard case .workout(let workout) = sample.payload else { return }
     var kept = KeptMetadata(sample.metadata, text)
     output.start("Workout")
@@ -22,19 +22,48 @@ extension AppleExportWriter {
     for event in workout.events { self.event(event) }
     for activity in workout.activities { self.activity(activity) }
     for statistics in workout.statistics { self.statistics(statistics, kept) }
-    for path in kept.routes { route(path, of: sample) }
+    // A long route comes in parts.
+    var parts: [Sample] = []
+    for route in routes.sorted(by: { ($0.start, $0.uuid.uuidString) < ($1.start, $1.uuid.uuidString) }) {
+      let isPart = parts.contains { $0.start == route.start && $0.end == route.end && $0.path == route.path }
+      if isPart, route.path != nil { continue }
+      parts.append(route)
+      self.route(route)
+    }
     output.end()
   }
 
-  private mutating func route(_ path: String, of workout: Sample) {
+  /// Its points are in the file that it names, or else here.
+  private mutating func route(_ sample: Sample) {
+    guard case .workoutRoute(let route) = sample.payload else { return }
+    var kept = KeptMetadata(sample.metadata, text)
     output.start("WorkoutRoute")
-    source(of: workout)
-    output.attribute("creationDate", workout.created.map { text.date($0) })
-    output.attribute("startDate", text.date(workout.start))
-    output.attribute("endDate", text.date(workout.end))
-    output.start("FileReference")
-    output.attribute("path", path)
+    source(of: sample)
+    dates(of: sample, &kept)
+    attributes(kept)
+    entries(kept)
+    for path in route.path?.split(separator: "\n") ?? [] {
+      output.start("FileReference")
+      output.attribute("path", String(path))
+      nested("FileReference", kept)
+      output.end()
+    }
+    if route.path == nil { for point in route.points { location(point, of: sample) } }
     output.end()
+  }
+
+  private mutating func location(_ point: RoutePoint, of sample: Sample) {
+    output.start("Location")
+    if let time = point.time, abs(time) < 1e9 {
+      let instant = sample.start.microseconds.addingReportingOverflow(Int64((time * 1_000_000).rounded()))
+      if !instant.overflow { output.attribute("date", text.date(Timestamp(microseconds: instant.partialValue))) }
+    }
+    let fields = [
+      ("latitude", point.latitude), ("longitude", point.longitude), ("altitude", point.elevation),
+      ("horizontalAccuracy", point.horizontalAccuracy), ("verticalAccuracy", point.verticalAccuracy),
+      ("course", point.course), ("speed", point.speed),
+    ]
+    for (name, value) in fields { output.attribute(name, value.map { text.number($0) }) }
     output.end()
   }
 
@@ -73,9 +102,7 @@ extension AppleExportWriter {
     output.attribute("maximum", statistics.maximum.map { text.number($0) })
     output.attribute("sum", statistics.sum.map { text.number($0) })
     output.attribute("unit", statistics.unit)
-    for (name, value) in kept.statistics[statistics.type.rawValue] ?? [] where XMLOutput.isName(name) {
-      output.attribute(name, value)
-    }
+    nested("WorkoutStatistics.\(statistics.type.rawValue)", kept)
     output.end()
   }
 
@@ -84,5 +111,11 @@ extension AppleExportWriter {
     let (raw, unit) = (kept.take(attribute: "duration"), kept.take(attribute: "durationUnit"))
     output.attribute("duration", raw ?? seconds.map { text.number($0 / 60) })
     output.attribute("durationUnit", unit ?? (seconds == nil ? nil : "min"))
+  }
+}
+
+extension Sample {
+  fileprivate var path: String? {
+    if case .workoutRoute(let route) = payload { route.path } else { nil }
   }
 }

@@ -9,6 +9,8 @@ public struct AppleExportWriter {
   /// Where the elements of a type belong in the file.
   public enum Section: Int, Sendable, CaseIterable {
     case characteristics, records, correlations, others, workouts, activitySummaries
+    /// In their workouts.
+    case routes
     /// Apple's export has no element for these.
     case none
   }
@@ -35,7 +37,10 @@ public struct AppleExportWriter {
     case .correlation: .correlations
     case .workout: .workouts
     case .activitySummary: .activitySummaries
-    case .workoutRoute, .electrocardiogram, .audiogram, .visionPrescription, .clinicalRecord: .none
+    case .audiogram, .visionPrescription, .clinicalRecord: .others
+    case .workoutRoute(let route): route.workout == nil ? .none : .routes
+    // A file of its own beside the XML.
+    case .electrocardiogram: .none
     case .unknown(let kind, let content):
       kind == "record" ? .records : ForeignElement(kind, content) == nil ? .none : .others
     }
@@ -71,17 +76,17 @@ public struct AppleExportWriter {
 
   /// Writes the element of a sample.
   ///
-  /// - Parameter related: the members of a correlation.
+  /// - Parameter related: the members of a correlation, the routes of a workout.
   /// - Returns: false for a sample that Apple's export has no element for.
   public mutating func append(_ sample: Sample, related: [Sample] = []) -> Bool {
     switch Self.section(of: sample) {
     case .records: record(sample)
     case .correlations: correlation(sample, members: related)
-    case .workouts: workout(sample)
+    case .workouts: workout(sample, routes: related)
     case .activitySummaries: activitySummary(sample)
     case .others: other(sample)
-    // Of which `Me` holds all.
-    case .characteristics: return true
+    // Of which `Me` holds all, or their workouts.
+    case .characteristics, .routes: return true
     case .none: return false
     }
     return true

@@ -52,12 +52,14 @@ struct Exporting: Sendable {
         try await reader.pages(of: type) { characteristics += $0 }
       }
       writer.begin(characteristics: characteristics)
-      for section in AppleExportWriter.Section.allCases {
+      var routes = try await self.routes(of: sections[.routes] ?? [], &summary)
+      for section in AppleExportWriter.Section.allCases where section != .routes {
         for type in sections[section] ?? [] {
           try await reader.pages(of: type) { page in
             for sample in page {
-              if writer.append(sample, related: try await members(of: sample)) {
-                summary.written += 1
+              let inWorkout = sample.type == .workout ? routes.removeValue(forKey: sample.reference) ?? [] : []
+              if writer.append(sample, related: inWorkout.isEmpty ? try await members(of: sample) : inWorkout) {
+                summary.written += 1 + inWorkout.count
               } else {
                 summary.omitted[type, default: 0] += 1
               }
@@ -71,8 +73,32 @@ struct Exporting: Sendable {
       writer.end()
       var bytes = writer.take()
       try await flush(&bytes)
+      // Of workouts that are not among what is exported.
+      for route in routes.values.joined() { summary.omitted[route.type, default: 0] += 1 }
       return summary
     }
+  }
+
+  /// By workout. Without the points of those that have a file, because the XML does not have them either.
+  private func routes(
+    of types: [SampleType], _ summary: inout ExportSummary
+  ) async throws -> [SampleReference: [Sample]] {
+    var routes: [SampleReference: [Sample]] = [:]
+    for type in types {
+      try await reader.pages(of: type) { page in
+        for var sample in page {
+          guard case .workoutRoute(var route) = sample.payload, let workout = route.workout else {
+            summary.omitted[type, default: 0] += 1
+            continue
+          }
+          if route.path != nil { route.points = [] }
+          sample.payload = .workoutRoute(route)
+          routes[workout, default: []].append(sample)
+        }
+        bar.advance(items: page.count)
+      }
+    }
+    return routes
   }
 
   private func members(of sample: Sample) async throws -> [Sample] {

@@ -54,22 +54,7 @@ struct AppleXML {
   }
 
   /// The elements in the root, but for the date of the export, each as one text.
-  ///
-  /// - Parameter name: elements in others that are left out.
-  func elements(without name: String = "") -> [String] {
-    root.children.filter { $0.name != "ExportDate" }.map { element in
-      var element = element
-      element.children.removeAll { $0.name == name }
-      return Canonical.text(element)
-    }
-  }
-
-  /// The paths of all routes.
-  var routes: Set<String> {
-    Set(
-      root.children.flatMap(\.children).filter { $0.name == "WorkoutRoute" }.flatMap(\.children)
-        .compactMap { $0.attributes["path"] })
-  }
+  var elements: [String] { root.children.filter { $0.name != "ExportDate" }.map { Canonical.text($0) } }
 }
 
 /// Elements as text: attributes and children sorted, dates as instants, numbers as such, devices without their address.
@@ -103,7 +88,11 @@ private enum Canonical {
     if name == "device" { return text.replacing(#/^<<HKDevice: [^,>]*/#, with: "").replacing(#/>$/#, with: "") }
     // Texts that look like numbers are what they look like.
     if ["key", "sourceName", "sourceVersion", "identifier", "path"].contains(name) { return text }
-    if element == "MetadataEntry" || element == "InstantaneousBeatsPerMinute" { return text }
+    if element == "MetadataEntry" { return text }
+    if element == "InstantaneousBeatsPerMinute", let clock = WallClock(text) { return "\(clock)" }
+    if name.hasSuffix("Masked") {
+      return ["true": "1", "yes": "1", "false": "0", "no": "0"][text.lowercased()] ?? text
+    }
     if name.lowercased().hasSuffix("date") || name == "dateIssued", let date = reader.read(text) {
       return String(date.date.seconds)
     }
@@ -146,6 +135,8 @@ struct RewrittenExport {
         var related: [Sample] = []
         if case .correlation(let correlation) = sample.payload {
           related = correlation.members.compactMap { samples[$0] }
+        } else if case .workout = sample.payload {
+          related = samples.values.filter { $0.workout == sample.reference }
         }
         if !writer.append(sample, related: related) { omitted += 1 }
       }
@@ -153,5 +144,11 @@ struct RewrittenExport {
     writer.end()
     text = String(decoding: writer.take(), as: UTF8.self)
     self.omitted = omitted
+  }
+}
+
+extension Sample {
+  fileprivate var workout: SampleReference? {
+    if case .workoutRoute(let route) = payload { route.workout } else { nil }
   }
 }
