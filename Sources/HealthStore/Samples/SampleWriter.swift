@@ -9,7 +9,7 @@ import HealthModel
 struct SampleWriter {
   private let db: Database
   private let epochs: EpochKeeper
-  private let insertion: Statement
+  private let insertion: SampleInsertion
   private let removal: Statement
   private let burial: Statement
   private let lookup: Statement
@@ -35,11 +35,7 @@ struct SampleWriter {
     firstCounter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
     counter = firstCounter
     hasTombstones = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM tombstone)") ?? false
-    insertion = try db.cachedStatement(
-      sql: """
-        INSERT INTO sample(\(StoredChanges.sampleColumns)) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
-        ON CONFLICT(type, start, uuid) DO NOTHING
-        """)
+    insertion = try SampleInsertion(db)
     removal = try db.cachedStatement(
       sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration")
     burial = try db.cachedStatement(
@@ -59,53 +55,100 @@ struct SampleWriter {
       try delete(tombstone, type: try ids.type(tombstone.type, db))
     }
     // Neighbours mostly have one type, and a tally in a dictionary costs as much as a binding.
-    var current = Int64(0)
-    var tally = try TypeTally(current, db)
-    for sample in changes.samples {
+    var run = try Run(type: 0, tally: TypeTally(0, db))
+    for (index, sample) in changes.samples.enumerated() {
       let type = try ids.type(sample.type, db)
-      if type != current {
-        tallies[current] = tally
-        current = type
-        tally = try tallies[type] ?? TypeTally(type, db)
+      if type != run.type {
+        try insertWaiting(of: changes, &ids, &run)
+        tallies[run.type] = run.tally
+        run = try Run(type: type, tally: tallies[type] ?? TypeTally(type, db))
       }
-      try add(sample, of: changes, type: type, &ids, &tally)
+      try add(sample, index, of: changes, &ids, &run)
     }
-    tallies[current] = tally
+    try insertWaiting(of: changes, &ids, &run)
+    tallies[run.type] = run.tally
     tallies[0] = nil
+  }
+
+  /// Neighbouring samples of one type.
+  private struct Run {
+    /// Its row id.
+    var type: Int64
+    var tally: TypeTally
+    /// The indices of samples that are still to be inserted.
+    var waiting: [Int] = []
+    var hasWaitingDerived = false
+    var hasWaitingOriginal = false
+
+    init(type: Int64, tally: TypeTally) {
+      (self.type, self.tally) = (type, tally)
+      waiting.reserveCapacity(SampleInsertion.rowLimit)
+    }
+
+    mutating func wait(_ index: Int, isDerived: Bool) {
+      waiting.append(index)
+      if isDerived { hasWaitingDerived = true } else { hasWaitingOriginal = true }
+    }
+
+    /// Whether the sample may be one with another that came, or comes, another way.
+    func mayHaveCounterpart(isDerived: Bool) -> Bool {
+      isDerived ? tally.hasOriginal || hasWaitingOriginal : tally.hasDerived || hasWaitingDerived
+    }
   }
 
   /// Nothing, if the store has the sample, has seen it deleted, or has its original.
   private mutating func add(
-    _ sample: CodedSample, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs, _ tally: inout TypeTally
+    _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
+    if try expectsPresent && isHere(sample, type: run.type) || isGone(sample, type: run.type) {
+      run.tally.unchanged += 1
+      return
+    }
     let isDerived = sample.uuid.isDerived
-    if try expectsPresent && isHere(sample, type: type) || isGone(sample, type: type) {
-      tally.unchanged += 1
+    guard run.mayHaveCounterpart(isDerived: isDerived) else {
+      run.wait(index, isDerived: isDerived)
+      if run.waiting.count == SampleInsertion.rowLimit { try insertWaiting(of: changes, &ids, &run) }
       return
     }
-    if isDerived, tally.hasOriginal,
-      let original = try counterparts.original(of: sample, in: changes, type: type)
-    {
-      let here = try number(of: sample, type: type)
+    try insertWaiting(of: changes, &ids, &run)
+    if isDerived, let original = try counterparts.original(of: sample, in: changes, type: run.type) {
+      let here = try number(of: sample, type: run.type)
       try bury(
-        CodedTombstone(type: sample.type, start: sample.start, uuid: sample.uuid, deleted: .now), type: type,
-        replacedBy: original, &tally)
-      if here == nil { tally.unchanged += 1 }
+        CodedTombstone(type: sample.type, start: sample.start, uuid: sample.uuid, deleted: .now), type: run.type,
+        replacedBy: original, &run.tally)
+      if here == nil { run.tally.unchanged += 1 }
       return
     }
-    guard try insert(sample, of: changes, type: type, &ids) else {
-      expectsPresent = true
-      tally.unchanged += 1
-      if trail != nil, let change = try number(of: sample, type: type) { trail?.meet(change) }
-      return
+    run.wait(index, isDerived: isDerived)
+    let added = run.tally.added
+    try insertWaiting(of: changes, &ids, &run)
+    if !isDerived, run.tally.added > added,
+      let derived = try counterparts.derived(of: sample, in: changes, type: run.type)
+    {
+      try bury(derived, type: run.type, replacedBy: sample.uuid, &run.tally)
     }
-    trail?.meet(counter)
-    tally.added += 1
-    if isDerived {
-      tally.addedDerived += 1
-    } else if tally.hasDerived, let derived = try counterparts.derived(of: sample, in: changes, type: type) {
-      try bury(derived, type: type, replacedBy: sample.uuid, &tally)
+  }
+
+  private mutating func insertWaiting(
+    of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
+  ) throws {
+    if run.waiting.isEmpty { return }
+    let numbers = try insertion.insert(run.waiting, of: changes, type: run.type, first: counter + 1, &ids)
+    for (index, number) in zip(run.waiting, numbers) {
+      let sample = changes.samples[index]
+      if let number {
+        counter = number
+        trail?.meet(number)
+        run.tally.added += 1
+        if sample.uuid.isDerived { run.tally.addedDerived += 1 }
+      } else {
+        expectsPresent = true
+        run.tally.unchanged += 1
+        if trail != nil, let number = try self.number(of: sample, type: run.type) { trail?.meet(number) }
+      }
     }
+    run.waiting.removeAll(keepingCapacity: true)
+    (run.hasWaitingDerived, run.hasWaitingOriginal) = (false, false)
   }
 
   private mutating func isHere(_ sample: CodedSample, type: Int64) throws -> Bool {
@@ -127,31 +170,6 @@ struct SampleWriter {
     binding.bind(sample.start.microseconds)
     binding.bind(sample.uuid)
     return try binding.integer(db)
-  }
-
-  /// False if the store has the sample.
-  private mutating func insert(
-    _ sample: CodedSample, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs
-  ) throws -> Bool {
-    let start = sample.start.microseconds
-    var binding = Binding(insertion)
-    binding.bind(counter + 1)
-    binding.bind(type)
-    binding.bind(start)
-    binding.bind(sample.uuid)
-    binding.bind(sample.end.microseconds &- start)
-    binding.bind(sample.created.map { $0.microseconds &- start })
-    binding.bind(try ids.source(sample.source, db))
-    binding.bind(try sample.device.map { try ids.device($0, db) })
-    binding.bind(try ids.kind(sample.kind, db))
-    binding.bind(sample.number)
-    binding.bind(try sample.unit.map { try ids.unit($0, db) })
-    binding.bind(sample.payload.map { changes.payloads[Int($0)] })
-    binding.bind(sample.metadata.map { changes.metadata[Int($0)] })
-    try binding.run(db)
-    guard sqlite3_changes(db.sqliteConnection) == 1 else { return false }
-    counter += 1
-    return true
   }
 
   private mutating func delete(_ tombstone: CodedTombstone, type: Int64) throws {
