@@ -86,7 +86,7 @@ extension SampleReader {
   }
 
   /// A record whose resource is there has an identity of its own, so that it is not missed when only a later import has
-  /// it.
+  /// it; then the one without is deleted.
   mutating func readClinicalRecord(_ children: [RawElement], into draft: inout Draft) {
     var record = ClinicalRecord(identifier: draft.attributes.take("identifier") ?? "")
     record.fhirVersion = draft.attributes.take("fhirVersion")

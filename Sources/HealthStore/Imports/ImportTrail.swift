@@ -46,7 +46,11 @@ struct ImportTrail {
         "UPDATE importedRange SET last = ? WHERE first = (SELECT MAX(first) FROM importedRange WHERE first < ?) AND last = ?",
       arguments: [range.upperBound, range.lowerBound, range.lowerBound - 1])
     if db.changesCount > 0 { return }
+    // Another process may import the same file.
     try db.execute(
-      sql: "INSERT INTO importedRange(first, last) VALUES (?, ?)", arguments: [range.lowerBound, range.upperBound])
+      sql: """
+        INSERT INTO importedRange(first, last) VALUES (?, ?)
+        ON CONFLICT(first) DO UPDATE SET last = MAX(last, excluded.last)
+        """, arguments: [range.lowerBound, range.upperBound])
   }
 }

@@ -14,7 +14,6 @@ struct SampleWriter {
   private let burial: Statement
   private let lookup: Statement
   private let search: Statement
-  private var hasTombstones: Bool
   private let firstCounter: Int64
   private var counter: Int64
   /// By type id.
@@ -34,7 +33,6 @@ struct SampleWriter {
     counterparts = Counterparts(db)
     firstCounter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
     counter = firstCounter
-    hasTombstones = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM tombstone)") ?? false
     insertion = try SampleInsertion(db)
     removal = try db.cachedStatement(
       sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration")
@@ -100,7 +98,7 @@ struct SampleWriter {
   private mutating func add(
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
-    if try expectsPresent && isHere(sample, type: run.type) || isGone(sample, type: run.type) {
+    if try expectsPresent && isHere(sample, type: run.type) || isGone(sample, run) {
       run.tally.unchanged += 1
       return
     }
@@ -160,8 +158,8 @@ struct SampleWriter {
     return true
   }
 
-  private func isGone(_ sample: CodedSample, type: Int64) throws -> Bool {
-    try hasTombstones && isDeleted(sample.uuid, start: sample.start.microseconds, type: type)
+  private func isGone(_ sample: CodedSample, _ run: Run) throws -> Bool {
+    try run.tally.hasTombstones && isDeleted(sample.uuid, start: sample.start.microseconds, type: run.type)
   }
 
   private func number(of sample: CodedSample, type: Int64) throws -> Int64? {
@@ -176,7 +174,8 @@ struct SampleWriter {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
     try bury(tombstone, type: type, replacedBy: nil, &tally)
-    if tally.removed == removed { tally.unchanged += 1 }
+    // An export says for every route with points that there is none without: that is no news.
+    if tally.removed == removed, trail == nil { tally.unchanged += 1 }
     tallies[type] = tally
   }
 
@@ -190,7 +189,7 @@ struct SampleWriter {
     removing.bind(start)
     removing.bind(tombstone.uuid)
     let here = try removing.integers(db)
-    hasTombstones = true
+    tally.hasTombstones = true
     if let here {
       try forget(tombstone, type: type, change: here.0, duration: here.1)
       tally.removed += 1

@@ -12,12 +12,16 @@ struct TypeTally {
   var removedDerived = 0
   /// What was there already, or had been deleted.
   var unchanged = 0
+  /// Most types have none, and then nobody need look for one.
+  var hasTombstones: Bool
 
   /// - Parameter type: its row id.
   init(_ type: Int64, _ db: Database) throws {
     let row = try Row.fetchOne(db, sql: "SELECT samples, derived FROM type WHERE id = ?", arguments: [type])
     samples = row?[0] ?? 0
     derived = row?[1] ?? 0
+    hasTombstones =
+      try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM tombstone WHERE type = ?)", arguments: [type]) ?? false
   }
 
   /// Whether there are samples now whose UUIDs are derived from their content.

@@ -20,6 +20,7 @@ struct BatchCoder {
   /// Of ``payloads``.
   private(set) var payloadBytes = 0
   var samples: [CodedSample] = []
+  private var tombstones: [CodedTombstone] = []
   /// Changes when the indices that were given out are no longer valid.
   private(set) var generation = 0
   /// The number of this batch: indices of metadata are its own.
@@ -44,6 +45,12 @@ struct BatchCoder {
         payload: payload.json.map { _ in UInt32(payloads.count - 1) }))
   }
 
+  /// There is more of this sample than its identity says, under another.
+  mutating func bury(_ sample: SampleReference) {
+    tombstones.append(
+      CodedTombstone(type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: .now))
+  }
+
   private mutating func index(ofMetadata text: String) -> UInt32 {
     // Equal for `==` may still be spelt in two ways.
     if let known = metadataIndices[text], metadata[Int(known)].isExactly(text) { return known }
@@ -62,11 +69,12 @@ struct BatchCoder {
   mutating func take() -> CodedChanges {
     let changes = CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
-      metadata: metadata, payloads: payloads, samples: samples)
+      metadata: metadata, payloads: payloads, samples: samples, tombstones: tombstones)
     let count = samples.count
     samples = []
     samples.reserveCapacity(count)
     payloads = []
+    tombstones = []
     payloadBytes = 0
     metadata = []
     metadataIndices = [:]
