@@ -41,7 +41,9 @@ extension SampleReader {
         readMetadataEntry()
         return .leaf
       }
-      return name == .heartRateList ? .beats : capture(name)
+      guard name == .heartRateList else { return capture(name) }
+      readBeatList()
+      return .beats
     case .beats:
       guard name == .heartRateBeat else { return capture(name) }
       try readBeat()

@@ -11,7 +11,10 @@ extension SampleReader {
     guard var draft = entityDraft(kind, attributes, called: name) else { return .ignored }
     for index in attributes.others {
       let attribute = scanner.attribute(index)
-      let isStart = attributes.start == nil && (attribute.name == "dateIssued" || attribute.name == "receivedDate")
+      let isStart =
+        attributes.start == nil
+        && (attribute.name == "dateIssued" && name == "VisionPrescription"
+          || attribute.name == "receivedDate" && name == "ClinicalRecord")
       // What the sample says already is not said twice.
       if isStart, keys.date(decoded(attribute.value)) == draft.sample.start { continue }
       draft.attributes.append(decoded(attribute.name), decoded(attribute.value))
@@ -117,8 +120,11 @@ extension SampleReader {
       return nil
     }
     let value = attributes.take("value") ?? ""
-    keepRest(of: attributes, of: "MetadataEntry", prefix: "MetadataEntry.\(key).", in: &entries)
-    for child in element.children { keep(child, of: "MetadataEntry", in: &entries) }
+    if !attributes.isEmpty || !element.children.isEmpty {
+      let place = Self.place(ofEntry: key, value, after: entries)
+      keepRest(of: attributes, of: "MetadataEntry", prefix: "\(place).", in: &entries)
+      for child in element.children { keep(child, of: "MetadataEntry", at: place, in: &entries) }
+    }
     return (key, value)
   }
 

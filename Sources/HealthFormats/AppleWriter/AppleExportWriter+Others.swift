@@ -29,61 +29,24 @@ extension AppleExportWriter {
     if element.attributes["type"] == nil, sample.type.rawValue != element.name {
       output.attribute("type", sample.type.rawValue)
     }
-    switch element.name {
-    case "VisionPrescription":
-      output.attribute("dateIssued", element.attributes["dateIssued"] ?? text.date(sample.start))
-    case "ClinicalRecord":
-      if !sample.source.name.isEmpty { source(of: sample) }
-      output.attribute("receivedDate", element.attributes["receivedDate"] ?? text.date(sample.start))
-    default:
+    // One without a date keeps in its attributes what it had of these.
+    let names = ["sourceName", "sourceVersion", "device", "creationDate", "startDate", "endDate"]
+    let isUndated =
+      sample.start == Timestamp(seconds: 0) && sample.end == sample.start && sample.source == Source(name: "")
+    if !isUndated {
       source(of: sample)
-      dates(of: sample, &kept)
+      var reader = DateReader()
+      let other = element.attributes["dateIssued"] ?? element.attributes["receivedDate"]
+      let hasStart = other.flatMap { reader.read($0)?.date } != sample.start
+      dates(of: sample, &kept, hasStart: hasStart)
     }
     for (name, value) in element.attributes.sorted(by: { $0.key < $1.key })
-    where name != "dateIssued" && name != "receivedDate" && XMLOutput.isName(name) { output.attribute(name, value) }
-    attributes(kept)
-    entries(kept)
+    where isUndated || !names.contains(name) {
+      if !output.attribute(other: name, value) { kept.giveBack(attribute: name, value) }
+    }
+    attributes(&kept)
+    entries(&kept)
     for child in element.children { write(child) }
-    output.end()
-  }
-
-  private mutating func write(_ element: ForeignElement) {
-    output.start(element.name)
-    for (name, value) in element.attributes.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
-      output.attribute(name, value)
-    }
-    for child in element.children { write(child) }
-    output.end()
-  }
-}
-
-/// An element as an import keeps it: `{"attributes":{…},"children":[{"element":…,"attributes":{…}}]}`.
-struct ForeignElement {
-  var name: String
-  var attributes: [String: String] = [:]
-  var children: [ForeignElement] = []
-
-  /// `nil` for what is no element.
-  init?(_ kind: String, _ content: JSONValue) {
-    let bare = kind.hasPrefix("foreign.") ? kind.dropFirst("foreign.".count) : kind[...]
-    self.init(name: bare.prefix(1).uppercased() + bare.dropFirst(), content)
-  }
-
-  private init?(name: String, _ content: JSONValue) {
-    guard XMLOutput.isName(name), case .object(let members) = content,
-      case .object(let attributes)? = members["attributes"]
-    else { return nil }
-    self.name = name
-    for (name, value) in attributes {
-      guard case .string(let text) = value else { return nil }
-      self.attributes[name] = text
-    }
-    guard case .array(let children)? = members["children"] else { return }
-    for child in children {
-      guard case .object(let object) = child, case .string(let name)? = object["element"],
-        let element = ForeignElement(name: name, child)
-      else { return nil }
-      self.children.append(element)
-    }
+    finish(&kept)
   }
 }

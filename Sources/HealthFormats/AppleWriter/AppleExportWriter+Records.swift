@@ -21,10 +21,10 @@ extension AppleExportWriter {
     output.attribute("unit", unit ?? kept.take(attribute: "unit"))
     dates(of: sample, &kept)
     output.attribute("value", value)
-    attributes(kept)
-    entries(kept)
-    beats(kept)
-    output.end()
+    attributes(&kept)
+    entries(&kept)
+    beats(&kept, start: sample.start)
+    finish(&kept)
   }
 
   mutating func correlation(_ sample: Sample, members: [Sample]) {
@@ -33,10 +33,10 @@ extension AppleExportWriter {
     output.attribute("type", sample.type.rawValue)
     source(of: sample)
     dates(of: sample, &kept)
-    attributes(kept)
-    entries(kept)
+    attributes(&kept)
+    entries(&kept)
     for member in members { record(member) }
-    output.end()
+    finish(&kept)
   }
 
   // MARK: Shared
@@ -49,82 +49,86 @@ extension AppleExportWriter {
   }
 
   /// `creationDate`, `startDate` and `endDate`; a date that could not be read as it was.
-  mutating func dates(of sample: Sample, _ kept: inout KeptMetadata) {
+  ///
+  /// - Parameter hasStart: false for an element that names its start otherwise, and its end only if it is another.
+  mutating func dates(of sample: Sample, _ kept: inout KeptMetadata, hasStart: Bool = true) {
     output.attribute("creationDate", kept.take(attribute: "creationDate") ?? sample.created.map { text.date($0) })
-    output.attribute("startDate", text.date(sample.start))
-    output.attribute("endDate", kept.take(attribute: "endDate") ?? text.date(sample.end))
+    let start = kept.take(attribute: "startDate") ?? (hasStart ? text.date(sample.start) : nil)
+    output.attribute("startDate", start)
+    let end = kept.take(attribute: "endDate") ?? (hasStart || sample.end != sample.start ? text.date(sample.end) : nil)
+    output.attribute("endDate", end)
   }
 
-  mutating func attributes(_ kept: KeptMetadata) {
-    for (name, value) in kept.attributes { output.attribute(name, value) }
+  /// Attributes that the model has no place for. Comes right after the known ones.
+  mutating func attributes(_ kept: inout KeptMetadata) {
+    for (name, value) in kept.takeAttributes() where !output.attribute(other: name, value) {
+      kept.giveBack(attribute: name, value)
+    }
   }
 
-  mutating func entries(_ kept: KeptMetadata) {
-    for (key, value) in kept.entries {
+  mutating func entries(_ kept: inout KeptMetadata) {
+    for entry in kept.entries {
+      output.start("MetadataEntry")
+      output.attribute("key", entry.key)
+      output.attribute("value", entry.value)
+      if kept.hasPlaces { unknown(at: entry.place, &kept) }
+      output.end()
+    }
+  }
+
+  /// What an element that has no metadata held and the model has no place for. Comes right after its known attributes.
+  mutating func unknown(at place: String, _ kept: inout KeptMetadata) {
+    let (attributes, elements) = kept.take(at: place)
+    for (name, value) in attributes where !output.attribute(other: name, value) {
+      kept.giveBack(attribute: "\(place).\(name)", value)
+    }
+    for element in elements { write(element) }
+  }
+
+  /// The last of an element: what is left of its metadata.
+  mutating func finish(_ kept: inout KeptMetadata) {
+    for element in kept.takeElements() { write(element) }
+    for (key, value) in kept.takeRest() {
       output.start("MetadataEntry")
       output.attribute("key", key)
       output.attribute("value", value)
       output.end()
     }
+    output.end()
   }
 
-  /// The list of heart beats, from `bpm@time;…`.
-  private mutating func beats(_ kept: KeptMetadata) {
-    guard let beats = kept.beats else { return }
-    output.start("HeartRateVariabilityMetadataList")
-    for beat in beats.split(separator: ";", omittingEmptySubsequences: false) {
+  mutating func write(_ element: ForeignElement) {
+    output.start(element.name)
+    for (name, value) in element.attributes.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
+      output.attribute(name, value)
+    }
+    for child in element.children { write(child) }
+    output.end()
+  }
+
+  // MARK: Heart beats
+
+  private mutating func beats(_ kept: inout KeptMetadata, start: Timestamp) {
+    let list = "HeartRateVariabilityMetadataList"
+    let beats = beats(kept.beats, start: start)
+    guard beats != nil || kept.contains(place: list) else { return }
+    output.start(list)
+    unknown(at: list, &kept)
+    for (index, beat) in (beats ?? "").split(separator: ";").enumerated() {
       let parts = beat.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
       output.start("InstantaneousBeatsPerMinute")
       output.attribute("bpm", String(parts[0]))
       output.attribute("time", parts.count > 1 ? String(parts[1]) : "")
+      if kept.hasPlaces { unknown(at: SampleReader.place("InstantaneousBeatsPerMinute", index + 1), &kept) }
       output.end()
     }
     output.end()
   }
-}
 
-/// Metadata, divided into what the export printed as such and what the import kept there for want of a better place.
-struct KeptMetadata {
-  private(set) var attributes: [(name: String, value: String)] = []
-  private(set) var entries: [(key: String, value: String)] = []
-  /// `hpeer.beatsPerMinute`.
-  private(set) var beats: String?
-  /// `hpeer.route`: the paths of a workout's routes.
-  private(set) var routes: [String] = []
-  /// `hpeer.attribute.WorkoutStatistics.…`: attributes of a workout's statistics by their type.
-  private(set) var statistics: [String: [(name: String, value: String)]] = [:]
-
-  private static let attribute = "hpeer.attribute."
-  private static let statisticsAttribute = "hpeer.attribute.WorkoutStatistics."
-
-  init(_ metadata: Metadata, _ text: AppleText) {
-    for (key, value) in metadata.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-      let value = text.metadata(value)
-      if key == "hpeer.beatsPerMinute" {
-        beats = value
-      } else if key == "hpeer.route" {
-        routes = value.split(separator: "\n").map(String.init)
-      } else if key.hasPrefix(Self.statisticsAttribute), let dot = key.lastIndex(of: ".") {
-        let type = key[..<dot].dropFirst(Self.statisticsAttribute.count)
-        statistics[String(type), default: []].append((String(key[dot...].dropFirst()), value))
-      } else if key.hasPrefix(Self.attribute), XMLOutput.isName(String(key.dropFirst(Self.attribute.count))) {
-        attributes.append((String(key.dropFirst(Self.attribute.count)), value))
-      } else {
-        entries.append((Self.key(key, metadata), value))
-      }
-    }
-  }
-
-  mutating func take(attribute name: String) -> String? {
-    guard let index = attributes.firstIndex(where: { $0.name == name }) else { return nil }
-    return attributes.remove(at: index).value
-  }
-
-  /// `meal` for `meal#2`, which stands for a second entry of that key.
-  private static func key(_ key: String, _ metadata: Metadata) -> String {
-    guard let mark = key.lastIndex(of: "#"), let number = Int(key[mark...].dropFirst()), number > 1,
-      metadata[String(key[..<mark])] != nil
-    else { return key }
-    return String(key[..<mark])
+  /// `bpm@time;…` with the times of the wall clock.
+  private func beats(_ beats: KeptMetadata.Beats, start: Timestamp) -> String? {
+    if let wallClock = beats.wallClock { return wallClock }
+    guard let aligned = beats.aligned, let format = beats.format, let offset = beats.offset else { return beats.aligned }
+    return BeatClock(beats: aligned, offset: offset, format: format).printed(start: start) ?? aligned
   }
 }

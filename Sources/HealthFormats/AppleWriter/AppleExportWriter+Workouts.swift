@@ -1,9 +1,12 @@
 import HealthModel
 
-/// `Workout` with its events, statistics, activities and routes.
+/// `Workout` with its events, statistics and activities.
 extension AppleExportWriter {
-  mutating func workout(_ sample: Sample) {
-    guard case .workout(let workout) = sample.payload else { return }
+  /// Writes a workout, to which ``append(route:)`` adds routes until ``endWorkout()``.
+  ///
+  /// - Returns: false, and nothing written, for a sample that is no workout.
+  public mutating func beginWorkout(_ sample: Sample) -> Bool {
+    guard case .workout(let workout) = sample.payload else { return false }
     var kept = KeptMetadata(sample.metadata, text)
     output.start("Workout")
     output.attribute("workoutActivityType", workout.activityType.exported)
@@ -17,25 +20,20 @@ extension AppleExportWriter {
     }
     source(of: sample)
     dates(of: sample, &kept)
-    attributes(kept)
-    entries(kept)
+    attributes(&kept)
+    entries(&kept)
     for event in workout.events { self.event(event) }
     for activity in workout.activities { self.activity(activity) }
-    for statistics in workout.statistics { self.statistics(statistics, kept) }
-    for path in kept.routes { route(path, of: sample) }
-    output.end()
+    statistics(workout.statistics, &kept)
+    openWorkout = kept
+    return true
   }
 
-  private mutating func route(_ path: String, of workout: Sample) {
-    output.start("WorkoutRoute")
-    source(of: workout)
-    output.attribute("creationDate", workout.created.map { text.date($0) })
-    output.attribute("startDate", text.date(workout.start))
-    output.attribute("endDate", text.date(workout.end))
-    output.start("FileReference")
-    output.attribute("path", path)
-    output.end()
-    output.end()
+  /// Ends the workout that was begun last.
+  public mutating func endWorkout() {
+    endRoute()
+    guard var kept = openWorkout.take() else { return }
+    finish(&kept)
   }
 
   private mutating func event(_ event: WorkoutEvent) {
@@ -44,9 +42,9 @@ extension AppleExportWriter {
     output.attribute("type", event.type)
     output.attribute("date", text.date(event.date))
     duration(event.duration, &kept)
-    attributes(kept)
-    entries(kept)
-    output.end()
+    attributes(&kept)
+    entries(&kept)
+    finish(&kept)
   }
 
   private mutating func activity(_ activity: WorkoutActivity) {
@@ -56,14 +54,25 @@ extension AppleExportWriter {
     output.attribute("startDate", text.date(activity.start))
     output.attribute("endDate", kept.take(attribute: "endDate") ?? activity.end.map { text.date($0) })
     duration(activity.duration, &kept)
-    attributes(kept)
-    entries(kept)
+    attributes(&kept)
+    entries(&kept)
     for event in activity.events { self.event(event) }
-    for statistics in activity.statistics { self.statistics(statistics, kept) }
-    output.end()
+    statistics(activity.statistics, &kept)
+    finish(&kept)
   }
 
-  private mutating func statistics(_ statistics: WorkoutStatistics, _ kept: KeptMetadata) {
+  private mutating func statistics(_ all: [WorkoutStatistics], _ kept: inout KeptMetadata) {
+    var numbers: [SampleType: Int] = [:]
+    for statistics in all {
+      numbers[statistics.type, default: 0] += 1
+      let place = SampleReader.place("WorkoutStatistics.\(statistics.type.rawValue)", numbers[statistics.type] ?? 1)
+      self.statistics(statistics, at: place, &kept)
+    }
+  }
+
+  private mutating func statistics(
+    _ statistics: WorkoutStatistics, at place: String, _ kept: inout KeptMetadata
+  ) {
     output.start("WorkoutStatistics")
     output.attribute("type", statistics.type.rawValue)
     output.attribute("startDate", statistics.start.map { text.date($0) })
@@ -73,9 +82,7 @@ extension AppleExportWriter {
     output.attribute("maximum", statistics.maximum.map { text.number($0) })
     output.attribute("sum", statistics.sum.map { text.number($0) })
     output.attribute("unit", statistics.unit)
-    for (name, value) in kept.statistics[statistics.type.rawValue] ?? [] where XMLOutput.isName(name) {
-      output.attribute(name, value)
-    }
+    unknown(at: place, &kept)
     output.end()
   }
 

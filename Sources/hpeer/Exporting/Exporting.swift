@@ -8,6 +8,10 @@ struct ExportSummary: Sendable {
   var written = 0
   /// By type.
   var omitted: [SampleType: Int] = [:]
+  /// Routes in an Apple export's workouts.
+  var routes = 0
+  /// Samples of which Apple's export keeps a part in files beside the XML.
+  var partial = 0
 }
 
 /// Moves samples from the store into a file, in constant memory.
@@ -37,57 +41,10 @@ struct Exporting: Sendable {
     }
   }
 
-  /// In the order of Apple's file: the person, then what belongs to each section.
-  func run(_ writer: AppleExportWriter) async throws -> ExportSummary {
-    try await writing {
-      var writer = writer
-      var summary = ExportSummary()
-      var sections: [AppleExportWriter.Section: [SampleType]] = [:]
-      for type in plan.types {
-        guard let first = try await reader.first(of: type) else { continue }
-        sections[AppleExportWriter.section(of: first), default: []].append(type)
-      }
-      var characteristics: [Sample] = []
-      for type in sections[.characteristics] ?? [] {
-        try await reader.pages(of: type) { characteristics += $0 }
-      }
-      writer.begin(characteristics: characteristics)
-      for section in AppleExportWriter.Section.allCases {
-        for type in sections[section] ?? [] {
-          try await reader.pages(of: type) { page in
-            for sample in page {
-              if writer.append(sample, related: try await members(of: sample)) {
-                summary.written += 1
-              } else {
-                summary.omitted[type, default: 0] += 1
-              }
-            }
-            var bytes = writer.take()
-            try await flush(&bytes)
-            bar.advance(items: page.count)
-          }
-        }
-      }
-      writer.end()
-      var bytes = writer.take()
-      try await flush(&bytes)
-      return summary
-    }
-  }
-
-  private func members(of sample: Sample) async throws -> [Sample] {
-    guard case .correlation(let correlation) = sample.payload else { return [] }
-    var members: [Sample] = []
-    for reference in correlation.members {
-      if let member = try await reader.store.sample(reference) { members.append(member) }
-    }
-    return members
-  }
-
   // MARK: The file
 
   /// The file is there when `body` has ended well; else nothing is left of it.
-  private func writing(_ body: () async throws -> ExportSummary) async throws -> ExportSummary {
+  func writing(_ body: () async throws -> ExportSummary) async throws -> ExportSummary {
     do {
       let summary = try await body()
       try await onThread { [file] _ in try file.finish() }
@@ -98,7 +55,7 @@ struct Exporting: Sendable {
     }
   }
 
-  private func flush(_ bytes: inout [UInt8]) async throws {
+  func flush(_ bytes: inout [UInt8]) async throws {
     if bytes.isEmpty { return }
     let taken = bytes
     bytes.removeAll(keepingCapacity: true)

@@ -54,13 +54,16 @@ struct AppleXML {
   }
 
   /// The elements in the root, but for the date of the export, each as one text.
-  ///
-  /// - Parameter name: elements in others that are left out.
-  func elements(without name: String = "") -> [String] {
-    root.children.filter { $0.name != "ExportDate" }.map { element in
-      var element = element
-      element.children.removeAll { $0.name == name }
-      return Canonical.text(element)
+  func elements() -> [String] {
+    root.children.filter { $0.name != "ExportDate" }.map { Canonical.text($0) }
+  }
+
+  /// `element/@attribute` of everything that occurs.
+  var attributeNames: Set<String> { Self.attributeNames(of: root) }
+
+  private static func attributeNames(of element: Element) -> Set<String> {
+    element.children.reduce(into: Set(element.attributes.keys.map { "\(element.name)/@\($0)" })) {
+      $0.formUnion(attributeNames(of: $1))
     }
   }
 
@@ -74,8 +77,18 @@ struct AppleXML {
 
 /// Elements as text: attributes and children sorted, dates as instants, numbers as such, devices without their address.
 private enum Canonical {
-  static func text(_ element: AppleXML.Element) -> String {
+  static func text(_ element: AppleXML.Element, in parent: AppleXML.Element? = nil) -> String {
     var attributes = element.attributes
+    // What a route does not say is as in its workout.
+    if element.name == "WorkoutRoute", let parent {
+      let given = attributes
+      for name in ["startDate", "endDate", "creationDate"] where given["startDate"] == nil && given[name] == nil {
+        attributes[name] = parent.attributes[name]
+      }
+      for name in ["sourceName", "sourceVersion"] where given["sourceName"] == nil && given[name] == nil {
+        attributes[name] = parent.attributes[name]
+      }
+    }
     // iOS 8's name of it.
     if let source = attributes.removeValue(forKey: "source"), attributes["sourceName"] == nil {
       attributes["sourceName"] = source
@@ -91,7 +104,7 @@ private enum Canonical {
     let parts = attributes.sorted { $0.key < $1.key }.map { name, value in
       "\(name)=\(Self.value(value, of: name, in: element.name, &reader))"
     }
-    var children = element.children.map { Self.text($0) }.sorted()
+    var children = element.children.map { Self.text($0, in: element) }.sorted()
     // The same entry twice is one.
     if element.name != "Correlation" { children = children.reduce(into: []) { if $0.last != $1 { $0.append($1) } } }
     return "<\(element.name) \(parts.joined(separator: "|"))>\(children.joined())"
@@ -100,6 +113,7 @@ private enum Canonical {
   private static func value(
     _ text: String, of name: String, in element: String, _ reader: inout DateReader
   ) -> String {
+    if name.hasSuffix("Masked") { return ["1", "true", "yes"].contains(text.lowercased()) ? "1" : "0" }
     if name == "device" { return text.replacing(#/^<<HKDevice: [^,>]*/#, with: "").replacing(#/>$/#, with: "") }
     // Texts that look like numbers are what they look like.
     if ["key", "sourceName", "sourceVersion", "identifier", "path"].contains(name) { return text }
@@ -147,6 +161,12 @@ struct RewrittenExport {
         if case .correlation(let correlation) = sample.payload {
           related = correlation.members.compactMap { samples[$0] }
         }
+        if case .workout = sample.payload {
+          related = reading.samples.filter {
+            if case .workoutRoute(let route) = $0.payload { route.workout == sample.reference } else { false }
+          }
+        }
+        if case .workoutRoute(let route) = sample.payload, route.workout.flatMap({ samples[$0] }) != nil { continue }
         if !writer.append(sample, related: related) { omitted += 1 }
       }
     }
