@@ -128,7 +128,9 @@ extension AppleExportWriter {
   /// `bpm@time;…` with the times of the wall clock.
   private func beats(_ beats: KeptMetadata.Beats, start: Timestamp) -> String? {
     if let wallClock = beats.wallClock { return wallClock }
-    guard let aligned = beats.aligned, let format = beats.format, let offset = beats.offset else { return beats.aligned }
+    guard let aligned = beats.aligned, let format = beats.format, let offset = beats.offset else {
+      return beats.aligned
+    }
     return BeatClock(beats: aligned, offset: offset, format: format).printed(start: start) ?? aligned
   }
 }

@@ -43,7 +43,10 @@ struct Export: AsyncParsableCommand {
   var output = "-"
   @Flag(help: "Replace the file if there is one.")
   var force = false
-  @Option(help: "apple-xml: the offset from UTC of all dates, such as +02:00; default: this machine's now.")
+  // Those west of Greenwich begin like options.
+  @Option(
+    parsing: .unconditional,
+    help: "apple-xml: the offset from UTC of all dates, such as +02:00; default: this machine's now.")
   var offset: OffsetArgument?
 
   func validate() throws {
