@@ -66,8 +66,7 @@ extension SampleReader {
     case .correlation: return beginCorrelation()
     case .workout: return beginEntity(.workout)
     case .activitySummary:
-      readActivitySummary()
-      return .leaf
+      return readActivitySummary() ? .leaf : beginEntity(.other(name: names.text(of: name), identifier: nil))
     case .exportDate:
       readExportDate()
       return .leaf

@@ -36,8 +36,7 @@ extension SampleReader {
       attributes.start ?? scanner.bytes(of: "dateIssued", among: attributes.others)
       ?? scanner.bytes(of: "receivedDate", among: attributes.others)
     let hasDate = hasStart.flatMap { keys.date(decoded($0)) } != nil
-    if case .other(let name, _) = kind, !hasDate, !["Audiogram", "VisionPrescription", "ClinicalRecord"].contains(name)
-    {
+    if case .other(let name, _) = kind, !hasDate {
       var draft = undatedDraft(name)
       for (name, bytes) in [
         ("sourceName", attributes.source), ("sourceVersion", attributes.version), ("device", attributes.device),
@@ -79,6 +78,8 @@ extension SampleReader {
     guard var draft = current.take(), let element = tree.popLast() else { return }
     report.elements[element.name, default: 0] += 1
     switch draft.kind {
+    // Without a date.
+    case .other where draft.hash == 0: readOther(element, into: &draft)
     case .workout: readWorkout(element.children, into: &draft)
     case .other("Audiogram", _): readAudiogram(element.children, into: &draft)
     case .other("VisionPrescription", _): readPrescription(element.children, into: &draft)

@@ -7,7 +7,11 @@ enum EverythingExport {
     export.body += [
       #"<StateOfMind type="HKStateOfMind" sourceName="App" startDate="\#(d(70))" endDate="\#(d(71))" valence="0.5" xml:lang="de">"#
         + ExportText.metadata("k", "v") + unknown("Label") + "</StateOfMind>",
-      #"<Medication name="A"/>"#, #"<Dose dateIssued="\#(d(3))" name="B"/>"#,
+      #"<Medication name="A"/>"#,
+      #"<ActivitySummary activeEnergyBurned="1"/>"#, #"<ActivitySummary dateComponents="someday"/>"#,
+      #"<Audiogram sourceName="s" startDate="someday">\#(unknown("Inner"))</Audiogram>"#,
+      #"<VisionPrescription type="t" brand="b"/>"#, #"<ClinicalRecord identifier="i" receivedDate="someday"/>"#,
+      #"<Dose dateIssued="\#(d(3))" name="B"/>"#,
     ]
     return export.text
   }()
