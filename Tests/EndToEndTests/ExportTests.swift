@@ -81,17 +81,65 @@ struct ExportTests {
     #expect(try await home.run("import", path).lastLine.hasPrefix("0 samples added"))
   }
 
+  @Test("Apple's format: routes are in their workouts, and what has no place is counted")
+  func appleXMLWithFiles() async throws {
+    let folder = scratch.path + "/apple_health_export"
+    for name in ["workout-routes", "electrocardiograms"] {
+      try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+    }
+    let dates = #"startDate="2024-06-15 10:00:00 +0200" endDate="2024-06-15 11:00:00 +0200""#
+    let xml = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <HealthData locale="en_DE">
+       <Workout workoutActivityType="HKWorkoutActivityTypeRunning" sourceName="Watch" \(dates)>
+        <WorkoutRoute sourceName="Phone" \(dates)><FileReference path="/workout-routes/a.gpx"/></WorkoutRoute>
+        <WorkoutRoute sourceName="Old" \(dates)><Location latitude="1.5" longitude="2.5"/></WorkoutRoute>
+       </Workout>
+      </HealthData>
+      """
+    let gpx = { (hour: Int) in
+      """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <gpx version="1.1" creator="Apple Health Export"><trk><trkseg><trkpt lon="13.4" lat="52.5"><ele>30</ele>\
+      <time>2024-06-15T\(10 + hour):00:00Z</time></trkpt></trkseg></trk></gpx>
+      """
+    }
+    let cardiogram = "Name,A\nRecorded Date,2024-06-15 10:00:00 +0200\nSample Rate,512 hertz\n\nUnit,µV\n\n1\n2\n3\n"
+    for (name, text) in [
+      "export.xml": xml, "workout-routes/a.gpx": gpx(0), "workout-routes/alone.gpx": gpx(1),
+      "electrocardiograms/ecg_2024-06-15.csv": cardiogram,
+    ] { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+    let imported = try await home.run("import", folder)
+    #expect(imported.status == 0, "\(imported.errors)")
+    let path = scratch.path + "/written.xml"
+    let outcome = try await home.run("export", "--format", "apple-xml", "--offset", "+02:00", "--output", path)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let said = outcome.output + outcome.errors
+    #expect(said.contains("Not exported: 1 sample of electrocardiogram"), "\(said)")
+    #expect(said.contains("Not exported: 1 sample of workoutRoute"), "\(said)")
+    #expect(said.contains("which 1 sample would have"), "\(said)")
+    #expect(said.contains("3 samples exported"), "\(said)")
+    let written = try String(contentsOfFile: path, encoding: .utf8)
+    let workout = try #require(written.firstRange(of: "<Workout "))
+    let rest = written[workout.lowerBound...]
+    #expect(rest.components(separatedBy: "<WorkoutRoute ").count == 3)
+    #expect(rest.components(separatedBy: #"<FileReference path="/workout-routes/a.gpx"/>"#).count == 2)
+    #expect(rest.components(separatedBy: #"<Location latitude="1.5" longitude="2.5"/>"#).count == 2)
+    #expect(!written.contains("alone.gpx"))
+  }
+
   @Test("standard output, and only some of it")
   func selection() async throws {
     #expect(try await home.run("import", try await SampleExport.small.value).status == 0)
     let all = try await home.contents().values
-    let since = "2019-01-01T12:00:00Z"
-    let outcome = try await home.run(
-      "export", "--types", "stepCount,heartRate", "--since", since, "--until", "2019-01-03T00:00:00Z")
-    #expect(outcome.status == 0, "\(outcome.errors)")
     let types = ["HKQuantityTypeIdentifierStepCount", "HKQuantityTypeIdentifierHeartRate"]
+    let starts = all.filter { types.contains($0.type.rawValue) }.map(\.start.iso8601).sorted()
+    try #require(starts.count > 10)
+    let (since, until) = (starts[starts.count / 3], starts[starts.count * 2 / 3])
+    let outcome = try await home.run("export", "--types", "stepCount,heartRate", "--since", since, "--until", until)
+    #expect(outcome.status == 0, "\(outcome.errors)")
     let expected = all.filter {
-      types.contains($0.type.rawValue) && $0.start.iso8601 >= since && $0.start.iso8601 < "2019-01-03T00:00:00Z"
+      types.contains($0.type.rawValue) && $0.start.iso8601 >= since && $0.start.iso8601 < until
     }
     #expect(!expected.isEmpty)
     let lines = outcome.output.split(separator: "\n").dropFirst().dropLast()

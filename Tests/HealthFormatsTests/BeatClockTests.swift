@@ -47,30 +47,6 @@ import Testing
     #expect(clock?.beats == "61@1;62@2;63@3")
   }
 
-  /// What was aligned can be printed as it was.
-  @Test(arguments: [
-    "61@20:14:07.68;62@20:14:08.40", "61@6:14:48.94 PM;62@6:14:49.00 PM", "61@6:14:48.94\u{202F}PM",
-    "61@11:59:59.50 AM;62@12:00:00.10 PM;63@12:00:01.00 PM", "61@11:59:59.50 PM;62@12:00:00.10 AM",
-    "61@00:20:37,80;62@00:20:38,05", "61@下午6:14:48.94", "61@上午11:59:59;62@下午12:00:00", "61@20.14.07,68",
-    "61@23:59:59.50;62@00:00:00.25", "61@9:05:01", "61@09:05:01",
-  ])
-  func alignedBeatsAreReprintedAsTheyWere(text: String) throws {
-    for start in ["2024-06-15T18:14:00Z", "2024-06-15T09:59:00Z", "2024-06-15T22:20:29Z", "2024-06-15T07:05:00Z"] {
-      guard let clock = try clock(text, start, nearest: 7200) else { continue }
-      let printed = BeatClock.printed(
-        clock.beats, start: try #require(Timestamp(iso8601: start)), offset: clock.offset, format: clock.format)
-      #expect(printed?.map { "\($0.bpm)@\($0.time)" }.joined(separator: ";") == text)
-    }
-  }
-
-  @Test(arguments: ["", "61", "61@x", "61@1e300"])
-  func beatsThatAreNoneAreNotPrinted(text: String) {
-    let start = Timestamp(seconds: 0)
-    #expect(BeatClock.printed(text, start: start, offset: 0, format: "20:14:07.68") == nil)
-    #expect(BeatClock.printed("61@1", start: start, offset: 0, format: text) == nil)
-    #expect(BeatClock.printed("61@1", start: Timestamp(microseconds: .max), offset: 1, format: "20:14:07") == nil)
-  }
-
   @Test func wordsThatNobodyKnowsLeaveTwoOffsetsOfWhichTheNearerIsTaken() throws {
     #expect(try clock("61@6:14:48 xx", "2024-06-15T16:14:30Z", nearest: 7200)?.offset == 7200)
     #expect(try clock("61@6:14:48 xx", "2024-06-15T16:14:30Z", nearest: -36000)?.offset == -36000)
@@ -111,7 +87,6 @@ import Testing
 
   @Test(arguments: [
     "2024-06-15 13:14:48 xx +0200", "2024-06-15 6:14:48 xx", "2024-06-31 6:14:48 PM", "2024-06-15 6:14 PM",
-    "2024-06-011111111111111111111111111111 20:55:07 -0500", "99999999999999999999-06-01 6:14:48 PM",
     "15-06-2024 6:14:48 PM", "2024-06-15 PM", "2024-06-15 6:14:48 PM +2500",
   ])
   func datesThatSayTooLittleAreNone(text: String) {

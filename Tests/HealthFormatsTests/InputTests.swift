@@ -79,8 +79,8 @@ import Testing
     let beside = try export.folder()
     #expect(beside.members.map(\.name) == ["export_cda.xml", "workout-routes/a.gpx"])
     #expect(try beside.source(of: beside.members[1]).prefix(100) == Array("<gpx/>".utf8))
-    let remark = try #require(try Reading(export).report.remarks.keys.first)
-    #expect(remark.hasPrefix("export_cda.xml"))
+    let remarks = try Reading(export).report.remarks.keys
+    #expect(remarks.contains { $0.hasPrefix("export_cda.xml") })
   }
 
   @Test func theClinicalDocumentAloneIsNamed() throws {

@@ -100,7 +100,7 @@ import Testing
         ExportText.record(
           children: beats(
             #"<InstantaneousBeatsPerMinute bpm="61" time="3:00:48.94 AM"/>"#
-              + #"<InstantaneousBeatsPerMinute bpm="62" time="3:00:49.5 AM"/>"#)),
+              + #"<InstantaneousBeatsPerMinute bpm="62" time="3:00:49.50 AM"/>"#)),
         ExportText.record(
           at: 1, children: beats(#"<InstantaneousBeatsPerMinute bpm="61" time="noon" new="1"/>"#))))
     #expect(

@@ -5,8 +5,11 @@ import Testing
 @testable import HealthFormats
 
 @Suite struct UnknownElementTests {
-  private func json(_ element: String, _ attributes: String = "{}", children: String = "") -> MetadataValue {
-    .string(#"{"attributes":\#(attributes),\#(children)"element":"\#(element)"}"#)
+  private func json(
+    _ element: String, _ attributes: String = "{}", children: String = "", in place: String? = nil
+  ) -> MetadataValue {
+    let end = place.map { #","in":"\#($0)""# } ?? ""
+    return .string(#"{"attributes":\#(attributes),\#(children)"element":"\#(element)"\#(end)}"#)
   }
 
   @Test func elementsOfTomorrowAreKeptAsJSON() throws {
@@ -51,9 +54,9 @@ import Testing
         "k": "v", "hpeer.attribute.MetadataEntry.k.x": "y",
         "hpeer.element.Future": json(
           "Future", #"{"a":"1"}"#, children: #""children":[{"attributes":{"b":"<"},"element":"Deep"}],"#),
-        "hpeer.element.Inner": json("Inner"),
+        "hpeer.element.Inner": json("Inner", in: "MetadataEntry.k"),
         "hpeer.element.MetadataEntry": json("MetadataEntry", #"{"value":"lone"}"#),
-        "hpeer.element.Odd": json("Odd"),
+        "hpeer.element.Odd": json("Odd", in: "HeartRateVariabilityMetadataList"),
       ])
     #expect(reading.samples[1].metadata.isEmpty)
     #expect(reading.report.skipped.isEmpty)
@@ -93,7 +96,7 @@ import Testing
     }
     #expect(
       workout.metadata == [
-        "hpeer.element.A": json("A"), "hpeer.element.C": json("C"),
+        "hpeer.element.A": json("A"), "hpeer.element.C": json("C", in: "WorkoutStatistics.t"),
         "hpeer.attribute.WorkoutStatistics.t.n": "2",
         "hpeer.element.WorkoutEvent": json("WorkoutEvent", #"{"date":"when"}"#),
         "hpeer.element.WorkoutStatistics": json("WorkoutStatistics", #"{"n":"3"}"#),
@@ -104,7 +107,7 @@ import Testing
     #expect(
       reading.samples.last?.metadata == [
         "hpeer.attribute.n": "5", "hpeer.element.E": json("E"), "hpeer.attribute.FileReference.n": "6",
-        "hpeer.element.F": json("F"),
+        "hpeer.element.F": json("F", in: "FileReference"),
       ])
     #expect(reading.report.skipped.isEmpty)
   }
@@ -121,12 +124,13 @@ import Testing
     #expect(
       reading.samples.map(\.metadata) == [
         [
-          "hpeer.attribute.n": "1", "hpeer.element.A": json("A"), "hpeer.element.B": json("B"),
+          "hpeer.attribute.n": "1", "hpeer.element.A": json("A"),
+          "hpeer.element.B": json("B", in: "SensitivityPoint.1.0"),
           "hpeer.attribute.SensitivityPoint.1.0.n": "2",
         ],
         [
-          "hpeer.attribute.n": "3", "hpeer.element.C": json("C"), "hpeer.element.D": json("D"),
-          "hpeer.element.E": json("E"), "hpeer.attribute.Attachment.n": "5",
+          "hpeer.attribute.n": "3", "hpeer.element.C": json("C"), "hpeer.element.D": json("D", in: "RightEye"),
+          "hpeer.element.E": json("E", in: "Attachment"), "hpeer.attribute.Attachment.n": "5",
         ],
         ["hpeer.attribute.n": "6", "hpeer.element.F": json("F")],
       ])

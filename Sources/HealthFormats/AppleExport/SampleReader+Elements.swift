@@ -42,7 +42,7 @@ extension SampleReader {
         return .leaf
       }
       guard name == .heartRateList else { return capture(name) }
-      if scanner.attributeCount > 0 { readBeatListAttributes() }
+      readBeatList()
       return .beats
     case .beats:
       guard name == .heartRateBeat else { return capture(name) }
@@ -66,8 +66,7 @@ extension SampleReader {
     case .correlation: return beginCorrelation()
     case .workout: return beginEntity(.workout)
     case .activitySummary:
-      readActivitySummary()
-      return .leaf
+      return readActivitySummary() ? .leaf : beginEntity(.other(name: names.text(of: name), identifier: nil))
     case .exportDate:
       readExportDate()
       return .leaf

@@ -11,7 +11,10 @@ extension SampleReader {
     guard var draft = entityDraft(kind, attributes, called: name) else { return .ignored }
     for index in attributes.others {
       let attribute = scanner.attribute(index)
-      let isStart = attributes.start == nil && (attribute.name == "dateIssued" || attribute.name == "receivedDate")
+      let isStart =
+        attributes.start == nil
+        && (attribute.name == "dateIssued" && name == "VisionPrescription"
+          || attribute.name == "receivedDate" && name == "ClinicalRecord")
       // What the sample says already is not said twice.
       if isStart, keys.date(decoded(attribute.value)) == draft.sample.start { continue }
       draft.attributes.append(decoded(attribute.name), decoded(attribute.value))
@@ -34,8 +37,7 @@ extension SampleReader {
       attributes.start ?? scanner.bytes(of: "dateIssued", among: attributes.others)
       ?? scanner.bytes(of: "receivedDate", among: attributes.others)
     let hasDate = hasStart.flatMap { keys.date(decoded($0)) } != nil
-    if case .other(let name, _) = kind, !hasDate, !["Audiogram", "VisionPrescription", "ClinicalRecord"].contains(name)
-    {
+    if case .other(let name, _) = kind, !hasDate {
       var draft = undatedDraft(name)
       for (name, bytes) in [
         ("sourceName", attributes.source), ("sourceVersion", attributes.version), ("device", attributes.device),
@@ -73,6 +75,8 @@ extension SampleReader {
     guard var draft = current.take(), let element = tree.popLast() else { return }
     report.elements[element.name, default: 0] += 1
     switch draft.kind {
+    // Without a date.
+    case .other where draft.hash == 0: readOther(element, into: &draft)
     case .workout: readWorkout(element.children, into: &draft)
     case .other("Audiogram", _): readAudiogram(element.children, into: &draft)
     case .other("VisionPrescription", _): readPrescription(element.children, into: &draft)
@@ -117,8 +121,11 @@ extension SampleReader {
       return nil
     }
     let value = attributes.take("value") ?? ""
-    keepRest(of: attributes, of: "MetadataEntry", prefix: "MetadataEntry.\(key).", in: &entries)
-    for child in element.children { keep(child, of: "MetadataEntry", in: &entries) }
+    if !attributes.isEmpty || !element.children.isEmpty {
+      let place = Self.place(ofEntry: key, value, after: entries)
+      keepRest(of: attributes, of: "MetadataEntry", prefix: "\(place).", in: &entries)
+      for child in element.children { keep(child, of: "MetadataEntry", at: place, in: &entries) }
+    }
     return (key, value)
   }
 

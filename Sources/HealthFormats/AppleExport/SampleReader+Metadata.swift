@@ -6,6 +6,7 @@ extension SampleReader {
   func attributeKey(_ name: String) -> String { "hpeer.attribute.\(name)" }
 
   mutating func readMetadataEntry() {
+    leafPlace = nil
     guard let (key, value) = metadataEntry() else {
       return append(metadata: unreadable(.metadataEntry, of: "MetadataEntry without a key"))
     }
@@ -42,33 +43,41 @@ extension SampleReader {
       }
     }
     guard let key else { return nil }
-    for index in others {
-      let attribute = scanner.attribute(index)
-      var entries: [(key: String, value: String)] = []
-      addUnknown(
-        "MetadataEntry.\(key.text).\(decoded(attribute.name))", decoded(attribute.value), of: "MetadataEntry",
-        to: &entries)
-      append(metadata: entries)
+    if !others.isEmpty || !scanner.isSelfClosing {
+      let earlier = (member ?? current)?.metadata ?? []
+      leafPlace = Self.place(ofEntry: key.text, value?.text ?? "", after: earlier)
     }
+    for index in others { addUnknown(attribute: index, of: "MetadataEntry", at: leafPlace ?? "") }
     if value == nil { remark("MetadataEntry without a value") }
     remark(key.defects.union(value?.defects ?? []))
     return (key.text, value?.text ?? "")
   }
 
-  /// It has none, as far as is known.
-  mutating func readBeatListAttributes() {
+  /// An attribute of an element that has no metadata itself.
+  private mutating func addUnknown(attribute index: Int, of element: String, at place: String) {
+    let attribute = scanner.attribute(index)
     var entries: [(key: String, value: String)] = []
-    for index in 0..<scanner.attributeCount {
-      let attribute = scanner.attribute(index)
-      addUnknown(
-        "HeartRateVariabilityMetadataList.\(decoded(attribute.name))", decoded(attribute.value),
-        of: "HeartRateVariabilityMetadataList", to: &entries)
-    }
+    addUnknown("\(place).\(decoded(attribute.name))", decoded(attribute.value), of: element, to: &entries)
     append(metadata: entries)
+  }
+
+  mutating func readBeatList() {
+    for index in 0..<scanner.attributeCount {
+      addUnknown(
+        attribute: index, of: "HeartRateVariabilityMetadataList", at: "HeartRateVariabilityMetadataList")
+    }
+  }
+
+  /// Of the beat that comes next.
+  private func placeOfBeat() -> String {
+    let beats = (member ?? current)?.beats ?? ""
+    return Self.place(
+      "InstantaneousBeatsPerMinute", beats.isEmpty ? 1 : beats.utf8.count { $0 == UInt8(ascii: ";") } + 2)
   }
 
   mutating func readBeat() throws {
     var (bpm, time) = ("", "")
+    leafPlace = scanner.isSelfClosing ? nil : placeOfBeat()
     for index in 0..<scanner.attributeCount {
       let attribute = scanner.attribute(index)
       if attribute.name == "bpm" {
@@ -76,11 +85,7 @@ extension SampleReader {
       } else if attribute.name == "time" {
         time = decoded(attribute.value)
       } else {
-        var entries: [(key: String, value: String)] = []
-        addUnknown(
-          "InstantaneousBeatsPerMinute.\(decoded(attribute.name))", decoded(attribute.value),
-          of: "InstantaneousBeatsPerMinute", to: &entries)
-        append(metadata: entries)
+        addUnknown(attribute: index, of: "InstantaneousBeatsPerMinute", at: placeOfBeat())
       }
     }
     let beat = "\(bpm)@\(time)"
@@ -106,8 +111,8 @@ extension SampleReader {
   }
 
   /// Beats with their times in seconds after the record's start, and what it takes to print them again as they were:
-  /// the offset of the clock on the wall and the first time that it showed. Those that fit to no clock are kept as they
-  /// came.
+  /// the offset of the clock on the wall and the first time that it showed. Those that fit to no clock, or that this
+  /// would not print again as they were, are kept as they came.
   private mutating func addBeats(to draft: inout Draft) {
     let nearest = Int(keys.dates.offset ?? 0)
     guard let clock = BeatClock(draft.beats, start: draft.sample.start, end: draft.sample.end, nearest: nearest) else {
@@ -118,6 +123,9 @@ extension SampleReader {
     draft.metadata.append(("hpeer.beatsPerMinute", clock.beats))
     draft.metadata.append(("hpeer.beatsUTCOffset", String(clock.offset)))
     draft.metadata.append(("hpeer.beatsFormat", clock.format))
+    if clock.printed(start: draft.sample.start) != draft.beats {
+      draft.metadata.append(("hpeer.beatsPerMinute.wallClock", draft.beats))
+    }
   }
 
   /// Entries as metadata. An entry that says the same twice is one; another value under the same key becomes `key#2`.

@@ -44,18 +44,19 @@ extension SampleReader {
     }
   }
 
-  mutating func readActivitySummary() {
+  /// False for one that says no day, which is an element like any other.
+  mutating func readActivitySummary() -> Bool {
     var attributes: [String: String] = [:]
     forEachAttribute { reader, name, value in
       if attributes[name] == nil { attributes[name] = value } else { reader.remark("attribute given twice") }
     }
     guard let day = attributes.removeValue(forKey: "dateComponents") else {
-      skip("ActivitySummary without dateComponents")
-      return
+      remark("ActivitySummary without dateComponents")
+      return false
     }
     guard let start = Timestamp(iso8601: day), start.seconds % 86_400 == 0 else {
-      skip("ActivitySummary with unreadable dateComponents")
-      return
+      remark("ActivitySummary with unreadable dateComponents")
+      return false
     }
     report.elements["ActivitySummary", default: 0] += 1
     emit(
@@ -63,6 +64,7 @@ extension SampleReader {
         uuid: Self.noIdentity, type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
         created: report.exportDate, source: health,
         payload: .activitySummary(ActivitySummary(date: day, attributes: attributes))))
+    return true
   }
 
   private mutating func forEachAttribute(_ body: (inout SampleReader, String, String) -> Void) {

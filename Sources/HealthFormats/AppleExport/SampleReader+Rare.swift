@@ -10,7 +10,9 @@ extension SampleReader {
       case "MetadataEntry":
         if let entry = entry(child, keepingIn: &draft.metadata) { draft.metadata.append(entry) }
       case "SensitivityPoint":
-        if let point = sensitivityPoint(child, keepingIn: &draft.metadata) { audiogram.points.append(point) }
+        if let point = sensitivityPoint(child, after: audiogram.points, keepingIn: &draft.metadata) {
+          audiogram.points.append(point)
+        }
       default: keep(child, of: "Audiogram", in: &draft.metadata)
       }
     }
@@ -18,7 +20,7 @@ extension SampleReader {
   }
 
   private mutating func sensitivityPoint(
-    _ element: RawElement, keepingIn entries: inout [(key: String, value: String)]
+    _ element: RawElement, after earlier: [SensitivityPoint], keepingIn entries: inout [(key: String, value: String)]
   ) -> SensitivityPoint? {
     var attributes = element.attributes
     guard let frequency = takeNumber("frequencyValue", &attributes) else {
@@ -29,8 +31,10 @@ extension SampleReader {
     var point = SensitivityPoint(frequency: Quantity(frequency, unit))
     point.left = ear("leftEar", &attributes)
     point.right = ear("rightEar", &attributes)
-    keepRest(of: attributes, of: "SensitivityPoint", prefix: "SensitivityPoint.\(frequency).", in: &entries)
-    for child in element.children { keep(child, of: "SensitivityPoint", in: &entries) }
+    let number = earlier.count { $0.frequency.value == frequency } + 1
+    let place = Self.place("SensitivityPoint.\(frequency)", number)
+    keepRest(of: attributes, of: "SensitivityPoint", prefix: "\(place).", in: &entries)
+    for child in element.children { keep(child, of: "SensitivityPoint", at: place, in: &entries) }
     return point
   }
 
@@ -63,8 +67,9 @@ extension SampleReader {
       case "Attachment":
         var attributes = child.attributes
         prescription.attachments.append(attachment(attributes.take("identifier")))
-        keepRest(of: attributes, of: "Attachment", prefix: "Attachment.", in: &draft.metadata)
-        for inner in child.children { keep(inner, of: "Attachment", in: &draft.metadata) }
+        let place = Self.place("Attachment", prescription.attachments.count)
+        keepRest(of: attributes, of: "Attachment", prefix: "\(place).", in: &draft.metadata)
+        for inner in child.children { keep(inner, of: "Attachment", at: place, in: &draft.metadata) }
       default: keep(child, of: "VisionPrescription", in: &draft.metadata)
       }
     }
@@ -81,7 +86,7 @@ extension SampleReader {
       eye[name] = Quantity(value, attributes.take(name + "Unit") ?? "")
     }
     keepRest(of: attributes, of: element.name, prefix: "\(element.name).", in: &entries)
-    for child in element.children { keep(child, of: element.name, in: &entries) }
+    for child in element.children { keep(child, of: element.name, at: element.name, in: &entries) }
     return eye
   }
 

@@ -13,15 +13,23 @@ extension SampleReader {
   mutating func beginRoute(in workout: Draft) -> RouteDraft {
     let attributes = CommonAttributes(scanner)
     var draft: Draft
-    if attributes.start != nil, let own = self.draft(Self.routeKind, attributes, called: "WorkoutRoute") {
+    if let start = attributes.start, keys.date(decoded(start)) != nil,
+      let own = self.draft(Self.routeKind, attributes, called: "WorkoutRoute")
+    {
       draft = own
     } else {
       remark("WorkoutRoute without a startDate")
       var sample = workout.sample
       sample.metadata = [:]
-      sample.device = nil
+      sample.device = attributes.device.flatMap { texts.device($0).device }
       draft = Draft(kind: Self.routeKind, hash: workout.hash, sample: sample)
       if let name = attributes.source.map({ decoded($0) }) { draft.sample.source = Source(name: name) }
+      if let version = attributes.version { draft.sample.source.version = texts.version(version).text }
+      for (name, bytes) in [
+        ("startDate", attributes.start), ("endDate", attributes.end), ("creationDate", attributes.created),
+      ] {
+        if let bytes { addUnknown(name, decoded(bytes), of: "WorkoutRoute", to: &draft.metadata) }
+      }
     }
     if draft.sample.source.name.isEmpty { draft.sample.source = workout.sample.source }
     draft.sample.type = .workoutRoute
@@ -39,6 +47,7 @@ extension SampleReader {
   ///
   /// - Parameter route: its index in ``routes``.
   mutating func readLocation(into route: Int) -> Bool {
+    leafPlace = nil
     var values: [String: Bytes] = [:]
     for index in 0..<scanner.attributeCount {
       let attribute = scanner.attribute(index)
@@ -102,12 +111,16 @@ extension SampleReader {
 
   private mutating func readFileReference(_ element: RawElement, into paths: inout [String], _ draft: inout Draft) {
     var attributes = element.attributes
-    if let path = attributes.take("path"), !paths.contains(path) {
-      // Each is a file to be read.
-      if paths.count < 100 { paths.append(path) } else { keep(element, of: "WorkoutRoute", in: &draft.metadata) }
+    guard let path = attributes.take("path") else {
+      return keep(element, of: "WorkoutRoute", in: &draft.metadata)
     }
-    keepRest(of: attributes, of: "FileReference", prefix: "FileReference.", in: &draft.metadata)
-    for child in element.children { keep(child, of: "FileReference", in: &draft.metadata) }
+    if paths.contains(path) { return }
+    // Each is a file to be read.
+    guard paths.count < 100 else { return keep(element, of: "WorkoutRoute", in: &draft.metadata) }
+    paths.append(path)
+    let place = Self.place("FileReference", paths.count)
+    keepRest(of: attributes, of: "FileReference", prefix: "\(place).", in: &draft.metadata)
+    for child in element.children { keep(child, of: "FileReference", at: place, in: &draft.metadata) }
   }
 
   /// The points of a file; `nil`, and remarked, where there are none to be had.

@@ -1,7 +1,9 @@
 import HealthModel
 
 /// Elements that nothing understands are kept as the text of JSON, `{"element":…,"attributes":{…},"children":[…]}`, in
-/// the metadata of what they are in.
+/// the metadata of what they are in. One in an element that has no metadata is with that one's parent, and has the place
+/// in `in`: `MetadataEntry.HKTimeZone`, `WorkoutStatistics.HKQuantityTypeIdentifierHeartRate`, `Attachment#2`. Attributes
+/// of such elements are `hpeer.attribute.`, the place, a full stop, and the name.
 extension SampleReader {
   /// More elements than this in an unknown one are not kept.
   private var maximumCaptured: Int { 10_000 }
@@ -28,9 +30,16 @@ extension SampleReader {
       return
     }
     // Its frame has been taken from the stack, so that the last one is its parent.
-    let parent = stack.frames.last.map { names.text(of: $0.name) } ?? ""
+    let frame = stack.frames.last
+    let parent = frame.map { names.text(of: $0.name) } ?? ""
+    let place: String? =
+      switch frame?.role {
+      case .beats: parent
+      case .leaf: leafPlace
+      default: nil
+      }
     var entries: [(key: String, value: String)] = []
-    keep(element, of: parent, in: &entries)
+    keep(element, of: parent, at: place, in: &entries)
     if member != nil { member?.metadata += entries } else { current?.metadata += entries }
   }
 
@@ -45,16 +54,36 @@ extension SampleReader {
   }
 
   /// Keeps an element that the model has no place for.
+  ///
+  /// - Parameter place: of the element that it is in, where that is not the one whose metadata it becomes.
   mutating func keep(
-    _ element: RawElement, of parent: String, in entries: inout [(key: String, value: String)]
+    _ element: RawElement, of parent: String, at place: String? = nil,
+    in entries: inout [(key: String, value: String)]
   ) {
     let name = "\(parent)/\(element.name)"
-    guard let text = try? CanonicalJSON.encode(json(element)), text.utf8.count <= maximumKept.one,
+    var object = json(element)
+    if let place, case .object(var members) = object {
+      members["in"] = .string(place)
+      object = .object(members)
+    }
+    guard let text = try? CanonicalJSON.encode(object), text.utf8.count <= maximumKept.one,
       keptBytes + text.utf8.count <= maximumKept.all
     else { return skip("\(name) is unknown and too large to be kept") }
     keptBytes += text.utf8.count
     remark("\(name) is unknown")
     entries.append((elementKey(element.name), text))
+  }
+
+  /// The name of the `number`th element like this in another.
+  static func place(_ name: String, _ number: Int) -> String { number > 1 ? "\(name)#\(number)" : name }
+
+  /// The place of a `MetadataEntry` after those in `entries`, numbered as ``metadata(_:)`` numbers keys.
+  static func place(
+    ofEntry key: String, _ value: String, after entries: [(key: String, value: String)]
+  ) -> String {
+    var values: [String] = []
+    for entry in entries where entry.key == key && !values.contains(entry.value) { values.append(entry.value) }
+    return place("MetadataEntry.\(key)", (values.firstIndex(of: value) ?? values.count) + 1)
   }
 
   func json(_ element: RawElement) -> JSONValue {

@@ -25,7 +25,9 @@ extension SampleReader {
       case "WorkoutEvent":
         if let event = event(child, keepingIn: &draft.metadata) { workout.events.append(event) }
       case "WorkoutStatistics":
-        if let statistics = statistics(child, keepingIn: &draft.metadata) { workout.statistics.append(statistics) }
+        if let statistics = statistics(child, after: workout.statistics, keepingIn: &draft.metadata) {
+          workout.statistics.append(statistics)
+        }
       case "WorkoutActivity":
         if let activity = activity(child, keepingIn: &draft.metadata) { workout.activities.append(activity) }
       // A sample of its own.
@@ -60,7 +62,8 @@ extension SampleReader {
   }
 
   private mutating func statistics(
-    _ element: RawElement, keepingIn entries: inout [(key: String, value: String)]
+    _ element: RawElement, after earlier: [WorkoutStatistics],
+    keepingIn entries: inout [(key: String, value: String)]
   ) -> WorkoutStatistics? {
     var attributes = element.attributes
     guard let type = attributes.take("type") else {
@@ -77,10 +80,9 @@ extension SampleReader {
     statistics.maximum = takeNumber("maximum", &attributes)
     statistics.sum = takeNumber("sum", &attributes)
     statistics.unit = attributes.take("unit")
-    var rest: [(key: String, value: String)] = []
-    keepRest(of: attributes, of: "WorkoutStatistics", prefix: "WorkoutStatistics.\(type).", in: &rest)
-    entries += rest
-    for child in element.children { keep(child, of: "WorkoutStatistics", in: &entries) }
+    let place = Self.place("WorkoutStatistics.\(type)", earlier.count { $0.type == statistics.type } + 1)
+    keepRest(of: attributes, of: "WorkoutStatistics", prefix: "\(place).", in: &entries)
+    for child in element.children { keep(child, of: "WorkoutStatistics", at: place, in: &entries) }
     return statistics
   }
 
@@ -105,7 +107,9 @@ extension SampleReader {
       case "WorkoutEvent":
         if let event = event(child, keepingIn: &entries) { activity.events.append(event) }
       case "WorkoutStatistics":
-        if let statistics = statistics(child, keepingIn: &entries) { activity.statistics.append(statistics) }
+        if let statistics = statistics(child, after: activity.statistics, keepingIn: &entries) {
+          activity.statistics.append(statistics)
+        }
       default: keep(child, of: "WorkoutActivity", in: &entries)
       }
     }

@@ -30,6 +30,8 @@ struct SampleReader: ~Copyable {
   /// Unknown elements that are open, in a record or correlation.
   var captured: [RawElement] = []
   var capturedCount = 0
+  /// Of the entry or beat that is open.
+  var leafPlace: String?
   /// Of the unknown elements that the sample keeps.
   var keptBytes = 0
   let sideFiles: SideFiles

@@ -1,66 +1,68 @@
 import HealthModel
 
-/// `Audiogram`, `VisionPrescription` and `ClinicalRecord`.
+/// `Audiogram`, `VisionPrescription` and `ClinicalRecord`. Files beside the XML are named, not written.
 extension AppleExportWriter {
-  mutating func audiogram(_ audiogram: Audiogram, of sample: Sample) {
+  mutating func audiogram(_ sample: Sample) {
+    guard case .audiogram(let audiogram) = sample.payload else { return }
     var kept = KeptMetadata(sample.metadata, text)
     output.start("Audiogram")
     output.attribute("type", sample.type.rawValue)
     source(of: sample)
     dates(of: sample, &kept)
-    attributes(kept)
-    entries(kept)
+    attributes(&kept)
+    entries(&kept)
+    var numbers: [Double: Int] = [:]
     for point in audiogram.points {
+      let frequency = point.frequency.value
+      numbers[frequency, default: 0] += 1
       output.start("SensitivityPoint")
-      quantity(point.frequency, "frequencyValue", "frequencyUnit")
-      ear(point.left, "leftEar")
-      ear(point.right, "rightEar")
-      nested("SensitivityPoint.\(point.frequency.value)", kept)
+      quantity("frequencyValue", "frequencyUnit", point.frequency)
+      ear("leftEar", point.left)
+      ear("rightEar", point.right)
+      unknown(at: SampleReader.place("SensitivityPoint.\(frequency)", numbers[frequency] ?? 1), &kept)
       output.end()
     }
-    output.end()
+    finish(&kept)
   }
 
-  private mutating func ear(_ ear: EarSensitivity?, _ side: String) {
+  private mutating func ear(_ side: String, _ ear: EarSensitivity?) {
     guard let ear else { return }
-    quantity(ear.threshold, "\(side)Value", "\(side)Unit")
+    quantity("\(side)Value", "\(side)Unit", ear.threshold)
     output.attribute("\(side)Masked", ear.masked.map { $0 ? "1" : "0" })
     output.attribute("\(side)ClampingRangeLowerBound", ear.lowerBound.map { text.number($0) })
     output.attribute("\(side)ClampingRangeUpperBound", ear.upperBound.map { text.number($0) })
   }
 
-  private mutating func quantity(_ quantity: Quantity?, _ value: String, _ unit: String) {
+  private mutating func quantity(_ name: String, _ unitName: String, _ quantity: Quantity?) {
     guard let quantity else { return }
-    output.attribute(value, text.number(quantity.value))
-    output.attribute(unit, quantity.unit.isEmpty ? nil : quantity.unit)
+    output.attribute(name, text.number(quantity.value))
+    output.attribute(unitName, quantity.unit.isEmpty ? nil : quantity.unit)
   }
 
-  mutating func prescription(_ prescription: VisionPrescription, of sample: Sample) {
-    let kept = KeptMetadata(sample.metadata, text)
+  mutating func prescription(_ sample: Sample) {
+    guard case .visionPrescription(let prescription) = sample.payload else { return }
+    var kept = KeptMetadata(sample.metadata, text)
     output.start("VisionPrescription")
     output.attribute("type", sample.type.rawValue)
-    output.attribute("dateIssued", text.date(sample.start))
-    output.attribute("expirationDate", prescription.expires.map { text.date($0) })
+    // What has a date of issue that is not the start has both.
+    let issued = kept.take(attribute: "dateIssued")
+    output.attribute("dateIssued", issued ?? text.date(sample.start))
+    output.attribute(
+      "expirationDate", kept.take(attribute: "expirationDate") ?? prescription.expires.map { text.date($0) })
     output.attribute("brand", prescription.brand)
-    if !sample.source.name.isEmpty { source(of: sample) }
-    attributes(kept)
-    for (name, eye) in [("RightEye", prescription.right), ("LeftEye", prescription.left)] {
-      guard let eye else { continue }
-      output.start(name)
-      let names =
-        Self.eyeAttributes.filter { eye[$0] != nil } + eye.keys.filter { !Self.eyeAttributes.contains($0) }.sorted()
-      for name in names where XMLOutput.isName(name) { quantity(eye[name], name, name + "Unit") }
-      nested(name, kept)
-      output.end()
-    }
-    for attachment in prescription.attachments {
+    if sample.source != Source(name: "") || sample.device != nil { source(of: sample) }
+    dates(of: sample, &kept, hasStart: issued != nil)
+    attributes(&kept)
+    eye("RightEye", prescription.right, &kept)
+    eye("LeftEye", prescription.left, &kept)
+    for (index, attachment) in prescription.attachments.enumerated() {
       output.start("Attachment")
       output.attribute("identifier", attachment.identifier)
-      nested("Attachment", kept)
+      unknown(at: SampleReader.place("Attachment", index + 1), &kept)
       output.end()
     }
-    entries(kept)
-    output.end()
+    entries(&kept)
+    finish(&kept)
   }
 
   private static let eyeAttributes = [
@@ -68,19 +70,31 @@ extension AppleExportWriter {
     "diameter",
   ]
 
-  /// Its resource is a file beside the XML.
-  mutating func clinicalRecord(_ record: ClinicalRecord, of sample: Sample) {
-    let kept = KeptMetadata(sample.metadata, text)
+  private mutating func eye(_ name: String, _ eye: [String: Quantity]?, _ kept: inout KeptMetadata) {
+    guard let eye else { return }
+    output.start(name)
+    let others = eye.keys.filter { !Self.eyeAttributes.contains($0) && XMLOutput.isName($0) }.sorted()
+    for attribute in Self.eyeAttributes + others { quantity(attribute, attribute + "Unit", eye[attribute]) }
+    unknown(at: name, &kept)
+    output.end()
+  }
+
+  mutating func clinicalRecord(_ sample: Sample) {
+    guard case .clinicalRecord(let record) = sample.payload else { return }
+    var kept = KeptMetadata(sample.metadata, text)
     output.start("ClinicalRecord")
     output.attribute("type", sample.type.rawValue)
     output.attribute("identifier", record.identifier)
     source(of: sample)
     output.attribute("sourceURL", record.sourceURL)
     output.attribute("fhirVersion", record.fhirVersion)
-    output.attribute("receivedDate", text.date(record.received ?? sample.start))
+    let received = kept.take(attribute: "receivedDate")
+    output.attribute("receivedDate", received ?? text.date(record.received ?? sample.start))
     output.attribute("resourceFilePath", record.path)
-    attributes(kept)
-    entries(kept)
-    output.end()
+    let isOwnStart = received != nil || record.received.map { text.date($0) != text.date(sample.start) } == true
+    dates(of: sample, &kept, hasStart: isOwnStart)
+    attributes(&kept)
+    entries(&kept)
+    finish(&kept)
   }
 }

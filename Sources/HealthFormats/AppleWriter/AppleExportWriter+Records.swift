@@ -21,10 +21,10 @@ extension AppleExportWriter {
     output.attribute("unit", unit ?? kept.take(attribute: "unit"))
     dates(of: sample, &kept)
     output.attribute("value", value)
-    attributes(kept)
-    entries(kept)
-    beats(kept, of: sample)
-    output.end()
+    attributes(&kept)
+    entries(&kept)
+    beats(&kept, start: sample.start)
+    finish(&kept)
   }
 
   mutating func correlation(_ sample: Sample, members: [Sample]) {
@@ -33,10 +33,10 @@ extension AppleExportWriter {
     output.attribute("type", sample.type.rawValue)
     source(of: sample)
     dates(of: sample, &kept)
-    attributes(kept)
-    entries(kept)
+    attributes(&kept)
+    entries(&kept)
     for member in members { record(member) }
-    output.end()
+    finish(&kept)
   }
 
   // MARK: Shared
@@ -49,46 +49,88 @@ extension AppleExportWriter {
   }
 
   /// `creationDate`, `startDate` and `endDate`; a date that could not be read as it was.
-  mutating func dates(of sample: Sample, _ kept: inout KeptMetadata) {
+  ///
+  /// - Parameter hasStart: false for an element that names its start otherwise, and its end only if it is another.
+  mutating func dates(of sample: Sample, _ kept: inout KeptMetadata, hasStart: Bool = true) {
     output.attribute("creationDate", kept.take(attribute: "creationDate") ?? sample.created.map { text.date($0) })
-    output.attribute("startDate", text.date(sample.start))
-    output.attribute("endDate", kept.take(attribute: "endDate") ?? text.date(sample.end))
+    let start = kept.take(attribute: "startDate") ?? (hasStart ? text.date(sample.start) : nil)
+    output.attribute("startDate", start)
+    let end = kept.take(attribute: "endDate") ?? (hasStart || sample.end != sample.start ? text.date(sample.end) : nil)
+    output.attribute("endDate", end)
   }
 
-  mutating func attributes(_ kept: KeptMetadata) {
-    for (name, value) in kept.attributes { output.attribute(name, value) }
+  /// Attributes that the model has no place for. Comes right after the known ones.
+  mutating func attributes(_ kept: inout KeptMetadata) {
+    for (name, value) in kept.takeAttributes() where !output.attribute(other: name, value) {
+      kept.giveBack(attribute: name, value)
+    }
   }
 
-  /// Its entries, and elements that nothing understood.
-  mutating func entries(_ kept: KeptMetadata) {
-    for (key, value) in kept.entries {
+  mutating func entries(_ kept: inout KeptMetadata) {
+    for entry in kept.entries {
+      output.start("MetadataEntry")
+      output.attribute("key", entry.key)
+      output.attribute("value", entry.value)
+      if kept.hasPlaces { unknown(at: entry.place, &kept) }
+      output.end()
+    }
+  }
+
+  /// What an element that has no metadata held and the model has no place for. Comes right after its known attributes.
+  mutating func unknown(at place: String, _ kept: inout KeptMetadata) {
+    let (attributes, elements) = kept.take(at: place)
+    for (name, value) in attributes where !output.attribute(other: name, value) {
+      kept.giveBack(attribute: "\(place).\(name)", value)
+    }
+    for element in elements { write(element) }
+  }
+
+  /// The last of an element: what is left of its metadata.
+  mutating func finish(_ kept: inout KeptMetadata) {
+    for element in kept.takeElements() { write(element) }
+    for (key, value) in kept.takeRest() {
       output.start("MetadataEntry")
       output.attribute("key", key)
       output.attribute("value", value)
-      nested("MetadataEntry.\(key)", kept)
-      output.end()
-    }
-    for element in kept.elements { write(element) }
-  }
-
-  /// The attributes of an element within the one that keeps its metadata.
-  mutating func nested(_ element: String, _ kept: KeptMetadata) {
-    for (name, value) in kept.nested[element] ?? [] where XMLOutput.isName(name) { output.attribute(name, value) }
-  }
-
-  /// The list of heart beats, from `bpm@seconds;…`, as the clock on the wall showed them.
-  private mutating func beats(_ kept: KeptMetadata, of sample: Sample) {
-    guard let beats = kept.beats else { return }
-    output.start("HeartRateVariabilityMetadataList")
-    for (index, beat) in beats.split(separator: ";", omittingEmptySubsequences: false).enumerated() {
-      let parts = beat.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-      let time = parts.count > 1 ? String(parts[1]) : ""
-      output.start("InstantaneousBeatsPerMinute")
-      output.attribute("bpm", String(parts[0]))
-      output.attribute("time", kept.clock?.text(of: time, after: sample.start) ?? time)
-      if index == 0 { nested("InstantaneousBeatsPerMinute", kept) }
       output.end()
     }
     output.end()
+  }
+
+  mutating func write(_ element: ForeignElement) {
+    output.start(element.name)
+    for (name, value) in element.attributes.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
+      output.attribute(name, value)
+    }
+    for child in element.children { write(child) }
+    output.end()
+  }
+
+  // MARK: Heart beats
+
+  private mutating func beats(_ kept: inout KeptMetadata, start: Timestamp) {
+    let list = "HeartRateVariabilityMetadataList"
+    let beats = beats(kept.beats, start: start)
+    guard beats != nil || kept.contains(place: list) else { return }
+    output.start(list)
+    unknown(at: list, &kept)
+    for (index, beat) in (beats ?? "").split(separator: ";").enumerated() {
+      let parts = beat.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+      output.start("InstantaneousBeatsPerMinute")
+      output.attribute("bpm", String(parts[0]))
+      output.attribute("time", parts.count > 1 ? String(parts[1]) : "")
+      if kept.hasPlaces { unknown(at: SampleReader.place("InstantaneousBeatsPerMinute", index + 1), &kept) }
+      output.end()
+    }
+    output.end()
+  }
+
+  /// `bpm@time;…` with the times of the wall clock.
+  private func beats(_ beats: KeptMetadata.Beats, start: Timestamp) -> String? {
+    if let wallClock = beats.wallClock { return wallClock }
+    guard let aligned = beats.aligned, let format = beats.format, let offset = beats.offset else {
+      return beats.aligned
+    }
+    return BeatClock(beats: aligned, offset: offset, format: format).printed(start: start) ?? aligned
   }
 }

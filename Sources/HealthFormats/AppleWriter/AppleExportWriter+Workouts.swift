@@ -1,9 +1,12 @@
 import HealthModel
 
-/// `Workout` with its events, statistics, activities and routes.
+/// `Workout` with its events, statistics and activities.
 extension AppleExportWriter {
-  mutating func workout(_ sample: Sample, routes: [Sample]) {
-    guard case .workout(let workout) = sample.payload else { return }
+  /// Writes a workout, to which ``append(route:)`` adds routes until ``endWorkout()``.
+  ///
+  /// - Returns: false, and nothing written, for a sample that is no workout.
+  public mutating func beginWorkout(_ sample: Sample) -> Bool {
+    guard case .workout(let workout) = sample.payload else { return false }
     var kept = KeptMetadata(sample.metadata, text)
     output.start("Workout")
     output.attribute("workoutActivityType", workout.activityType.exported)
@@ -17,54 +20,20 @@ extension AppleExportWriter {
     }
     source(of: sample)
     dates(of: sample, &kept)
-    attributes(kept)
-    entries(kept)
+    attributes(&kept)
+    entries(&kept)
     for event in workout.events { self.event(event) }
     for activity in workout.activities { self.activity(activity) }
-    for statistics in workout.statistics { self.statistics(statistics, kept) }
-    // A long route comes in parts.
-    var parts: [Sample] = []
-    for route in routes.sorted(by: { ($0.start, $0.uuid.uuidString) < ($1.start, $1.uuid.uuidString) }) {
-      let isPart = parts.contains { $0.start == route.start && $0.end == route.end && $0.path == route.path }
-      if isPart, route.path != nil { continue }
-      parts.append(route)
-      self.route(route)
-    }
-    output.end()
+    statistics(workout.statistics, &kept)
+    openWorkout = kept
+    return true
   }
 
-  /// Its points are in the file that it names, or else here.
-  private mutating func route(_ sample: Sample) {
-    guard case .workoutRoute(let route) = sample.payload else { return }
-    var kept = KeptMetadata(sample.metadata, text)
-    output.start("WorkoutRoute")
-    source(of: sample)
-    dates(of: sample, &kept)
-    attributes(kept)
-    entries(kept)
-    for path in route.path?.split(separator: "\n") ?? [] {
-      output.start("FileReference")
-      output.attribute("path", String(path))
-      nested("FileReference", kept)
-      output.end()
-    }
-    if route.path == nil { for point in route.points { location(point, of: sample) } }
-    output.end()
-  }
-
-  private mutating func location(_ point: RoutePoint, of sample: Sample) {
-    output.start("Location")
-    if let time = point.time, abs(time) < 1e9 {
-      let instant = sample.start.microseconds.addingReportingOverflow(Int64((time * 1_000_000).rounded()))
-      if !instant.overflow { output.attribute("date", text.date(Timestamp(microseconds: instant.partialValue))) }
-    }
-    let fields = [
-      ("latitude", point.latitude), ("longitude", point.longitude), ("altitude", point.elevation),
-      ("horizontalAccuracy", point.horizontalAccuracy), ("verticalAccuracy", point.verticalAccuracy),
-      ("course", point.course), ("speed", point.speed),
-    ]
-    for (name, value) in fields { output.attribute(name, value.map { text.number($0) }) }
-    output.end()
+  /// Ends the workout that was begun last.
+  public mutating func endWorkout() {
+    endRoute()
+    guard var kept = openWorkout.take() else { return }
+    finish(&kept)
   }
 
   private mutating func event(_ event: WorkoutEvent) {
@@ -73,9 +42,9 @@ extension AppleExportWriter {
     output.attribute("type", event.type)
     output.attribute("date", text.date(event.date))
     duration(event.duration, &kept)
-    attributes(kept)
-    entries(kept)
-    output.end()
+    attributes(&kept)
+    entries(&kept)
+    finish(&kept)
   }
 
   private mutating func activity(_ activity: WorkoutActivity) {
@@ -85,14 +54,25 @@ extension AppleExportWriter {
     output.attribute("startDate", text.date(activity.start))
     output.attribute("endDate", kept.take(attribute: "endDate") ?? activity.end.map { text.date($0) })
     duration(activity.duration, &kept)
-    attributes(kept)
-    entries(kept)
+    attributes(&kept)
+    entries(&kept)
     for event in activity.events { self.event(event) }
-    for statistics in activity.statistics { self.statistics(statistics, kept) }
-    output.end()
+    statistics(activity.statistics, &kept)
+    finish(&kept)
   }
 
-  private mutating func statistics(_ statistics: WorkoutStatistics, _ kept: KeptMetadata) {
+  private mutating func statistics(_ all: [WorkoutStatistics], _ kept: inout KeptMetadata) {
+    var numbers: [SampleType: Int] = [:]
+    for statistics in all {
+      numbers[statistics.type, default: 0] += 1
+      let place = SampleReader.place("WorkoutStatistics.\(statistics.type.rawValue)", numbers[statistics.type] ?? 1)
+      self.statistics(statistics, at: place, &kept)
+    }
+  }
+
+  private mutating func statistics(
+    _ statistics: WorkoutStatistics, at place: String, _ kept: inout KeptMetadata
+  ) {
     output.start("WorkoutStatistics")
     output.attribute("type", statistics.type.rawValue)
     output.attribute("startDate", statistics.start.map { text.date($0) })
@@ -102,7 +82,7 @@ extension AppleExportWriter {
     output.attribute("maximum", statistics.maximum.map { text.number($0) })
     output.attribute("sum", statistics.sum.map { text.number($0) })
     output.attribute("unit", statistics.unit)
-    nested("WorkoutStatistics.\(statistics.type.rawValue)", kept)
+    unknown(at: place, &kept)
     output.end()
   }
 
@@ -111,11 +91,5 @@ extension AppleExportWriter {
     let (raw, unit) = (kept.take(attribute: "duration"), kept.take(attribute: "durationUnit"))
     output.attribute("duration", raw ?? seconds.map { text.number($0 / 60) })
     output.attribute("durationUnit", unit ?? (seconds == nil ? nil : "min"))
-  }
-}
-
-extension Sample {
-  fileprivate var path: String? {
-    if case .workoutRoute(let route) = payload { route.path } else { nil }
   }
 }

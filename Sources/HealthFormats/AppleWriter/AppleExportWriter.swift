@@ -9,7 +9,7 @@ public struct AppleExportWriter {
   /// Where the elements of a type belong in the file.
   public enum Section: Int, Sendable, CaseIterable {
     case characteristics, records, correlations, others, workouts, activitySummaries
-    /// In their workouts.
+    /// In the elements of their workouts.
     case routes
     /// Apple's export has no element for these.
     case none
@@ -19,6 +19,9 @@ public struct AppleExportWriter {
   private let exportDate: Timestamp
   private let locale: String
   var output = XMLOutput()
+  /// The metadata of the workout that is being written.
+  var openWorkout: KeptMetadata?
+  var openRoute: OpenRoute?
 
   /// - Parameters:
   ///   - exportDate: when the export was made.
@@ -38,11 +41,20 @@ public struct AppleExportWriter {
     case .workout: .workouts
     case .activitySummary: .activitySummaries
     case .audiogram, .visionPrescription, .clinicalRecord: .others
-    case .workoutRoute(let route): route.workout == nil ? .none : .routes
-    // A file of its own beside the XML.
+    case .workoutRoute: .routes
     case .electrocardiogram: .none
     case .unknown(let kind, let content):
       kind == "record" ? .records : ForeignElement(kind, content) == nil ? .none : .others
+    }
+  }
+
+  /// Whether Apple's export keeps a part of `sample` in a file beside the XML.
+  public static func hasMore(_ sample: Sample) -> Bool {
+    switch sample.payload {
+    case .workoutRoute(let route): route.path != nil && !route.points.isEmpty
+    case .clinicalRecord(let record): record.resource != nil
+    case .visionPrescription(let prescription): prescription.attachments.contains { $0.content != nil }
+    default: false
     }
   }
 
@@ -82,12 +94,21 @@ public struct AppleExportWriter {
     switch Self.section(of: sample) {
     case .records: record(sample)
     case .correlations: correlation(sample, members: related)
-    case .workouts: workout(sample, routes: related)
+    case .workouts:
+      guard beginWorkout(sample) else { return false }
+      for route in related { append(route: route) }
+      endWorkout()
     case .activitySummaries: activitySummary(sample)
-    case .others: other(sample)
-    // Of which `Me` holds all, or their workouts.
-    case .characteristics, .routes: return true
-    case .none: return false
+    case .others:
+      switch sample.payload {
+      case .audiogram: audiogram(sample)
+      case .visionPrescription: prescription(sample)
+      case .clinicalRecord: clinicalRecord(sample)
+      default: other(sample)
+      }
+    // Of which `Me` holds all.
+    case .characteristics: return true
+    case .routes, .none: return false
     }
     return true
   }

@@ -2,68 +2,126 @@ import HealthModel
 
 /// Metadata, divided into what the export printed as such and what the import kept there for want of a better place.
 struct KeptMetadata {
-  private(set) var attributes: [(name: String, value: String)] = []
-  private(set) var entries: [(key: String, value: String)] = []
-  /// `hpeer.element.NAME`: elements that nothing understood.
-  private(set) var elements: [ForeignElement] = []
-  /// `hpeer.attribute.ELEMENT.…`: attributes of the elements within, by element and what tells it from others.
-  private(set) var nested: [String: [(name: String, value: String)]] = [:]
-  /// `bpm@seconds;…`, or as printed where there is no ``clock``.
-  private(set) var beats: String?
-  private(set) var clock: BeatPrinter?
+  struct Entry {
+    var key: String
+    var value: String
+    /// In the sample: a second entry of a key has another there.
+    var keptKey: String
 
-  private static let attribute = "hpeer.attribute."
-  private static let element = "hpeer.element."
-  private static let inner = [
-    "WorkoutStatistics", "MetadataEntry", "SensitivityPoint", "RightEye", "LeftEye", "Attachment", "FileReference",
-    "InstantaneousBeatsPerMinute",
+    /// What attributes and elements in it name it by.
+    var place: String { "MetadataEntry.\(keptKey)" }
+  }
+
+  /// Beats as they came, or as they were aligned.
+  struct Beats {
+    var wallClock: String?
+    var aligned: String?
+    var offset: Int?
+    var format: String?
+  }
+
+  private(set) var entries: [Entry] = []
+  private(set) var beats = Beats()
+  /// Of the element itself.
+  private var attributes: [(name: String, value: String)] = []
+  /// `WorkoutStatistics.type.name`: of an element in it that has no metadata.
+  private var placed: [(path: String, value: String)] = []
+  private var elements: [ForeignElement] = []
+
+  static let attributePrefix = "hpeer.attribute."
+  private static let elementPrefix = "hpeer.element."
+  private static let places = [
+    "MetadataEntry", "WorkoutStatistics", "SensitivityPoint", "RightEye", "LeftEye", "Attachment", "FileReference",
+    "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
   ]
 
   init(_ metadata: Metadata, _ text: AppleText) {
-    var (format, offset): (String?, Int?) = (nil, nil)
     for (key, value) in metadata.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       let value = text.metadata(value)
-      switch key {
-      case "hpeer.beatsPerMinute", "hpeer.beatsPerMinute.wallClock": beats = value
-      case "hpeer.beatsFormat": format = value
-      case "hpeer.beatsUTCOffset": offset = Int(value)
-      case _ where key.hasPrefix(Self.attribute) && addAttribute(Self.key(key, metadata), value): break
-      case _ where key.hasPrefix(Self.element) && addElement(value): break
-      // What a file beside the XML said of itself.
-      case "hpeer.gpx.name", "hpeer.gpx.creator": break
-      default: entries.append((Self.key(key, metadata), value))
+      if key.hasPrefix("hpeer."), keep(key, value) { continue }
+      entries.append(Entry(key: Self.key(key, metadata), value: value, keptKey: key))
+    }
+  }
+
+  /// False for what is an entry like others.
+  private mutating func keep(_ key: String, _ value: String) -> Bool {
+    switch key {
+    case "hpeer.beatsPerMinute": beats.aligned = value
+    case "hpeer.beatsPerMinute.wallClock": beats.wallClock = value
+    case "hpeer.beatsUTCOffset": beats.offset = Int(value)
+    case "hpeer.beatsFormat": beats.format = value
+    // Of files beside the XML.
+    case "hpeer.gpx.name", "hpeer.gpx.creator": break
+    default:
+      if key.hasPrefix(Self.elementPrefix), let element = ForeignElement(value) {
+        elements.append(element)
+      } else if key.hasPrefix(Self.attributePrefix) {
+        let name = String(key.dropFirst(Self.attributePrefix.count))
+        let place = name.prefix { $0 != "." && $0 != "#" }
+        if place.count < name.count, Self.places.contains(String(place)) {
+          placed.append((name, value))
+        } else if XMLOutput.isName(name) {
+          attributes.append((name, value))
+        } else {
+          return false
+        }
+      } else {
+        return false
       }
     }
-    if let format, let offset { clock = BeatPrinter(format: format, offset: offset) }
+    return true
   }
+
+  // MARK: Taking
 
   mutating func take(attribute name: String) -> String? {
     guard let index = attributes.firstIndex(where: { $0.name == name }) else { return nil }
     return attributes.remove(at: index).value
   }
 
-  private mutating func addAttribute(_ key: String, _ value: String) -> Bool {
-    let name = String(key.dropFirst(Self.attribute.count))
-    if Self.inner.contains(where: { name.hasPrefix($0 + ".") }), let dot = name.lastIndex(of: ".") {
-      nested[String(name[..<dot]), default: []].append((String(name[name.index(after: dot)...]), value))
-      return true
-    }
-    guard XMLOutput.isName(name) else { return false }
-    attributes.append((name, value))
-    return true
+  mutating func takeAttributes() -> [(name: String, value: String)] {
+    defer { attributes.removeAll() }
+    return attributes
   }
 
-  private mutating func addElement(_ text: String) -> Bool {
-    guard let content = try? CanonicalJSON.decode(JSONValue.self, text), let element = ForeignElement(content) else {
-      return false
+  /// What belongs to an element in it.
+  mutating func take(at place: String) -> (attributes: [(name: String, value: String)], elements: [ForeignElement]) {
+    var found: [(name: String, value: String)] = []
+    placed.removeAll { path, value in
+      guard path.hasPrefix("\(place).") else { return false }
+      let name = String(Substring(path.utf8.dropFirst(place.utf8.count + 1)))
+      guard XMLOutput.isName(name), !name.contains(".") else { return false }
+      found.append((name, value))
+      return true
     }
-    elements.append(element)
-    return true
+    let inside = elements.filter { $0.place == place }
+    elements.removeAll { $0.place == place }
+    return (found, inside)
+  }
+
+  /// The elements that are in it, or whose place was not found.
+  mutating func takeElements() -> [ForeignElement] {
+    defer { elements.removeAll() }
+    return elements
+  }
+
+  /// What has found no place, as entries that an import reads as the same metadata.
+  mutating func takeRest() -> [(key: String, value: String)] {
+    defer { placed.removeAll() }
+    return placed.map { (Self.attributePrefix + $0.path, $0.value) }
+  }
+
+  mutating func giveBack(attribute name: String, _ value: String) { placed.append((name, value)) }
+
+  var hasPlaces: Bool { !placed.isEmpty || elements.contains { $0.place != nil } }
+
+  func contains(place: String) -> Bool {
+    elements.contains { $0.place == place } || placed.contains { $0.path.hasPrefix("\(place).") }
   }
 
   /// `meal` for `meal#2`, which stands for a second entry of that key.
   private static func key(_ key: String, _ metadata: Metadata) -> String {
-    guard let mark = key.lastIndex(of: "#"), let number = Int(key[key.index(after: mark)...]), number > 1,
+    guard let mark = key.lastIndex(of: "#"), let number = Int(key[mark...].dropFirst()), number > 1,
       metadata[String(key[..<mark])] != nil
     else { return key }
     return String(key[..<mark])

@@ -6,6 +6,8 @@ struct XMLOutput {
   private var open: [String] = []
   /// Whether the last start tag has not been closed yet.
   private var isInTag = false
+  /// Of the element that was started last.
+  private var names: [String] = []
 
   mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
@@ -14,15 +16,26 @@ struct XMLOutput {
     bytes.append(contentsOf: repeatElement(0x20, count: open.count))
     write("<\(name)")
     open.append(name)
+    names.removeAll(keepingCapacity: true)
     isInTag = true
   }
 
   /// An attribute of the element that was started last; none where there is no value.
   mutating func attribute(_ name: String, _ value: String?) {
     guard let value else { return }
+    names.append(name)
     write(" \(name)=\"")
     append(escaped: value)
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// An attribute that may be there already, or have a name that is none.
+  ///
+  /// - Returns: false, and nothing written, for such a one.
+  mutating func attribute(other name: String, _ value: String) -> Bool {
+    guard isInTag, Self.isName(name), !names.contains(name) else { return false }
+    attribute(name, value)
+    return true
   }
 
   mutating func end() {
@@ -67,7 +80,7 @@ struct XMLOutput {
   static func isName(_ text: String) -> Bool {
     guard let first = text.unicodeScalars.first, isNameStart(first) else { return false }
     return text.unicodeScalars.allSatisfy {
-      isNameStart($0) || ("0"..."9").contains($0) || $0 == "-" || $0 == "."
+      isNameStart($0) || ("0"..."9").contains($0) || $0 == "-" || $0 == "." || $0 == ":"
     }
   }
 

@@ -14,6 +14,12 @@ struct BeatClock {
   /// The first beat's time as it was printed, which shows the format of all.
   var format: String
 
+  init(beats: String, offset: Int, format: String) {
+    self.beats = beats
+    self.offset = offset
+    self.format = format
+  }
+
   private static let quarter: Int64 = 900_000_000
   private static let day: Int64 = 86_400_000_000
 

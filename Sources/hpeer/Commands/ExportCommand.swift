@@ -13,7 +13,8 @@ struct Export: AsyncParsableCommand {
       JSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats.md says \
       how they look. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
       apple-xml is an export.xml as the Health app writes it, for programs that read those; it holds no samples that \
-      Apple's export has no element for. Deletions are in none of them.
+      Apple's export has no element for, such as electrocardiograms, and nothing that Apple keeps in files beside it. \
+      Deletions are in none of them.
 
       The file gets mode 0600 and appears when it is whole; interrupted, nothing is left of it.
 
@@ -42,6 +43,7 @@ struct Export: AsyncParsableCommand {
   var output = "-"
   @Flag(help: "Replace the file if there is one.")
   var force = false
+  // Those west of Greenwich begin like options.
   @Option(
     parsing: .unconditional,
     help: "apple-xml: the offset from UTC of all dates, such as +02:00; default: this machine's now.")
@@ -86,6 +88,11 @@ struct Export: AsyncParsableCommand {
       Console.say(
         "Not exported: \(HumanFormat.count(count, "sample")) of \(PlainText.escaped(type.shortName, limit: 100)), for "
           + "which Apple's export has no element.")
+    }
+    if summary.partial > 0 {
+      Console.say(
+        "Not exported: files that Apple's export keeps beside the XML (points of routes, clinical resources, "
+          + "attachments), which \(HumanFormat.count(summary.partial, "sample")) would have; --format json holds them.")
     }
     Console.say(
       "\(HumanFormat.count(summary.written, "sample")) exported"

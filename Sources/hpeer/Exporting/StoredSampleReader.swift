@@ -17,17 +17,31 @@ struct StoredSampleReader: Sendable {
   /// Not included.
   let until: Timestamp?
 
-  private static let pageSize = 2000
+  /// How many samples like those of the last page are read at a time, which all are in memory.
+  private static func pageSize(after page: [Sample]) -> Int {
+    page.reduce(2000) { size, sample in
+      switch sample.payload {
+      case .workoutRoute, .electrocardiogram, .visionPrescription, .clinicalRecord: min(size, 4)
+      case .unknown: min(size, 200)
+      default: size
+      }
+    }
+  }
 
   func plan() async throws -> Plan {
     var plan = Plan()
     for entry in try await store.typeCounts() where types?.contains(entry.type) ?? true {
-      let count = if let range { try await store.count(of: entry.type, in: range) } else { entry.samples }
+      let count = range == nil ? entry.samples : try await count(of: entry.type)
       if count == 0 { continue }
       plan.types.append(entry.type)
       plan.samples += count
     }
     return plan
+  }
+
+  func count(of type: SampleType) async throws -> Int {
+    if let range { return try await store.count(of: type, in: range) }
+    return try await store.typeCounts().first { $0.type == type }?.samples ?? 0
   }
 
   /// The newest sample of a type, which tells what the others of that type are like.
@@ -40,18 +54,30 @@ struct StoredSampleReader: Sendable {
     var upper = until
     // Those that were seen of the instant where the last page ended.
     var seen: (start: Timestamp, uuids: Set<UUID>)?
+    var size = 4
     while true {
       try Task.checkCancellation()
-      let limit = Self.pageSize + (seen?.uuids.count ?? 0)
+      let limit = size + (seen?.uuids.count ?? 0)
       let page = try await store.samples(of: type, in: range(upTo: upper), limit: limit)
       let new = page.filter { $0.start != seen?.start || seen?.uuids.contains($0.uuid) == false }
       if new.isEmpty { return }
       try await body(new)
+      size = Self.pageSize(after: new)
       guard page.count == limit, let last = new.last else { return }
       let kept = last.start == seen?.start ? seen?.uuids ?? [] : []
       seen = (last.start, kept.union(new.filter { $0.start == last.start }.map(\.uuid)))
       upper = last.start.microseconds == .max ? nil : Timestamp(microseconds: last.start.microseconds + 1)
     }
+  }
+
+  /// The routes that are to be exported, by their workouts; those that name none are left out.
+  func routes() async throws -> [SampleReference: [SampleReference]] {
+    guard types?.contains(.workoutRoute) ?? true else { return [:] }
+    var routes: [SampleReference: [SampleReference]] = [:]
+    for reference in try await store.routes(in: range) {
+      if let workout = reference.workout { routes[workout, default: []].append(reference.route) }
+    }
+    return routes
   }
 
   private var range: Range<Timestamp>? { range(upTo: until) }

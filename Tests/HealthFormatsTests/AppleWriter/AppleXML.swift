@@ -54,13 +54,41 @@ struct AppleXML {
   }
 
   /// The elements in the root, but for the date of the export, each as one text.
-  var elements: [String] { root.children.filter { $0.name != "ExportDate" }.map { Canonical.text($0) } }
+  func elements() -> [String] {
+    root.children.filter { $0.name != "ExportDate" }.map { Canonical.text($0) }
+  }
+
+  /// `element/@attribute` of everything that occurs.
+  var attributeNames: Set<String> { Self.attributeNames(of: root) }
+
+  private static func attributeNames(of element: Element) -> Set<String> {
+    element.children.reduce(into: Set(element.attributes.keys.map { "\(element.name)/@\($0)" })) {
+      $0.formUnion(attributeNames(of: $1))
+    }
+  }
+
+  /// The paths of all routes.
+  var routes: Set<String> {
+    Set(
+      root.children.flatMap(\.children).filter { $0.name == "WorkoutRoute" }.flatMap(\.children)
+        .compactMap { $0.attributes["path"] })
+  }
 }
 
 /// Elements as text: attributes and children sorted, dates as instants, numbers as such, devices without their address.
 private enum Canonical {
-  static func text(_ element: AppleXML.Element) -> String {
+  static func text(_ element: AppleXML.Element, in parent: AppleXML.Element? = nil) -> String {
     var attributes = element.attributes
+    // What a route does not say is as in its workout.
+    if element.name == "WorkoutRoute", let parent {
+      let given = attributes
+      for name in ["startDate", "endDate", "creationDate"] where given["startDate"] == nil && given[name] == nil {
+        attributes[name] = parent.attributes[name]
+      }
+      for name in ["sourceName", "sourceVersion"] where given["sourceName"] == nil && given[name] == nil {
+        attributes[name] = parent.attributes[name]
+      }
+    }
     // iOS 8's name of it.
     if let source = attributes.removeValue(forKey: "source"), attributes["sourceName"] == nil {
       attributes["sourceName"] = source
@@ -76,7 +104,7 @@ private enum Canonical {
     let parts = attributes.sorted { $0.key < $1.key }.map { name, value in
       "\(name)=\(Self.value(value, of: name, in: element.name, &reader))"
     }
-    var children = element.children.map { Self.text($0) }.sorted()
+    var children = element.children.map { Self.text($0, in: element) }.sorted()
     // The same entry twice is one.
     if element.name != "Correlation" { children = children.reduce(into: []) { if $0.last != $1 { $0.append($1) } } }
     return "<\(element.name) \(parts.joined(separator: "|"))>\(children.joined())"
@@ -85,14 +113,11 @@ private enum Canonical {
   private static func value(
     _ text: String, of name: String, in element: String, _ reader: inout DateReader
   ) -> String {
+    if name.hasSuffix("Masked") { return ["1", "true", "yes"].contains(text.lowercased()) ? "1" : "0" }
     if name == "device" { return text.replacing(#/^<<HKDevice: [^,>]*/#, with: "").replacing(#/>$/#, with: "") }
     // Texts that look like numbers are what they look like.
     if ["key", "sourceName", "sourceVersion", "identifier", "path"].contains(name) { return text }
-    if element == "MetadataEntry" { return text }
-    if element == "InstantaneousBeatsPerMinute", let clock = WallClock(text) { return "\(clock)" }
-    if name.hasSuffix("Masked") {
-      return ["true": "1", "yes": "1", "false": "0", "no": "0"][text.lowercased()] ?? text
-    }
+    if element == "MetadataEntry" || element == "InstantaneousBeatsPerMinute" { return text }
     if name.lowercased().hasSuffix("date") || name == "dateIssued", let date = reader.read(text) {
       return String(date.date.seconds)
     }
@@ -135,20 +160,18 @@ struct RewrittenExport {
         var related: [Sample] = []
         if case .correlation(let correlation) = sample.payload {
           related = correlation.members.compactMap { samples[$0] }
-        } else if case .workout = sample.payload {
-          related = samples.values.filter { $0.workout == sample.reference }
         }
+        if case .workout = sample.payload {
+          related = reading.samples.filter {
+            if case .workoutRoute(let route) = $0.payload { route.workout == sample.reference } else { false }
+          }
+        }
+        if case .workoutRoute(let route) = sample.payload, route.workout.flatMap({ samples[$0] }) != nil { continue }
         if !writer.append(sample, related: related) { omitted += 1 }
       }
     }
     writer.end()
     text = String(decoding: writer.take(), as: UTF8.self)
     self.omitted = omitted
-  }
-}
-
-extension Sample {
-  fileprivate var workout: SampleReference? {
-    if case .workoutRoute(let route) = payload { route.workout } else { nil }
   }
 }

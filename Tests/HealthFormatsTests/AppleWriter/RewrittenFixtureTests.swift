@@ -23,12 +23,13 @@ import Testing
     let reading = try Reading(bytes: bytes)
     let written = RewrittenExport(reading)
     let (original, rewritten) = (AppleXML(String(decoding: bytes, as: UTF8.self)), AppleXML(written.text))
-    let lacking = missing(original.elements, from: rewritten.elements)
-    let reasons = [" without a ", "unreadable", "is unknown"]
+    let lacking = missing(original.elements(), from: rewritten.elements())
+    // The elements that the document type has no place for and that no sample could keep.
+    let reasons = [" without a ", "unreadable", "Me/"]
     let skipped = reading.report.skipped.filter { finding in reasons.contains { finding.key.contains($0) } }
     let allowed = skipped.values.reduce(0) { $0 + $1.count }
     #expect(lacking.count <= allowed, "\(lacking.prefix(3)) \(reading.report.skipped) \(reading.report.remarks)")
-    // Files beside the XML that nothing in it names.
-    #expect(written.omitted == reading.samples.count { AppleExportWriter.section(of: $0) == .none })
+    #expect(original.routes == rewritten.routes)
+    #expect(written.omitted == 0)
   }
 }

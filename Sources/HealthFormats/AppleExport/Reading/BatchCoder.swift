@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// Puts samples into the coded form of one batch after the other.
@@ -45,10 +46,13 @@ struct BatchCoder {
         payload: payload.json.map { _ in UInt32(payloads.count - 1) }))
   }
 
+  /// Of tombstones: the clock when the reading began.
+  private static let made = Timestamp(seconds: Int64(Date().timeIntervalSince1970))
+
   /// There is more of this sample than its identity says, under another.
   mutating func bury(_ sample: SampleReference) {
     tombstones.append(
-      CodedTombstone(type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: .now))
+      CodedTombstone(type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: Self.made))
   }
 
   private mutating func index(ofMetadata text: String) -> UInt32 {

@@ -1,0 +1,67 @@
+import HealthModel
+
+/// `WorkoutRoute`, in its workout.
+extension AppleExportWriter {
+  /// The route that is being written: of one that was divided, the parts follow each other.
+  struct OpenRoute {
+    /// Without points.
+    var sample: Sample
+    var points: Int
+    var kept: KeptMetadata
+  }
+
+  /// Writes a route of the workout that was begun last. A long one comes in several samples, which follow each other.
+  ///
+  /// - Returns: false for a sample that is no route.
+  @discardableResult
+  public mutating func append(route sample: Sample) -> Bool {
+    guard case .workoutRoute(let route) = sample.payload else { return false }
+    var head = sample
+    head.uuid = SampleReader.noIdentity
+    head.payload = .workoutRoute(WorkoutRoute(path: route.path))
+    let isPart = openRoute.map { $0.sample == head && $0.points % SampleReader.pointsPerSample == 0 && $0.points > 0 }
+    if isPart != true {
+      endRoute()
+      openRoute = OpenRoute(sample: head, points: 0, kept: beginRoute(sample, path: route.path))
+    }
+    openRoute?.points += route.points.count
+    if route.path == nil { for point in route.points { location(point, start: sample.start) } }
+    return true
+  }
+
+  private mutating func beginRoute(_ sample: Sample, path: String?) -> KeptMetadata {
+    var kept = KeptMetadata(sample.metadata, text)
+    output.start("WorkoutRoute")
+    source(of: sample)
+    dates(of: sample, &kept)
+    attributes(&kept)
+    entries(&kept)
+    for (index, path) in (path?.split(separator: "\n", omittingEmptySubsequences: false) ?? []).enumerated() {
+      output.start("FileReference")
+      output.attribute("path", String(path))
+      unknown(at: SampleReader.place("FileReference", index + 1), &kept)
+      output.end()
+    }
+    return kept
+  }
+
+  private mutating func location(_ point: RoutePoint, start: Timestamp) {
+    output.start("Location")
+    if let time = point.time, abs(time) < 0x1p40 {
+      let (date, overflow) = start.microseconds.addingReportingOverflow(Int64((time * 1_000_000).rounded()))
+      if !overflow { output.attribute("date", text.date(Timestamp(microseconds: date))) }
+    }
+    let numbers: [(String, Double?)] = [
+      ("latitude", point.latitude), ("longitude", point.longitude), ("altitude", point.elevation),
+      ("horizontalAccuracy", point.horizontalAccuracy), ("verticalAccuracy", point.verticalAccuracy),
+      ("course", point.course), ("speed", point.speed),
+    ]
+    for (name, value) in numbers { output.attribute(name, value.map { text.number($0) }) }
+    output.end()
+  }
+
+  mutating func endRoute() {
+    guard var route = openRoute.take() else { return }
+    finish(&route.kept)
+  }
+}

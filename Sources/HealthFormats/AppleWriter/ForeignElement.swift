@@ -1,0 +1,46 @@
+import Foundation
+import HealthModel
+
+/// An element as an import keeps it: `{"element":…,"attributes":{…},"children":[…]}`.
+struct ForeignElement {
+  var name: String
+  var attributes: [String: String] = [:]
+  var children: [ForeignElement] = []
+  /// Of the element that it is in, where that is not the one that keeps it.
+  var place: String?
+
+  /// A payload of an unknown kind, which is the element's name; `nil` for what is no element.
+  init?(_ kind: String, _ content: JSONValue) {
+    let bare = kind.hasPrefix("foreign.") ? kind.dropFirst("foreign.".count) : kind[...]
+    self.init(name: bare.prefix(1).uppercased() + bare.dropFirst(), content)
+  }
+
+  /// A value of metadata; `nil` for what is no element.
+  init?(_ text: String) {
+    guard let content = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else { return nil }
+    self.init(content)
+    guard case .object(let members) = content, case .string(let place)? = members["in"] else { return }
+    self.place = place
+  }
+
+  private init?(_ content: JSONValue) {
+    guard case .object(let object) = content, case .string(let name)? = object["element"] else { return nil }
+    self.init(name: name, content)
+  }
+
+  private init?(name: String, _ content: JSONValue) {
+    guard XMLOutput.isName(name), case .object(let members) = content,
+      case .object(let attributes)? = members["attributes"]
+    else { return nil }
+    self.name = name
+    for (name, value) in attributes {
+      guard case .string(let text) = value else { return nil }
+      self.attributes[name] = text
+    }
+    guard case .array(let children)? = members["children"] else { return }
+    for child in children {
+      guard let element = ForeignElement(child) else { return nil }
+      self.children.append(element)
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// A route and the workout that it belongs to.
+public struct RouteReference: Sendable {
+  public var route: SampleReference
+  /// `nil` for a track that no workout names.
+  public var workout: SampleReference?
+}
+
+extension HealthStore {
+  /// The routes that start in `range`, without their points: oldest first, the parts of a long one in their order.
+  public func routes(in range: Range<Timestamp>? = nil) async throws(StoreError) -> [RouteReference] {
+    try await read { db in
+      let type = SampleType.workoutRoute
+      guard let id = try type.id(in: db) else { return [] }
+      let bounds = range.map {
+        " AND start >= \($0.lowerBound.microseconds) AND start < \($0.upperBound.microseconds)"
+      }
+      let rows = try Row.fetchCursor(
+        db,
+        sql: """
+          SELECT uuid, start, json_extract(payload, '$.workout') FROM sample
+          WHERE type = ? AND kind = (SELECT id FROM kind WHERE name = ?)\(bounds ?? "")
+          ORDER BY start, json_extract(payload, '$.time[0]')
+          """, arguments: [id, "workoutRoute"])
+      var routes: [RouteReference] = []
+      while let row = try rows.next() {
+        let start = Timestamp(microseconds: row[1])
+        let workout = (row[2] as String?).flatMap { try? CanonicalJSON.decode(SampleReference.self, $0) }
+        routes.append(
+          RouteReference(route: SampleReference(type: type, start: start, uuid: row[0]), workout: workout))
+      }
+      return routes
+    }
+  }
+}

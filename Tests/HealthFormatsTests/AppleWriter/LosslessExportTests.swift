@@ -1,0 +1,111 @@
+import Foundation
+import HealthModel
+import Testing
+
+@testable import HealthFormats
+
+/// All that the document type allows, and what it does not, is there again after it was read and written.
+@Suite struct LosslessExportTests {
+  /// Else the test below would prove less than it says.
+  @Test func theExampleHasEveryAttributeOfTheDocumentType() {
+    let attributes = AppleXML(EverythingExport.text).attributeNames
+    var element = ""
+    var count = 0
+    for line in AppleDocumentType.text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.first == "<!ATTLIST" { element = String(words[1]) }
+      guard words.count == 3, words[1] == "CDATA" else { continue }
+      count += 1
+      #expect(attributes.contains("\(element)/@\(words[0])"))
+    }
+    #expect(count > 100)
+  }
+
+  @Test(arguments: [0, 20_700, -12_600])
+  func nothingIsMissing(offset: Int) throws {
+    let reading = try Reading(EverythingExport.text)
+    #expect(reading.report.skipped.isEmpty)
+    let written = RewrittenExport(reading, offset: offset)
+    #expect(written.omitted == 0)
+    let (before, after) = (AppleXML(EverythingExport.text).elements(), AppleXML(written.text).elements())
+    #expect(missing(before, from: after) == [])
+    #expect(missing(after, from: before) == [])
+    #expect(!written.text.contains("hpeer."))
+  }
+
+  @Test func whatIsWrittenIsReadAsTheSameSamples() throws {
+    let reading = try Reading(EverythingExport.text)
+    let again = try Reading(RewrittenExport(reading, offset: 3600).text)
+    #expect(again.uuids == reading.uuids)
+    for sample in again.samples where sample.type != .workout {
+      #expect(reading.samples.contains(sample), "\(sample)")
+    }
+  }
+
+  /// The clocks of people's exports, each in the form of their locale.
+  @Test(arguments: [
+    ["20:00:01.68", "20:00:02.10"], ["00:59:59,50", "01:00:00,25"], ["9:59:59.9", "10:00:00.1"],
+    ["8:00:01.68 PM", "8:00:02.10 PM"], ["8:00:01.68\u{202F}PM", "8:00:02.10\u{202F}PM"],
+    ["11:59:59.50\u{202F}AM", "12:00:00.25\u{202F}PM"], ["11:59:59.50 p.m.", "12:00:00.25 a.m."],
+    ["下午8:00:01.68", "下午8:00:02.10"], ["오전 11:59:59.5", "오후 12:00:00.5"], ["20.00.01,68", "20.00.02,10"],
+    ["٢٠:٠٠:٠١", "٢٠:٠٠:٠٢"], ["08:00:01.68 PM", "08:00:02.10 PM"], ["20:00:01.6", "20:00:02.15"],
+    ["20:00:01.68", "20:00:02"], ["noon", "later"], ["20:00:01", ""],
+  ])
+  func beatsAreToldAsTheyWere(times: [String]) throws {
+    let list = times.map { #"<InstantaneousBeatsPerMinute bpm="61" time="\#($0)"/>"# }.joined()
+    let text = ExportText(
+      ExportText.record(
+        "HKQuantityTypeIdentifierHeartRateVariabilitySDNN", at: times[0].contains("59") ? -2 : 0, unit: "ms",
+        children: "<HeartRateVariabilityMetadataList>\(list)</HeartRateVariabilityMetadataList>")
+    ).text
+    let written = RewrittenExport(try Reading(text), offset: -18_000).text
+    #expect(missing(AppleXML(text).elements(), from: AppleXML(written).elements()) == [])
+    #expect(!written.contains("hpeer."))
+  }
+
+  @Test func whatTheFormPrintsIsNotKeptTwice() throws {
+    for times in [["8:00:01.68\u{202F}PM", "8:00:02.10\u{202F}PM"], ["20:00:01,68", "20:00:02,10"]] {
+      let list = times.map { #"<InstantaneousBeatsPerMinute bpm="61" time="\#($0)"/>"# }.joined()
+      let reading = try Reading(
+        ExportText(
+          ExportText.record(
+            children: "<HeartRateVariabilityMetadataList>\(list)</HeartRateVariabilityMetadataList>")))
+      let metadata = try #require(reading.samples.first).metadata
+      #expect(metadata["hpeer.beatsFormat"] == .string(times[0]))
+      #expect(metadata["hpeer.beatsPerMinute.wallClock"] == nil)
+    }
+  }
+
+  @Test func aLongRouteIsOneElement() throws {
+    var point = RoutePoint(time: 0, latitude: 1, longitude: 2)
+    let start = Timestamp(seconds: 0)
+    let parts = [SampleReader.pointsPerSample, 2, 3].map { count in
+      point.latitude += 1
+      return Sample(
+        uuid: UUID(), type: .workoutRoute, start: start, end: start, source: Source(name: "s"),
+        payload: .workoutRoute(WorkoutRoute(points: Array(repeating: point, count: count))))
+    }
+    let workout = Sample(
+      uuid: UUID(), type: .workout, start: start, end: start, source: Source(name: "s"),
+      payload: .workout(Workout(activityType: .name("HKWorkoutActivityTypeRunning"))))
+    var writer = AppleExportWriter(exportDate: start, offset: 0)
+    let isWritten = writer.append(workout, related: parts)
+    #expect(isWritten)
+    let text = String(decoding: writer.take(), as: UTF8.self)
+    let routes = text.split(separator: "<WorkoutRoute ").dropFirst()
+    #expect(routes.map { $0.split(separator: "<Location").count - 1 } == [SampleReader.pointsPerSample + 2, 3])
+    #expect(text.hasSuffix("</WorkoutRoute>\n</Workout>\n"))
+  }
+
+  @Test func whatHasNoElementIsNotWritten() {
+    let start = Timestamp(seconds: 0)
+    var writer = AppleExportWriter(exportDate: start, offset: 0)
+    for payload in [Payload.electrocardiogram(Electrocardiogram()), .workoutRoute(WorkoutRoute())] {
+      let sample = Sample(
+        uuid: UUID(), type: .electrocardiogram, start: start, end: start, source: Source(name: "s"), payload: payload)
+      let isWritten = writer.append(sample)
+      #expect(!isWritten)
+    }
+    #expect(writer.take().isEmpty)
+  }
+}
