@@ -22,9 +22,10 @@ struct ImportTrail {
     }
   }
 
-  mutating func meet(_ change: Int64) {
-    met.insert(change)
+  /// - Returns: whether this import meets the sample for the first time. Apple prints the members of correlations twice.
+  mutating func meet(_ change: Int64) -> Bool {
     if imported.insert(change) { fresh.append(change) }
+    return met.insert(change)
   }
 
   /// Within the transaction in which they were met.

@@ -98,7 +98,11 @@ struct SampleWriter {
   private mutating func add(
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
-    if try expectsPresent && isHere(sample, type: run.type) || isGone(sample, run) {
+    if expectsPresent {
+      if let number = try number(of: sample, type: run.type) { return meet(number, &run.tally) }
+      expectsPresent = false
+    }
+    if try isGone(sample, run) {
       run.tally.unchanged += 1
       return
     }
@@ -136,26 +140,22 @@ struct SampleWriter {
       let sample = changes.samples[index]
       if let number {
         counter = number
-        trail?.meet(number)
+        _ = trail?.meet(number)
         run.tally.added += 1
         if sample.uuid.isDerived { run.tally.addedDerived += 1 }
       } else {
         expectsPresent = true
-        run.tally.unchanged += 1
-        if trail != nil, let number = try self.number(of: sample, type: run.type) { trail?.meet(number) }
+        let present = trail == nil ? nil : try self.number(of: sample, type: run.type)
+        if let present { meet(present, &run.tally) } else { run.tally.unchanged += 1 }
       }
     }
     run.waiting.removeAll(keepingCapacity: true)
     (run.hasWaitingDerived, run.hasWaitingOriginal) = (false, false)
   }
 
-  private mutating func isHere(_ sample: CodedSample, type: Int64) throws -> Bool {
-    guard let change = try number(of: sample, type: type) else {
-      expectsPresent = false
-      return false
-    }
-    trail?.meet(change)
-    return true
+  /// The store has the sample. What an export says twice counts once.
+  private mutating func meet(_ number: Int64, _ tally: inout TypeTally) {
+    if trail?.meet(number) ?? true { tally.unchanged += 1 }
   }
 
   private func isGone(_ sample: CodedSample, _ run: Run) throws -> Bool {

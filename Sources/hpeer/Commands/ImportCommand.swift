@@ -106,14 +106,17 @@ struct Import: AsyncParsableCommand {
   }
 
   private func read(_ source: ImportFile, into store: HealthStore) async throws -> ImportResult {
-    let bar = ProgressBar(label: "import", totalBytes: Int(source.workBytes), capabilities: Console.capabilities)
-    defer { bar.finish() }
     let options = AppleImport.Options(rescans: rescan, isSnapshot: snapshot, force: force)
     let (name, asOf) = (file, asOf?.start)
+    // An Apple Health export is read twice, and so has two bars of its own.
+    let bar = ProgressBar(label: "importing", totalBytes: Int(source.workBytes), capabilities: Console.capabilities)
+    defer { bar.finish() }
     return try await interruptible {
       switch source {
       case .appleHealth(let export):
-        try await AppleImport(export: export, name: name, store: store, options: options, bar: bar).run()
+        try await AppleImport(
+          export: export, name: name, store: store, options: options, capabilities: Console.capabilities
+        ).run()
       case .samples(let file):
         try await ImportingFile(store: store, bar: bar) { try file.read(progress: $0, deliver: $1) }.run()
       case .healthAutoExport(let file):

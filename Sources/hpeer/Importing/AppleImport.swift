@@ -23,19 +23,21 @@ struct AppleImport {
   let name: String
   let store: HealthStore
   let options: Options
-  let bar: ProgressBar
+  let capabilities: TerminalCapabilities
 
   func run() async throws -> ImportResult {
-    let (export, bar) = (export, bar)
+    let export = export
     async let digest = onThread { isCancelled in try export.digest(isCancelled: isCancelled) }
     if !options.rescans, try await store.hasFinishedImports() {
       let earlier = try await store.finishedImport(digest: try await digest)
       if let earlier, earlier.isSnapshot || !options.isSnapshot { return ImportResult(earlier: earlier) }
     }
+    let checking = bar("checking")
     var survey = try await onThread { isCancelled in
-      try export.survey { bytes in
+      defer { checking.finish() }
+      return try export.survey { bytes in
         if isCancelled() { throw CancellationError() }
-        bar.update(items: 0, bytes: Int(bytes))
+        checking.update(items: 0, bytes: Int(bytes))
       }
     }
     survey.expectTwins(try await store.twinKeys())
@@ -70,15 +72,21 @@ struct AppleImport {
     return nil
   }
 
+  private func bar(_ label: String) -> ProgressBar {
+    ProgressBar(label: label, totalBytes: Int(export.totalBytes), capabilities: capabilities)
+  }
+
   private func read(
     _ survey: ExportSurvey, _ identityNames: [String: String], into writer: ImportWriter,
     _ isCancelled: () -> Bool
   ) throws -> ImportResult {
     var result = ImportResult()
     var records = 0
+    let bar = bar("importing")
+    defer { bar.finish() }
     let progress: (Int64) throws -> Void = { bytes in
       if isCancelled() { throw CancellationError() }
-      bar.update(items: records, bytes: Int(bytes))
+      bar.update(items: records, bytes: Int(bytes - export.totalBytes))
     }
     result.report = try export.read(
       survey, identityNames: identityNames, batchSize: Self.batchSize, progress: progress

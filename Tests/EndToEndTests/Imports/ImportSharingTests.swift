@@ -16,7 +16,7 @@ struct ImportSharingTests {
   @Test("two imports of one file at once, into a store that neither finds: each sample once")
   func together() async throws {
     let host = scratch.host("home")
-    let commands = try [export.zip, export.xml].map { try host.start(["import", $0, "--json"]) }
+    let commands = try [export.zip, export.zip].map { try host.start(["import", $0, "--json"]) }
     var added = 0
     for command in commands {
       let outcome = try await command.outcome()
