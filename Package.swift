@@ -118,7 +118,9 @@ let package = Package(
 
     // MARK: Measurements
 
-    .target(name: "BenchData", dependencies: ["HealthModel", "TestSupport", "CZip"], path: "Benchmarks/BenchData"),
+    .target(
+      name: "BenchData", dependencies: ["HealthFormats", "HealthModel", "TestSupport", "CZip"],
+      path: "Benchmarks/BenchData"),
     .executableTarget(
       name: "hpeer-bench",
       dependencies: [

@@ -48,7 +48,7 @@ import Testing
     let watch = try #require(sources["Watch"])
     #expect((128...256).contains(watch.count))
     #expect(sources["Scale"]?.count == 100)
-    let seconds = watch.map { $0.start.seconds - ExportText.start.seconds }
+    let seconds = watch.map { $0.start - ExportText.start.seconds }
     let steps = zip(seconds, seconds.dropFirst()).map { $1 - $0 }
     #expect(steps.allSatisfy { (10...60).contains($0) })
     #expect(try #require(seconds.last) > 4900)
@@ -86,7 +86,7 @@ import Testing
   @Test func equalKeysComeAsRankedGroups() throws {
     let records = ["10", "9", "100"].map { ExportText.record(value: $0) } + [ExportText.record(at: 5)]
     let export = AppleHealthExport(Array(ExportText(records).text.utf8))
-    var groups: [HeldGroup] = []
+    var groups: [TwinGroup] = []
     var rows = 0
     _ = try export.read(try export.survey()) { batch in
       groups += batch.groups
@@ -95,9 +95,9 @@ import Testing
     #expect(rows == 1)
     let group = try #require(groups.first)
     #expect(groups.count == 1)
-    #expect(group.kind == "record")
-    #expect(group.identityName == "Watch")
+    #expect(group.key.kind == "record")
+    #expect(group.key.source == "Watch")
     #expect(group.samples.map { Double($0.canonicalValue) } == [9, 10, 100])
-    #expect(group.byRank().map(\.uuid) == (0..<3).map { group.uuid(ordinal: $0) })
+    #expect(group.byRank().map(\.uuid) == (0..<3).map { group.key.uuid(ordinal: $0) })
   }
 }

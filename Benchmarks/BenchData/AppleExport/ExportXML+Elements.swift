@@ -1,10 +1,11 @@
+import HealthFormats
 import HealthModel
 import TestSupport
 
 /// One function for each element at the top level.
 extension ExportXML {
   func writeHead() {
-    text.add(Self.documentType)
+    text.add("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(AppleDocumentType.text)\n")
     text.add("<HealthData locale=\"en_DE\">\n <ExportDate value=\"")
     text.add(export.made)
     text.add(

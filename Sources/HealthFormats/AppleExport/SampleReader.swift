@@ -18,7 +18,7 @@ struct SampleReader: ~Copyable {
   private var coder = BatchCoder()
   private var plain: PlainRecordCoder
   private var drifting: [Sample] = []
-  private var groups: [HeldGroup] = []
+  private var groups: [TwinGroup] = []
   private var heldCount = 0
   private var held = HeldSamples()
 

@@ -1,7 +1,7 @@
 /// The document type declaration of Apple's export, version 14, as iOS 17 and later print it. Readers take the version
 /// from it; nothing is checked against it.
-enum AppleDocumentType {
-  static let text = """
+package enum AppleDocumentType {
+  package static let text = """
     <!DOCTYPE HealthData [
     <!-- HealthKit Export Version: 14 -->
     <!ELEMENT HealthData (ExportDate,Me,(Record|Correlation|Workout|ActivitySummary|ClinicalRecord|Audiogram|VisionPrescription)*)>

@@ -42,7 +42,7 @@ struct AppleImport {
     }
     survey.expectTwins(try await store.twinKeys())
     let obstacle = try await snapshotObstacle(survey)
-    let identityNames = try await store.identityNames(for: survey.keysBySource)
+    let identityNames = try await store.identityNames(for: survey.sources)
     let file = ImportRecord.File(name: name, exported: survey.exportDate, person: survey.person)
     var (result, id) = try await onThread { [self, survey] isCancelled in
       let writer = try ImportWriter(store, file)
@@ -95,7 +95,7 @@ struct AppleImport {
       if !batch.changes.isEmpty || !batch.drifting.isEmpty {
         try writer.write(batch.changes, drifting: batch.drifting)
       }
-      if !batch.groups.isEmpty { try writer.write(twins: batch.groups.map(TwinGroup.init)) }
+      if !batch.groups.isEmpty { try writer.write(twins: batch.groups) }
       records += batch.count + batch.drifting.count
       for (type, count) in batch.countsByType { result.read[type, default: 0] += count }
     }
@@ -114,12 +114,5 @@ struct AppleImport {
     try writer.deleteMissing(of: types)
     result.summary = writer.summary
     return .done
-  }
-}
-
-extension TwinGroup {
-  fileprivate init(_ group: HeldGroup) {
-    self.init(
-      key: SampleKey(kind: group.kind, sample: group.samples[0], source: group.identityName), samples: group.samples)
   }
 }

@@ -63,16 +63,17 @@ struct HeldSamples {
   ///
   /// - Returns: how many samples share their key with another.
   mutating func resolve(
-    group: (HeldGroup) throws -> Void, sample: (Sample) throws -> Void
+    group: (TwinGroup) throws -> Void, sample: (Sample) throws -> Void
   ) rethrows -> Int {
     var equalKeys = 0
     var ranks: [ElementKey: [SampleRank]] = [:]
     let wanted = Set(nested.map(\.key))
     for key in samples.keys.sorted(by: ElementKey.precedes) {
-      let equals = samples.removeValue(forKey: key) ?? []
+      guard let equals = samples.removeValue(forKey: key) else { continue }
       if equals.count > 1 { equalKeys += equals.count }
-      let ranked = HeldGroup(
-        kind: key.kind.identity, identityName: key.source, samples: equals.count == 1 ? equals : Self.ranked(equals))
+      let ranked = TwinGroup(
+        key: SampleKey(kind: key.kind.identity, sample: equals[0], source: key.source),
+        samples: equals.count == 1 ? equals : Self.ranked(equals))
       if wanted.contains(key) {
         ranks[key] = ranked.samples.map { SampleRank($0) }
         for twin in ranked.byRank() { try sample(twin) }

@@ -32,11 +32,7 @@ struct PlainSurveyor: ~Copyable {
     counts[type.number] += 1
     let source = sources.find(sourceBytes) ?? addSource(sourceBytes, &sampling)
     if source >= 0, sampling.wantsNext(of: source) {
-      sampling.keep(
-        ExportSurvey.SampledKey(
-          kind: ElementKind.record.identity, type: SampleType(texts[type.number]), start: start, end: end,
-          created: created),
-        of: source)
+      sampling.keep(.record, texts[type.number], start: start, end: end, created: created, of: source)
     }
     return next
   }

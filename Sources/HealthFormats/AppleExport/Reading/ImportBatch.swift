@@ -11,9 +11,9 @@ public struct ImportBatch: Sendable {
   public var drifting: [Sample]
   /// Samples that share their keys, in the last batches. Those that are members of correlations, and correlations that
   /// share their keys, are in ``changes`` with their ranks as ordinals.
-  public var groups: [HeldGroup]
+  public var groups: [TwinGroup]
 
-  public init(changes: CodedChanges = CodedChanges(), drifting: [Sample] = [], groups: [HeldGroup] = []) {
+  public init(changes: CodedChanges = CodedChanges(), drifting: [Sample] = [], groups: [TwinGroup] = []) {
     self.changes = changes
     self.drifting = drifting
     self.groups = groups

@@ -2,21 +2,6 @@ import HealthModel
 
 /// What a store is asked about an export, and what it answers.
 extension ExportSurvey {
-  /// Some keys of each source, by the source's name in the file.
-  public var keysBySource: [String: [SampleKey]] {
-    Dictionary(
-      uniqueKeysWithValues: sources.map { name, keys in
-        (
-          name,
-          keys.map {
-            SampleKey(
-              kind: $0.kind, type: $0.type, source: name, start: $0.start.seconds, end: $0.end.seconds,
-              created: $0.created?.seconds)
-          }
-        )
-      })
-  }
-
   /// Has records with these keys handed over as groups even where the file holds only one of each: which of several that
   /// the store knows it is, only its value tells.
   public mutating func expectTwins(_ keys: [SampleKey]) {

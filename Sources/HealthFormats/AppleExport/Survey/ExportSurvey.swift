@@ -2,24 +2,6 @@ import HealthModel
 
 /// What a first look over the whole of an export found: enough to say what it is, and all that reading it needs.
 public struct ExportSurvey: Sendable {
-  /// One of the keys under which a source has samples.
-  public struct SampledKey: Hashable, Sendable {
-    /// As in ``SampleIdentity``: `record`, `correlation`, `workout`, or the name of another element.
-    public var kind: String
-    public var type: SampleType
-    public var start: Timestamp
-    public var end: Timestamp
-    public var created: Timestamp?
-
-    public init(kind: String, type: SampleType, start: Timestamp, end: Timestamp, created: Timestamp?) {
-      self.kind = kind
-      self.type = type
-      self.start = start
-      self.end = end
-      self.created = created
-    }
-  }
-
   /// Top-level `Record` elements by type.
   public internal(set) var records: [String: Int] = [:]
   /// All other top-level elements by name.
@@ -33,7 +15,7 @@ public struct ExportSurvey: Sendable {
   /// Seconds east of UTC in the dates: the phone's offset when it exported.
   public internal(set) var utcOffset: Int?
   /// By the name of the source, up to 256 keys of its samples, evenly spread over the file.
-  public internal(set) var sources: [String: [SampledKey]] = [:]
+  public internal(set) var sources: [String: [SampleKey]] = [:]
 
   /// The size of the XML as it was read.
   public internal(set) var xmlBytes: Int64 = 0

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// Keeps some of the keys of each source, evenly spread over the file, in constant memory.
 struct SourceSampling {
   /// The most keys that are kept of one source.
@@ -6,7 +8,8 @@ struct SourceSampling {
   private static let sourceLimit = 4096
 
   private struct Sampled {
-    var keys: [ExportSurvey.SampledKey] = []
+    var name: String
+    var keys: [SampleKey] = []
     var seen = 0
     /// Of so many keys one is kept.
     var stride = 1
@@ -20,11 +23,11 @@ struct SourceSampling {
     if let known = names[name] { return known }
     guard sampled.count < Self.sourceLimit else { return nil }
     names[name] = sampled.count
-    sampled.append(Sampled())
+    sampled.append(Sampled(name: name))
     return sampled.count - 1
   }
 
-  /// Counts a key of a source. True when it is one to keep: ``keep(_:of:)`` it then.
+  /// Counts a key of a source. True when it is one to keep.
   mutating func wantsNext(of number: Int) -> Bool {
     sampled[number].seen += 1
     guard (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0 else { return false }
@@ -36,7 +39,14 @@ struct SourceSampling {
     return (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0
   }
 
-  mutating func keep(_ key: ExportSurvey.SampledKey, of number: Int) { sampled[number].keys.append(key) }
+  mutating func keep(
+    _ kind: ElementKind, _ type: String, start: Timestamp, end: Timestamp, created: Timestamp?, of number: Int
+  ) {
+    sampled[number].keys.append(
+      SampleKey(
+        kind: kind.identity, type: SampleType(type), source: sampled[number].name, start: start.seconds,
+        end: end.seconds, created: created?.seconds))
+  }
 
-  var keys: [String: [ExportSurvey.SampledKey]] { names.mapValues { sampled[$0].keys } }
+  var keys: [String: [SampleKey]] { names.mapValues { sampled[$0].keys } }
 }

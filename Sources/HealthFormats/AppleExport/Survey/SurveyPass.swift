@@ -118,10 +118,7 @@ struct SurveyPass: ~Copyable {
     if isNested { return }
     if kind == .record { plain.count(key.type.text) }
     guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return }
-    sampling.keep(
-      ExportSurvey.SampledKey(
-        kind: key.kind.identity, type: SampleType(key.type.text), start: key.start, end: key.end, created: key.created),
-      of: number)
+    sampling.keep(key.kind, key.type.text, start: key.start, end: key.end, created: key.created, of: number)
   }
 
   private func attribute(_ name: StaticString) -> String? {
