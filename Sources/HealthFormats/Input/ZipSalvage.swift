@@ -37,7 +37,7 @@ enum ZipSalvage {
         contents.hasEncrypted = true
         // Without a size there is no telling where the next begins.
         guard let size = header.storedSize else { break }
-        position = header.content + size
+        position = header.end(storedSize: size, fileSize: Int64(status.st_size))
         continue
       }
       guard let (entry, next) = try measure(header, path: path, fileSize: Int64(status.st_size)) else { break }
@@ -92,9 +92,16 @@ enum ZipSalvage {
     } else {
       let isFinished = header.isStored ? source.used == header.storedSize : source.isFinished
       if isFinished, source.checksum == header.checksum { entry.isWhole = size == header.size }
-      next = header.content + (header.storedSize ?? source.used)
+      next = header.end(storedSize: header.storedSize ?? source.used, fileSize: fileSize)
       if isFinished, !entry.isWhole { throw .damagedZip(path: path, detail: "CRC error", someKept: false) }
     }
     return (entry, next)
+  }
+}
+
+extension LocalHeader {
+  /// Where the content ends. One that is said to reach beyond the file ends with it.
+  fileprivate func end(storedSize: Int64, fileSize: Int64) -> Int64 {
+    content + min(storedSize, max(0, fileSize - content))
   }
 }

@@ -139,6 +139,8 @@ struct JSONScanner: ~Copyable {
   private mutating func measure(limit: Int?) throws -> Int {
     var (index, depth) = (next, 0)
     var (isString, isEscaped) = (false, false)
+    // Of a value that is being passed over, a part may be forgotten already: where it began.
+    var start: TextPosition?
     while true {
       let found: Int? = buffer.withUnsafeBufferPointer { bytes in
         while index < bytes.count {
@@ -171,16 +173,21 @@ struct JSONScanner: ~Copyable {
         return nil
       }
       if let found {
-        guard found >= 0 else { throw malformed("too deep a nesting") }
-        guard found > next else { throw malformed("a value is expected") }
+        guard found >= 0 else {
+          throw SampleFileError.malformed(path: path, detail: "too deep a nesting", at: start ?? position)
+        }
+        guard found > next || start != nil else { throw malformed("a value is expected") }
         if let limit, found - next > limit { throw SampleFileError.tooLarge(path: path, at: position) }
         return found - next
       }
       if let limit, buffer.count - next > limit { throw SampleFileError.tooLarge(path: path, at: position) }
-      if limit == nil { next = index }
+      if limit == nil {
+        if start == nil, index > next { start = position }
+        next = index
+      }
       let before = next
       if try !refill() {
-        guard !isString, depth == 0, isFirst.isEmpty, index > next else {
+        guard !isString, depth == 0, isFirst.isEmpty, index > next || start != nil else {
           throw SampleFileError.endsEarly(path: path, at: endPosition)
         }
         return index - next

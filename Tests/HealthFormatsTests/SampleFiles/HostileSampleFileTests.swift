@@ -23,6 +23,21 @@ import Testing
     }
   }
 
+  /// Wherever a chunk ends, also right after a number that nobody asks for.
+  @Test(arguments: 1...12)
+  func whatIsPassedOverMayEndWithAChunk(chunkSize: Int) throws {
+    let text = Array(#"{"a":12,"b":[true,"x"],"c":null ,"d":7}"#.utf8)
+    var scanner = JSONScanner(source: MemorySource(text), path: "memory", chunkSize: chunkSize)
+    try scanner.beginObject()
+    var keys: [String] = []
+    while let key = try scanner.nextKey() {
+      keys.append(key)
+      try scanner.skipValue()
+    }
+    try scanner.end()
+    #expect(keys == ["a", "b", "c", "d"])
+  }
+
   @Test(arguments: SampleFileTests.formats)
   func cutAnywhereGivesWhatIsWhole(format: SampleFile.Format) throws {
     let whole = try SampleText(samples, format).bytes

@@ -56,7 +56,9 @@ extension FuzzTarget {
   }
 
   private static func requireEqual(_ whole: FileReading, _ divided: FileReading) {
-    require(whole.error == divided.error, "the same error in other chunks: \(whole), \(divided)")
+    // Of two things that are wrong with one sample, either may be named.
+    require(whole.place == divided.place, "the same error in other chunks: \(whole), \(divided)")
+    require((whole.error == nil) == (divided.error == nil), "an error in other chunks: \(whole), \(divided)")
     guard whole.error == nil else { return }
     require(whole.report == divided.report, "the same report in other chunks:\n\(whole)\n\(divided)")
     require(
@@ -69,6 +71,11 @@ extension FuzzTarget {
     var samples: [Sample] = []
     var report: ImportReport?
     var error: SampleFileError?
+
+    var place: TextPosition? {
+      guard case .malformed(_, _, let position)? = error else { return nil }
+      return position
+    }
 
     init(chunkSize: Int, _ read: (Int, @escaping (SampleBatch) throws -> Void) throws -> ImportReport) {
       var samples: [Sample] = []
