@@ -81,8 +81,9 @@ struct CSVScanner: ~Copyable {
 
   private static func endsField(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == 0x0A || byte == 0x0D }
 
+  /// The mark of UTF-8 is one at the beginning of the file only.
   private mutating func skipMark() throws {
-    guard bytesRead == 0, try peek() == 0xEF else { return }
+    guard position.offset == 0, try peek() == 0xEF else { return }
     for byte in [0xEF, 0xBB, 0xBF] as [UInt8] {
       guard try peek() == byte else { throw malformed("the file is not UTF-8") }
       take(byte)

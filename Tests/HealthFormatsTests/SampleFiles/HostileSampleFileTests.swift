@@ -38,6 +38,15 @@ import Testing
     #expect(keys == ["a", "b", "c", "d"])
   }
 
+  /// The mark of UTF-8 is one at the beginning only, also where a chunk begins later.
+  @Test(arguments: [1, 3, 5, 4096])
+  func bytesOfAMarkElsewhereAreText(chunkSize: Int) throws {
+    let text = [0xEF, 0xBB, 0xBF] + Array("a,b\n".utf8) + [0xEF, 0xBB, 0xBF] + Array("c,d\n".utf8)
+    var scanner = CSVScanner(source: MemorySource(text), path: "memory", chunkSize: chunkSize)
+    #expect(try scanner.row(limit: 100)?.fields.map(\.text) == ["a", "b"])
+    #expect(try scanner.row(limit: 100)?.fields.map(\.text) == ["\u{FEFF}c", "d"])
+  }
+
   @Test(arguments: SampleFileTests.formats)
   func cutAnywhereGivesWhatIsWhole(format: SampleFile.Format) throws {
     let whole = try SampleText(samples, format).bytes
