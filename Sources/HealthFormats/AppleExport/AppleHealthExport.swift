@@ -95,7 +95,7 @@ public struct AppleHealthExport: Sendable {
           var reader = SampleReader(
             source: try source(), chunkSize: chunkSize, batchSize: batchSize, suspects: suspects,
             identityNames: identityNames, folder: try folder())
-          return try reader.run(progressBase: totalBytes, progress: queue.report, deliver: queue.put)
+          return try reader.run(progressBase: totalBytes, into: queue)
         })
     }
     var hasDelivered = false

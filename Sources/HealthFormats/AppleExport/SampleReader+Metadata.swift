@@ -88,9 +88,7 @@ extension SampleReader {
         addUnknown(attribute: index, of: "InstantaneousBeatsPerMinute", at: placeOfBeat())
       }
     }
-    let beat = "\(bpm)@\(time)"
-    if member != nil { member?.beats.appendBeat(beat) } else { current?.beats.appendBeat(beat) }
-    let length = (member ?? current)?.beats.utf8.count ?? 0
+    let length = member?.addBeat(bpm, at: time) ?? current?.addBeat(bpm, at: time) ?? 0
     if length > XMLScanner.maximumTag {
       throw ImportError.tooLarge(what: "a list of heart beats", at: scanner.tokenPosition)
     }
@@ -123,7 +121,7 @@ extension SampleReader {
     draft.metadata.append(("hpeer.beatsPerMinute", clock.beats))
     draft.metadata.append(("hpeer.beatsUTCOffset", String(clock.offset)))
     draft.metadata.append(("hpeer.beatsFormat", clock.format))
-    if clock.printed(start: draft.sample.start) != draft.beats {
+    if !clock.isExact {
       draft.metadata.append(("hpeer.beatsPerMinute.wallClock", draft.beats))
     }
   }
@@ -158,9 +156,13 @@ extension SampleReader {
   }
 }
 
-extension String {
-  fileprivate mutating func appendBeat(_ beat: String) {
-    if !isEmpty { append(";") }
-    append(beat)
+extension Draft {
+  /// - Returns: how long the list of beats is now, in bytes.
+  fileprivate mutating func addBeat(_ bpm: String, at time: String) -> Int {
+    if !beats.isEmpty { beats.append(";") }
+    beats.append(bpm)
+    beats.append("@")
+    beats.append(time)
+    return beats.utf8.count
   }
 }

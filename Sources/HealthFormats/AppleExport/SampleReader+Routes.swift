@@ -183,7 +183,7 @@ extension SampleReader {
   // MARK: Tracks that no workout names
 
   /// GPX files that no workout has named become routes of their own. Those without any time are dated at the export.
-  mutating func readOtherTracks(_ progress: () throws -> Void, deliver: (ImportBatch) throws -> Void) throws {
+  mutating func readOtherTracks(_ progress: () throws -> Void, into queue: BatchQueue) throws {
     let members = sideFiles.unread(in: "workout-routes", ending: ".gpx")
     guard report.isComplete else {
       // Their workouts may be in the part that is missing.
@@ -217,7 +217,7 @@ extension SampleReader {
       try emit(
         WorkoutRoute(path: "/\(member.name)", points: track.points), in: sample,
         kind: .other(name: "GPX", identifier: nil), isSuspect: keys[key(sample)] ?? 0 > 1)
-      try sendIfFull(to: deliver)
+      try sendIfDue(to: queue)
     }
   }
 

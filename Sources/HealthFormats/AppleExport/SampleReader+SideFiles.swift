@@ -4,14 +4,12 @@ import HealthModel
 /// What lies beside the XML and is not named in it.
 extension SampleReader {
   /// - Parameter progress: called before each file; may throw to stop.
-  mutating func readSideFiles(_ progress: () throws -> Void, deliver: (ImportBatch) throws -> Void) throws {
-    try readElectrocardiograms(progress, deliver: deliver)
-    try readOtherTracks(progress, deliver: deliver)
+  mutating func readSideFiles(_ progress: () throws -> Void, into queue: BatchQueue) throws {
+    try readElectrocardiograms(progress, into: queue)
+    try readOtherTracks(progress, into: queue)
   }
 
-  private mutating func readElectrocardiograms(
-    _ progress: () throws -> Void, deliver: (ImportBatch) throws -> Void
-  ) throws {
+  private mutating func readElectrocardiograms(_ progress: () throws -> Void, into queue: BatchQueue) throws {
     let members = sideFiles.unread(in: "electrocardiograms", ending: ".csv")
     // Which of them are of one moment and device shows in their first lines.
     var keys: [String: Int] = [:]
@@ -39,7 +37,7 @@ extension SampleReader {
       let sample = sample(of: recording)
       try emit(
         sample, kind: .other(name: "Electrocardiogram", identifier: nil), isSuspect: keys[key(recording)] ?? 0 > 1)
-      try sendIfFull(to: deliver)
+      try sendIfDue(to: queue)
     }
   }
 

@@ -52,9 +52,9 @@ struct SampleReader: ~Copyable {
     sideFiles = SideFiles(folder)
   }
 
-  mutating func run(
-    progressBase: Int64, progress: (Int64) throws -> Void, deliver: (ImportBatch) throws -> Void
-  ) throws -> ImportReport? {
+  /// - Parameter progressBase: what the progress that is reported begins with.
+  /// - Returns: `nil` for a file without a root.
+  mutating func run(progressBase: Int64, into queue: BatchQueue) throws -> ImportReport? {
     var meter = ProgressMeter(base: progressBase)
     var version: Int?
     let hasRoot = try scanner.skipProlog { comment in
@@ -64,13 +64,13 @@ struct SampleReader: ~Copyable {
     report.version = version
     while true {
       if stack.role == .root {
-        while coder.count < batchSize, let end = plain.next(scanner, &keys.dates, &coder, suspects) {
+        while !isDue(queue), let end = plain.next(scanner, &keys.dates, &coder, suspects) {
           scanner.position = end
         }
-        if coder.count >= batchSize { try send(to: deliver) }
+        try sendIfDue(to: queue)
       }
       let token = try scanner.next()
-      try meter.update(scanner.bytesRead, progress)
+      try meter.update(scanner.bytesRead, queue.report)
       switch token {
       case .open: try open()
       case .close: try close()
@@ -78,10 +78,10 @@ struct SampleReader: ~Copyable {
       case .text: skip("text between elements")
       case .end:
         let total = progressBase + scanner.bytesRead
-        try finish({ try progress(total) }, deliver)
+        try finish({ try queue.report(total) }, queue)
         return report
       }
-      try sendIfFull(to: deliver)
+      try sendIfDue(to: queue)
     }
   }
 
@@ -142,40 +142,48 @@ struct SampleReader: ~Copyable {
     drifting.append(sample)
   }
 
-  private mutating func finish(
-    _ progress: () throws -> Void, _ deliver: (ImportBatch) throws -> Void
-  ) throws {
+  private mutating func finish(_ progress: () throws -> Void, _ queue: BatchQueue) throws {
     report.isComplete = stack.isEmpty && !scanner.endsInsideTag
     if !report.isComplete { report.end = scanner.tokenPosition }
     report.records = typeCounts.total.merging(plain.records, uniquingKeysWith: +)
     report.utcOffset = report.utcOffset ?? keys.dates.offset.map { Int($0) }
-    try readSideFiles(progress, deliver: deliver)
+    try readSideFiles(progress, into: queue)
     var held = self.held
     self.held = HeldSamples()
     report.equalKeys = try held.resolve(
       group: { group in
-        if coder.count + heldCount + group.samples.count > batchSize { try send(to: deliver) }
+        if coder.count + heldCount + group.samples.count > batchSize { try send(to: queue) }
         groups.append(group)
         heldCount += group.samples.count
       },
       sample: { sample in
         try coder.add(sample)
-        if coder.count + heldCount >= batchSize { try send(to: deliver) }
+        if coder.count + heldCount >= batchSize { try send(to: queue) }
       })
-    try send(to: deliver)
+    try send(to: queue)
   }
 
   /// Between two elements.
-  mutating func sendIfFull(to deliver: (ImportBatch) throws -> Void) throws {
-    if coder.count >= batchSize || coder.payloadBytes > Self.maximumPayloads { try send(to: deliver) }
+  mutating func sendIfDue(to queue: BatchQueue) throws {
+    if isDue(queue) { try send(to: queue) }
+  }
+
+  /// A batch is due when it is full, and also when somebody who takes batches has nothing to do.
+  private func isDue(_ queue: BatchQueue) -> Bool {
+    if coder.count >= batchSize || coder.payloadBytes > Self.maximumPayloads { return true }
+    let isWorthwhile =
+      coder.count + 5 * drifting.count >= Self.worthwhile || coder.payloadBytes > Self.maximumPayloads / 8
+    return isWorthwhile && queue.isAwaited
   }
 
   /// Of one batch, in bytes: routes are large.
   private static let maximumPayloads = 8 << 20
+  /// A transaction of fewer samples, of which those that drift take five times as long, costs more than it saves.
+  private static let worthwhile = 5000
 
-  private mutating func send(to deliver: (ImportBatch) throws -> Void) throws {
+  private mutating func send(to queue: BatchQueue) throws {
     if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }
-    try deliver(ImportBatch(changes: coder.take(), drifting: drifting, groups: groups))
+    try queue.put(ImportBatch(changes: coder.take(), drifting: drifting, groups: groups))
     drifting.removeAll()
     groups.removeAll()
     heldCount = 0

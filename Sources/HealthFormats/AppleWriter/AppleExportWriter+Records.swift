@@ -114,8 +114,9 @@ extension AppleExportWriter {
     guard beats != nil || kept.contains(place: list) else { return }
     output.start(list)
     unknown(at: list, &kept)
-    for (index, beat) in (beats ?? "").split(separator: ";").enumerated() {
-      let parts = beat.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    for (index, beat) in (beats ?? "").utf8.split(separator: UInt8(ascii: ";")).enumerated() {
+      let parts = beat.split(separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
+        .map(Substring.init)
       output.start("InstantaneousBeatsPerMinute")
       output.attribute("bpm", String(parts[0]))
       output.attribute("time", parts.count > 1 ? String(parts[1]) : "")

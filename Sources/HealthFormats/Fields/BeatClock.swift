@@ -8,20 +8,24 @@ import HealthModel
 /// follows at the distance that the clock shows.
 struct BeatClock {
   /// `bpm@seconds;…`, in seconds after the record's start.
-  var beats: String
+  let beats: String
   /// Seconds east of UTC of the clock.
-  var offset: Int
+  let offset: Int
   /// The first beat's time as it was printed, which shows the format of all.
-  var format: String
+  let format: String
+  /// Whether ``printed(start:)`` gives the text again that was read.
+  let isExact: Bool
 
+  /// Beats that were read before.
   init(beats: String, offset: Int, format: String) {
     self.beats = beats
     self.offset = offset
     self.format = format
+    isExact = true
   }
 
   private static let quarter: Int64 = 900_000_000
-  private static let day: Int64 = 86_400_000_000
+  static let day: Int64 = 86_400_000_000
 
   /// - Parameters:
   ///   - text: `bpm@time;…` as printed.
@@ -30,13 +34,12 @@ struct BeatClock {
   ///     distinguishes +13 from -11 hours, the nearer one is taken.
   /// - Returns: `nil` for beats that do not fit to one clock and one offset.
   init?(_ text: String, start: Timestamp, end: Timestamp, nearest: Int) {
-    var beats: [(bpm: Substring, clock: WallClock, position: Int64, isHalf: Bool)] = []
-    for beat in text.split(separator: ";", omittingEmptySubsequences: false) {
-      let parts = beat.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, let clock = WallClock(parts[1]), let position = clock.position else { return nil }
-      beats.append((parts[0], clock, position.microseconds, position.isHalf))
-    }
-    guard let first = beats.first, !start.isExtreme else { return nil }
+    guard let clock = text.withBytes({ BeatClock($0, start: start, end: end, nearest: nearest) }) else { return nil }
+    self = clock
+  }
+
+  private init?(_ text: Bytes, start: Timestamp, end: Timestamp, nearest: Int) {
+    guard let beats = Self.beats(text), let first = beats.first, !start.isExtreme else { return nil }
     let startOfDay = start.microseconds.modulo(Self.day)
     var time = (first.position - startOfDay).modulo(Self.quarter)
     // The start is printed without its fraction, and a beat may belong to it that was just before.
@@ -45,7 +48,12 @@ struct BeatClock {
     guard let offset = Self.offset(first.position - startOfDay - time, isHalf: first.isHalf, nearest: nearest) else {
       return nil
     }
-    var lines: [String] = []
+    format = first.time.text
+    let style = WallClockStyle(format)
+    var aligned: [UInt8] = []
+    aligned.reserveCapacity(text.count)
+    var isExact = style != nil
+    var printed: [UInt8] = []
     var previous = first.position
     for beat in beats {
       var step = (beat.position - previous).modulo(Self.quarter)
@@ -55,11 +63,41 @@ struct BeatClock {
       // The clock at that instant must be the clock that was printed.
       let shown = startOfDay + time + offset
       guard (shown - beat.position).modulo(beat.isHalf ? Self.day / 2 : Self.day) == 0 else { return nil }
-      lines.append("\(beat.bpm)@\(Self.seconds(time))")
+      if !aligned.isEmpty { aligned.append(UInt8(ascii: ";")) }
+      aligned.append(contentsOf: beat.bpm.buffer)
+      aligned.append(UInt8(ascii: "@"))
+      aligned.append(seconds: time)
+      printed.removeAll(keepingCapacity: true)
+      style?.append(shown.modulo(Self.day), to: &printed)
+      isExact = isExact && printed.elementsEqual(beat.time.buffer)
     }
-    self.beats = lines.joined(separator: ";")
+    self.beats = String(decoding: aligned, as: UTF8.self)
     self.offset = Int(offset / 1_000_000)
-    format = String(text.prefix { $0 != ";" }.drop { $0 != "@" }.dropFirst())
+    self.isExact = isExact
+  }
+
+  private struct Beat {
+    var bpm: Bytes
+    var time: Bytes
+    /// Microseconds since midnight, or noon.
+    var position: Int64
+    var isHalf: Bool
+  }
+
+  private static func beats(_ text: Bytes) -> [Beat]? {
+    var beats: [Beat] = []
+    var rest = text
+    while true {
+      let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.count
+      let beat = Bytes(rest.start, end)
+      guard let at = beat.firstIndex(of: UInt8(ascii: "@")) else { return nil }
+      let time = beat.dropFirst(at + 1)
+      guard let position = WallClock(time)?.position else { return nil }
+      beats.append(
+        Beat(bpm: Bytes(beat.start, at), time: time, position: position.microseconds, isHalf: position.isHalf))
+      if end == rest.count { return beats }
+      rest = rest.dropFirst(end + 1)
+    }
   }
 
   /// The offset from -12 to +14 hours that is `difference` up to whole days (or halves of them).
@@ -70,21 +108,24 @@ struct BeatClock {
     let candidates = (-2...2).map { base + Int64($0) * period }.filter { (-12 * hour...14 * hour).contains($0) }
     return candidates.min { abs($0 - Int64(nearest) * 1_000_000) < abs($1 - Int64(nearest) * 1_000_000) }
   }
+}
 
-  /// `-1.5` of -1,500,000.
-  private static func seconds(_ microseconds: Int64) -> String {
-    let (whole, rest) = abs(microseconds).quotientAndRemainder(dividingBy: 1_000_000)
-    let sign = microseconds < 0 ? "-" : ""
-    if rest == 0 { return "\(sign)\(whole)" }
-    var digits = String(rest + 1_000_000).dropFirst()
-    while digits.last == "0" { digits.removeLast() }
-    return "\(sign)\(whole).\(digits)"
+extension [UInt8] {
+  /// `-1.5` of -1,500,000 microseconds.
+  fileprivate mutating func append(seconds microseconds: Int64) {
+    if microseconds < 0 { append(UInt8(ascii: "-")) }
+    let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
+    append(contentsOf: String(whole).utf8)
+    if rest == 0 { return }
+    append(UInt8(ascii: "."))
+    append(contentsOf: String(rest + 1_000_000).utf8.dropFirst())
+    while last == UInt8(ascii: "0") { removeLast() }
   }
 }
 
 extension Int64 {
   /// The remainder that is not negative.
-  fileprivate func modulo(_ divisor: Int64) -> Int64 {
+  func modulo(_ divisor: Int64) -> Int64 {
     let rest = self % divisor
     return rest < 0 ? rest + divisor : rest
   }

@@ -85,7 +85,7 @@ struct DateReader {
       if rest == "Z" { return Reading(date: Timestamp(seconds: digits)) }
       return Self.offset(rest).map { Reading(date: Timestamp(seconds: digits - $0)) }
     }
-    let text = String(decoding: UnsafeBufferPointer(start: bytes.start, count: bytes.count), as: UTF8.self)
+    let text = bytes.text
     guard let date = Timestamp(iso8601: text) else { return LocalisedDate.read(text) }
     let time = text.utf8.dropFirst(10)
     let hasOffset = time.contains { $0 == 0x5A || $0 == 0x2B || $0 == 0x2D }

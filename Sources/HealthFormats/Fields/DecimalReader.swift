@@ -49,7 +49,7 @@ enum DecimalReader {
       let magnitude = exponent < 0 ? Double(mantissa) / powers[-exponent] : Double(mantissa) * powers[exponent]
       return Reading(value: isNegative ? -magnitude : magnitude, hasComma: hasComma)
     }
-    let buffer = UnsafeBufferPointer(start: bytes.start, count: bytes.count)
+    let buffer = bytes.buffer
     let text = String(decoding: buffer.map { $0 == 0x2C ? 0x2E : $0 }, as: UTF8.self)
     guard let value = Double(text), value.isFinite else { return nil }
     return Reading(value: value, hasComma: hasComma)

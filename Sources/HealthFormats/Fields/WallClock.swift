@@ -11,10 +11,23 @@ struct WallClock: Equatable {
 
   /// `nil` for what is no time of day. Digits of any script are digits.
   init?(_ text: some StringProtocol) {
-    if let plain = Self(plain: text.utf8) {
+    if let plain = String(text).withBytes({ Self(plain: $0) }) {
       self = plain
       return
     }
+    self.init(anyScript: text)
+  }
+
+  /// The same of UTF-8.
+  init?(_ bytes: Bytes) {
+    if let plain = Self(plain: bytes) {
+      self = plain
+      return
+    }
+    self.init(anyScript: bytes.text)
+  }
+
+  private init?(anyScript text: some StringProtocol) {
     var digits: [Int] = []
     var groups: [[Int]] = []
     var separators: [Character] = []
@@ -49,36 +62,36 @@ struct WallClock: Equatable {
   }
 
   /// The commonest forms, without a look at characters: `20:14:07.68`, `6:14:48,94 PM` with any of Apple's spaces.
-  private init?(plain utf8: some Collection<UInt8>) {
-    var rest = utf8[...]
+  private init?(plain bytes: Bytes) {
+    var rest = bytes
     func take(_ range: ClosedRange<Int>) -> (value: Int, count: Int)? {
       var (value, count) = (0, 0)
-      while count < range.upperBound, let byte = rest.first, byte &- 0x30 < 10 {
-        value = value * 10 + Int(byte &- 0x30)
+      while count < min(range.upperBound, rest.count), rest[count] &- 0x30 < 10 {
+        value = value * 10 + Int(rest[count] &- 0x30)
         count += 1
-        rest = rest.dropFirst()
       }
+      rest = rest.dropFirst(count)
       return count >= range.lowerBound ? (value, count) : nil
     }
-    func take(_ bytes: UInt8...) -> Bool {
-      guard rest.starts(with: bytes) else { return false }
-      rest = rest.dropFirst(bytes.count)
+    func take(_ text: StaticString) -> Bool {
+      guard rest.hasPrefix(text) else { return false }
+      rest = rest.dropFirst(text.utf8CodeUnitCount)
       return true
     }
-    guard let hour = take(1...2), take(0x3A), let minute = take(2...2), take(0x3A), let second = take(2...2),
+    guard let hour = take(1...2), take(":"), let minute = take(2...2), take(":"), let second = take(2...2),
       hour.value < 24, minute.value < 60, second.value < 60
     else { return nil }
     (self.hour, self.minute, self.second) = (hour.value, minute.value, second.value)
     microseconds = 0
-    if take(0x2E) || take(0x2C) {
+    if take(".") || take(",") {
       guard let fraction = take(1...6) else { return nil }
       microseconds = (fraction.count..<6).reduce(fraction.value) { value, _ in value * 10 }
     }
     words = ""
-    if rest.isEmpty { return }
-    guard take(0x20) || take(0xE2, 0x80, 0xAF) || take(0xC2, 0xA0) else { return nil }
-    if take(0x41, 0x4D) { words = "AM" } else if take(0x50, 0x4D) { words = "PM" }
-    guard rest.isEmpty, !words.isEmpty else { return nil }
+    if rest.count == 0 { return }
+    guard take(" ") || take("\u{202F}") || take("\u{A0}") else { return nil }
+    if take("AM") { words = "AM" } else if take("PM") { words = "PM" }
+    guard rest.count == 0, !words.isEmpty else { return nil }
   }
 
   /// Of hours and minutes a colon or, as in Finnish, a full stop; of seconds a full stop or a comma.

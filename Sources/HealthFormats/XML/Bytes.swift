@@ -27,6 +27,11 @@ struct Bytes {
     return UnsafeRawPointer(found) - UnsafeRawPointer(start)
   }
 
+  var buffer: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
+
+  /// What is not UTF-8 becomes U+FFFD.
+  var text: String { String(decoding: buffer, as: UTF8.self) }
+
   /// The bytes between white space at both ends.
   var trimmed: Bytes {
     var result = self

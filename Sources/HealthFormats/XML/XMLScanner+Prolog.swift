@@ -21,7 +21,7 @@ extension XMLScanner {
       let rest = Bytes(buffer + position, filled - position)
       if rest.hasPrefix("<!--") {
         let text = Bytes(rest.start, min(rest.count, 256))
-        comment(String(decoding: UnsafeBufferPointer(start: text.start, count: text.count), as: UTF8.self))
+        comment(text.text)
         if try !skip(past: "-->", from: position + 4) { return false }
       } else if rest.dropFirst(1).hasPrefix(root), rest.count > root.utf8CodeUnitCount + 1,
         Self.delimits(rest[root.utf8CodeUnitCount + 1])

@@ -23,7 +23,7 @@ enum XMLText {
       isPlain = false
       break
     }
-    let buffer = UnsafeBufferPointer(start: bytes.start, count: bytes.count)
+    let buffer = bytes.buffer
     if isPlain { return string(buffer, defects: &defects) }
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count)

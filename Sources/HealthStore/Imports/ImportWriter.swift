@@ -18,6 +18,7 @@ public final class ImportWriter {
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
   public private(set) var summary = WriteSummary()
+  private let checkpoints: WALCheckpoints
 
   public init(_ store: HealthStore, _ file: ImportRecord.File) throws(StoreError) {
     self.store = store
@@ -34,9 +35,18 @@ public final class ImportWriter {
           ])
         return (db.lastInsertedRowID, try ImportTrail(db))
       }
+      checkpoints = try WALCheckpoints(path: store.path)
     } catch {
       throw StoreError(error, path: store.path)
     }
+    // If both do it, that is slower and no harm.
+    try? store.checkpointsItself(false)
+  }
+
+  deinit {
+    checkpoints.stop()
+    // Without it the log only grows until the store is closed.
+    try? store.checkpointsItself(true)
   }
 
   /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:drifting:)``.
@@ -110,7 +120,11 @@ public final class ImportWriter {
   private func write(
     drifting: [Sample] = [], _ body: (Database, inout SampleWriter) throws -> Void
   ) throws(StoreError) {
-    defer { store.watch.committed() }
+    defer {
+      store.watch.committed()
+      checkpoints.committed()
+    }
+    checkpoints.waitIfLarge()
     do {
       let written = try store.pool.write { db in
         var writer = try SampleWriter(db, epochs: self.store.epochs, trail: self.trail.take())
@@ -142,6 +156,15 @@ public final class ImportWriter {
         }
         return false
       }
+    }
+  }
+}
+
+extension HealthStore {
+  /// Whether the connection that writes copies the write-ahead log after a transaction, as is usual.
+  fileprivate func checkpointsItself(_ flag: Bool) throws {
+    try pool.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA wal_autocheckpoint = \(flag ? 1000 : 0)")
     }
   }
 }

@@ -40,6 +40,12 @@ struct Binding {
     _ = withUnsafeBytes(of: value.uuid) { sqlite3_bind_blob(statement, index, $0.baseAddress, 16, transient) }
   }
 
+  /// Without a copy: the UUID must stay where it is until the statement has run.
+  mutating func bind(_ uuid: UnsafePointer<UUID>) {
+    index += 1
+    sqlite3_bind_blob(statement, index, uuid, 16, nil)
+  }
+
   mutating func bind(_ value: UUID?) {
     if let value { bind(value) } else { bindNull() }
   }

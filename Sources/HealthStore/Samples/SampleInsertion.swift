@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import HealthModel
@@ -34,10 +35,12 @@ struct SampleInsertion {
   ) throws -> [Int64?] {
     if indices.count == Self.rowLimit {
       var binding = Binding(many)
-      for (offset, index) in indices.enumerated() {
-        try bind(changes.samples[index], of: changes, type: type, number: first + Int64(offset), &ids, &binding)
+      try changes.samples.withUnsafeBufferPointer { samples in
+        for (offset, index) in indices.enumerated() {
+          try bind(samples, index, of: changes, type: type, number: first + Int64(offset), &ids, &binding)
+        }
+        try binding.run(db)
       }
-      try binding.run(db)
       if Int(sqlite3_changes(db.sqliteConnection)) == indices.count {
         return indices.indices.map { first + Int64($0) }
       }
@@ -46,8 +49,10 @@ struct SampleInsertion {
     var number = first
     return try indices.map { index in
       var binding = Binding(single)
-      try bind(changes.samples[index], of: changes, type: type, number: number, &ids, &binding)
-      try binding.run(db)
+      try changes.samples.withUnsafeBufferPointer { samples in
+        try bind(samples, index, of: changes, type: type, number: number, &ids, &binding)
+        try binding.run(db)
+      }
       guard sqlite3_changes(db.sqliteConnection) == 1 else { return nil }
       number += 1
       return number - 1
@@ -70,15 +75,17 @@ struct SampleInsertion {
     }
   }
 
+  /// - Parameter samples: those of `changes`, which must stay where they are until the statement has run.
   private func bind(
-    _ sample: CodedSample, of changes: CodedChanges, type: Int64, number: Int64, _ ids: inout DictionaryIDs,
-    _ binding: inout Binding
+    _ samples: UnsafeBufferPointer<CodedSample>, _ index: Int, of changes: CodedChanges, type: Int64, number: Int64,
+    _ ids: inout DictionaryIDs, _ binding: inout Binding
   ) throws {
+    let sample = samples[index]
     let start = sample.start.microseconds
     binding.bind(number)
     binding.bind(type)
     binding.bind(start)
-    binding.bind(sample.uuid)
+    binding.bind(samples.pointer(toUUIDOf: index))
     binding.bind(sample.end.microseconds &- start)
     binding.bind(sample.created.map { $0.microseconds &- start })
     binding.bind(try ids.source(sample.source, db))
@@ -88,5 +95,17 @@ struct SampleInsertion {
     binding.bind(try sample.unit.map { try ids.unit($0, db) })
     binding.bind(sample.payload.map { changes.payloads[Int($0)] })
     binding.bind(sample.metadata.map { changes.metadata[Int($0)] })
+  }
+}
+
+extension UnsafeBufferPointer<CodedSample> {
+  private static let uuidOffset: Int = {
+    guard let offset = MemoryLayout<CodedSample>.offset(of: \.uuid) else { preconditionFailure("it is stored") }
+    return offset
+  }()
+
+  fileprivate func pointer(toUUIDOf index: Int) -> UnsafePointer<UUID> {
+    guard let base = baseAddress else { preconditionFailure("there is no sample \(index)") }
+    return (UnsafeRawPointer(base + index) + Self.uuidOffset).assumingMemoryBound(to: UUID.self)
   }
 }

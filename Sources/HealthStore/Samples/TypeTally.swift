@@ -17,11 +17,13 @@ struct TypeTally {
 
   /// - Parameter type: its row id.
   init(_ type: Int64, _ db: Database) throws {
-    let row = try Row.fetchOne(db, sql: "SELECT samples, derived FROM type WHERE id = ?", arguments: [type])
-    samples = row?[0] ?? 0
-    derived = row?[1] ?? 0
-    hasTombstones =
-      try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM tombstone WHERE type = ?)", arguments: [type]) ?? false
+    var counting = try Binding(db, "SELECT samples, derived FROM type WHERE id = ?")
+    counting.bind(type)
+    let counts = try counting.integers(db) ?? (0, 0)
+    (samples, derived) = (Int(counts.0), Int(counts.1))
+    var looking = try Binding(db, "SELECT 1 FROM tombstone WHERE type = ? LIMIT 1")
+    looking.bind(type)
+    hasTombstones = try looking.integer(db) != nil
   }
 
   /// Whether there are samples now whose UUIDs are derived from their content.

@@ -17,7 +17,7 @@ struct AppleImport {
 
   /// Above this share of missing samples, something else than a few deletions has happened.
   static let tolerableShare = 0.05
-  private static let batchSize = 50_000
+  private static let batchSize = 32_000
 
   let export: AppleHealthExport
   let name: String

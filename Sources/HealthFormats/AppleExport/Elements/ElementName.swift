@@ -31,13 +31,14 @@ struct ElementName: Equatable {
 }
 
 /// Looks element names up.
-struct ElementNames {
+struct ElementNames: ~Copyable {
   private var texts = [
     "HealthData", "Record", "MetadataEntry", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
     "Correlation", "Workout", "ActivitySummary", "ExportDate", "Me", "ClinicalRecord", "Audiogram",
     "VisionPrescription", "Location", "others", "WorkoutRoute",
   ]
   private var ids: [String: Int32]
+  private var known = ByteInterner<ElementName>(limit: 256)
 
   init() {
     ids = Dictionary(uniqueKeysWithValues: zip(texts, Int32(0)...))
@@ -47,8 +48,13 @@ struct ElementNames {
     // The two that make up nearly all of a file.
     if bytes == "Record" { return .record }
     if bytes == "MetadataEntry" { return .metadataEntry }
-    var defects: TextDefects = []
-    let text = XMLText.decode(Bytes(bytes.start, min(bytes.count, 100)), defects: &defects)
+    if let name = known.find(bytes) { return name }
+    let name = name(ofText: XMLText.decode(Bytes(bytes.start, min(bytes.count, 100))))
+    known.insert(bytes, name)
+    return name
+  }
+
+  private mutating func name(ofText text: String) -> ElementName {
     if let id = ids[text] { return ElementName(id: id) }
     guard texts.count < 4096 else { return .other }
     ids[text] = Int32(texts.count)

@@ -62,7 +62,7 @@ struct PlainMetadata: ~Copyable {
       }
     }
     text.append(UInt8(ascii: "\""))
-    text.append(contentsOf: UnsafeBufferPointer(start: bytes.start, count: bytes.count))
+    text.append(contentsOf: bytes.buffer)
     text.append(UInt8(ascii: "\""))
     return true
   }
@@ -70,8 +70,5 @@ struct PlainMetadata: ~Copyable {
 
 extension Bytes {
   /// Ascending order of the bytes.
-  fileprivate func precedes(_ other: Bytes) -> Bool {
-    UnsafeBufferPointer(start: start, count: count)
-      .lexicographicallyPrecedes(UnsafeBufferPointer(start: other.start, count: other.count))
-  }
+  fileprivate func precedes(_ other: Bytes) -> Bool { buffer.lexicographicallyPrecedes(other.buffer) }
 }

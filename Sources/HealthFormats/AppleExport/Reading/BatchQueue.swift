@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Hands batches from the thread that reads to the one that takes them, a few ahead, so that both work.
 ///
@@ -20,6 +21,10 @@ final class BatchQueue: @unchecked Sendable {
   private var bytes: Int64?
   private var result: Result<ImportReport?, any Error>?
   private var isCancelled = false
+  private let isTakerWaiting = Atomic(false)
+
+  /// Whether the taking thread has nothing to do; of a moment ago, and cheap to ask.
+  var isAwaited: Bool { isTakerWaiting.load(ordering: .relaxed) }
 
   // MARK: The reading thread
 
@@ -30,6 +35,7 @@ final class BatchQueue: @unchecked Sendable {
     while batches.count >= Self.capacity, !isCancelled { condition.wait() }
     if isCancelled { throw CancellationError() }
     batches.append(batch)
+    isTakerWaiting.store(false, ordering: .relaxed)
     condition.broadcast()
   }
 
@@ -63,6 +69,7 @@ final class BatchQueue: @unchecked Sendable {
         return .progress(bytes)
       }
       if let result { return .end(result) }
+      isTakerWaiting.store(true, ordering: .relaxed)
       condition.wait()
     }
   }

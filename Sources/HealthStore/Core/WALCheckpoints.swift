@@ -1,0 +1,82 @@
+import Foundation
+import GRDB
+
+/// Copies what has been committed from the write-ahead log into the database, on a thread of its own while the next is
+/// being written: a bulk write that checkpoints between its transactions takes a sixth longer.
+///
+/// SQLite begins the log anew only when a transaction begins and all of the log has been copied, so now and then the
+/// writer has to wait: ``waitIfLarge()``.
+///
+/// `@unchecked Sendable`: every mutable field is touched only under `condition`.
+final class WALCheckpoints: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var isDue = false
+  private var isWorking = false
+  private var isStopping = false
+  private var hasEnded = false
+  private let largeLog: Int
+  /// Of the log, when it was last looked at.
+  private var pages = 0
+
+  /// - Parameters:
+  ///   - path: of a database that is open elsewhere in this process and not checkpointed there.
+  ///   - largeLog: from how many pages of 4 KiB on the writer waits.
+  init(path: String, largeLog: Int = 12_000) throws {
+    self.largeLog = largeLog
+    let connection = try DatabaseQueue(path: path)
+    Thread.detachNewThread { [self] in run(connection) }
+  }
+
+  /// There is more to copy.
+  func committed() {
+    condition.lock()
+    isDue = true
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  /// Between two transactions: waits until all has been copied, if the log has become large.
+  func waitIfLarge() {
+    condition.lock()
+    defer { condition.unlock() }
+    guard pages >= largeLog else { return }
+    while isDue || isWorking { condition.wait() }
+  }
+
+  /// Ends the thread, and waits for that.
+  func stop() {
+    condition.lock()
+    defer { condition.unlock() }
+    isStopping = true
+    condition.broadcast()
+    while !hasEnded { condition.wait() }
+  }
+
+  private func run(_ connection: DatabaseQueue) {
+    while next() {
+      // What cannot be copied now stays in the log, and the next checkpoint, here or elsewhere, tries again.
+      let pages = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive).walFrameCount }
+      condition.lock()
+      self.pages = pages ?? self.pages
+      isWorking = false
+      condition.broadcast()
+      condition.unlock()
+    }
+    try? connection.close()
+    condition.lock()
+    hasEnded = true
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  /// Waits for something to do; false when there will be nothing more.
+  private func next() -> Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    while !isDue, !isStopping { condition.wait() }
+    if isStopping { return false }
+    isDue = false
+    isWorking = true
+    return true
+  }
+}
