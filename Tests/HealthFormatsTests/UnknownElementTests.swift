@@ -141,11 +141,49 @@ import Testing
 
   @Test func whatHasNoSampleToBeKeptInIsCounted() throws {
     let reading = try Reading(
-      ExportText("<MetadataEntry key=\"k\" value=\"v\"/>", "<Me><Future/></Me>", ExportText.record()))
+      ExportText("<MetadataEntry key=\"k\" value=\"v\"><Inner/></MetadataEntry>", ExportText.record()))
     #expect(reading.samples.count == 1)
     #expect(reading.report.skipped["MetadataEntry outside an element"]?.count == 1)
-    #expect(reading.report.skipped["Me/Future is unknown"]?.count == 1)
-    #expect(reading.report.skipped.count == 2)
+    #expect(reading.report.skipped.count == 1)
+  }
+
+  @Test func whatIsUnknownOfThePersonIsACharacteristic() throws {
+    let reading = try Reading(
+      #"<HealthData locale="en_DE" theme="dark"><ExportDate value="2024-07-01 12:00:00 +0200" by="me"><Why/></ExportDate>"#
+        + #"<Me HKCharacteristicTypeIdentifierBloodType="A"><Future n="1"><Deep/></Future><Future/></Me></HealthData>"#)
+    let values = Dictionary(
+      uniqueKeysWithValues: reading.drifting.map { sample -> (String, String) in
+        guard case .characteristic(let value) = sample.payload else { return (sample.type.rawValue, "") }
+        return (sample.type.rawValue, value.value)
+      })
+    #expect(
+      values == [
+        "HealthData/@theme": "dark", "ExportDate/@by": "me", "ExportDate/Why": #"{"attributes":{},"element":"Why"}"#,
+        "HKCharacteristicTypeIdentifierBloodType": "A",
+        "Me/Future": #"{"attributes":{"n":"1"},"children":[{"attributes":{},"element":"Deep"}],"element":"Future"}"#,
+        "Me/Future#2": #"{"attributes":{},"element":"Future"}"#,
+      ])
+    #expect(reading.report.skipped.isEmpty)
+    #expect(reading.report.remarks["Me/Future is unknown"]?.count == 2)
+    #expect(reading.report.remarks["HealthData with an unknown attribute theme"]?.count == 1)
+  }
+
+  @Test func aDaysSummaryKeepsWhatIsInIt() throws {
+    let reading = try Reading(
+      ExportText(
+        #"<ActivitySummary dateComponents="2017-09-25" activeEnergyBurned="1"><Ring n="1"><Deep/></Ring>"#
+          + ExportText.metadata("k", "v") + "</ActivitySummary>",
+        #"<ActivitySummary dateComponents="2017-09-26"></ActivitySummary>"#))
+    #expect(
+      reading.drifting.map(\.metadata) == [
+        [
+          "k": "v",
+          "hpeer.element.Ring":
+            #"{"attributes":{"n":"1"},"children":[{"attributes":{},"element":"Deep"}],"element":"Ring"}"#,
+        ], [:],
+      ])
+    #expect(reading.report.elements["ActivitySummary"] == 2)
+    #expect(reading.report.skipped.isEmpty)
   }
 
   @Test func aFloodOfThemIsBounded() throws {

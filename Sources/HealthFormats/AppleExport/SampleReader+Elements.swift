@@ -53,6 +53,10 @@ extension SampleReader {
       guard name == .metadataEntry else { return capture(name) }
       readMetadataEntry()
       return .leaf
+    case .summary:
+      guard name == .metadataEntry else { return capture(name) }
+      readMetadataEntry()
+      return .leaf
     case .entity, .branch: return try branchRole(of: name)
     case .leaf, .captured: return capture(name)
     case .ignored: return .ignored
@@ -66,7 +70,7 @@ extension SampleReader {
     case .correlation: return beginCorrelation()
     case .workout: return beginEntity(.workout)
     case .activitySummary:
-      return readActivitySummary() ? .leaf : beginEntity(.other(name: names.text(of: name), identifier: nil))
+      return readActivitySummary() ?? beginEntity(.other(name: names.text(of: name), identifier: nil))
     case .exportDate:
       readExportDate()
       return .leaf
@@ -95,6 +99,7 @@ extension SampleReader {
     case .record: try finishRecord()
     case .member: finishMember()
     case .correlation: try finishCorrelation()
+    case .summary: finishActivitySummary()
     case .entity: try finishEntity()
     case .branch: finishBranch()
     case .captured: finishCapture()

@@ -1,6 +1,9 @@
 import HealthModel
 
 /// The root, `ExportDate`, and what drifts from export to export: `Me` and `ActivitySummary`.
+///
+/// What nothing understands in the root, in `ExportDate` and in `Me` becomes a characteristic of its own, named by its
+/// place: `HealthData/@name` is an attribute, `Me/Name` an element.
 extension SampleReader {
   /// Apple's export names no source for these; they are the Health app's own.
   private var health: Source { Source(name: "Health") }
@@ -10,17 +13,14 @@ extension SampleReader {
       if name == "locale" {
         reader.report.locale = value
       } else {
-        reader.skip("HealthData with an unknown attribute \(name)")
+        reader.keepUnknown(attribute: name, value, of: "HealthData")
       }
     }
   }
 
   mutating func readExportDate() {
     forEachAttribute { reader, name, value in
-      guard name == "value" else {
-        reader.skip("ExportDate with an unknown attribute \(name)")
-        return
-      }
+      guard name == "value" else { return reader.keepUnknown(attribute: name, value, of: "ExportDate") }
       guard let date = reader.keys.date(value) else {
         reader.skip("ExportDate that cannot be read")
         return
@@ -35,36 +35,67 @@ extension SampleReader {
     forEachAttribute { reader, name, value in
       if !name.hasPrefix("HKCharacteristicType") { reader.remark("Me with an unknown attribute \(name)") }
       // The Health app prints an empty text for what the person has not told.
-      if value.isEmpty { return }
-      let epoch = Timestamp(seconds: 0)
-      reader.emit(
-        drifting: Sample(
-          uuid: Self.noIdentity, type: SampleType(name), start: epoch, end: epoch, created: reader.report.exportDate,
-          source: reader.health, payload: .characteristic(CharacteristicValue(value: value))))
+      if !value.isEmpty { reader.emit(characteristic: name, value) }
     }
   }
 
-  /// False for one that says no day, which is an element like any other.
-  mutating func readActivitySummary() -> Bool {
+  private mutating func emit(characteristic name: String, _ value: String) {
+    let epoch = Timestamp(seconds: 0)
+    emit(
+      drifting: Sample(
+        uuid: Self.noIdentity, type: SampleType(name), start: epoch, end: epoch, created: report.exportDate,
+        source: health, payload: .characteristic(CharacteristicValue(value: value))))
+  }
+
+  private mutating func keepUnknown(attribute name: String, _ value: String, of element: String) {
+    remark("\(element) with an unknown attribute \(name)")
+    if !value.isEmpty { emit(characteristic: "\(element)/@\(name)", value) }
+  }
+
+  /// Whether an unknown element in an element of this name becomes a characteristic.
+  func isAboutPerson(_ name: ElementName?) -> Bool { name == .me || name == .exportDate }
+
+  /// - Parameters:
+  ///   - parent: the element that it is in.
+  ///   - text: the JSON that it is kept as.
+  mutating func keepUnknown(element name: String, of parent: String, _ text: String) {
+    let place = "\(parent)/\(name)"
+    let number = unknownOfPerson[place, default: 0] + 1
+    unknownOfPerson[place] = number
+    emit(characteristic: Self.place(place, number), text)
+  }
+
+  /// `nil` for one that says no day, which is an element like any other.
+  mutating func readActivitySummary() -> ElementStack.Role? {
     var attributes: [String: String] = [:]
     forEachAttribute { reader, name, value in
       if attributes[name] == nil { attributes[name] = value } else { reader.remark("attribute given twice") }
     }
     guard let day = attributes.removeValue(forKey: "dateComponents") else {
       remark("ActivitySummary without dateComponents")
-      return false
+      return nil
     }
     guard let start = Timestamp(iso8601: day), start.seconds % 86_400 == 0 else {
       remark("ActivitySummary with unreadable dateComponents")
-      return false
+      return nil
     }
     report.elements["ActivitySummary", default: 0] += 1
-    emit(
-      drifting: Sample(
-        uuid: Self.noIdentity, type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
-        created: report.exportDate, source: health,
-        payload: .activitySummary(ActivitySummary(date: day, attributes: attributes))))
-    return true
+    let sample = Sample(
+      uuid: Self.noIdentity, type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
+      created: report.exportDate, source: health,
+      payload: .activitySummary(ActivitySummary(date: day, attributes: attributes)))
+    if scanner.isSelfClosing {
+      emit(drifting: sample)
+      return .leaf
+    }
+    current = Draft(kind: .other(name: "ActivitySummary", identifier: nil), hash: 0, sample: sample)
+    return .summary
+  }
+
+  mutating func finishActivitySummary() {
+    guard var draft = current.take() else { return }
+    complete(&draft)
+    emit(drifting: draft.sample)
   }
 
   private mutating func forEachAttribute(_ body: (inout SampleReader, String, String) -> Void) {

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Elements that nothing understands are kept as the text of JSON, `{"element":…,"attributes":{…},"children":[…]}`, in
-/// the metadata of what they are in. One in an element that has no metadata is with that one's parent, and has the place
+/// the metadata of what they are in, and in `Me` and `ExportDate` as characteristics. One in an element that has no metadata is with that one's parent, and has the place
 /// in `in`: `MetadataEntry.HKTimeZone`, `WorkoutStatistics.HKQuantityTypeIdentifierHeartRate`, `Attachment#2`. Attributes
 /// of such elements are `hpeer.attribute.`, the place, a full stop, and the name.
 extension SampleReader {
@@ -13,9 +13,11 @@ extension SampleReader {
   /// The metadata key of an element that the model has no place for.
   private func elementKey(_ name: String) -> String { "hpeer.element.\(name)" }
 
-  /// An unknown element opens in a record or a correlation, or in what is in one.
+  /// An unknown element opens in an element of whose children none, or few, are known, or in what is in one.
   mutating func capture(_ name: ElementName) -> ElementStack.Role {
-    guard current != nil || member != nil else { return ignore(name) }
+    guard current != nil || member != nil || !captured.isEmpty || isAboutPerson(stack.frames.last?.name) else {
+      return ignore(name)
+    }
     if captured.isEmpty { capturedCount = 0 }
     capturedCount += 1
     guard capturedCount <= maximumCaptured else { return ignore("unknown element that is too large to be kept") }
@@ -40,6 +42,10 @@ extension SampleReader {
       }
     var entries: [(key: String, value: String)] = []
     keep(element, of: parent, at: place, in: &entries)
+    if isAboutPerson(frame?.name) {
+      for entry in entries { keepUnknown(element: element.name, of: parent, entry.value) }
+      return
+    }
     if member != nil { member?.metadata += entries } else { current?.metadata += entries }
   }
 

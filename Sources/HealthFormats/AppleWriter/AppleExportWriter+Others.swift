@@ -11,7 +11,10 @@ extension AppleExportWriter {
     for (name, value) in rest.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
       output.attribute(name, value)
     }
-    output.end()
+    var kept = KeptMetadata(sample.metadata, text)
+    attributes(&kept)
+    entries(&kept)
+    finish(&kept)
   }
 
   private static let summaryAttributes = [

@@ -62,23 +62,38 @@ public struct AppleExportWriter {
   ///
   /// - Parameter characteristics: all of the person's.
   public mutating func begin(characteristics: [Sample]) {
-    output.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(AppleDocumentType.text)\n")
-    output.start("HealthData")
-    output.attribute("locale", locale)
-    output.start("ExportDate")
-    output.attribute("value", text.date(exportDate))
-    output.end()
-    output.start("Me")
     var values: [String: String] = [:]
     // The newest of two.
     for sample in characteristics.sorted(by: { $0.created ?? $0.start < $1.created ?? $1.start }) {
       if case .characteristic(let value) = sample.payload { values[sample.type.rawValue] = value.value }
     }
+    output.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(AppleDocumentType.text)\n")
+    output.start("HealthData")
+    output.attribute("locale", locale)
+    unknown(of: "HealthData", values)
+    output.start("ExportDate")
+    output.attribute("value", text.date(exportDate))
+    unknown(of: "ExportDate", values)
+    output.end()
+    output.start("Me")
     for name in Self.characteristics { output.attribute(name, values.removeValue(forKey: name) ?? "") }
     for (name, value) in values.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
       output.attribute(name, value)
     }
+    unknown(of: "Me", values)
     output.end()
+  }
+
+  /// Attributes, then elements, that an import has kept as characteristics.
+  private mutating func unknown(of element: String, _ values: [String: String]) {
+    let places = values.filter { $0.key.hasPrefix("\(element)/") }.sorted { $0.key < $1.key }
+    for (place, value) in places where place.hasPrefix("\(element)/@") {
+      let name = String(place.dropFirst(element.count + 2))
+      if XMLOutput.isName(name) { output.attribute(name, value) }
+    }
+    for (place, value) in places where !place.hasPrefix("\(element)/@") {
+      if let element = ForeignElement(value) { write(element) }
+    }
   }
 
   /// In the order of the document type; the Health app prints an empty text for what the person has not told.

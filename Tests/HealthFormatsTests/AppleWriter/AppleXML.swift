@@ -76,7 +76,7 @@ struct AppleXML {
 }
 
 /// Elements as text: attributes and children sorted, dates as instants, numbers as such, devices without their address.
-private enum Canonical {
+enum Canonical {
   static func text(_ element: AppleXML.Element, in parent: AppleXML.Element? = nil) -> String {
     var attributes = element.attributes
     // What a route does not say is as in its workout.

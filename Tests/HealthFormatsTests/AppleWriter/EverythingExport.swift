@@ -32,7 +32,8 @@ enum EverythingExport {
     + #"\#(unknown("InEntry"))</MetadataEntry><MetadataEntry value="no key"/>"#
 
   private static let me =
-    ##"<Me HKCharacteristicTypeIdentifierDateOfBirth="1980-01-02" HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSexFemale" HKCharacteristicTypeIdentifierBloodType="HKBloodTypeAPositive" HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeII" HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse="None" later="1"/>"##
+    ##"<Me HKCharacteristicTypeIdentifierDateOfBirth="1980-01-02" HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSexFemale" HKCharacteristicTypeIdentifierBloodType="HKBloodTypeAPositive" HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeII" HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse="None" later="1">"##
+    + unknown("InMe") + unknown("InMe") + "</Me>"
 
   private static func record(_ type: String, _ second: Int, _ rest: String, _ children: String) -> String {
     #"<Record type="\#(type)"\#(device) \#(rest) startDate="\#(d(second))" endDate="\#(d(second + 1))">"#
@@ -81,7 +82,8 @@ enum EverythingExport {
     + "</WorkoutRoute>" + #"<WorkoutRoute\#(common)><FileReference path="c.gpx"/></WorkoutRoute>"# + "</Workout>"
 
   private static let summary =
-    ##"<ActivitySummary dateComponents="2024-06-15" activeEnergyBurned="455.1" activeEnergyBurnedGoal="500" activeEnergyBurnedUnit="kcal" appleMoveTime="0" appleMoveTimeGoal="30" appleExerciseTime="31" appleExerciseTimeGoal="30" appleStandHours="9" appleStandHoursGoal="12" later="1"/>"##
+    ##"<ActivitySummary dateComponents="2024-06-15" activeEnergyBurned="455.1" activeEnergyBurnedGoal="500" activeEnergyBurnedUnit="kcal" appleMoveTime="0" appleMoveTimeGoal="30" appleExerciseTime="31" appleExerciseTimeGoal="30" appleStandHours="9" appleStandHoursGoal="12" later="1">"##
+    + entries + unknown("InSummary") + "</ActivitySummary>"
 
   private static let clinical =
     #"<ClinicalRecord type="LabResultRecord" identifier="abc" sourceName="Clinic" sourceURL="https://example.org/?a=1&amp;b=2" fhirVersion="4.0.1" receivedDate="\#(d(60))" resourceFilePath="/clinical-records/a.json" later="1">"#

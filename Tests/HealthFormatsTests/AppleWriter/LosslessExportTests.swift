@@ -33,6 +33,16 @@ import Testing
     #expect(!written.text.contains("hpeer."))
   }
 
+  @Test func theRootAndTheDateKeepWhatNobodyKnows() throws {
+    let text =
+      #"<HealthData locale="en_US" later="1"><ExportDate value="2024-07-03 09:46:40 +0000" later="2">"#
+      + EverythingExport.unknown("InDate") + "</ExportDate></HealthData>"
+    let written = AppleXML(RewrittenExport(try Reading(text)).text).root
+    let read = AppleXML(text).root
+    #expect(written.attributes == read.attributes)
+    #expect(written.children.first.map { Canonical.text($0) } == read.children.first.map { Canonical.text($0) })
+  }
+
   @Test func whatIsWrittenIsReadAsTheSameSamples() throws {
     let reading = try Reading(EverythingExport.text)
     let again = try Reading(RewrittenExport(reading, offset: 3600).text)

@@ -8,9 +8,11 @@ struct ElementStack {
     case correlation
     /// Any other top-level element that becomes a sample, and the elements in it.
     case entity, branch
+    /// An `ActivitySummary` that holds elements.
+    case summary
     /// The list of heart beats in a record.
     case beats
-    /// An element whose attributes are all: `ExportDate`, `Me`, `ActivitySummary`, `MetadataEntry`, ...
+    /// An element whose attributes are all: `ExportDate`, `Me`, `MetadataEntry`, ...
     case leaf
     /// An unknown element in one that becomes a sample, and all in it: kept as it is.
     case captured

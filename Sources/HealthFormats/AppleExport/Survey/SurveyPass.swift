@@ -77,7 +77,7 @@ struct SurveyPass: ~Copyable {
     case .entity, .branch:
       if name == .workoutRoute, stack.role == .entity { note(SampleReader.routeKind, isNested: false) }
       role = .branch
-    case .leaf, .captured: role = .captured
+    case .summary, .leaf, .captured: role = .captured
     case .ignored, nil: role = .ignored
     }
     if !scanner.isSelfClosing, stack.frames.count < ElementStack.maximumDepth { stack.push(name, role) }
