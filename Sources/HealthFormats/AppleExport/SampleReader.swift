@@ -30,6 +30,8 @@ struct SampleReader: ~Copyable {
   /// Unknown elements that are open, in a record or correlation.
   var captured: [RawElement] = []
   var capturedCount = 0
+  /// How many unknown elements of a name have been in an element that is about the person.
+  var unknownOfPerson: [String: Int] = [:]
   /// Of the entry or beat that is open.
   var leafPlace: String?
   /// Of the unknown elements that the sample keeps.
@@ -170,14 +172,13 @@ struct SampleReader: ~Copyable {
 
   /// A batch is due when it is full, and also when somebody who takes batches has nothing to do.
   private func isDue(_ queue: BatchQueue) -> Bool {
-    if coder.count >= batchSize || coder.payloadBytes > Self.maximumPayloads { return true }
-    let isWorthwhile =
-      coder.count + 5 * drifting.count >= Self.worthwhile || coder.payloadBytes > Self.maximumPayloads / 8
-    return isWorthwhile && queue.isAwaited
+    let count = coder.count + 5 * drifting.count
+    if count >= batchSize || coder.payloadBytes > Self.maximumPayloads { return true }
+    return (count >= Self.worthwhile || coder.payloadBytes > Self.maximumPayloads / 2) && queue.isAwaited
   }
 
   /// Of one batch, in bytes: routes are large.
-  private static let maximumPayloads = 8 << 20
+  private static let maximumPayloads = 1 << 20
   /// A transaction of fewer samples, of which those that drift take five times as long, costs more than it saves.
   private static let worthwhile = 5000
 

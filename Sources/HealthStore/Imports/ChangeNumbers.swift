@@ -14,7 +14,7 @@ struct ChangeNumbers {
   mutating func insert(_ number: Int64) -> Bool {
     let (word, bit) = (Int(number >> 6), UInt64(1) << UInt64(number & 63))
     if word >= words.count {
-      words.append(contentsOf: repeatElement(0, count: max(word + 1 - words.count, words.count / 2)))
+      words.append(contentsOf: repeatElement(0, count: max(word + 1 - words.count, words.count / 8)))
     }
     if words[word] & bit != 0 { return false }
     words[word] |= bit

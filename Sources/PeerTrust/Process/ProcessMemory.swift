@@ -11,4 +11,8 @@ public enum ProcessMemory {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
   }
+
+  /// For a process that hands large blocks from thread to thread: else each thread's heap keeps the holes, and a process
+  /// that runs longer becomes larger. Call it before the threads begin.
+  public static func returnLargeBlocks() { linux_return_large_blocks() }
 }

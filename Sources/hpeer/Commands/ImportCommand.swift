@@ -3,6 +3,7 @@ import Foundation
 import HealthFormats
 import HealthModel
 import HealthStore
+import PeerTrust
 import Terminal
 
 struct Import: AsyncParsableCommand {
@@ -53,6 +54,7 @@ struct Import: AsyncParsableCommand {
   }
 
   func run() async throws {
+    ProcessMemory.returnLargeBlocks()
     let input = path == "-" ? try await spooled() : nil
     do {
       try await run(input?.path ?? path)

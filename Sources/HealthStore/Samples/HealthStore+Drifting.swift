@@ -1,0 +1,87 @@
+import GRDB
+import HealthModel
+
+extension HealthStore {
+  /// Adds samples whose values change from one reading to the next, such as a day's activity summary.
+  ///
+  /// A newer reading (by ``Sample/created``) of the same thing (``Sample/isReading(ofSameAs:)``) takes the place of the older
+  /// one: a tombstone and an addition. An older reading changes nothing.
+  @discardableResult
+  public func replace(drifting samples: [Sample]) async throws(StoreError) -> WriteSummary {
+    try await write { [self] db in try replace(drifting: samples, db: db) }
+  }
+
+  func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
+    var replacement = try DriftingReplacement(db, epochs: epochs)
+    for sample in samples { try replacement.add(sample) }
+    return try replacement.finish()
+  }
+}
+
+/// Puts newer readings in the places of older ones, many with one write.
+private struct DriftingReplacement {
+  private struct Place: Hashable {
+    var type: SampleType
+    var start: Timestamp
+  }
+
+  private let db: Database
+  private var writer: SampleWriter
+  private var waiting = ChangeCoder()
+  /// Of the samples that wait to be written: what is there shows only when they have been.
+  private var places: Set<Place> = []
+  private var unchanged: [SampleType: Int] = [:]
+
+  init(_ db: Database, epochs: EpochKeeper) throws {
+    self.db = db
+    writer = try SampleWriter(db, epochs: epochs)
+  }
+
+  mutating func add(_ sample: Sample) throws {
+    if !places.insert(Place(type: sample.type, start: sample.start)).inserted {
+      try flush()
+      places.insert(Place(type: sample.type, start: sample.start))
+    }
+    let present = try readings(ofSameAs: sample)
+    let read = sample.created ?? .distantPast
+    if present.contains(where: { $0.payload == sample.payload || $0.created ?? .distantPast > read }) {
+      unchanged[sample.type, default: 0] += 1
+      return
+    }
+    // A value that comes back after another has a tombstone of its own: it needs a new identity.
+    var sample = sample
+    var ordinal = 0
+    while try present.contains(where: { $0.uuid == sample.uuid }) || writer.isDeleted(sample.reference) {
+      ordinal += 1
+      sample.uuid = SampleIdentity.uuid(ofDrifting: sample, ordinal: ordinal)
+    }
+    for old in present { waiting.add(Tombstone(sample: old.reference, deleted: .now)) }
+    try waiting.add(sample)
+  }
+
+  private func readings(ofSameAs sample: Sample) throws -> [Sample] {
+    guard let type = try sample.type.id(in: db) else { return [] }
+    return try StoredSamples.fetch(db, where: "type = ? AND start = ?") {
+      $0.bind(type)
+      $0.bind(sample.start.microseconds)
+    }.filter { $0.isReading(ofSameAs: sample) }
+  }
+
+  private mutating func flush() throws {
+    try writer.write(waiting.changes)
+    waiting = ChangeCoder()
+    places.removeAll()
+  }
+
+  mutating func finish() throws -> WriteSummary {
+    try flush()
+    try writer.finish()
+    var summary = writer.summary
+    for (type, count) in unchanged { summary.add(.init(unchanged: count), of: type) }
+    return summary
+  }
+}
+
+extension Timestamp {
+  fileprivate static let distantPast = Timestamp(microseconds: .min)
+}
