@@ -166,6 +166,8 @@ import Testing
     #expect(reading.report.skipped.isEmpty)
     #expect(reading.report.remarks["Me/Future is unknown"]?.count == 2)
     #expect(reading.report.remarks["HealthData with an unknown attribute theme"]?.count == 1)
+    // So that an older export does not take a newer one's place.
+    #expect(reading.drifting.allSatisfy { $0.created == reading.report.exportDate })
   }
 
   @Test func aDaysSummaryKeepsWhatIsInIt() throws {
@@ -184,6 +186,19 @@ import Testing
       ])
     #expect(reading.report.elements["ActivitySummary"] == 2)
     #expect(reading.report.skipped.isEmpty)
+  }
+
+  /// Records in a summary that nobody closed are records: equal ones too must be told apart.
+  @Test func aSummaryThatIsNotClosedHidesNoEquals() throws {
+    for day in ["2017-09-25", "someday"] {
+      let reading = try Reading(
+        ExportText(
+          #"<ActivitySummary dateComponents="\#(day)"><MetadataEntry key="k" value="v">"#,
+          ExportText.record(value: "1"), ExportText.record(value: "2")))
+      let records = reading.samples.filter { $0.payload.kind == "quantity" }
+      #expect(records.count == 2)
+      #expect(Set(records.map(\.uuid)).count == 2)
+    }
   }
 
   @Test func aFloodOfThemIsBounded() throws {

@@ -88,13 +88,13 @@ public struct AppleHealthExport: Sendable {
     progress: (Int64) throws -> Void, deliver: (ImportBatch) throws -> Void
   ) throws -> ImportReport {
     let queue = BatchQueue()
-    let suspects = survey.suspects
+    let (suspects, exportDate) = (survey.suspects, survey.exportDate)
     Thread.detachNewThread {
       queue.end(
         Result {
           var reader = SampleReader(
             source: try source(), chunkSize: chunkSize, batchSize: batchSize, suspects: suspects,
-            identityNames: identityNames, folder: try folder())
+            identityNames: identityNames, exportDate: exportDate, folder: try folder())
           return try reader.run(progressBase: totalBytes, into: queue)
         })
     }

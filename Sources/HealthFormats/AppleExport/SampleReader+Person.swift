@@ -43,8 +43,9 @@ extension SampleReader {
     let epoch = Timestamp(seconds: 0)
     emit(
       drifting: Sample(
-        uuid: Self.noIdentity, type: SampleType(name), start: epoch, end: epoch, created: report.exportDate,
-        source: health, payload: .characteristic(CharacteristicValue(value: value))))
+        uuid: Self.noIdentity, type: SampleType(name), start: epoch, end: epoch,
+        created: exportDate ?? report.exportDate, source: health,
+        payload: .characteristic(CharacteristicValue(value: value))))
   }
 
   private mutating func keepUnknown(attribute name: String, _ value: String, of element: String) {
@@ -75,17 +76,16 @@ extension SampleReader {
       remark("ActivitySummary without dateComponents")
       return nil
     }
-    guard let start = Timestamp(iso8601: day), start.seconds % 86_400 == 0 else {
+    guard let start = Self.day(day) else {
       remark("ActivitySummary with unreadable dateComponents")
       return nil
     }
-    report.elements["ActivitySummary", default: 0] += 1
     let sample = Sample(
       uuid: Self.noIdentity, type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
       created: report.exportDate, source: health,
       payload: .activitySummary(ActivitySummary(date: day, attributes: attributes)))
     if scanner.isSelfClosing {
-      emit(drifting: sample)
+      emit(summary: sample)
       return .leaf
     }
     current = Draft(kind: .other(name: "ActivitySummary", identifier: nil), hash: 0, sample: sample)
@@ -95,7 +95,17 @@ extension SampleReader {
   mutating func finishActivitySummary() {
     guard var draft = current.take() else { return }
     complete(&draft)
-    emit(drifting: draft.sample)
+    emit(summary: draft.sample)
+  }
+
+  private mutating func emit(summary: Sample) {
+    report.elements["ActivitySummary", default: 0] += 1
+    emit(drifting: summary)
+  }
+
+  /// The beginning of a day in UTC; `nil` for a text that is no day.
+  static func day(_ text: String) -> Timestamp? {
+    Timestamp(iso8601: text).flatMap { $0.seconds % 86_400 == 0 ? $0 : nil }
   }
 
   private mutating func forEachAttribute(_ body: (inout SampleReader, String, String) -> Void) {

@@ -37,7 +37,7 @@ extension SampleReader {
     let place: String? =
       switch frame?.role {
       case .beats: parent
-      case .leaf: leafPlace
+      case .leaf where !isAboutPerson(frame?.name): leafPlace
       default: nil
       }
     var entries: [(key: String, value: String)] = []

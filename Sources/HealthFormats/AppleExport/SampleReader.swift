@@ -15,6 +15,8 @@ struct SampleReader: ~Copyable {
   /// By the name of a source in the file, the name that identities use, where it is another.
   private let identityNames: [String: String]
   private let batchSize: Int
+  /// What the survey has found, for what stands before it.
+  let exportDate: Timestamp?
   private var coder = BatchCoder()
   private var plain: PlainRecordCoder
   private var drifting: [Sample] = []
@@ -44,11 +46,12 @@ struct SampleReader: ~Copyable {
 
   init(
     source: any ByteSource, chunkSize: Int, batchSize: Int, suspects: HashSet64, identityNames: [String: String] = [:],
-    folder: any ExportFolder = EmptyFolder()
+    exportDate: Timestamp? = nil, folder: any ExportFolder = EmptyFolder()
   ) {
     scanner = XMLScanner(source: source, chunkSize: chunkSize)
     self.batchSize = max(1, batchSize)
     self.suspects = suspects
+    self.exportDate = exportDate
     self.identityNames = identityNames
     plain = PlainRecordCoder(identityNames: identityNames)
     sideFiles = SideFiles(folder)

@@ -86,7 +86,7 @@ public struct AppleExportWriter {
 
   /// Attributes, then elements, that an import has kept as characteristics.
   private mutating func unknown(of element: String, _ values: [String: String]) {
-    let places = values.filter { $0.key.hasPrefix("\(element)/") }.sorted { $0.key < $1.key }
+    let places = values.filter { $0.key.hasPrefix("\(element)/") }.sorted { Self.order($0.key) < Self.order($1.key) }
     for (place, value) in places where place.hasPrefix("\(element)/@") {
       let name = String(place.dropFirst(element.count + 2))
       if XMLOutput.isName(name) { output.attribute(name, value) }
@@ -94,6 +94,20 @@ public struct AppleExportWriter {
     for (place, value) in places where !place.hasPrefix("\(element)/@") {
       if let element = ForeignElement(value) { write(element) }
     }
+  }
+
+  /// `Me/Name` comes before `Me/Name#2`, and that before `Me/Name#10`.
+  private static func order(_ place: String) -> (name: Substring, number: Int) {
+    let parts = place.split(separator: "#", maxSplits: 1)
+    return (parts.first ?? "", parts.count > 1 ? Int(parts[1]) ?? 0 : 1)
+  }
+
+  private static func isPrintable(characteristic sample: Sample) -> Bool {
+    let parts = sample.type.rawValue.split(separator: "/", maxSplits: 1)
+    guard parts.count == 2 else { return XMLOutput.isName(sample.type.rawValue) }
+    if parts[1].hasPrefix("@") { return XMLOutput.isName(String(parts[1].dropFirst())) }
+    guard case .characteristic(let value) = sample.payload else { return false }
+    return ForeignElement(value.value) != nil
   }
 
   /// In the order of the document type; the Health app prints an empty text for what the person has not told.
@@ -122,7 +136,7 @@ public struct AppleExportWriter {
       default: other(sample)
       }
     // Of which `Me` holds all.
-    case .characteristics: return true
+    case .characteristics: return Self.isPrintable(characteristic: sample)
     case .routes, .none: return false
     }
     return true

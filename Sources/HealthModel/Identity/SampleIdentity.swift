@@ -71,6 +71,7 @@ extension Sample {
     switch payload {
     case .activitySummary(let summary):
       [summary.date] + summary.attributes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+        + (metadata.isEmpty ? [] : [MetadataText.encode(metadata)])
     case .characteristic(let characteristic): [characteristic.value]
     case .quantity(let quantity):
       [payload.kind, String(end.seconds), source.name, "\(quantity.value)", quantity.unit]
@@ -79,6 +80,14 @@ extension Sample {
       [kind, String(end.seconds), source.name, (try? CanonicalJSON.encode(content)) ?? ""]
     default: [payload.kind]
     }
+  }
+
+  /// Whether two readings of one thing (``isReading(ofSameAs:)``) say the same. What a day's activity holds beside its
+  /// numbers is in its metadata.
+  public func readsSame(as other: Sample) -> Bool {
+    guard payload == other.payload else { return false }
+    if case .activitySummary = payload { return metadata == other.metadata }
+    return true
   }
 
   /// Whether two samples whose values drift are readings of one thing, of which only the newer counts: of a

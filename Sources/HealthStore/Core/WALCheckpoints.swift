@@ -57,7 +57,7 @@ final class WALCheckpoints: @unchecked Sendable {
       // What cannot be copied now stays in the log, and the next checkpoint, here or elsewhere, tries again.
       let pages = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive).walFrameCount }
       condition.lock()
-      self.pages = pages ?? self.pages
+      self.pages = pages ?? largeLog
       isWorking = false
       condition.broadcast()
       condition.unlock()

@@ -44,7 +44,7 @@ private struct DriftingReplacement {
     }
     let present = try readings(ofSameAs: sample)
     let read = sample.created ?? .distantPast
-    if present.contains(where: { $0.payload == sample.payload || $0.created ?? .distantPast > read }) {
+    if present.contains(where: { $0.readsSame(as: sample) || $0.created ?? .distantPast > read }) {
       unchanged[sample.type, default: 0] += 1
       return
     }

@@ -43,6 +43,22 @@ import Testing
     #expect(written.children.first.map { Canonical.text($0) } == read.children.first.map { Canonical.text($0) })
   }
 
+  /// Eleven, of which the last is not the second.
+  @Test func elementsOfThePersonStayInTheirOrder() throws {
+    let elements = (1...11).map { "<Future n=\"\($0)\"/>" }.joined()
+    let text = ExportText(
+      ExportText.record(children: #"<MetadataEntry key="k" value="v"><Inner/></MetadataEntry>"#), "<Me>\(elements)</Me>"
+    ).text
+    let reading = try Reading(text)
+    let again = try Reading(RewrittenExport(reading).text)
+    let values = { (reading: Reading) in
+      Dictionary(uniqueKeysWithValues: reading.drifting.map { ($0.type, $0.payload) })
+    }
+    #expect(values(reading).count == 11)
+    #expect(values(again) == values(reading))
+    #expect(!"\(values(reading))".contains("MetadataEntry"))
+  }
+
   @Test func whatIsWrittenIsReadAsTheSameSamples() throws {
     let reading = try Reading(EverythingExport.text)
     let again = try Reading(RewrittenExport(reading, offset: 3600).text)

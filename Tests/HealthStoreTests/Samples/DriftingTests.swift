@@ -53,6 +53,20 @@ import TestSupport
     #expect(try await present() == [old])
   }
 
+  /// What an earlier version of the reader passed over, or the phone has added since.
+  @Test func aNewerReadingWithMoreBesideItsNumbersTakesTheOldersPlace() async throws {
+    let old = summary("100", at: 8)
+    var new = summary("100", at: 8)
+    new.metadata = ["hpeer.element.Ring": "{}"]
+    new.uuid = SampleIdentity.uuid(ofDrifting: new)
+    #expect(new.uuid != old.uuid)
+    try await store.replace(drifting: [old])
+    let written = try await store.replace(drifting: [new])
+    #expect((written.added, written.deleted, written.unchanged) == (1, 1, 0))
+    #expect(try await store.replace(drifting: [new]).total == .init(unchanged: 1))
+    #expect(try await present() == [new])
+  }
+
   @Test func aValueThatComesBackIsANewSample() async throws {
     var seen: Set<SampleReference> = []
     for hour in 0..<6 {

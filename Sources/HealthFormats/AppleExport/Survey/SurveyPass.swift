@@ -77,7 +77,8 @@ struct SurveyPass: ~Copyable {
     case .entity, .branch:
       if name == .workoutRoute, stack.role == .entity { note(SampleReader.routeKind, isNested: false) }
       role = .branch
-    case .summary, .leaf, .captured: role = .captured
+    case .summary: role = name == .metadataEntry ? .leaf : .captured
+    case .leaf, .captured: role = .captured
     case .ignored, nil: role = .ignored
     }
     if !scanner.isSelfClosing, stack.frames.count < ElementStack.maximumDepth { stack.push(name, role) }
@@ -104,7 +105,9 @@ struct SurveyPass: ~Copyable {
         if !value.isEmpty { survey.characteristics[XMLText.decode(attribute.name)] = value }
       }
       return .leaf
-    case .activitySummary, .metadataEntry: return .leaf
+    case .activitySummary where attribute("dateComponents").flatMap { SampleReader.day($0) } != nil:
+      return scanner.isSelfClosing ? .leaf : .summary
+    case .metadataEntry: return .leaf
     default:
       note(.other(name: names.text(of: name), identifier: nil), isNested: false)
       return .entity
