@@ -54,6 +54,12 @@ import Testing
     #expect(line.rendered(columns: 72) == "import  █████░░░░░░░░░░░░░░░░░   25%  5,000  250 MB  1,234/s  0:15 left")
   }
 
+  @Test func whatCountsBytesOnlySaysNothingOfItems() {
+    let line = ProgressLine(
+      label: "checking", bytes: 250_000_000, totalBytes: 1_000_000_000, itemsPerSecond: 0, bytesPerSecond: 50_000_000)
+    #expect(line.rendered(columns: 72) == "checking  ███████░░░░░░░░░░░░░░░░░░░░░░░   25%  250 MB  0:15 left")
+  }
+
   @Test func moreThanTheTotalIsFullNotOverfull() {
     let line = ProgressLine(label: "Pulling", items: 30, totalItems: 20, itemsPerSecond: 10)
     #expect(

@@ -62,52 +62,45 @@ public struct AppleExportWriter {
   ///
   /// - Parameter characteristics: all of the person's.
   public mutating func begin(characteristics: [Sample]) {
-    var values: [String: String] = [:]
+    var values: [SampleType: String] = [:]
     // The newest of two.
     for sample in characteristics.sorted(by: { $0.created ?? $0.start < $1.created ?? $1.start }) {
-      if case .characteristic(let value) = sample.payload { values[sample.type.rawValue] = value.value }
+      if case .characteristic(let value) = sample.payload { values[sample.type] = value.value }
     }
+    let unknown = values.compactMap { type, value in CharacteristicPlace(type).map { (place: $0, value: value) } }
+      .sorted { CharacteristicPlace.precedes($0.place, $1.place) }
     output.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(AppleDocumentType.text)\n")
     output.start("HealthData")
     output.attribute("locale", locale)
-    unknown(of: "HealthData", values)
+    write(unknown, of: "HealthData")
     output.start("ExportDate")
     output.attribute("value", text.date(exportDate))
-    unknown(of: "ExportDate", values)
+    write(unknown, of: "ExportDate")
     output.end()
     output.start("Me")
-    for name in Self.characteristics { output.attribute(name, values.removeValue(forKey: name) ?? "") }
-    for (name, value) in values.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
-      output.attribute(name, value)
+    for name in Self.characteristics { output.attribute(name, values.removeValue(forKey: SampleType(name)) ?? "") }
+    for (type, value) in values.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(type.rawValue) {
+      output.attribute(type.rawValue, value)
     }
-    unknown(of: "Me", values)
+    write(unknown, of: "Me")
     output.end()
   }
 
-  /// Attributes, then elements, that an import has kept as characteristics.
-  private mutating func unknown(of element: String, _ values: [String: String]) {
-    let places = values.filter { $0.key.hasPrefix("\(element)/") }.sorted { Self.order($0.key) < Self.order($1.key) }
-    for (place, value) in places where place.hasPrefix("\(element)/@") {
-      let name = String(place.dropFirst(element.count + 2))
-      if XMLOutput.isName(name) { output.attribute(name, value) }
-    }
-    for (place, value) in places where !place.hasPrefix("\(element)/@") {
-      if let element = ForeignElement(value) { write(element) }
+  /// What an import has kept of an element, attributes first.
+  private mutating func write(_ unknown: [(place: CharacteristicPlace, value: String)], of element: String) {
+    for (place, value) in unknown where place.element == element && place.isPrintable(value) {
+      if place.isAttribute {
+        output.attribute(place.name, value)
+      } else if let element = ForeignElement(value) {
+        write(element)
+      }
     }
   }
 
-  /// `Me/Name` comes before `Me/Name#2`, and that before `Me/Name#10`.
-  private static func order(_ place: String) -> (name: Substring, number: Int) {
-    let parts = place.split(separator: "#", maxSplits: 1)
-    return (parts.first ?? "", parts.count > 1 ? Int(parts[1]) ?? 0 : 1)
-  }
-
+  /// Whether ``begin(characteristics:)`` could write it.
   private static func isPrintable(characteristic sample: Sample) -> Bool {
-    let parts = sample.type.rawValue.split(separator: "/", maxSplits: 1)
-    guard parts.count == 2 else { return XMLOutput.isName(sample.type.rawValue) }
-    if parts[1].hasPrefix("@") { return XMLOutput.isName(String(parts[1].dropFirst())) }
     guard case .characteristic(let value) = sample.payload else { return false }
-    return ForeignElement(value.value) != nil
+    return CharacteristicPlace(sample.type)?.isPrintable(value.value) ?? XMLOutput.isName(sample.type.rawValue)
   }
 
   /// In the order of the document type; the Health app prints an empty text for what the person has not told.

@@ -3,6 +3,7 @@
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░  41%  504,331/1,204,331  12.4 MB  184,200/s  0:04 left
 public struct ProgressLine: Sendable, Equatable {
   public var label: String
+  /// So far; neither they nor their rate are shown while they are 0 and only bytes are counted.
   public var items: Int
   /// `nil` while unknown: then bar, percentage and time left go by bytes, if those have a total.
   public var totalItems: Int?
@@ -69,6 +70,8 @@ public struct ProgressLine: Sendable, Equatable {
     return totalBytes.map { (bytes, $0, bytesPerSecond) }
   }
 
+  private var countsBytesOnly: Bool { items == 0 && totalItems == nil && bytes > 0 }
+
   /// 0...1, or `nil` without a total.
   private var fraction: Double? {
     measure.map { $0.total > 0 ? min(1, max(0, Double($0.done) / Double($0.total))) : 1 }
@@ -86,10 +89,12 @@ public struct ProgressLine: Sendable, Equatable {
         return String(repeating: " ", count: 3 - number.count) + number + "%"
       }
     case .count:
+      if countsBytesOnly { return nil }
       return HumanFormat.count(items) + (totalItems.map { "/" + HumanFormat.count($0) } ?? "")
     case .bytes:
       return bytes > 0 ? HumanFormat.bytes(bytes) : nil
     case .rate:
+      if countsBytesOnly { return nil }
       return itemsPerSecond.map { HumanFormat.rate(perSecond: $0) }
     case .timeLeft:
       guard let measure, let perSecond = measure.perSecond, perSecond > 0 else { return nil }

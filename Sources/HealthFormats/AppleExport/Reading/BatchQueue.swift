@@ -60,13 +60,14 @@ final class BatchQueue: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     while true {
-      if !batches.isEmpty {
-        condition.broadcast()
-        return .batch(batches.removeFirst())
-      }
+      // Before the batches, of which there is mostly one: else a busy taker would never learn of it.
       if let bytes {
         self.bytes = nil
         return .progress(bytes)
+      }
+      if !batches.isEmpty {
+        condition.broadcast()
+        return .batch(batches.removeFirst())
       }
       if let result { return .end(result) }
       isTakerWaiting.store(true, ordering: .relaxed)
