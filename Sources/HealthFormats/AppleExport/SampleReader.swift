@@ -175,14 +175,14 @@ struct SampleReader: ~Copyable {
 
   /// A batch is due when it is full, and also when somebody who takes batches has nothing to do.
   private func isDue(_ queue: BatchQueue) -> Bool {
-    let count = coder.count + 5 * drifting.count
-    if count >= batchSize || coder.payloadBytes > Self.maximumPayloads { return true }
-    return (count >= Self.worthwhile || coder.payloadBytes > Self.maximumPayloads / 2) && queue.isAwaited
+    let count = coder.count + 20 * drifting.count
+    if count >= batchSize || coder.textBytes > Self.maximumTexts { return true }
+    return (count >= Self.worthwhile || coder.textBytes > Self.maximumTexts / 2) && queue.isAwaited
   }
 
-  /// Of one batch, in bytes: routes are large.
-  private static let maximumPayloads = 1 << 20
-  /// A transaction of fewer samples, of which those that drift take five times as long, costs more than it saves.
+  /// Of one batch, in bytes: routes and lists of heart beats are large.
+  private static let maximumTexts = 1 << 20
+  /// A transaction of fewer samples costs more than it saves. One that drifts weighs as much as twenty in coded form.
   private static let worthwhile = 5000
 
   private mutating func send(to queue: BatchQueue) throws {

@@ -9,8 +9,12 @@ import GRDB
 ///
 /// `@unchecked Sendable`: every mutable field is touched only under `condition`.
 final class WALCheckpoints: @unchecked Sendable {
+  /// How many transactions the writer may be ahead of the last look at the log.
+  private static let mostUnseen = 4
+
   private let condition = NSCondition()
-  private var isDue = false
+  /// Transactions since the last checkpoint began.
+  private var unseen = 0
   private var isWorking = false
   private var isStopping = false
   private var hasEnded = false
@@ -30,17 +34,17 @@ final class WALCheckpoints: @unchecked Sendable {
   /// There is more to copy.
   func committed() {
     condition.lock()
-    isDue = true
+    unseen += 1
     condition.broadcast()
     condition.unlock()
   }
 
-  /// Between two transactions: waits until all has been copied, if the log has become large.
+  /// Between two transactions: waits until all has been copied, if the log has become large, or may have.
   func waitIfLarge() {
     condition.lock()
     defer { condition.unlock() }
-    guard pages >= largeLog else { return }
-    while isDue || isWorking { condition.wait() }
+    guard pages >= largeLog || unseen >= Self.mostUnseen else { return }
+    while unseen > 0 || isWorking { condition.wait() }
   }
 
   /// Ends the thread, and waits for that.
@@ -73,9 +77,9 @@ final class WALCheckpoints: @unchecked Sendable {
   private func next() -> Bool {
     condition.lock()
     defer { condition.unlock() }
-    while !isDue, !isStopping { condition.wait() }
+    while unseen == 0, !isStopping { condition.wait() }
     if isStopping { return false }
-    isDue = false
+    unseen = 0
     isWorking = true
     return true
   }

@@ -37,7 +37,7 @@ import Testing
     try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sample") }
   }
 
-  /// 40 MB go through a log that may have 4.
+  /// 40 MB go through a log that waits at 4, and may be eight transactions ahead.
   @Test func theLogStaysSmallWhateverIsWritten() throws {
     let checkpoints = try WALCheckpoints(path: pool.path, largeLog: 1000)
     defer { checkpoints.stop() }
@@ -47,7 +47,7 @@ import Testing
       largest = max(largest, logSize)
     }
     #expect(largest > 0)
-    #expect(largest < 12_000_000)
+    #expect(largest < 16_000_000)
     #expect(try count() == 5000)
   }
 

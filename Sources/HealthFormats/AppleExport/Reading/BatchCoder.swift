@@ -18,8 +18,8 @@ struct BatchCoder {
   private var metadata: [String] = []
   private var metadataIndices: [String: UInt32] = [:]
   var payloads: [String] = []
-  /// Of ``payloads``.
-  private(set) var payloadBytes = 0
+  /// Of payloads and metadata.
+  private(set) var textBytes = 0
   var samples: [CodedSample] = []
   private var tombstones: [CodedTombstone] = []
   /// Changes when the indices that were given out are no longer valid.
@@ -34,7 +34,7 @@ struct BatchCoder {
     let payload = try CodedPayload(sample.payload)
     if let json = payload.json {
       payloads.append(json)
-      payloadBytes += json.utf8.count
+      textBytes += json.utf8.count
     }
     samples.append(
       CodedSample(
@@ -66,6 +66,7 @@ struct BatchCoder {
   /// - Parameter text: as ``MetadataText`` writes it.
   mutating func append(metadata text: String) -> UInt32 {
     metadata.append(text)
+    textBytes += text.utf8.count
     return UInt32(metadata.count - 1)
   }
 
@@ -79,7 +80,7 @@ struct BatchCoder {
     samples.reserveCapacity(count)
     payloads = []
     tombstones = []
-    payloadBytes = 0
+    textBytes = 0
     metadata = []
     metadataIndices = [:]
     batch += 1
