@@ -1,24 +1,52 @@
-/// A set of change numbers, one bit each: ten million take little more than a megabyte.
+/// A set of change numbers. One that is nearly whole or nearly empty, as those of imports are, takes next to nothing;
+/// the worst takes a bit for each number.
 struct ChangeNumbers {
-  private var words: [UInt64] = []
+  /// 65,536 numbers that follow each other.
+  private struct Block {
+    static let bits: Int64 = 16
+    static let capacity = 1 << bits
+
+    /// A bit for each number; none where all or no numbers are in.
+    var words: [UInt64] = []
+    var count = 0
+
+    var isFull: Bool { count == Self.capacity }
+
+    func word(_ index: Int) -> UInt64 {
+      words.isEmpty ? (isFull ? .max : 0) : words[index]
+    }
+
+    mutating func insert(_ offset: Int) -> Bool {
+      if isFull { return false }
+      if words.isEmpty { words = Array(repeating: 0, count: Self.capacity / UInt64.bitWidth) }
+      let (word, bit) = (offset >> 6, UInt64(1) << UInt64(offset & 63))
+      if words[word] & bit != 0 { return false }
+      words[word] |= bit
+      count += 1
+      if isFull { words = [] }
+      return true
+    }
+  }
+
+  private var blocks: [Block] = []
 
   init() {}
 
   func contains(_ number: Int64) -> Bool {
-    let word = Int(number >> 6)
-    return number >= 0 && word < words.count && words[word] & (1 << UInt64(number & 63)) != 0
+    let block = Int(number >> Block.bits)
+    guard number >= 0, block < blocks.count else { return false }
+    let offset = Int(number) & (Block.capacity - 1)
+    return blocks[block].word(offset >> 6) & (1 << UInt64(offset & 63)) != 0
   }
 
   /// - Returns: whether it was not there before.
   @discardableResult
   mutating func insert(_ number: Int64) -> Bool {
-    let (word, bit) = (Int(number >> 6), UInt64(1) << UInt64(number & 63))
-    if word >= words.count {
-      words.append(contentsOf: repeatElement(0, count: max(word + 1 - words.count, words.count / 8)))
+    let block = Int(number >> Block.bits)
+    if block >= blocks.count {
+      blocks.append(contentsOf: repeatElement(Block(), count: block + 1 - blocks.count))
     }
-    if words[word] & bit != 0 { return false }
-    words[word] |= bit
-    return true
+    return blocks[block].insert(Int(number) & (Block.capacity - 1))
   }
 
   mutating func insert(_ range: ClosedRange<Int64>) {
@@ -27,11 +55,15 @@ struct ChangeNumbers {
 
   /// Calls `body` with every number that is here and not in `other`, in ascending order.
   func forEach(notIn other: ChangeNumbers, _ body: (Int64) throws -> Void) rethrows {
-    for (index, word) in words.enumerated() {
-      var rest = index < other.words.count ? word & ~other.words[index] : word
-      while rest != 0 {
-        try body(Int64(index) << 6 | Int64(rest.trailingZeroBitCount))
-        rest &= rest - 1
+    for (index, block) in blocks.enumerated() where block.count > 0 {
+      let out = index < other.blocks.count ? other.blocks[index] : Block()
+      if out.isFull { continue }
+      for word in 0..<Block.capacity / UInt64.bitWidth {
+        var rest = block.word(word) & ~out.word(word)
+        while rest != 0 {
+          try body(Int64(index) << Block.bits | Int64(word << 6 | rest.trailingZeroBitCount))
+          rest &= rest - 1
+        }
       }
     }
   }
