@@ -45,9 +45,9 @@ struct KillServerTests {
   }
 
   /// The calls of a server that starts and serves one pull.
-  private func log(onSockets: Bool) async throws -> WriteLog {
+  private func log(_ counted: FaultyWrites.Point.Counted) async throws -> WriteLog {
     let path = homes.scratch.path + "/log-" + UUID().uuidString
-    let never = FaultyWrites.Point(call: 0, kind: .before, onSockets: onSockets)
+    let never = FaultyWrites.Point(call: 0, kind: .before, counted: counted)
     let (server, port) = try await homes.serve(
       FaultyWrites.environment(home: homes.studio.home, at: never, log: path))
     #expect(try await homes.laptop.copy("trial").run("pull", "--host", "127.0.0.1:\(port)").status == 0)
@@ -57,18 +57,18 @@ struct KillServerTests {
 
   @Test("killed while it streams")
   func streaming() async throws {
-    let packets = try await log(onSockets: true).calls.count
+    let packets = try await log(.packets).calls.count
     try #require(packets > 10)
     var random = SeededGenerator(seed: 31)
     for _ in 0..<10 {
       let call = Int.random(in: 1...packets, using: &random)
-      #expect(try await trial(.init(call: call, kind: random.pick([.before, .torn]), onSockets: true)))
+      #expect(try await trial(.init(call: call, kind: random.pick([.before, .torn]), counted: .packets)))
     }
   }
 
   @Test("killed while it writes down who reads, and that it was used")
   func writing() async throws {
-    let log = try await log(onSockets: false)
+    let log = try await log(.writes)
     try #require(log.commits.count >= 3, "the start, the access and its end")
     var random = SeededGenerator(seed: 32)
     for point in log.points(log.boundaries.count + 3, using: &random) { _ = try await trial(point) }

@@ -38,13 +38,22 @@ enum FaultyWrites {
       case full
     }
 
+    enum Counted: String {
+      /// What is written under the home.
+      case writes
+      /// What is sent over TCP.
+      case packets
+      /// The ends of SQLite's transactions, each the last frame of its log: a header and a page. Threads that work
+      /// beside each other share their writes out differently in each run, but each transaction has one end.
+      case commits
+    }
+
     /// Counted from 1.
     var call: Int
     var kind: Kind
-    /// Counts what is sent over TCP instead of what is written under the home.
-    var onSockets = false
+    var counted = Counted.writes
 
-    var description: String { "\(kind.rawValue) \(onSockets ? "packet" : "write") \(call)" }
+    var description: String { "\(kind.rawValue) \(call) of the \(counted.rawValue)" }
   }
 
   /// What to add to the environment of a process.
@@ -60,7 +69,11 @@ enum FaultyWrites {
     if let point {
       environment["FAULT_AT"] = String(point.call)
       environment["FAULT_MODE"] = point.kind.rawValue
-      if point.onSockets { environment["FAULT_SOCKETS"] = "1" }
+      switch point.counted {
+      case .writes: break
+      case .packets: environment["FAULT_SOCKETS"] = "1"
+      case .commits: environment["FAULT_COMMITS"] = "1"
+      }
     }
     environment["FAULT_LOG"] = log
     environment["FAULT_WHILE"] = condition

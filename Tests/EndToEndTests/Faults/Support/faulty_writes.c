@@ -21,7 +21,9 @@ enum mode { NONE, BEFORE, AFTER, TORN, FULL };
 
 static const char *root, *condition;
 static size_t root_length;
-static bool on_sockets;
+static bool on_sockets, on_commits;
+// The thread has begun the frame that is to be the last: its page comes next.
+static __thread bool ends_frame;
 static enum mode mode;
 static long target, calls;
 static int log_fd = -1;
@@ -31,6 +33,7 @@ __attribute__((constructor)) static void prepare(void) {
   if ((root = getenv("FAULT_ROOT"))) root_length = strlen(root);
   condition = getenv("FAULT_WHILE");
   on_sockets = getenv("FAULT_SOCKETS") != NULL;
+  on_commits = getenv("FAULT_COMMITS") != NULL;
   if ((text = getenv("FAULT_AT"))) target = atol(text);
   if ((text = getenv("FAULT_MODE")))
     mode = !strcmp(text, "before") ? BEFORE : !strcmp(text, "after") ? AFTER : !strcmp(text, "torn") ? TORN : FULL;
@@ -74,6 +77,8 @@ static bool is_commit(const char *path, const void *bytes, size_t length) {
 // Counts a call and returns what is to happen to it.
 static enum mode next(const char *name, const char *path, const void *bytes, size_t length) {
   if (condition && access(condition, F_OK)) return NONE;
+  if (ends_frame) return AFTER;
+  if (on_commits && !is_commit(path, bytes, length)) return NONE;
   long number = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
   if (log_fd >= 0) {
     const char *file = strrchr(path, '/');
@@ -87,6 +92,10 @@ static enum mode next(const char *name, const char *path, const void *bytes, siz
   if (mode == FULL) return number >= target ? FULL : NONE;
   if (number != target) return NONE;
   if (mode == BEFORE) die();
+  if (on_commits && mode == AFTER) {
+    ends_frame = true;
+    return NONE;
+  }
   return mode;
 }
 
