@@ -112,7 +112,7 @@ struct SampleReader: ~Copyable {
   @discardableResult
   mutating func emit(_ sample: Sample, kind: ElementKind, isSuspect: Bool) throws -> SampleReference {
     let name = identityName(of: sample)
-    if isSuspect { held.add(sample, kind: kind, source: name) }
+    if isSuspect { try held.add(sample, kind: kind, source: name) }
     var sample = sample
     sample.identify(as: kind, source: name, ordinal: 0)
     if !isSuspect { try coder.add(sample) }
@@ -153,17 +153,17 @@ struct SampleReader: ~Copyable {
     report.records = typeCounts.total.merging(plain.records, uniquingKeysWith: +)
     report.utcOffset = report.utcOffset ?? keys.dates.offset.map { Int($0) }
     try readSideFiles(progress, into: queue)
-    var held = self.held
+    let held = self.held
     self.held = HeldSamples()
     report.equalKeys = try held.resolve(
       group: { group in
-        if coder.count + heldCount + group.samples.count > batchSize { try send(to: queue) }
         groups.append(group)
         heldCount += group.samples.count
+        try sendIfDue(to: queue)
       },
       sample: { sample in
         try coder.add(sample)
-        if coder.count + heldCount >= batchSize { try send(to: queue) }
+        try sendIfDue(to: queue)
       })
     try send(to: queue)
   }
@@ -175,14 +175,14 @@ struct SampleReader: ~Copyable {
 
   /// A batch is due when it is full, and also when somebody who takes batches has nothing to do.
   private func isDue(_ queue: BatchQueue) -> Bool {
-    let count = coder.count + 20 * drifting.count
+    let count = coder.count + 20 * (drifting.count + heldCount)
     if count >= batchSize || coder.textBytes > Self.maximumTexts { return true }
     return (count >= Self.worthwhile || coder.textBytes > Self.maximumTexts / 2) && queue.isAwaited
   }
 
   /// Of one batch, in bytes: routes and lists of heart beats are large.
   private static let maximumTexts = 1 << 20
-  /// A transaction of fewer samples costs more than it saves. One that drifts weighs as much as twenty in coded form.
+  /// A transaction of fewer samples costs more than it saves. One that is not in coded form weighs as much as twenty.
   private static let worthwhile = 5000
 
   private mutating func send(to queue: BatchQueue) throws {

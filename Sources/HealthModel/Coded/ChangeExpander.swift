@@ -11,18 +11,31 @@ public struct ChangeExpander {
 
   /// Throws `DecodingError` where the payload is not what its kind has.
   public func sample(_ row: CodedSample) throws -> Sample {
-    Sample(
-      uuid: row.uuid, type: changes.types[Int(row.type)], start: row.start, end: row.end, created: row.created,
-      source: changes.sources[Int(row.source)], device: row.device.map { changes.devices[Int($0)] },
-      metadata: row.metadata.map { metadata[Int($0)] } ?? [:],
-      payload: try Payload(
-        kind: changes.kinds[Int(row.kind)], number: row.number, unit: row.unit.map { changes.units[Int($0)] },
-        json: row.payload.map { changes.payloads[Int($0)] }))
+    try changes.sample(row) { metadata[Int($0)] }
   }
 
   public func tombstone(_ row: CodedTombstone) -> Tombstone {
     Tombstone(
       sample: SampleReference(type: changes.types[Int(row.type)], start: row.start, uuid: row.uuid),
       deleted: row.deleted)
+  }
+}
+
+extension CodedChanges {
+  /// One of ``samples``, where few are asked for: a ``ChangeExpander`` decodes each text once.
+  ///
+  /// Throws `DecodingError` where a text is not what it should be.
+  public func sample(_ row: CodedSample) throws -> Sample {
+    try sample(row) { try CanonicalJSON.decode(Metadata.self, metadata[Int($0)]) }
+  }
+
+  fileprivate func sample(_ row: CodedSample, metadata: (UInt32) throws -> Metadata) throws -> Sample {
+    Sample(
+      uuid: row.uuid, type: types[Int(row.type)], start: row.start, end: row.end, created: row.created,
+      source: sources[Int(row.source)], device: row.device.map { devices[Int($0)] },
+      metadata: try row.metadata.map(metadata) ?? [:],
+      payload: try Payload(
+        kind: kinds[Int(row.kind)], number: row.number, unit: row.unit.map { units[Int($0)] },
+        json: row.payload.map { payloads[Int($0)] }))
   }
 }

@@ -24,15 +24,19 @@ struct HeldSamples {
     var ordinal = 0
   }
 
-  private var samples: [ElementKey: [Sample]] = [:]
+  /// Those that stand by themselves, in coded form: a file may repeat all that it says.
+  private var coder = ChangeCoder()
+  /// Of the samples in ``coder``.
+  private var keys: [ElementKey] = []
   private var correlations: [Correlation] = []
   private var nested: [Nested] = []
 
-  var isEmpty: Bool { samples.isEmpty && correlations.isEmpty }
-
+  /// Throws `EncodingError` for a sample that cannot be written as JSON.
+  ///
   /// - Parameter source: the name of the source that identities use, here and below.
-  mutating func add(_ sample: Sample, kind: ElementKind, source: String) {
-    samples[ElementKey(kind: kind, sample: sample, source: source), default: []].append(sample)
+  mutating func add(_ sample: Sample, kind: ElementKind, source: String) throws {
+    try coder.add(sample)
+    keys.append(ElementKey(kind: kind, sample: sample, source: source))
   }
 
   /// Adds a correlation and those of its members whose identity is open.
@@ -62,14 +66,20 @@ struct HeldSamples {
   /// their ranks as ordinals those of which a correlation speaks, and correlations themselves.
   ///
   /// - Returns: how many samples share their key with another.
-  mutating func resolve(
+  consuming func resolve(
     group: (TwinGroup) throws -> Void, sample: (Sample) throws -> Void
-  ) rethrows -> Int {
+  ) throws -> Int {
     var equalKeys = 0
     var ranks: [ElementKey: [SampleRank]] = [:]
     let wanted = Set(nested.map(\.key))
-    for key in samples.keys.sorted(by: ElementKey.precedes) {
-      guard let equals = samples.removeValue(forKey: key) else { continue }
+    let (changes, keys) = (coder.changes, keys)
+    let order = keys.indices.sorted { ElementKey.precedes(keys[$0], keys[$1]) }
+    var start = 0
+    while start < order.count {
+      let key = keys[order[start]]
+      let end = order[start...].firstIndex { ElementKey.precedes(key, keys[$0]) } ?? order.count
+      let equals = try order[start..<end].map { try changes.sample(changes.samples[$0]) }
+      start = end
       if equals.count > 1 { equalKeys += equals.count }
       let ranked = TwinGroup(
         key: SampleKey(kind: key.kind.identity, sample: equals[0], source: key.source),
