@@ -13,8 +13,14 @@ public struct CodedPayload: Sendable {
     case .category(let category):
       number = category.value.flatMap(Double.init(exactly:))
       if category.name != nil || (category.value != nil && number == nil) { json = try CanonicalJSON.encode(category) }
-    case .correlation(let correlation): json = try CanonicalJSON.encode(correlation)
-    case .workout(let workout): json = try CanonicalJSON.encode(workout)
+    case .correlation(let correlation):
+      var writer = CanonicalJSONWriter(capacity: 32 + 128 * correlation.members.count)
+      correlation.write(to: &writer)
+      json = writer.text
+    case .workout(let workout):
+      var writer = CanonicalJSONWriter(capacity: 1024)
+      try workout.write(to: &writer)
+      json = writer.text
     case .activitySummary(let summary): json = try CanonicalJSON.encode(summary)
     case .characteristic(let characteristic): json = try CanonicalJSON.encode(characteristic)
     case .workoutRoute(let route):

@@ -9,46 +9,25 @@ enum NumberColumns {
     var pieces: [(name: String, value: Either)] = columns.map { ($0.name, .column($0.values)) }
     pieces += try members.map { ($0.key, .text(try CanonicalJSON.encode($0.value))) }
     pieces.sort { $0.name < $1.name }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(64 + columns.reduce(0) { $0 + $1.values.count * 10 })
-    bytes.append(UInt8(ascii: "{"))
-    for (index, piece) in pieces.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      bytes.append(contentsOf: "\"\(piece.name)\":".utf8)
-      switch piece.value {
-      case .text(let text): bytes.append(contentsOf: text.utf8)
-      case .column(let values): append(values, to: &bytes)
+    var json = CanonicalJSONWriter(capacity: 64 + columns.reduce(0) { $0 + $1.values.count * 10 })
+    json.object { json in
+      for piece in pieces {
+        json.name(piece.name)
+        switch piece.value {
+        case .text(let text): json.json(text)
+        case .column(let values):
+          json.array(values) { value, json in
+            if let value { json.number(value) } else { json.null() }
+          }
+        }
       }
     }
-    bytes.append(UInt8(ascii: "}"))
-    return String(decoding: bytes, as: UTF8.self)
+    return json.text
   }
 
   private enum Either {
     case text(String)
     case column([Double?])
-  }
-
-  private static func append(_ values: [Double?], to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "["))
-    for (index, value) in values.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      guard let value else {
-        bytes.append(contentsOf: "null".utf8)
-        continue
-      }
-      if value.isFinite {
-        var digits = value.description
-        digits.withUTF8 { utf8 in
-          // As the encoder writes whole numbers.
-          let isWhole = utf8.count > 2 && utf8[utf8.count - 1] == 0x30 && utf8[utf8.count - 2] == 0x2E
-          bytes.append(contentsOf: isWhole ? UnsafeBufferPointer(rebasing: utf8.dropLast(2)) : utf8)
-        }
-      } else {
-        bytes.append(contentsOf: (value.isNaN ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"").utf8)
-      }
-    }
-    bytes.append(UInt8(ascii: "]"))
   }
 
   /// Divides an object into the members that are arrays of numbers and the rest; `nil` for a text in any other form than
