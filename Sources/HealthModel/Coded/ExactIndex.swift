@@ -2,30 +2,33 @@
 /// source and device, and hashing their texts costs more than comparing them.
 public struct ExactIndex<Value: Hashable & ExactlyComparable> {
   /// Of two spellings that `==` holds equal, each is a value of its own.
-  private struct Key: Hashable {
-    let value: Value
+  @usableFromInline struct Key: Hashable {
+    @usableFromInline let value: Value
 
-    static func == (lhs: Self, rhs: Self) -> Bool { lhs.value.isExactly(rhs.value) }
+    @inlinable init(value: Value) { self.value = value }
 
-    func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
+    @inlinable static func == (lhs: Self, rhs: Self) -> Bool { lhs.value.isExactly(rhs.value) }
+
+    @inlinable func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
   }
 
-  public private(set) var values: [Value] = []
-  private var last: (value: Value, index: UInt32)?
-  private var indices: [Key: UInt32] = [:]
+  public var values: [Value] { list }
+  @usableFromInline var list: [Value] = []
+  @usableFromInline var last: (value: Value, index: UInt32)?
+  @usableFromInline var indices: [Key: UInt32] = [:]
 
   public init() {}
 
   /// The index of `value`, which becomes one of ``values`` if it is new.
-  public mutating func index(of value: Value) -> UInt32 {
+  @inlinable public mutating func index(of value: Value) -> UInt32 {
     if let last, last.value.isExactly(value) { return last.index }
     let key = Key(value: value)
     let index: UInt32
     if let known = indices[key] {
       index = known
     } else {
-      index = UInt32(values.count)
-      values.append(value)
+      index = UInt32(list.count)
+      list.append(value)
       indices[key] = index
     }
     last = (value, index)

@@ -3,26 +3,41 @@ extension Timestamp {
   /// `2024-06-15T10:30:00Z`, with six decimals only where the instant has a fraction of a second. Always UTC.
   public var iso8601: String {
     let (year, month, day, hour, minute, second, microsecond) = civil
-    var text = ""
-    text.reserveCapacity(27)
-    if year < 0 || year > 9999 { text += year < 0 ? "-" : "+" }
-    Self.pad(abs(year), to: year < 0 || year > 9999 ? 6 : 4, into: &text)
-    text += "-"
-    Self.pad(month, to: 2, into: &text)
-    text += "-"
-    Self.pad(day, to: 2, into: &text)
-    text += "T"
-    Self.pad(hour, to: 2, into: &text)
-    text += ":"
-    Self.pad(minute, to: 2, into: &text)
-    text += ":"
-    Self.pad(second, to: 2, into: &text)
-    if microsecond != 0 {
-      text += "."
-      Self.pad(microsecond, to: 6, into: &text)
+    return String(unsafeUninitializedCapacity: 32) { buffer in
+      var count = 0
+      func put(_ character: Unicode.Scalar) {
+        buffer[count] = UInt8(ascii: character)
+        count += 1
+      }
+      func put(_ value: Int, width: Int) {
+        var rest = value
+        for index in stride(from: count + width - 1, through: count, by: -1) {
+          buffer[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+          rest /= 10
+        }
+        count += width
+      }
+      let isExtended = year < 0 || year > 9999
+      if isExtended { put(year < 0 ? "-" : "+") }
+      // No instant that a timestamp holds is a million years away.
+      put(abs(year), width: isExtended ? 6 : 4)
+      put("-")
+      put(month, width: 2)
+      put("-")
+      put(day, width: 2)
+      put("T")
+      put(hour, width: 2)
+      put(":")
+      put(minute, width: 2)
+      put(":")
+      put(second, width: 2)
+      if microsecond != 0 {
+        put(".")
+        put(microsecond, width: 6)
+      }
+      put("Z")
+      return count
     }
-    text += "Z"
-    return text
   }
 
   /// Reads `YYYY-MM-DD`, optionally followed by `T` or a space, `HH:MM[:SS[.fraction]]` and `Z` or `±HH[:]MM`.
@@ -57,12 +72,6 @@ extension Timestamp {
     self.init(
       year: negative ? -year : year, month: month, day: day, hour: hour, minute: minute, second: second,
       microsecond: microsecond, offset: offset)
-  }
-
-  private static func pad(_ value: Int, to width: Int, into text: inout String) {
-    let digits = String(value)
-    for _ in 0..<max(0, width - digits.count) { text += "0" }
-    text += digits
   }
 }
 

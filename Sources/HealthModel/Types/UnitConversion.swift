@@ -8,6 +8,9 @@ public enum UnitConversion {
   /// `value` in `target` units; `nil` where the two units are unknown or measure different things.
   public static func convert(_ value: Double, from unit: String, to target: String) -> Double? {
     if unit == target { return value }
+    if let from = table[unit], let to = table[target] {
+      return from.1 == to.1 ? value * from.0 / to.0 : nil
+    }
     if let from = temperature(unit), let to = temperature(target) {
       return (value * from.scale + from.offset - to.offset) / to.scale
     }
