@@ -86,6 +86,7 @@ struct BeatClock {
 
   private static func beats(_ text: Bytes) -> [Beat]? {
     var beats: [Beat] = []
+    beats.reserveCapacity(text.count / 20)
     var rest = text
     while true {
       let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.count
@@ -115,11 +116,22 @@ extension [UInt8] {
   fileprivate mutating func append(seconds microseconds: Int64) {
     if microseconds < 0 { append(UInt8(ascii: "-")) }
     let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
-    append(contentsOf: String(whole).utf8)
+    append(digits: whole)
     if rest == 0 { return }
     append(UInt8(ascii: "."))
-    append(contentsOf: String(rest + 1_000_000).utf8.dropFirst())
+    append(digits: rest, width: 6)
     while last == UInt8(ascii: "0") { removeLast() }
+  }
+
+  /// - Parameter width: how many digits at least.
+  private mutating func append(digits number: UInt64, width: Int = 1) {
+    var place: UInt64 = 1
+    for _ in 1..<width { place *= 10 }
+    while number / place >= 10 { place *= 10 }
+    while place > 0 {
+      append(UInt8(ascii: "0") + UInt8(number / place % 10))
+      place /= 10
+    }
   }
 }
 

@@ -24,6 +24,7 @@ struct DateReader {
 
   mutating func read(_ bytes: Bytes) -> Reading? {
     if bytes.count == 25, let seconds = usual(bytes) { return Reading(date: Timestamp(seconds: seconds)) }
+    if bytes.count == 20, let date = Self.zulu(bytes) { return Reading(date: date) }
     return other(bytes.trimmed)
   }
 
@@ -61,6 +62,16 @@ struct DateReader {
     else { return nil }
     self.offset = offset
     return date.seconds - offset
+  }
+
+  /// `2024-06-15T10:30:00Z`.
+  private static func zulu(_ bytes: Bytes) -> Timestamp? {
+    guard bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A, bytes[16] == 0x3A,
+      bytes[19] == 0x5A, let century = two(bytes, 0), let year = two(bytes, 2), let month = two(bytes, 5),
+      let day = two(bytes, 8), let hour = two(bytes, 11), let minute = two(bytes, 14), let second = two(bytes, 17)
+    else { return nil }
+    return Timestamp(
+      year: century * 100 + year, month: month, day: day, hour: hour, minute: minute, second: second)
   }
 
   /// `±HHMM` in seconds.

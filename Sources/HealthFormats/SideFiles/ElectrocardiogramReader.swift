@@ -65,18 +65,29 @@ struct ElectrocardiogramReader {
 
   private static func readVoltages(_ lines: inout LineSource, into recording: inout Recording) throws {
     while let line = try lines.next() {
-      let text = String(decoding: line, as: UTF8.self)
-      if text.allSatisfy(\.isWhitespace) { continue }
+      var voltage = number(line)
+      if voltage == nil {
+        let text = String(decoding: line, as: UTF8.self)
+        if text.allSatisfy(\.isWhitespace) { continue }
+        voltage = number(text)
+      }
       guard recording.electrocardiogram.voltages.count < maximumVoltages else {
         throw SideFiles.Failure.unusable("it has more than a million voltages")
       }
-      if let voltage = number(text) {
+      if let voltage {
         recording.append(voltage)
       } else {
         // A gap would shift all that follows.
         recording.electrocardiogram.voltages.append(.nan)
         recording.unreadable += 1
       }
+    }
+  }
+
+  /// A line that is one number and no more.
+  private static func number(_ line: ArraySlice<UInt8>) -> DecimalReader.Reading? {
+    line.withUnsafeBufferPointer { bytes in
+      bytes.baseAddress.flatMap { DecimalReader.read(Bytes($0, bytes.count)) }
     }
   }
 

@@ -70,6 +70,15 @@ extension UInt64 {
 }
 
 extension String {
+  /// `nil` for what is not UTF-8. Most texts are ASCII, which needs no more than a look.
+  init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    if bytes.reduce(0, |) < 0x80 {
+      self.init(decoding: bytes, as: UTF8.self)
+    } else {
+      self.init(validating: bytes, as: UTF8.self)
+    }
+  }
+
   /// Calls `body` with the UTF-8 of this text.
   func withBytes<R>(_ body: (Bytes) -> R) -> R {
     var copy = self

@@ -45,7 +45,7 @@ enum XMLText {
   }
 
   private static func string(_ bytes: UnsafeBufferPointer<UInt8>, defects: inout TextDefects) -> String {
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    if let text = String(utf8: bytes) { return text }
     defects.insert(.invalidUTF8)
     return String(decoding: bytes, as: UTF8.self)
   }

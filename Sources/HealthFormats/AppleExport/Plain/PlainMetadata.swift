@@ -19,7 +19,7 @@ struct PlainMetadata: ~Copyable {
       batch = coder.batch
     }
     if let known = indices.find(bytes) { return known }
-    guard read(bytes), write(), let text = String(validating: text, as: UTF8.self) else { return nil }
+    guard read(bytes), write(), let text = text.withUnsafeBufferPointer({ String(utf8: $0) }) else { return nil }
     let index = coder.append(metadata: text)
     indices.insert(bytes, index)
     return index
