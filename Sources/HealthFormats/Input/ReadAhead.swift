@@ -38,14 +38,12 @@ final class ReadAhead: ByteSource, @unchecked Sendable {
     buffer.update(from: chunk.start + chunk.position, count: length)
     chunk.position += length
     condition.lock()
-    defer { condition.unlock() }
-    if chunk.position < chunk.count {
-      current = chunk
-    } else {
-      current = nil
-      free.append(chunk)
-      condition.broadcast()
-    }
+    current = chunk.position < chunk.count ? chunk : nil
+    if current == nil { free.append(chunk) }
+    let isDue = current == nil && isWorthWaking
+    condition.unlock()
+    // A thread that is woken before would find the lock taken.
+    if isDue { condition.broadcast() }
     return length
   }
 
@@ -82,8 +80,8 @@ final class ReadAhead: ByteSource, @unchecked Sendable {
       condition.lock()
       if chunk.count > 0 { filled.append(chunk) } else { free.append(chunk) }
       self.failure = failure
-      condition.broadcast()
       condition.unlock()
+      condition.broadcast()
       if chunk.count == 0 { break }
     }
     source.close()
@@ -93,10 +91,15 @@ final class ReadAhead: ByteSource, @unchecked Sendable {
     condition.unlock()
   }
 
+  /// To wake a thread takes longer than it looks: two chunks at a time, unless there is nothing to read meanwhile.
+  private var isWorthWaking: Bool { free.count >= 2 || !free.isEmpty && filled.isEmpty }
+
   private func emptyChunk() -> Chunk? {
     condition.lock()
     defer { condition.unlock() }
-    while free.isEmpty && !isClosed { condition.wait() }
+    if free.isEmpty {
+      while !isWorthWaking && !isClosed { condition.wait() }
+    }
     return isClosed ? nil : free.removeLast()
   }
 }
