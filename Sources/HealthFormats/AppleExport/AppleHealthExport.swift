@@ -105,7 +105,7 @@ public struct AppleHealthExport: Sendable {
         case .progress(let bytes): try progress(bytes)
         case .batch(let batch):
           hasDelivered = true
-          try deliver(batch)
+          try deliver(try batch.finished())
         case .end(.success(let report)):
           guard var report else { throw noRoot }
           if isCutOff { report.isComplete = false }

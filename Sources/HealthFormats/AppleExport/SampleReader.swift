@@ -187,7 +187,8 @@ struct SampleReader: ~Copyable {
 
   private mutating func send(to queue: BatchQueue) throws {
     if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }
-    try queue.put(ImportBatch(changes: coder.take(), drifting: drifting, groups: groups))
+    let (changes, payloads) = coder.take()
+    try queue.put(ReadBatch(ImportBatch(changes: changes, drifting: drifting, groups: groups), payloads: payloads))
     drifting.removeAll()
     groups.removeAll()
     heldCount = 0

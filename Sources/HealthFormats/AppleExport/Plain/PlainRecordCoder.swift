@@ -94,8 +94,7 @@ struct PlainRecordCoder: ~Copyable {
     guard let category = categories.category(value, type: type.number, typeTexts) else { return false }
     sample.number = category.number
     if let json = category.json {
-      sample.payload = UInt32(coder.payloads.count)
-      coder.payloads.append(json)
+      sample.payload = coder.append(payload: .text(json))
     }
     return true
   }

@@ -17,8 +17,8 @@ struct BatchCoder {
   /// Texts of this batch: those that were looked up, and those that somebody else keeps apart.
   private var metadata: [String] = []
   private var metadataIndices: [String: UInt32] = [:]
-  var payloads: [String] = []
-  /// Of payloads and metadata.
+  private var payloads: [OpenPayload] = []
+  /// Of payloads and metadata, about.
   private(set) var textBytes = 0
   var samples: [CodedSample] = []
   private var tombstones: [CodedTombstone] = []
@@ -31,10 +31,13 @@ struct BatchCoder {
 
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
   mutating func add(_ sample: Sample) throws {
-    let payload = try CodedPayload(sample.payload)
-    if let json = payload.json {
-      payloads.append(json)
-      textBytes += json.utf8.count
+    var (number, unit, json): (Double?, String?, UInt32?)
+    switch sample.payload {
+    case .workoutRoute, .electrocardiogram:
+      json = append(payload: .content(sample.payload))
+    default:
+      let payload = try CodedPayload(sample.payload)
+      (number, unit, json) = (payload.number, payload.unit, payload.json.map { append(payload: .text($0)) })
     }
     samples.append(
       CodedSample(
@@ -42,8 +45,7 @@ struct BatchCoder {
         type: types.index(of: sample.type), kind: kinds.index(of: sample.payload.kind),
         source: sources.index(of: sample.source), device: sample.device.map { devices.index(of: $0) },
         metadata: sample.metadata.isEmpty ? nil : index(ofMetadata: MetadataText.encode(sample.metadata)),
-        number: payload.number, unit: payload.unit.map { units.index(of: $0) },
-        payload: payload.json.map { _ in UInt32(payloads.count - 1) }))
+        number: number, unit: unit.map { units.index(of: $0) }, payload: json))
   }
 
   /// Of tombstones: the clock when the reading began.
@@ -63,6 +65,12 @@ struct BatchCoder {
     return index
   }
 
+  mutating func append(payload: OpenPayload) -> UInt32 {
+    payloads.append(payload)
+    textBytes += payload.size
+    return UInt32(payloads.count - 1)
+  }
+
   /// - Parameter text: as ``MetadataText`` writes it.
   mutating func append(metadata text: String) -> UInt32 {
     metadata.append(text)
@@ -70,15 +78,16 @@ struct BatchCoder {
     return UInt32(metadata.count - 1)
   }
 
-  /// What has been added since the last time.
-  mutating func take() -> CodedChanges {
+  /// What has been added since the last time: all but the payloads, and these.
+  mutating func take() -> (changes: CodedChanges, payloads: [OpenPayload]) {
     let changes = CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
-      metadata: metadata, payloads: payloads, samples: samples, tombstones: tombstones)
+      metadata: metadata, samples: samples, tombstones: tombstones)
+    let payloads = payloads
     let count = samples.count
     samples = []
     samples.reserveCapacity(count)
-    payloads = []
+    self.payloads = []
     tombstones = []
     textBytes = 0
     metadata = []
@@ -87,7 +96,7 @@ struct BatchCoder {
     let largest = max(
       types.values.count, kinds.values.count, units.values.count, sources.values.count, devices.values.count)
     if largest > Self.dictionaryLimit { self = BatchCoder(generation: generation + 1, batch: batch) }
-    return changes
+    return (changes, payloads)
   }
 
   init() {}

@@ -1,12 +1,30 @@
 import Foundation
 import Synchronization
 
+/// A batch whose payloads are still to be written as JSON.
+struct ReadBatch: Sendable {
+  private var batch: ImportBatch
+  private let payloads: [OpenPayload]
+
+  /// - Parameter payloads: what the indices in `batch` mean.
+  init(_ batch: ImportBatch, payloads: [OpenPayload]) {
+    self.batch = batch
+    self.payloads = payloads
+  }
+
+  /// Throws `EncodingError` for what cannot be written as JSON.
+  consuming func finished() throws -> ImportBatch {
+    batch.changes.payloads = try payloads.map { try $0.json() }
+    return batch
+  }
+}
+
 /// Hands batches from the thread that reads to the one that takes them, a few ahead, so that both work.
 ///
 /// `@unchecked Sendable`: every mutable field is touched only under `condition`.
 final class BatchQueue: @unchecked Sendable {
   enum Event {
-    case batch(ImportBatch)
+    case batch(ReadBatch)
     /// Bytes of the XML that have been read.
     case progress(Int64)
     /// `nil` for a file without a root.
@@ -17,7 +35,7 @@ final class BatchQueue: @unchecked Sendable {
   private static let capacity = 2
 
   private let condition = NSCondition()
-  private var batches: [ImportBatch] = []
+  private var batches: [ReadBatch] = []
   private var bytes: Int64?
   private var result: Result<ImportReport?, any Error>?
   private var isCancelled = false
@@ -29,22 +47,23 @@ final class BatchQueue: @unchecked Sendable {
   // MARK: The reading thread
 
   /// Waits for room. Throws `CancellationError` when nobody takes batches any more.
-  func put(_ batch: ImportBatch) throws {
+  func put(_ batch: ReadBatch) throws {
+    // Who is woken before the lock is free has to wait again.
+    defer { condition.broadcast() }
     condition.lock()
     defer { condition.unlock() }
     while batches.count >= Self.capacity, !isCancelled { condition.wait() }
     if isCancelled { throw CancellationError() }
     batches.append(batch)
     isTakerWaiting.store(false, ordering: .relaxed)
-    condition.broadcast()
   }
 
   func report(_ bytes: Int64) throws {
+    defer { condition.broadcast() }
     condition.lock()
     defer { condition.unlock() }
     if isCancelled { throw CancellationError() }
     self.bytes = bytes
-    condition.broadcast()
   }
 
   func end(_ result: Result<ImportReport?, any Error>) {
