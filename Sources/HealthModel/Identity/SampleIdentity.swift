@@ -49,18 +49,32 @@ public enum SampleIdentity {
     return uuid(of: key)
   }
 
-  private static func uuid(of name: [UInt8]) -> UUID { name.withUnsafeBytes { uuid(ofName: $0) } }
+  private static func uuid(of name: [UInt8]) -> UUID {
+    name.withUnsafeBytes { NameBeginning($0).uuid(endingWith: UnsafeRawBufferPointer(start: nil, count: 0)) }
+  }
 
-  /// The identity of a name that somebody has written as it is described above, for those who write a million of them.
-  public static func uuid(ofName name: UnsafeRawBufferPointer) -> UUID {
-    var hasher = Insecure.SHA1()
-    withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
-    hasher.update(bufferPointer: name)
-    // SHA-1 gives 20 bytes, of which a UUID takes 16.
-    var uuid = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
-    uuid.6 = uuid.6 & 0x0F | 0x50
-    uuid.8 = uuid.8 & 0x3F | 0x80
-    return UUID(uuid: uuid)
+  /// The beginning of names that somebody writes as it is described above, for those who write a million of them: it is
+  /// hashed once.
+  public struct NameBeginning {
+    private let hasher: Insecure.SHA1
+
+    public init(_ bytes: UnsafeRawBufferPointer) {
+      var hasher = Insecure.SHA1()
+      withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
+      hasher.update(bufferPointer: bytes)
+      self.hasher = hasher
+    }
+
+    /// The identity of the name that ends with these bytes.
+    public func uuid(endingWith bytes: UnsafeRawBufferPointer) -> UUID {
+      var hasher = hasher
+      hasher.update(bufferPointer: bytes)
+      // SHA-1 gives 20 bytes, of which a UUID takes 16.
+      var uuid = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
+      uuid.6 = uuid.6 & 0x0F | 0x50
+      uuid.8 = uuid.8 & 0x3F | 0x80
+      return UUID(uuid: uuid)
+    }
   }
 }
 

@@ -42,6 +42,10 @@ private struct DriftingReplacement {
       try flush()
       places.insert(Place(type: sample.type, start: sample.start))
     }
+    if try isThere(sample) {
+      unchanged[sample.type, default: 0] += 1
+      return
+    }
     let present = try readings(ofSameAs: sample)
     let read = sample.created ?? .distantPast
     if present.contains(where: { $0.readsSame(as: sample) || $0.created ?? .distantPast > read }) {
@@ -57,6 +61,15 @@ private struct DriftingReplacement {
     }
     for old in present { waiting.add(Tombstone(sample: old.reference, deleted: .now)) }
     try waiting.add(sample)
+  }
+
+  /// Whether this very reading is in the store, told without reading what is. All that a day's summary says is in its
+  /// identity.
+  private func isThere(_ sample: Sample) throws -> Bool {
+    guard case .activitySummary = sample.payload, sample.uuid == SampleIdentity.uuid(ofDrifting: sample) else {
+      return false
+    }
+    return try writer.isPresent(sample.reference)
   }
 
   private func readings(ofSameAs sample: Sample) throws -> [Sample] {

@@ -3,14 +3,12 @@ import HealthModel
 
 /// Writes the names of ``SampleIdentity`` of records, whose beginnings repeat, and makes UUIDs of them.
 struct PlainIdentities: ~Copyable {
-  /// Longer types and source names, which only a hostile file has, are for others.
-  static let textLimit = 4096
-
-  private let name = UnsafeMutablePointer<UInt8>.allocate(capacity: 2 * Self.textLimit + 256)
+  /// Four numbers, each with U+001F before it.
+  private let ending = UnsafeMutablePointer<UInt8>.allocate(capacity: 4 * 21)
   private var pair = (type: -1, source: -1)
-  private var beginning = 0
+  private var beginning = SampleIdentity.NameBeginning(UnsafeRawBufferPointer(start: nil, count: 0))
 
-  deinit { name.deallocate() }
+  deinit { ending.deallocate() }
 
   /// Whether the type and the source of the following, by their numbers, are the same as before.
   func continues(type: Int, source: Int) -> Bool { pair.type == type && pair.source == source }
@@ -18,40 +16,29 @@ struct PlainIdentities: ~Copyable {
   /// Chooses the type and the source of the following.
   mutating func begin(type: Int, source: Int, _ types: [String], _ sources: [String]) {
     pair = (type, source)
-    beginning = 0
-    append("v1\u{1F}record\u{1F}")
-    append(types[type])
-    append("\u{1F}")
-    append(sources[source])
+    var text = "v1\u{1F}record\u{1F}\(types[type])\u{1F}\(sources[source])"
+    beginning = text.withUTF8 { SampleIdentity.NameBeginning(UnsafeRawBufferPointer($0)) }
   }
 
   func uuid(start: Timestamp, end: Timestamp, created: Timestamp?) -> UUID {
-    var count = beginning
-    count = append(start.seconds, at: count)
+    var count = append(start.seconds, at: 0)
     count = append(end.seconds, at: count)
     if let created {
       count = append(created.seconds, at: count)
     } else {
-      name[count] = 0x1F
+      ending[count] = 0x1F
       count += 1
     }
     count = append(0, at: count)
-    return SampleIdentity.uuid(ofName: UnsafeRawBufferPointer(start: name, count: count))
-  }
-
-  private mutating func append(_ text: String) {
-    text.withBytes { bytes in
-      (name + beginning).update(from: bytes.start, count: bytes.count)
-      beginning += bytes.count
-    }
+    return beginning.uuid(endingWith: UnsafeRawBufferPointer(start: ending, count: count))
   }
 
   /// Writes U+001F and a number; returns the position after it.
   private func append(_ number: Int64, at position: Int) -> Int {
-    name[position] = 0x1F
+    ending[position] = 0x1F
     var next = position + 1
     if number < 0 {
-      name[next] = 0x2D
+      ending[next] = 0x2D
       next += 1
     }
     var rest = number.magnitude
@@ -65,7 +52,7 @@ struct PlainIdentities: ~Copyable {
     repeat {
       index -= 1
       let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-      name[index] = 0x30 + UInt8(truncatingIfNeeded: digit)
+      ending[index] = 0x30 + UInt8(truncatingIfNeeded: digit)
       rest = quotient
     } while index > next
     return next + length

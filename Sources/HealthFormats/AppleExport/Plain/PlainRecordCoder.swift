@@ -118,7 +118,7 @@ struct PlainRecordCoder: ~Copyable {
 
   private mutating func addType(_ bytes: Bytes, _ coder: inout BatchCoder) -> PlainType? {
     let text = InternedText(bytes)
-    guard text.defects.isEmpty, bytes.count <= PlainIdentities.textLimit else { return nil }
+    guard text.defects.isEmpty else { return nil }
     let form: PlainType.Form =
       bytes.hasPrefix("HKQuantityType") ? .quantity : bytes.hasPrefix("HKCategoryType") ? .category : .other
     let entry = PlainType(

@@ -41,7 +41,7 @@ struct PlainSources: ~Copyable {
   private mutating func addName(_ bytes: Bytes) -> Int? {
     let text = InternedText(bytes)
     let identity = identityNames[text.text] ?? text.text
-    guard text.defects.isEmpty, identity.utf8.count <= PlainIdentities.textLimit else { return nil }
+    guard text.defects.isEmpty else { return nil }
     nameTexts.append(text.text)
     identities.append(identity)
     names.insert(bytes, nameTexts.count - 1)
