@@ -42,6 +42,29 @@ import Testing
     #expect(reading.survey.end == reading.report.end)
   }
 
+  /// What an element is decides what a lost closing tag closes, and so where the elements after it stand.
+  @Test(arguments: [
+    #"<Workout startDate="soon"><WorkoutRoute>"#, #"<Workout startDate="soon"><HealthData>"#,
+    #"<Correlation type="HKCorrelationTypeIdentifierFood" startDate="soon">"#, #"<Record startDate="soon">"#,
+    #"<Record type="HKQuantityTypeIdentifierHeartRate" startDate="soon"><MetadataEntry key="a" value="b">"#,
+    #"<MetadataEntry key="a" value="b">"#, #"<Audiogram startDate="soon"><Future>"#,
+    #"<Future startDate="2024-06-15 10:30:00 &#43;0200"><HealthData>"#, #"<ActivitySummary dateComponents="x">"#,
+  ])
+  func bothPassesAgreeBehindAnElementThatIsNotClosed(_ opening: String) throws {
+    let records = [ExportText.record(at: 1), ExportText.record(at: 2), ExportText.record(at: 2)]
+    let reading = try Reading(ExportText([opening] + records))
+    #expect(reading.survey.isComplete == reading.report.isComplete)
+    #expect(reading.survey.records == reading.report.records)
+    #expect(reading.uuids.count == reading.samples.count)
+  }
+
+  @Test(arguments: [
+    #"<Record type="HKQuantityTypeIdentifierHeartRate" startDate="soon">"#, #"<MetadataEntry key="a">"#,
+  ])
+  func whatIsNotReadAndNotClosedHidesNothing(_ opening: String) throws {
+    #expect(try Reading(ExportText([opening, ExportText.record(at: 1), ExportText.record(at: 2)])).samples.count == 2)
+  }
+
   @Test func keysOfASourceAreSpreadEvenly() throws {
     let records = (0..<5000).map { ExportText.record(at: $0, source: $0 % 50 == 0 ? "Scale" : "Watch") }
     let sources = try Reading(ExportText(records)).survey.sources

@@ -78,7 +78,9 @@ extension SampleReader {
       readCharacteristics()
       return .leaf
     case .healthData: return .root
-    case .metadataEntry: return ignore("MetadataEntry outside an element")
+    case .metadataEntry:
+      skip("MetadataEntry outside an element")
+      return .leaf
     default: return beginEntity(.other(name: names.text(of: name), identifier: nil))
     }
   }

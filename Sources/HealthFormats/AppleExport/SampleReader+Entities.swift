@@ -33,11 +33,7 @@ extension SampleReader {
   private mutating func entityDraft(
     _ kind: ElementKind, _ attributes: CommonAttributes, called name: String
   ) -> Draft? {
-    let hasStart =
-      attributes.start ?? scanner.bytes(of: "dateIssued", among: attributes.others)
-      ?? scanner.bytes(of: "receivedDate", among: attributes.others)
-    let hasDate = hasStart.flatMap { keys.date(decoded($0)) } != nil
-    if case .other(let name, _) = kind, !hasDate {
+    if case .other(let name, _) = kind, !keys.hasDate(attributes, in: scanner) {
       var draft = undatedDraft(name)
       for (name, bytes) in [
         ("sourceName", attributes.source), ("sourceVersion", attributes.version), ("device", attributes.device),

@@ -47,7 +47,7 @@ struct ElementStack {
     if name == .record {
       if role == .correlation { return 0 }
       // A record in a record: the outer one was not closed.
-      if role == .record || role == .member { return 1 }
+      if role == .record || role == .member || role == .ignored && frames.last?.name == .record { return 1 }
       let holders: Set<Role> = [.correlation, .root, .ignored, .captured]
       guard let index = frames.lastIndex(where: { holders.contains($0.role) }) else { return 0 }
       let isInside = frames[index].role == .ignored || frames[index].role == .captured

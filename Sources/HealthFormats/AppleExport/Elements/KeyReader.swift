@@ -83,6 +83,15 @@ struct KeyReader: ~Copyable {
       problems: problems, startName: startName)
   }
 
+  /// Whether an element that is neither record, correlation nor workout has a date, be it one that only its decoded
+  /// text says.
+  mutating func hasDate(_ attributes: CommonAttributes, in scanner: borrowing XMLScanner) -> Bool {
+    let bytes =
+      attributes.start ?? scanner.bytes(of: "dateIssued", among: attributes.others)
+      ?? scanner.bytes(of: "receivedDate", among: attributes.others)
+    return bytes.flatMap { date(XMLText.decode($0)) } != nil
+  }
+
   static func hash(kind: UInt64, type: UInt64, start: Timestamp, end: Timestamp, created: Timestamp?) -> UInt64 {
     kind.folded(with: type).folded(with: UInt64(bitPattern: start.seconds))
       .folded(with: UInt64(bitPattern: end.seconds)).folded(with: UInt64(bitPattern: created?.seconds ?? .min))

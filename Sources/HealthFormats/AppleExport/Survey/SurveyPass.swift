@@ -61,15 +61,11 @@ struct SurveyPass: ~Copyable {
     case .root where name == .healthData, nil where name == .healthData:
       role = .root
       survey.locale = survey.locale ?? attribute("locale")
-    case .root where name == .record:
-      note(.record, isNested: false)
-      role = .record
+    case .root where name == .record: role = note(.record, isNested: false) ? .record : .ignored
     case .root:
       role = topLevel(name)
       survey.elements[names.text(of: name), default: 0] += 1
-    case .correlation where name == .record:
-      note(.record, isNested: true)
-      role = .member
+    case .correlation where name == .record: role = note(.record, isNested: true) ? .member : .ignored
     // The roles that the reader gives them, because they decide what a lost closing tag closes.
     case .record, .member: role = name == .metadataEntry ? .leaf : name == .heartRateList ? .beats : .captured
     case .correlation: role = name == .metadataEntry ? .leaf : .captured
@@ -86,12 +82,8 @@ struct SurveyPass: ~Copyable {
 
   private mutating func topLevel(_ name: ElementName) -> ElementStack.Role {
     switch name {
-    case .correlation:
-      note(.correlation, isNested: false)
-      return .correlation
-    case .workout:
-      note(.workout, isNested: false)
-      return .entity
+    case .correlation: return note(.correlation, isNested: false) ? .correlation : .ignored
+    case .workout: return note(.workout, isNested: false) ? .entity : .ignored
     case .exportDate:
       if let date = attribute("value").flatMap({ keys.date($0) }) {
         survey.exportDate = date
@@ -109,19 +101,24 @@ struct SurveyPass: ~Copyable {
       return scanner.isSelfClosing ? .leaf : .summary
     case .metadataEntry: return .leaf
     default:
-      note(.other(name: names.text(of: name), identifier: nil), isNested: false)
-      return .entity
+      let isNoted = note(.other(name: names.text(of: name), identifier: nil), isNested: false)
+      // Without a date it becomes no sample of its own time, but it is kept.
+      return isNoted || !keys.hasDate(CommonAttributes(scanner), in: scanner) ? .entity : .ignored
     }
   }
 
   /// Members of correlations repeat a top-level record on purpose: they are compared with each other only.
-  private mutating func note(_ kind: ElementKind, isNested: Bool) {
-    guard let key = try? keys.key(kind, CommonAttributes(scanner), in: scanner) else { return }
+  ///
+  /// - Returns: whether the element has a key; the reader makes no sample of one that has none.
+  @discardableResult
+  private mutating func note(_ kind: ElementKind, isNested: Bool) -> Bool {
+    guard let key = try? keys.key(kind, CommonAttributes(scanner), in: scanner) else { return false }
     filter.insert(isNested ? ~key.hash : key.hash, suspect: key.hash)
-    if isNested { return }
+    if isNested { return true }
     if kind == .record { plain.count(key.type.text) }
-    guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return }
+    guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return true }
     sampling.keep(key.kind, key.type.text, start: key.start, end: key.end, created: key.created, of: number)
+    return true
   }
 
   private func attribute(_ name: StaticString) -> String? {
