@@ -10,6 +10,7 @@ import Testing
     switch payload {
     case .workout(let workout): try CanonicalJSON.encode(workout)
     case .correlation(let correlation): try CanonicalJSON.encode(correlation)
+    case .activitySummary(let summary): try CanonicalJSON.encode(summary)
     case .workoutRoute(let route): try CanonicalJSON.encode(route)
     case .electrocardiogram(let electrocardiogram): try CanonicalJSON.encode(electrocardiogram)
     default: nil
@@ -24,12 +25,13 @@ import Testing
       kinds.insert(sample.payload.kind)
       #expect(try CodedPayload(sample.payload).json == expected)
     }
-    #expect(kinds == ["workout", "correlation", "workoutRoute", "electrocardiogram"])
+    #expect(kinds == ["workout", "correlation", "activitySummary", "workoutRoute", "electrocardiogram"])
   }
 
   @Test func everyCharacterIsEscapedAsTheEncoderDoesIt() throws {
     let scalars = (0..<0x180).compactMap { Unicode.Scalar($0 as UInt32) } + ["\u{2028}", "\u{FEFF}", "\u{FFFD}", "😴"]
-    let names = scalars.map { "a\($0)/" } + ["", "a10", "a2", "B", "Z", "_"]
+    // Of the last two, the first is the greater where `e` with U+0301 counts as U+00E9.
+    let names = scalars.map { "a\($0)/" } + ["", "a10", "a2", "B", "Z", "_", "totale\u{301}", "totalf"]
     var totals: [String: Quantity] = [:]
     for name in names { totals[name] = Quantity(0.5, name) }
     let numbers = [Double.nan, .infinity, -.infinity, -0.0, 1e15, 1e16, 1e-7, .leastNonzeroMagnitude, 1 / 3]

@@ -21,7 +21,10 @@ public struct CodedPayload: Sendable {
       var writer = CanonicalJSONWriter(capacity: 1024)
       try workout.write(to: &writer)
       json = writer.text
-    case .activitySummary(let summary): json = try CanonicalJSON.encode(summary)
+    case .activitySummary(let summary):
+      var writer = CanonicalJSONWriter(capacity: 512)
+      summary.write(to: &writer)
+      json = writer.text
     case .characteristic(let characteristic): json = try CanonicalJSON.encode(characteristic)
     case .workoutRoute(let route):
       json = try NumberColumns.encode(

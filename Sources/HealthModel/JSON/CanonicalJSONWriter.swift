@@ -147,3 +147,8 @@ struct CanonicalJSONWriter {
     }
   }
 }
+
+extension Dictionary where Key == String {
+  /// As the members of an object are written: by the bytes of their names.
+  var inCanonicalOrder: [Element] { sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
+}

@@ -13,7 +13,7 @@ extension Workout {
       if totals.isEmpty { return }
       json.name("totals")
       json.object { json in
-        for (name, quantity) in totals.sorted(by: { $0.key < $1.key }) {
+        for (name, quantity) in totals.inCanonicalOrder {
           json.name(name)
           json.object { json in
             json.member("unit", quantity.unit)
@@ -70,6 +70,18 @@ extension CanonicalJSONWriter {
     if metadata.isEmpty { return }
     name("metadata")
     try encode(metadata)
+  }
+}
+
+extension ActivitySummary {
+  func write(to json: inout CanonicalJSONWriter) {
+    json.object { json in
+      json.name("attributes")
+      json.object { json in
+        for (name, value) in attributes.inCanonicalOrder { json.member(name, value) }
+      }
+      json.member("date", date)
+    }
   }
 }
 
