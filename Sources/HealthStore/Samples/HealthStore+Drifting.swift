@@ -63,13 +63,21 @@ private struct DriftingReplacement {
     try waiting.add(sample)
   }
 
-  /// Whether this very reading is in the store, told without reading what is. All that a day's summary says is in its
-  /// identity.
+  /// Whether this very reading is in the store, told without making a sample of what is.
   private func isThere(_ sample: Sample) throws -> Bool {
-    guard case .activitySummary = sample.payload, sample.uuid == SampleIdentity.uuid(ofDrifting: sample) else {
+    guard case .activitySummary = sample.payload, let type = try sample.type.id(in: db) else { return false }
+    let payload = try CodedPayload(sample.payload).json
+    let metadata = sample.metadata.isEmpty ? nil : MetadataText.encode(sample.metadata)
+    var query = try Binding(db, "SELECT payload, metadata FROM sample WHERE type = ? AND start = ? AND uuid = ?")
+    query.bind(type)
+    query.bind(sample.start.microseconds)
+    query.bind(sample.uuid)
+    var isThere = false
+    try query.rows(db) { row in
+      isThere = row.text(0) == payload && row.text(1) == metadata
       return false
     }
-    return try writer.isPresent(sample.reference)
+    return isThere
   }
 
   private func readings(ofSameAs sample: Sample) throws -> [Sample] {

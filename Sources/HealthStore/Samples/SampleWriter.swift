@@ -163,14 +163,10 @@ struct SampleWriter {
   }
 
   private func number(of sample: CodedSample, type: Int64) throws -> Int64? {
-    try number(of: sample.uuid, start: sample.start.microseconds, type: type)
-  }
-
-  private func number(of uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
     var binding = Binding(search)
     binding.bind(type)
-    binding.bind(start)
-    binding.bind(uuid)
+    binding.bind(sample.start.microseconds)
+    binding.bind(sample.uuid)
     return try binding.integer(db)
   }
 
@@ -235,11 +231,6 @@ struct SampleWriter {
 
   /// The trail that was given, with what was met since.
   consuming func takeTrail() -> ImportTrail? { trail }
-
-  func isPresent(_ sample: SampleReference) throws -> Bool {
-    guard let type = try sample.type.id(in: db) else { return false }
-    return try number(of: sample.uuid, start: sample.start.microseconds, type: type) != nil
-  }
 
   func isDeleted(_ sample: SampleReference) throws -> Bool {
     guard let type = try sample.type.id(in: db) else { return false }
