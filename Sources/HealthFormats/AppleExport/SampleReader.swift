@@ -157,6 +157,7 @@ struct SampleReader: ~Copyable {
     self.held = HeldSamples()
     report.equalKeys = try held.resolve(
       group: { group in
+        if coder.count + heldCount + group.samples.count > batchSize { try send(to: queue) }
         groups.append(group)
         heldCount += group.samples.count
         try sendIfDue(to: queue)

@@ -57,8 +57,7 @@ struct ByteInterner<Value>: ~Copyable {
 
   /// Keeps the value of `bytes`, which must be new.
   mutating func insert(_ bytes: Bytes, _ value: Value) {
-    // Long texts hardly ever repeat.
-    if bytes.count > 4096 { return }
+    guard bytes.isInternable else { return }
     if entries.count >= limit { removeAll() }
     let hash = bytes.stableHash
     let mask = slots.count - 1
@@ -83,6 +82,11 @@ struct ByteInterner<Value>: ~Copyable {
     for slot in slots.indices { slots[slot] = -1 }
     last = -1
   }
+}
+
+extension Bytes {
+  /// Long texts hardly ever repeat: a table does not keep them.
+  var isInternable: Bool { count <= 4096 }
 }
 
 /// A decoded text with what is asked of it again and again.

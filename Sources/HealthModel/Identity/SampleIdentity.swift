@@ -50,13 +50,13 @@ public enum SampleIdentity {
   }
 
   private static func uuid(of name: [UInt8]) -> UUID {
-    name.withUnsafeBytes { NameBeginning($0).uuid(endingWith: UnsafeRawBufferPointer(start: nil, count: 0)) }
+    name.withUnsafeBytes { uuid(NameBeginning($0).hasher) }
   }
 
   /// The beginning of names that somebody writes as it is described above, for those who write a million of them: it is
   /// hashed once.
   public struct NameBeginning {
-    private let hasher: Insecure.SHA1
+    fileprivate let hasher: Insecure.SHA1
 
     public init(_ bytes: UnsafeRawBufferPointer) {
       var hasher = Insecure.SHA1()
@@ -69,12 +69,16 @@ public enum SampleIdentity {
     public func uuid(endingWith bytes: UnsafeRawBufferPointer) -> UUID {
       var hasher = hasher
       hasher.update(bufferPointer: bytes)
-      // SHA-1 gives 20 bytes, of which a UUID takes 16.
-      var uuid = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
-      uuid.6 = uuid.6 & 0x0F | 0x50
-      uuid.8 = uuid.8 & 0x3F | 0x80
-      return UUID(uuid: uuid)
+      return SampleIdentity.uuid(hasher)
     }
+  }
+
+  private static func uuid(_ hasher: Insecure.SHA1) -> UUID {
+    // SHA-1 gives 20 bytes, of which a UUID takes 16.
+    var uuid = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
+    uuid.6 = uuid.6 & 0x0F | 0x50
+    uuid.8 = uuid.8 & 0x3F | 0x80
+    return UUID(uuid: uuid)
   }
 }
 

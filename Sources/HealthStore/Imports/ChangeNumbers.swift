@@ -1,5 +1,5 @@
-/// A set of change numbers. One that is nearly whole or nearly empty, as those of imports are, takes next to nothing;
-/// the worst takes a bit for each number.
+/// A set of change numbers, in blocks, of which those that are whole or empty take next to nothing: imports give numbers
+/// one after the other. At worst it takes a bit for each number.
 struct ChangeNumbers {
   /// 65,536 numbers that follow each other.
   private struct Block {

@@ -117,6 +117,7 @@ struct PlainRecordCoder: ~Copyable {
   }
 
   private mutating func addType(_ bytes: Bytes, _ coder: inout BatchCoder) -> PlainType? {
+    guard bytes.isInternable else { return nil }
     let text = InternedText(bytes)
     guard text.defects.isEmpty else { return nil }
     let form: PlainType.Form =

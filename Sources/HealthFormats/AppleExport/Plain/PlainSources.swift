@@ -38,7 +38,9 @@ struct PlainSources: ~Copyable {
     return (index, name)
   }
 
+  /// `nil` for what only a hostile file has: a name that would be added each time that it occurs.
   private mutating func addName(_ bytes: Bytes) -> Int? {
+    guard bytes.isInternable else { return nil }
     let text = InternedText(bytes)
     let identity = identityNames[text.text] ?? text.text
     guard text.defects.isEmpty else { return nil }
@@ -49,6 +51,7 @@ struct PlainSources: ~Copyable {
   }
 
   private mutating func addVersion(_ bytes: Bytes) -> Int? {
+    guard bytes.isInternable else { return nil }
     let text = InternedText(bytes)
     guard text.defects.isEmpty else { return nil }
     versionTexts.append(text.text)

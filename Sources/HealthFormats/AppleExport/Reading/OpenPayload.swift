@@ -18,7 +18,7 @@ enum OpenPayload: Sendable {
   var size: Int {
     switch self {
     case .text(let text): text.utf8.count
-    case .content(.workoutRoute(let route)): 64 * (route.points.count + 4)
+    case .content(.workoutRoute(let route)): 112 * (route.points.count + 4)
     case .content(.electrocardiogram(let electrocardiogram)): 8 * electrocardiogram.voltages.count + 512
     case .content: 1024
     }
