@@ -14,17 +14,11 @@ public struct CodedPayload: Sendable {
       number = category.value.flatMap(Double.init(exactly:))
       if category.name != nil || (category.value != nil && number == nil) { json = try CanonicalJSON.encode(category) }
     case .correlation(let correlation):
-      var writer = CanonicalJSONWriter(capacity: 32 + 128 * correlation.members.count)
-      correlation.write(to: &writer)
-      json = writer.text
+      json = CanonicalJSONWriter.text(capacity: 32 + 128 * correlation.members.count) { correlation.write(to: &$0) }
     case .workout(let workout):
-      var writer = CanonicalJSONWriter(capacity: 1024)
-      try workout.write(to: &writer)
-      json = writer.text
+      json = try CanonicalJSONWriter.text(capacity: 1024) { try workout.write(to: &$0) }
     case .activitySummary(let summary):
-      var writer = CanonicalJSONWriter(capacity: 512)
-      summary.write(to: &writer)
-      json = writer.text
+      json = CanonicalJSONWriter.text(capacity: 512) { summary.write(to: &$0) }
     case .characteristic(let characteristic): json = try CanonicalJSON.encode(characteristic)
     case .workoutRoute(let route):
       json = try NumberColumns.encode(

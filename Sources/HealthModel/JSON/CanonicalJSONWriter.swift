@@ -1,5 +1,3 @@
-import Foundation
-
 /// Writes what ``CanonicalJSON`` makes of a value, for the payloads of which there are many: an encoder takes some ten
 /// times as long. Whoever writes the members of an object does so in the order of their names.
 struct CanonicalJSONWriter {
@@ -7,11 +5,16 @@ struct CanonicalJSONWriter {
   /// Whether a member or element stands before the next.
   private var needsComma = false
 
-  init(capacity: Int = 256) {
+  private init(capacity: Int) {
     bytes.reserveCapacity(capacity)
   }
 
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  /// - Parameter capacity: bytes, about.
+  static func text(capacity: Int, _ write: (inout Self) throws -> Void) rethrows -> String {
+    var writer = Self(capacity: capacity)
+    try write(&writer)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
 
   // MARK: Values
 

@@ -9,20 +9,20 @@ enum NumberColumns {
     var pieces: [(name: String, value: Either)] = columns.map { ($0.name, .column($0.values)) }
     pieces += try members.map { ($0.key, .text(try CanonicalJSON.encode($0.value))) }
     pieces.sort { $0.name < $1.name }
-    var json = CanonicalJSONWriter(capacity: 64 + columns.reduce(0) { $0 + $1.values.count * 10 })
-    json.object { json in
-      for piece in pieces {
-        json.name(piece.name)
-        switch piece.value {
-        case .text(let text): json.json(text)
-        case .column(let values):
-          json.array(values) { value, json in
-            if let value { json.number(value) } else { json.null() }
+    return CanonicalJSONWriter.text(capacity: 64 + columns.reduce(0) { $0 + $1.values.count * 10 }) { json in
+      json.object { json in
+        for piece in pieces {
+          json.name(piece.name)
+          switch piece.value {
+          case .text(let text): json.json(text)
+          case .column(let values):
+            json.array(values) { value, json in
+              if let value { json.number(value) } else { json.null() }
+            }
           }
         }
       }
     }
-    return json.text
   }
 
   private enum Either {
