@@ -145,6 +145,7 @@ import Testing
     #expect(reading.samples.count == 1)
     #expect(reading.report.skipped["MetadataEntry outside an element"]?.count == 1)
     #expect(reading.report.skipped["MetadataEntry/Inner is unknown"]?.count == 1)
+    #expect(reading.report.skipped.count == 2)
   }
 
   @Test func whatIsUnknownOfThePersonIsACharacteristic() throws {
