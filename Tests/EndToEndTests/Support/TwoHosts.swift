@@ -51,6 +51,21 @@ final class TwoHosts: Sendable {
     try #require(outcome.status == 0, "two-hosts \(command): \(outcome.errors)")
   }
 
+  /// Takes all of studio's addresses away, of both families, and gives it another: 10.77.0.9.
+  func moveStudio() async throws {
+    let moved = try await studio.sh(
+      """
+      ip -6 address flush dev eth0
+      ip address add 10.77.0.9/24 dev eth0
+      ip address del 10.77.0.1/24 dev eth0
+      ip address replace 10.77.0.9/24 dev eth0
+      ip -oneline address show dev eth0
+      """)
+    // The last address of a network may take the others of that network along.
+    let left = moved.output.split(separator: "\n")
+    try #require(left.count == 1 && left[0].contains("10.77.0.9"), "\(moved.output)\(moved.errors)")
+  }
+
   /// Has the laptop pair with the serving studio and pull, as a person would: by name, with the code.
   func pairAndPull() async throws -> Outcome {
     let (code, waiting) = try await studio.openWindow()
