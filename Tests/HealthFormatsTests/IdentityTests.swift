@@ -136,6 +136,16 @@ import Testing
     }
   }
 
+  /// In a file that somebody has cut records out of.
+  @Test func aMemberTakesNoTwinThatSaysAnotherValue() throws {
+    let twins = ["130", "110"].map { StandardExport.pressure(0, at: 300, value: $0) }
+    let members = ["120", "130"].map { StandardExport.pressure(0, at: 300, value: $0) }
+    let reading = try Reading(ExportText(twins + zip(members, 301...).map { correlation($0, created: $1) }))
+    let records = Dictionary(grouping: reading.samples.filter { $0.payload.kind == "quantity" }, by: \.uuid)
+    #expect(records.values.allSatisfy { Set($0.map { value(of: $0) }).count == 1 })
+    #expect(Set(records.values.flatMap(\.self).map { value(of: $0) }) == [110, 120, 130])
+  }
+
   @Test func equalMembersOfTwoCorrelationsTakeATwinEach() throws {
     let record = StandardExport.pressure(0, at: 300, value: "120")
     let elements = [record, record, correlation(record, created: 301), correlation(record, created: 302)]

@@ -138,7 +138,7 @@ struct HeldSamples {
   }
 
   /// Gives each nested record the ordinal of its twin at the top level: one that says the same, else one of the same
-  /// rank, else an ordinal after all twins.
+  /// value, else an ordinal after all twins.
   private mutating func rankNested(among ranks: [ElementKey: [SampleRank]]) {
     for (key, group) in Dictionary(grouping: nested.indices, by: { nested[$0].key }) {
       let order = group.sorted { a, b in
@@ -163,9 +163,15 @@ struct HeldSamples {
         isTaken[twin] = true
         nested[index].ordinal = twin
       }
-      let free = twins.indices.filter { !isTaken[$0] }
-      for (position, index) in unmatched.enumerated() {
-        nested[index].ordinal = position < free.count ? free[position] : twins.count + position - free.count
+      var free = Dictionary(grouping: twins.indices.reversed().filter { !isTaken[$0] }, by: { twins[$0].value })
+      var next = twins.count
+      for index in unmatched {
+        if let twin = free[nested[index].rank.value]?.popLast() {
+          nested[index].ordinal = twin
+        } else {
+          nested[index].ordinal = next
+          next += 1
+        }
       }
     }
   }

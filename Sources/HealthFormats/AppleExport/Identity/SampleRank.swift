@@ -5,7 +5,7 @@ import HealthModel
 struct SampleRank: Comparable {
   /// The canonical value as a number where it is one: text would order 9 after 10.
   private let number: Double
-  private let value: String
+  let value: String
   /// End, category name, metadata and members.
   private let content: String
 
