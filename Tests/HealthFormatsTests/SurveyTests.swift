@@ -58,6 +58,49 @@ import Testing
     #expect(reading.uuids.count == reading.samples.count)
   }
 
+  @Test func bothPassesAgreeOnAnyNesting() throws {
+    let date = #"startDate="\#(ExportText.date(0))""#
+    let openings = [
+      #"<Record startDate="soon">"#, #"<Correlation type="a" \#(date)>"#, "<Correlation>", "<Workout \(date)>",
+      "<Workout>", "<WorkoutRoute \(date)>", #"<Location latitude="1" longitude="2">"#, "<Location>",
+      #"<MetadataEntry key="a" value="b">"#, "<HeartRateVariabilityMetadataList>",
+      #"<InstantaneousBeatsPerMinute bpm="60" time="1:00:00.00">"#, "<Audiogram \(date)>", "<Audiogram>",
+      #"<ActivitySummary dateComponents="2024-06-15">"#, "<ActivitySummary>", "<ExportDate>", "<Me>",
+      "<Future \(date)>",
+      "<Future>", "<HealthData>",
+      #"<Workout \#(date)><WorkoutRoute \#(date)><Location latitude="1" longitude="2"><Future>"#,
+      #"<MetadataEntry key="a"><Future>"#,
+    ]
+    let closings = Set(openings.map { "</\($0.dropFirst().prefix { $0 != " " && $0 != ">" })>" }).sorted()
+    let records = [1, 1, 2, 3].enumerated().map { ExportText.record(at: $1, value: "\($0)") }
+    let open = records.map { $0.replacing("/>", with: ">") }
+    var generator = SeededGenerator(5)
+    for _ in 0..<1500 {
+      let elements = (0..<Int.random(in: 2...25, using: &generator)).compactMap { _ in
+        [openings, openings, closings, records, open].randomElement(using: &generator)?.randomElement(using: &generator)
+      }
+      let reading = try Reading(ExportText(elements))
+      try #require(reading.survey.isComplete == reading.report.isComplete, "\(elements)")
+      // Of a file that is cut off, the last record is not read.
+      guard reading.report.isComplete else { continue }
+      try #require(reading.survey.records == reading.report.records, "\(elements)")
+      // A member may have the identity of a record that says more.
+      if reading.nestedCount == 0 { try #require(Set(reading.samples).count == reading.uuids.count, "\(elements)") }
+    }
+  }
+
+  @Test func aPointThatIsNotClosedHidesNoOtherPoint() throws {
+    let route = (0..<3).map { #"<Location latitude="\#($0)" longitude="7">"# }.joined()
+    let workout =
+      #"<Workout \#(#"startDate="\#(ExportText.date(0))""#)><WorkoutRoute>\#(route)</WorkoutRoute></Workout>"#
+    let reading = try Reading(ExportText(workout, ExportText.record(at: 1)))
+    let points = reading.samples.compactMap { sample -> [Double]? in
+      if case .workoutRoute(let route) = sample.payload { route.points.map(\.latitude) } else { nil }
+    }
+    #expect(points == [[0, 1, 2]])
+    #expect(reading.recordCount == 1)
+  }
+
   @Test(arguments: [
     #"<Record type="HKQuantityTypeIdentifierHeartRate" startDate="soon">"#, #"<MetadataEntry key="a">"#,
   ])

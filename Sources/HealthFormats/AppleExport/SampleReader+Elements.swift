@@ -29,59 +29,35 @@ extension SampleReader {
     }
   }
 
+  /// Takes what the element's attributes say; less becomes of one that they do not suffice for.
   private mutating func role(of name: ElementName) throws -> ElementStack.Role {
-    switch stack.role {
-    case nil:
-      guard name == .healthData else { return ignore("\(names.text(of: name)) after the end of HealthData") }
-      readRoot()
-      return .root
-    case .root: return topLevelRole(of: name)
-    case .record, .member:
-      if name == .metadataEntry {
-        readMetadataEntry()
-        return .leaf
-      }
-      guard name == .heartRateList else { return capture(name) }
-      readBeatList()
-      return .beats
-    case .beats:
-      guard name == .heartRateBeat else { return capture(name) }
-      try readBeat()
-      return .leaf
-    case .correlation:
-      if name == .record { return beginRecord(isMember: true) }
-      guard name == .metadataEntry else { return capture(name) }
-      readMetadataEntry()
-      return .leaf
-    case .summary:
-      guard name == .metadataEntry else { return capture(name) }
-      readMetadataEntry()
-      return .leaf
-    case .entity, .branch: return try branchRole(of: name)
-    case .leaf, .captured: return capture(name)
-    case .ignored: return .ignored
+    if stack.role == .root { keptBytes = 0 }
+    let role = stack.role(of: name)
+    switch role {
+    case .root:
+      if stack.isEmpty { readRoot() }
+    case .record, .member: return beginRecord(isMember: role == .member)
+    case .correlation: return beginCorrelation()
+    case .summary: return readActivitySummary() ?? beginEntity(.other(name: names.text(of: name), identifier: nil))
+    case .entity:
+      return beginEntity(name == .workout ? .workout : .other(name: names.text(of: name), identifier: nil))
+    case .branch, .point: return try branchRole(of: name)
+    case .beats: readBeatList()
+    case .leaf: try readLeaf(name)
+    case .captured: return capture(name)
+    case .ignored where stack.isEmpty: skip("\(names.text(of: name)) after the end of HealthData")
+    case .unreadable, .ignored: break
     }
+    return role
   }
 
-  private mutating func topLevelRole(of name: ElementName) -> ElementStack.Role {
-    keptBytes = 0
+  private mutating func readLeaf(_ name: ElementName) throws {
     switch name {
-    case .record: return beginRecord(isMember: false)
-    case .correlation: return beginCorrelation()
-    case .workout: return beginEntity(.workout)
-    case .activitySummary:
-      return readActivitySummary() ?? beginEntity(.other(name: names.text(of: name), identifier: nil))
-    case .exportDate:
-      readExportDate()
-      return .leaf
-    case .me:
-      readCharacteristics()
-      return .leaf
-    case .healthData: return .root
-    case .metadataEntry:
-      skip("MetadataEntry outside an element")
-      return .leaf
-    default: return beginEntity(.other(name: names.text(of: name), identifier: nil))
+    case .exportDate: readExportDate()
+    case .me: readCharacteristics()
+    case .heartRateBeat: try readBeat()
+    default:
+      if stack.role == .root { skip("MetadataEntry outside an element") } else { readMetadataEntry() }
     }
   }
 
@@ -105,7 +81,7 @@ extension SampleReader {
     case .entity: try finishEntity()
     case .branch: finishBranch()
     case .captured: finishCapture()
-    case .root, .beats, .leaf, .ignored: break
+    case .root, .beats, .leaf, .point, .unreadable, .ignored: break
     }
   }
 }

@@ -48,7 +48,7 @@ extension SampleReader {
 
   mutating func branchRole(of name: ElementName) throws -> ElementStack.Role {
     // The points of a route, as older exports have them: not as a tree, because there are many.
-    if name == .location, let route = tree.last?.route, readLocation(into: route) { return .leaf }
+    if name == .location, let route = tree.last?.route, readLocation(into: route) { return .point }
     treeSize += 1
     guard treeSize <= maximumTree else {
       throw ImportError.tooLarge(what: "an element with a million others", at: scanner.tokenPosition)

@@ -72,7 +72,7 @@ extension SampleReader {
     forEachAttribute { reader, name, value in
       if attributes[name] == nil { attributes[name] = value } else { reader.remark("attribute given twice") }
     }
-    guard let day = attributes.removeValue(forKey: "dateComponents") else {
+    guard let day = scanner.text(of: "dateComponents") else {
       remark("ActivitySummary without dateComponents")
       return nil
     }
@@ -80,6 +80,7 @@ extension SampleReader {
       remark("ActivitySummary with unreadable dateComponents")
       return nil
     }
+    attributes["dateComponents"] = nil
     let sample = Sample(
       uuid: Self.noIdentity, type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
       created: report.exportDate, source: health,

@@ -1,4 +1,5 @@
-/// The open elements, and what each of them is to the reader.
+/// The open elements, and what each of them is. Both passes over a file use it: what a lost closing tag closes must not
+/// be one thing to one and another to the other.
 struct ElementStack {
   enum Role: UInt8 {
     /// `HealthData`.
@@ -8,7 +9,9 @@ struct ElementStack {
     case correlation
     /// Any other top-level element that becomes a sample, and the elements in it.
     case entity, branch
-    /// An `ActivitySummary` that holds elements.
+    /// A point of a route that has been read; elements in it are branches of the route.
+    case point
+    /// An `ActivitySummary` that says its day.
     case summary
     /// The list of heart beats in a record.
     case beats
@@ -16,6 +19,8 @@ struct ElementStack {
     case leaf
     /// An unknown element in one that becomes a sample, and all in it: kept as it is.
     case captured
+    /// A `Record` or member that cannot be read, counted as skipped.
+    case unreadable
     /// An element that has been counted as skipped, and all in it.
     case ignored
   }
@@ -41,13 +46,39 @@ struct ElementStack {
 
   mutating func pop() -> Frame { frames.removeLast() }
 
+  /// What an element of this name is where it opens now, as long as nothing is wrong with what it says.
+  func role(of name: ElementName) -> Role {
+    switch role {
+    case nil: name == .healthData ? .root : .ignored
+    case .root: Self.topLevelRole(of: name)
+    case .record, .member: name == .metadataEntry ? .leaf : name == .heartRateList ? .beats : .captured
+    case .beats: name == .heartRateBeat ? .leaf : .captured
+    case .correlation: name == .record ? .member : name == .metadataEntry ? .leaf : .captured
+    case .summary: name == .metadataEntry ? .leaf : .captured
+    case .entity, .branch, .point: .branch
+    case .leaf, .captured: .captured
+    case .unreadable, .ignored: .ignored
+    }
+  }
+
+  private static func topLevelRole(of name: ElementName) -> Role {
+    switch name {
+    case .healthData: .root
+    case .record: .record
+    case .correlation: .correlation
+    case .activitySummary: .summary
+    case .exportDate, .me, .metadataEntry: .leaf
+    default: .entity
+    }
+  }
+
   /// How many elements must have lost their closing tags if `name` opens here.
   func unclosed(before name: ElementName) -> Int {
     guard let role, role != .root else { return 0 }
     if name == .record {
       if role == .correlation { return 0 }
       // A record in a record: the outer one was not closed.
-      if role == .record || role == .member || role == .ignored && frames.last?.name == .record { return 1 }
+      if role == .record || role == .member || role == .unreadable { return 1 }
       let holders: Set<Role> = [.correlation, .root, .ignored, .captured]
       guard let index = frames.lastIndex(where: { holders.contains($0.role) }) else { return 0 }
       let isInside = frames[index].role == .ignored || frames[index].role == .captured

@@ -130,6 +130,14 @@ extension InternedText {
 }
 
 extension XMLScanner {
+  /// The decoded value of the first attribute of that name.
+  func text(of name: StaticString) -> String? {
+    for index in 0..<attributeCount where attribute(index).name == name {
+      return XMLText.decode(attribute(index).value)
+    }
+    return nil
+  }
+
   /// The value of the attribute `name`, looked for at the given indices.
   func bytes(of name: StaticString, among indices: [Int]) -> Bytes? {
     for index in indices where attribute(index).name == name { return attribute(index).value }

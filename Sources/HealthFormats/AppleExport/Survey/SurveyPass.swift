@@ -56,54 +56,52 @@ struct SurveyPass: ~Copyable {
   private mutating func open() {
     let name = names.name(of: scanner.name)
     for _ in 0..<stack.unclosed(before: name) { _ = stack.pop() }
-    let role: ElementStack.Role
-    switch stack.role {
-    case .root where name == .healthData, nil where name == .healthData:
-      role = .root
-      survey.locale = survey.locale ?? attribute("locale")
-    case .root where name == .record: role = note(.record, isNested: false) ? .record : .ignored
-    case .root:
-      role = topLevel(name)
-      survey.elements[names.text(of: name), default: 0] += 1
-    case .correlation where name == .record: role = note(.record, isNested: true) ? .member : .ignored
-    // The roles that the reader gives them, because they decide what a lost closing tag closes.
-    case .record, .member: role = name == .metadataEntry ? .leaf : name == .heartRateList ? .beats : .captured
-    case .correlation: role = name == .metadataEntry ? .leaf : .captured
-    case .beats: role = name == .heartRateBeat ? .leaf : .captured
-    case .entity, .branch:
-      if name == .workoutRoute, stack.role == .entity { note(SampleReader.routeKind, isNested: false) }
-      role = .branch
-    case .summary: role = name == .metadataEntry ? .leaf : .captured
-    case .leaf, .captured: role = .captured
-    case .ignored, nil: role = .ignored
-    }
+    let role = role(of: name)
     if !scanner.isSelfClosing, stack.frames.count < ElementStack.maximumDepth { stack.push(name, role) }
   }
 
-  private mutating func topLevel(_ name: ElementName) -> ElementStack.Role {
-    switch name {
-    case .correlation: return note(.correlation, isNested: false) ? .correlation : .ignored
-    case .workout: return note(.workout, isNested: false) ? .entity : .ignored
-    case .exportDate:
-      if let date = attribute("value").flatMap({ keys.date($0) }) {
-        survey.exportDate = date
-        survey.utcOffset = keys.dates.offset.map { Int($0) }
-      }
-      return .leaf
-    case .me:
-      for index in 0..<scanner.attributeCount {
-        let attribute = scanner.attribute(index)
-        let value = XMLText.decode(attribute.value)
-        if !value.isEmpty { survey.characteristics[XMLText.decode(attribute.name)] = value }
-      }
-      return .leaf
-    case .activitySummary where attribute("dateComponents").flatMap { SampleReader.day($0) } != nil:
-      return scanner.isSelfClosing ? .leaf : .summary
-    case .metadataEntry: return .leaf
-    default:
-      let isNoted = note(.other(name: names.text(of: name), identifier: nil), isNested: false)
-      // Without a date it becomes no sample of its own time, but it is kept.
-      return isNoted || !keys.hasDate(CommonAttributes(scanner), in: scanner) ? .entity : .ignored
+  private mutating func role(of name: ElementName) -> ElementStack.Role {
+    let role = stack.role(of: name)
+    if stack.role == .root, role != .root, role != .record { survey.elements[names.text(of: name), default: 0] += 1 }
+    switch role {
+    case .root:
+      survey.locale = survey.locale ?? scanner.text(of: "locale")
+      return role
+    case .record, .member: return note(.record, isNested: role == .member) ? role : .unreadable
+    case .correlation: return note(.correlation, isNested: false) ? role : .ignored
+    case .summary:
+      let isRead = scanner.text(of: "dateComponents").flatMap { SampleReader.day($0) } != nil
+      return isRead ? role : entityRole(of: name)
+    case .entity: return entityRole(of: name)
+    case .branch:
+      if name == .workoutRoute, stack.role == .entity { note(SampleReader.routeKind, isNested: false) }
+      return role
+    case .leaf:
+      if name == .exportDate { readExportDate() }
+      if name == .me { readCharacteristics() }
+      return role
+    case .beats, .point, .captured, .unreadable, .ignored: return role
+    }
+  }
+
+  private mutating func entityRole(of name: ElementName) -> ElementStack.Role {
+    if name == .workout { return note(.workout, isNested: false) ? .entity : .ignored }
+    let isNoted = note(.other(name: names.text(of: name), identifier: nil), isNested: false)
+    // Without a date it becomes no sample of its own time, but it is kept.
+    return isNoted || !keys.hasDate(CommonAttributes(scanner), in: scanner) ? .entity : .ignored
+  }
+
+  private mutating func readExportDate() {
+    guard let date = scanner.text(of: "value").flatMap({ keys.date($0) }) else { return }
+    survey.exportDate = date
+    survey.utcOffset = keys.dates.offset.map { Int($0) }
+  }
+
+  private mutating func readCharacteristics() {
+    for index in 0..<scanner.attributeCount {
+      let attribute = scanner.attribute(index)
+      let value = XMLText.decode(attribute.value)
+      if !value.isEmpty { survey.characteristics[XMLText.decode(attribute.name)] = value }
     }
   }
 
@@ -119,12 +117,5 @@ struct SurveyPass: ~Copyable {
     guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return true }
     sampling.keep(key.kind, key.type.text, start: key.start, end: key.end, created: key.created, of: number)
     return true
-  }
-
-  private func attribute(_ name: StaticString) -> String? {
-    for index in 0..<scanner.attributeCount where scanner.attribute(index).name == name {
-      return XMLText.decode(scanner.attribute(index).value)
-    }
-    return nil
   }
 }
