@@ -136,15 +136,21 @@ public struct ControlServer: Service {
       return try await send(.failed(message: "\(error)"), outbound)
     }
     try await send(try code(window.code, window.expiresAt, attemptsLeft: nil), outbound)
+    var isOurs = false
+    var client = ""
     for await event in stream {
+      // What was told before is about a window before ours.
+      if case .windowOpened(window.expiresAt) = event { isOurs = true }
+      guard isOurs else { continue }
       switch event {
-      // Ours is the first; any later one is somebody else's window in place of ours.
-      case .windowOpened(let expiresAt) where expiresAt == window.expiresAt: continue
+      case .windowOpened(window.expiresAt): continue
       case .windowOpened: return try await send(.closed(reason: "replaced"), outbound)
       case .codeRotated(let left):
         guard let digits = await desk.currentCode else { continue }
         try await send(try code(digits, window.expiresAt, attemptsLeft: left), outbound)
-      case .succeeded(_, let name, _): return try await send(.paired(name: name), outbound)
+      // A client of the window before may still be on its way into the store: that closes no window of ours.
+      case .succeeded(_, let name, _): client = name
+      case .windowClosed(.paired): return try await send(.paired(name: client), outbound)
       case .windowClosed(let reason): return try await send(.closed(reason: reason.rawValue), outbound)
       case .windowLocked: return try await send(.locked, outbound)
       case .failed: continue

@@ -132,7 +132,7 @@ struct ControlTests {
   @Test("a window that expires, is closed or is replaced says so")
   func ends() async throws {
     var limits = PairingDesk.Limits()
-    limits.windowLifetime = 0.5
+    limits.windowLifetime = 3
     try await withServer(ServerOptions(limits: limits, derivesKeys: false)) { server in
       try await server.withControl { path in
         var expiring = Watcher(path)
@@ -152,6 +152,33 @@ struct ControlTests {
         let live = try await second.nextCode()
         #expect(await first.next() == .closed(reason: "replaced"))
         #expect(try await server.plainPair(live.code.digits).status == 200)
+      }
+    }
+  }
+
+  @Test("a client of the window before, stored late, is not taken for one of this window")
+  func lateClient() async throws {
+    let (reached, atStore) = AsyncStream.makeStream(of: Void.self)
+    let (release, mayStore) = AsyncStream.makeStream(of: Void.self)
+    var options = ServerOptions(derivesKeys: false)
+    options.beforeStoring = {
+      atStore.yield()
+      for await _ in release { return }
+    }
+    try await withServer(options) { server in
+      try await server.withControl { path in
+        var first = Watcher(path)
+        let old = try await first.nextCode()
+        async let late = server.plainPair(old.code.digits, name: "late")
+        _ = await reached.first { _ in true }
+        var second = Watcher(path)
+        let new = try await second.nextCode()
+        #expect(await first.next() == .closed(reason: "replaced"))
+        mayStore.finish()
+        #expect(try await late.status == 200)
+        #expect(await server.desk.currentCode == new.code)
+        #expect(try await server.plainPair(new.code.digits, name: "punctual").status == 200)
+        #expect(await second.next() == .paired(name: "punctual"))
       }
     }
   }

@@ -78,6 +78,8 @@ struct ServerOptions: Sendable {
   var gracefulLimit = Duration.seconds(2)
   /// Deriving a key takes a good part of a second without optimisation; the plain pairing does without.
   var derivesKeys = true
+  /// What happens before a client that has paired is stored.
+  var beforeStoring: @Sendable () async -> Void = {}
   /// 0 picks a free one.
   var port = 0
   /// Instead of a new one.
@@ -117,7 +119,10 @@ private func runServer<Result: Sendable>(
     let desk = try await PairingDesk(
       serverID: identity.id, fingerprint: identity.fingerprint, directory: directory, limits: options.limits,
       events: { events.send($0) }, derivation: options.derivesKeys ? PasswordScalar.derive : noDerivation
-    ) { client in try await registry.addClient(client) }
+    ) { client in
+      await options.beforeStoring()
+      try await registry.addClient(client)
+    }
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     let audit = AuditTrail(store: store, logger: logger)
