@@ -66,19 +66,19 @@ struct Export: AsyncParsableCommand {
       store: store, types: types.isEmpty ? nil : Set(types), since: since?.start, until: until?.end)
     let plan = try await samples.plan()
     let detail = detail()
-    let file = isFile ? try OutputFile(path: output, replaces: force) : OutputFile()
-    // First: an access that the log cannot hold does not happen.
-    try await store.record(AuditEvent(.exportStarted, detail))
     let bar = ProgressBar(label: "export", totalItems: plan.samples, capabilities: Console.capabilities)
     defer { bar.finish() }
-    let exporting = Exporting(reader: samples, plan: plan, file: file, bar: bar)
-    let (format, now) = (format, Timestamp.now)
+    let (format, output, force, now) = (format, output, force, Timestamp.now)
     let offset = offset?.seconds ?? TimeZone.current.secondsFromGMT() / 60 * 60
     let summary = try await untilInterrupted {
+      let file = isFile ? try OutputFile(path: output, replaces: force) : OutputFile()
+      let exporting = Exporting(reader: samples, plan: plan, file: file, bar: bar)
+      // First: an access that the log cannot hold does not happen.
+      try await store.record(AuditEvent(.exportStarted, detail))
       switch format {
-      case .json: try await exporting.run(SampleJSONWriter(exported: now))
-      case .csv: try await exporting.run(SampleCSVWriter())
-      case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
+      case .json: return try await exporting.run(SampleJSONWriter(exported: now))
+      case .csv: return try await exporting.run(SampleCSVWriter())
+      case .appleXML: return try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
       }
     }
     bar.finish()
