@@ -92,6 +92,34 @@ public struct ServiceBrowser: Sendable {
     try await survey(for: duration, until: isEnough).services
   }
 
+  /// Returns as soon as avahi-daemon has answered.
+  ///
+  /// Throws ``DiscoveryError`` if it cannot be reached or does not answer in time, and `CancellationError`.
+  public func reachDaemon(within limit: Duration) async throws {
+    let events = events()
+    let state = try await withThrowingTaskGroup(of: DaemonState.self) { group in
+      group.addTask {
+        for try await event in events {
+          if case .listening = event { return .listening }
+          if case .daemonGone(let reason) = event { return .gone(reason) }
+        }
+        return .silent
+      }
+      group.addTask {
+        try await Task.sleep(for: limit)
+        return .silent
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? .silent
+    }
+    try Task.checkCancellation()
+    switch state {
+    case .listening: return
+    case .silent: throw DiscoveryError.daemonSilent(seconds: Int((limit / .seconds(1)).rounded(.up)))
+    case .gone(let reason): throw reason
+    }
+  }
+
   /// How it is with avahi-daemon.
   enum DaemonState: Hashable, Sendable {
     case silent, listening

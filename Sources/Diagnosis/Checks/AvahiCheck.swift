@@ -5,16 +5,13 @@ struct AvahiCheck: Check {
   let id = "avahi"
   let title = "avahi-daemon"
   var machine: Machine
-  var browse: @Sendable () async throws -> [DiscoveredService] = {
-    // Found or not, an answer of the daemon is enough.
-    try await ServiceBrowser().snapshot(for: .milliseconds(300))
-  }
+  var ask: @Sendable () async throws -> Void = { try await ServiceBrowser().reachDaemon(within: .seconds(5)) }
 
   private static let configuration = "/etc/avahi/avahi-daemon.conf"
 
   func findings() async -> [Finding] {
     do {
-      _ = try await browse()
+      try await ask()
     } catch let error as DiscoveryError {
       return [finding(for: error)]
     } catch {
