@@ -62,6 +62,8 @@ private final class ExpatEvents {
   static func read(_ document: [UInt8]) -> [String]? {
     guard let parser = XML_ParserCreate("UTF-8") else { fatalError("no memory for expat") }
     defer { XML_ParserFree(parser) }
+    // Otherwise it takes a salt from the system, and another way through its tables each time.
+    XML_SetHashSalt(parser, 1)
     let collector = ExpatEvents()
     XML_SetUserData(parser, Unmanaged.passUnretained(collector).toOpaque())
     XML_SetElementHandler(
