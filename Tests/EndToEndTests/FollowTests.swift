@@ -41,6 +41,10 @@ struct FollowTests {
     try await homes.laptop.expect(homes.contents, after: "catching up")
 
     // Each wait is a second long: several come and go.
+    try await eventually("it waits") {
+      let store = try HealthStore(directory: homes.studio.home, create: false)
+      return try await store.auditRecords().contains { $0.event == "follow.started" } ? true : nil
+    }
     let (output, errors, read) = (following.output, following.errors, try await requests(homes.studio))
     try await Task.sleep(for: .seconds(4))
     #expect(following.output == output)
@@ -85,6 +89,9 @@ struct FollowTests {
     let stopped = try await again.outcome(within: .seconds(30))
     #expect(stopped.status == 0)
     #expect(stopped.errors.contains("Goodbye"))
+    try await eventually("the second loss is told") {
+      following.errors.split(separator: "\n").count { $0.contains("contact lost") } == 2 ? true : nil
+    }
     following.send(SIGTERM)
     let outcome = try await following.outcome()
     #expect(outcome.status == 0, "\(outcome.errors)")

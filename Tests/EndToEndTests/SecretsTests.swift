@@ -41,7 +41,7 @@ struct SecretsTests {
     }
     var secrets = [code, code.filter { $0 != " " }, token] + keys.map(String.init)
     // While the server is still there to be looked at.
-    for (process, text) in Self.processes() {
+    for (process, text) in Self.processes(of: scratch.path) {
       for secret in secrets { #expect(!text.contains(secret), "in \(process)") }
     }
     server.send(SIGTERM)
@@ -64,10 +64,15 @@ struct SecretsTests {
     }
   }
 
-  /// Arguments and environment of every process that may be looked at.
-  private static func processes() -> [(String, String)] {
+  /// Arguments and environment of every process that has the path in either: six digits may be in another's by chance.
+  private static func processes(of path: String) -> [(String, String)] {
     let ids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.filter { Int($0) != nil } ?? []
-    return ids.flatMap { id in
+    let ours = ids.filter { id in
+      ["cmdline", "environ"].contains {
+        FileManager.default.contents(atPath: "/proc/\(id)/\($0)")?.range(of: Data(path.utf8)) != nil
+      }
+    }
+    return ours.flatMap { id in
       ["cmdline", "environ"].compactMap { file in
         FileManager.default.contents(atPath: "/proc/\(id)/\(file)").map {
           ("/proc/\(id)/\(file)", String(decoding: $0, as: UTF8.self))

@@ -64,7 +64,7 @@ final class PseudoTerminal: Sendable {
         var chunk = [UInt8](repeating: 0, count: 1024)
         var entry = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
         while !String(decoding: seen, as: UTF8.self).contains(text) {
-          guard poll(&entry, 1, 10_000) == 1 else {
+          guard poll(&entry, 1, 60_000) == 1 else {
             let screen = String(decoding: seen, as: UTF8.self)
             return continuation.resume(returning: Result<String, TimedOut>.failure(TimedOut(screen: screen)))
           }

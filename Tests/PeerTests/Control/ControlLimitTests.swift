@@ -47,7 +47,7 @@ struct ControlLimitTests {
   @Test("one that says nothing, or never finishes its line, is hung up on", arguments: ["", "openWin"])
   func silent(text: String) async throws {
     try await withServer(ServerOptions(derivesKeys: false)) { server in
-      try await server.withControl(requestTimeout: .milliseconds(300)) { path in
+      try await server.withControl(requestTimeout: .seconds(2)) { path in
         let answer = try await answer(path, to: text)
         #expect(answer == "")
         #expect(try await opens(path))
@@ -90,7 +90,7 @@ struct ControlLimitTests {
   @Test("a crowd leaves room for the next when it goes")
   func crowd() async throws {
     try await withServer(ServerOptions(derivesKeys: false)) { server in
-      try await server.withControl(requestTimeout: .milliseconds(500)) { path in
+      try await server.withControl(requestTimeout: .seconds(2)) { path in
         var crowd: [any Channel] = []
         for _ in 0..<50 {
           crowd.append(

@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 
 /// Runs histories, and finds the shortest part of one that still fails.
 struct Trial: Sendable {
@@ -47,28 +48,22 @@ struct Trial: Sendable {
     }
   }
 
-  /// A history that fails among those of some seeds; `nil` if none does. Histories run side by side.
+  /// The first history that fails among those of some seeds; `nil` if none does. Histories run side by side.
   func failing(among seeds: Range<UInt64>) async -> History? {
     let workers = UInt64(max(1, ProcessInfo.processInfo.activeProcessorCount))
-    return await withTaskGroup(of: History?.self) { group in
+    let lowest = NIOLockedValueBox<UInt64?>(nil)
+    await withTaskGroup(of: Void.self) { group in
       for worker in 0..<workers {
         group.addTask {
-          for seed in seeds where seed % workers == worker && !Task.isCancelled {
-            let history = History(seed: seed)
-            if await failure(history) != nil { return Task.isCancelled ? nil : history }
+          for seed in seeds where seed % workers == worker {
+            if let found = lowest.withLockedValue(\.self), found < seed { return }
+            guard await failure(History(seed: seed)) != nil else { continue }
+            return lowest.withLockedValue { $0 = min($0 ?? seed, seed) }
           }
-          return nil
         }
       }
-      var first: History?
-      for await history in group {
-        if let history, first == nil {
-          first = history
-          group.cancelAll()
-        }
-      }
-      return first
     }
+    return lowest.withLockedValue(\.self).map { History(seed: $0) }
   }
 
   /// The seed, the reason, and the shortest part that fails, a step a line.

@@ -10,10 +10,14 @@ import Testing
 @Suite("Which machine a person means")
 struct PeerFinderTests {
   /// A finder with a list of its own.
-  private static func withFinder(_ body: (PeerFinder, PeerRegistry) async throws -> Void) async throws {
+  private static func withFinder(
+    firstHandshake: Duration = PeerFinder.firstHandshake, _ body: (PeerFinder, PeerRegistry) async throws -> Void
+  ) async throws {
     try await withTemporaryDirectory { directory in
       let registry = try await PeerRegistry.open(in: directory)
-      try await body(PeerFinder(registry: registry, ownID: try makePeerID(), escape: { $0 }), registry)
+      try await body(
+        PeerFinder(registry: registry, ownID: try makePeerID(), firstHandshake: firstHandshake, escape: { $0 }),
+        registry)
     }
   }
 
@@ -70,10 +74,10 @@ struct PeerFinderTests {
 
   @Test("the only address that is known is used without a handshake just to see; another is looked for if need be")
   func reachDirectly() async throws {
-    let other = try await makeIdentity()
+    let (other, limit) = (try await makeIdentity(), Duration.seconds(30))
     try await withServer { server in
       let record = try await server.record().server
-      try await Self.withFinder { finder, _ in
+      try await Self.withFinder(firstHandshake: limit) { finder, _ in
         func status(_ endpoint: PeerEndpoint) async throws -> (attempts: [Duration?], found: PeerEndpoint?) {
           var attempts: [Duration?] = []
           var found: PeerEndpoint?
@@ -92,7 +96,7 @@ struct PeerFinderTests {
         try await withRelay(to: server.port) { relay in
           let endpoint = PeerEndpoint(host: "127.0.0.1", port: relay.port)
           let (attempts, found) = try await status(endpoint)
-          #expect(attempts == [.seconds(1)])
+          #expect(attempts == [limit])
           #expect(found == endpoint)
           #expect(relay.connections.withLockedValue(\.self) == 1)
         }
@@ -101,11 +105,11 @@ struct PeerFinderTests {
         } _: {
           PeerEndpoint(host: "127.0.0.1", port: $0)
         }
-        #expect(try await status(closed).attempts == [.seconds(1)])
+        #expect(try await status(closed).attempts == [limit])
         try await withCannedServer(tls: other) { _, _ in
         } _: { port, requests in
           let (attempts, _) = try await status(PeerEndpoint(host: "127.0.0.1", port: port))
-          #expect(attempts == [.seconds(1)])
+          #expect(attempts == [limit])
           #expect(requests().isEmpty)
         }
       }

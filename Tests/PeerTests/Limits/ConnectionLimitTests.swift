@@ -65,6 +65,8 @@ struct ConnectionLimitTests {
         "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAccept: \(ChangeFeedFormat.lines.rawValue)\r\nAuthorization: Bearer \(token.text)\r\n\r\n"
       let stalled = try await connectRaw(to: server.port, tls: true, unread: pull)
       defer { stalled.close(promise: nil) }
+      // Only then has it taken its place.
+      _ = try await eventually { try await server.audited(.readStarted).first }
       let refused = try await eventually { () -> Answer? in
         let answer = try await server.get(Route.types, token: token)
         return answer.status == 503 ? answer : nil
@@ -77,7 +79,7 @@ struct ConnectionLimitTests {
   @Test("a client that stops reading costs a bounded buffer and time, and its pull goes down as incomplete")
   func stalledClient() async throws {
     var limits = ServingLimits()
-    limits.stalledClient = .milliseconds(500)
+    limits.stalledClient = .seconds(4)
     try await withServer(ServerOptions(samples: Samples.bulky(9_000), serving: limits)) { server in
       let token = try await server.token().token
       let pull =

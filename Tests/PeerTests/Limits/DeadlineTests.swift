@@ -22,7 +22,7 @@ struct DeadlineTests {
 
   @Test("TCP without a TLS handshake, or with one that never ends", arguments: [[], [0x16, 0x03, 0x01, 0x02, 0x00]])
   func handshake(bytes: [UInt8]) async throws {
-    let limits = Self.limits { $0.handshake = .milliseconds(300) }
+    let limits = Self.limits { $0.handshake = .seconds(2) }
     try await withServer(ServerOptions(serving: limits)) { server in
       try await withRawTCP(to: server.port) { inbound, outbound in
         if !bytes.isEmpty { try await outbound.write(ByteBuffer(bytes: bytes)) }
@@ -34,7 +34,7 @@ struct DeadlineTests {
 
   @Test("TLS without a request")
   func firstRequest() async throws {
-    let limits = Self.limits { $0.firstRequest = .milliseconds(300) }
+    let limits = Self.limits { $0.firstRequest = .seconds(2) }
     try await withServer(ServerOptions(serving: limits)) { server in
       let answer = try await rawExchange(server.port, "")
       #expect(answer == "")
@@ -53,7 +53,7 @@ struct DeadlineTests {
 
   @Test("a body that is never read and never comes")
   func unreadBody() async throws {
-    var limits = Self.limits { $0.body = .milliseconds(300) }
+    var limits = Self.limits { $0.body = .seconds(2) }
     limits.linger = .milliseconds(100)
     try await withServer(ServerOptions(serving: limits)) { server in
       let answer = try await rawExchange(

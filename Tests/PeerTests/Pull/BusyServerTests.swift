@@ -15,7 +15,9 @@ import Testing
         let pull = Pull(into: store, from: second, at: server.endpoint)
         try await PeerConnection.withConnection(to: server.endpoint, trust: server.trust) { connection in
           // More than the kernel keeps for a client that does not read: this one stays at work.
-          _ = try await connection.send(.GET, Route.changes, headers: [("Authorization", "Bearer \(first.text)")])
+          _ = try await connection.send(
+            .GET, Route.changes,
+            headers: [("Authorization", "Bearer \(first.text)"), ("Accept", ChangeFeedFormat.lines.rawValue)])
           await #expect(throws: PeerError.busy(retryAfter: 5)) { try await pull.run() }
         }
         #expect(try await store.total() == 0)

@@ -41,7 +41,8 @@ struct FollowTests {
   ) async throws -> (any Error)? {
     try await withTemporaryDirectory { directory in
       let registry = try await PeerRegistry.open(in: directory)
-      let finder = PeerFinder(registry: registry, ownID: try makePeerID(), escape: { $0 })
+      let finder = PeerFinder(
+        registry: registry, ownID: try makePeerID(), firstHandshake: .seconds(30), escape: { $0 })
       return try await withStore { store in
         let log = Log()
         let follow = Follow(

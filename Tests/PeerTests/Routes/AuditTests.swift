@@ -96,7 +96,7 @@ struct AuditTests {
     try await withServer(ServerOptions(samples: Samples.heartRates(20_000))) { server in
       try await withStore { store in
         let record = try await server.record().server
-        try await withRelay(to: server.port, cutAfter: 200_000) { relay in
+        try await withRelay(to: server.port, cutAfter: 20_000) { relay in
           await #expect(throws: PeerError.self) {
             try await Pull(into: store, from: record, at: PeerEndpoint(host: "127.0.0.1", port: relay.port)).run()
           }

@@ -26,7 +26,9 @@ struct WaitingTests {
 
   /// Waits until `count` connections have a request that waits.
   private static func untilFollowed(_ server: TestServer, _ count: Int = 1) async throws {
-    _ = try await eventually { try await server.audited(.followStarted).count == count ? true : nil }
+    _ = try await eventually(within: .seconds(120)) {
+      try await server.audited(.followStarted).count == count ? true : nil
+    }
   }
 
   @Test("it is answered when something happens, and at once when something has happened already")
@@ -160,12 +162,13 @@ struct WaitingTests {
     let count = 200
     var options = ServerOptions(samples: Samples.heartRates(10))
     options.serving.waitsPerClient = count
+    options.serving.wait = .seconds(600)
     try await withServer(options) { server in
       let token = try await server.token().token
       let since = try Self.read(try await server.get(Route.changes, token: token)).token
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<count {
-          group.addTask { try Self.read(try await server.get(Self.path(since, wait: "50"), token: token)).changes }
+          group.addTask { try Self.read(try await server.get(Self.path(since, wait: "600"), token: token)).changes }
         }
         try await Self.untilFollowed(server, count)
         // There are as many places for work as cores: waiting takes none.

@@ -4,7 +4,7 @@ struct NeverHappened: Error {}
 
 /// Waits until `condition` gives a value: for what another task writes a moment later.
 func eventually<Value>(
-  within limit: Duration = .seconds(30), sourceLocation: SourceLocation = #_sourceLocation,
+  within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
   _ condition: () async throws -> Value?
 ) async throws -> Value {
   let end = ContinuousClock.now + limit
