@@ -48,6 +48,18 @@ import Testing
     #expect(reading.report.isComplete)
   }
 
+  @Test func datesWithCharacterReferencesAreRead() throws {
+    let elements = [
+      ExportText.record(), #"<Audiogram sourceName="Clinic" startDate="\#(ExportText.date(9))"/>"#,
+      #"<VisionPrescription dateIssued="\#(ExportText.date(5))"/>"#,
+    ]
+    let plain = try Reading(ExportText(elements))
+    let written = try Reading(ExportText(elements.map { $0.replacing("+0200", with: "&#43;0200") }))
+    #expect(plain.samples.count == 3)
+    #expect(written.uuids == plain.uuids)
+    #expect(written.report.skipped.isEmpty)
+  }
+
   @Test func missingEndTagsAndControlCharactersCostNothingElse() throws {
     let bad = ExportText.record(at: 1, children: ExportText.metadata("k", "a\u{B}b")).replacing("</Record>", with: "")
     let reading = try Reading(ExportText(ExportText.record(), bad, ExportText.record(at: 2)))

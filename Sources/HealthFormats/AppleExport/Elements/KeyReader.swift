@@ -12,8 +12,6 @@ struct KeyReader: ~Copyable {
     /// Of all of the above but the source, in whole seconds: two sources may be one to identities.
     var hash: UInt64
     var problems: Problems
-    /// The name of the attribute that gave `start`, if not `startDate`.
-    var startName: String?
   }
 
   struct Problems: OptionSet {
@@ -42,13 +40,9 @@ struct KeyReader: ~Copyable {
     var kind = kind
     var problems: Problems = []
     var startBytes = attributes.start
-    var startName: String?
     if case .other(let name, _) = kind {
       kind = .other(name: name, identifier: scanner.text(of: "identifier", among: attributes.others))
-      for name: StaticString in ["dateIssued", "receivedDate"] where startBytes == nil {
-        startBytes = scanner.bytes(of: name, among: attributes.others)
-        if startBytes != nil { startName = "\(name)" }
-      }
+      startBytes = Self.start(attributes, in: scanner)
     }
     let type: InternedText
     if kind != .workout, let bytes = attributes.type {
@@ -57,11 +51,11 @@ struct KeyReader: ~Copyable {
       type = try Self.typeWithoutName(kind)
     }
     guard let startBytes else { throw .noStart }
-    guard let start = dates.read(startBytes) else { throw .unreadableStart }
+    guard let start = read(startBytes) else { throw .unreadableStart }
     note(start, in: &problems)
     var end = start.date
     if let bytes = attributes.end {
-      if let reading = dates.read(bytes) {
+      if let reading = read(bytes) {
         end = reading.date
         note(reading, in: &problems)
       } else {
@@ -70,7 +64,7 @@ struct KeyReader: ~Copyable {
     }
     var created: Timestamp?
     if let bytes = attributes.created {
-      let reading = dates.read(bytes)
+      let reading = read(bytes)
       created = reading?.date
       if reading == nil { problems.insert(.unreadableCreated) }
       if let reading { note(reading, in: &problems) }
@@ -80,16 +74,24 @@ struct KeyReader: ~Copyable {
     let hash = Self.hash(kind: kind.hash, type: type.hash, start: start.date, end: end, created: created)
     return Key(
       kind: kind, type: type, source: source, start: start.date, end: end, created: created, hash: hash,
-      problems: problems, startName: startName)
+      problems: problems)
   }
 
-  /// Whether an element that is neither record, correlation nor workout has a date, be it one that only its decoded
-  /// text says.
+  /// Whether an element that is neither record, correlation nor workout has a date.
   mutating func hasDate(_ attributes: CommonAttributes, in scanner: borrowing XMLScanner) -> Bool {
-    let bytes =
-      attributes.start ?? scanner.bytes(of: "dateIssued", among: attributes.others)
+    Self.start(attributes, in: scanner).flatMap { read($0) } != nil
+  }
+
+  /// When an element that is neither record, correlation nor workout began.
+  private static func start(_ attributes: CommonAttributes, in scanner: borrowing XMLScanner) -> Bytes? {
+    attributes.start ?? scanner.bytes(of: "dateIssued", among: attributes.others)
       ?? scanner.bytes(of: "receivedDate", among: attributes.others)
-    return bytes.flatMap { date(XMLText.decode($0)) } != nil
+  }
+
+  /// Dates have no references but in files that other programs have written again.
+  private mutating func read(_ bytes: Bytes) -> DateReader.Reading? {
+    if let reading = dates.read(bytes) { return reading }
+    return bytes.firstIndex(of: UInt8(ascii: "&")) == nil ? nil : dates.read(XMLText.decode(bytes))
   }
 
   static func hash(kind: UInt64, type: UInt64, start: Timestamp, end: Timestamp, created: Timestamp?) -> UInt64 {

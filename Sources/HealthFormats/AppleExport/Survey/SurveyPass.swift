@@ -86,9 +86,9 @@ struct SurveyPass: ~Copyable {
 
   private mutating func entityRole(of name: ElementName) -> ElementStack.Role {
     if name == .workout { return note(.workout, isNested: false) ? .entity : .ignored }
-    let isNoted = note(.other(name: names.text(of: name), identifier: nil), isNested: false)
-    // Without a date it becomes no sample of its own time, but it is kept.
-    return isNoted || !keys.hasDate(CommonAttributes(scanner), in: scanner) ? .entity : .ignored
+    // One without a date becomes no sample of its own time, but it is kept.
+    note(.other(name: names.text(of: name), identifier: nil), isNested: false)
+    return .entity
   }
 
   private mutating func readExportDate() {
