@@ -46,7 +46,7 @@ extension SampleReader {
     case .leaf: try readLeaf(name)
     case .captured: return capture(name)
     case .ignored where stack.isEmpty: skip("\(names.text(of: name)) after the end of HealthData")
-    case .unreadable, .ignored: break
+    case .ignored: break
     }
     return role
   }
@@ -81,7 +81,7 @@ extension SampleReader {
     case .entity: try finishEntity()
     case .branch: finishBranch()
     case .captured: finishCapture()
-    case .root, .beats, .leaf, .point, .unreadable, .ignored: break
+    case .root, .beats, .leaf, .point, .ignored: break
     }
   }
 }

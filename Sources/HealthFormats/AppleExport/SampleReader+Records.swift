@@ -5,7 +5,7 @@ import HealthModel
 extension SampleReader {
   mutating func beginRecord(isMember: Bool) -> ElementStack.Role {
     let attributes = CommonAttributes(scanner)
-    guard var draft = draft(.record, attributes, called: "Record") else { return .unreadable }
+    guard var draft = draft(.record, attributes, called: "Record") else { return .ignored }
     readValue(attributes, of: &draft)
     for index in attributes.others {
       let attribute = scanner.attribute(index)

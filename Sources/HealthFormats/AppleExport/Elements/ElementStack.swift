@@ -19,8 +19,6 @@ struct ElementStack {
     case leaf
     /// An unknown element in one that becomes a sample, and all in it: kept as it is.
     case captured
-    /// A `Record` or member that cannot be read, counted as skipped.
-    case unreadable
     /// An element that has been counted as skipped, and all in it.
     case ignored
   }
@@ -57,7 +55,7 @@ struct ElementStack {
     case .summary: name == .metadataEntry ? .leaf : .captured
     case .entity, .branch, .point: .branch
     case .leaf, .captured: .captured
-    case .unreadable, .ignored: .ignored
+    case .ignored: .ignored
     }
   }
 
@@ -78,7 +76,7 @@ struct ElementStack {
     if name == .record {
       if role == .correlation { return 0 }
       // A record in a record: the outer one was not closed.
-      if role == .record || role == .member || role == .unreadable { return 1 }
+      if frames.last?.name == .record, role != .branch { return 1 }
       let holders: Set<Role> = [.correlation, .root, .ignored, .captured]
       guard let index = frames.lastIndex(where: { holders.contains($0.role) }) else { return 0 }
       let isInside = frames[index].role == .ignored || frames[index].role == .captured

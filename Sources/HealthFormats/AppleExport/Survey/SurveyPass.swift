@@ -67,7 +67,7 @@ struct SurveyPass: ~Copyable {
     case .root:
       survey.locale = survey.locale ?? scanner.text(of: "locale")
       return role
-    case .record, .member: return note(.record, isNested: role == .member) ? role : .unreadable
+    case .record, .member: return note(.record, isNested: role == .member) ? role : .ignored
     case .correlation: return note(.correlation, isNested: false) ? role : .ignored
     case .summary:
       let isRead = scanner.text(of: "dateComponents").flatMap { SampleReader.day($0) } != nil
@@ -80,7 +80,7 @@ struct SurveyPass: ~Copyable {
       if name == .exportDate { readExportDate() }
       if name == .me { readCharacteristics() }
       return role
-    case .beats, .point, .captured, .unreadable, .ignored: return role
+    case .beats, .point, .captured, .ignored: return role
     }
   }
 
