@@ -77,7 +77,7 @@ public struct ServiceBrowser: Sendable {
     }
     try Task.checkCancellation()
     switch daemon {
-    case .silent: throw DiscoveryError.daemonSilent(seconds: Int((duration / .seconds(1)).rounded(.up)))
+    case .silent: throw DiscoveryError.daemonSilent(for: duration)
     // Nothing seen means something only while somebody listened.
     case .gone(let reason) where survey.services.isEmpty: throw reason
     case .gone, .listening: return survey
@@ -115,7 +115,7 @@ public struct ServiceBrowser: Sendable {
     try Task.checkCancellation()
     switch state {
     case .listening: return
-    case .silent: throw DiscoveryError.daemonSilent(seconds: Int((limit / .seconds(1)).rounded(.up)))
+    case .silent: throw DiscoveryError.daemonSilent(for: limit)
     case .gone(let reason): throw reason
     }
   }
@@ -142,5 +142,11 @@ public struct ServiceBrowser: Sendable {
       }
     }
     return (survey, daemon)
+  }
+}
+
+extension DiscoveryError {
+  fileprivate static func daemonSilent(for duration: Duration) -> Self {
+    .daemonSilent(seconds: Int((duration / .seconds(1)).rounded(.up)))
   }
 }

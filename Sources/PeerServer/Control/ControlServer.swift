@@ -136,14 +136,11 @@ public struct ControlServer: Service {
       return try await send(.failed(message: "\(error)"), outbound)
     }
     try await send(try code(window.code, window.expiresAt, attemptsLeft: nil), outbound)
-    var isOurs = false
     var client = ""
-    for await event in stream {
-      // What was told before is about a window before ours.
-      if case .windowOpened(window.expiresAt) = event { isOurs = true }
-      guard isOurs else { continue }
+    // What was told before ours opened is about a window before it.
+    let opened = PairingEvent.windowOpened(expiresAt: window.expiresAt)
+    for await event in stream.drop(while: { $0 != opened }).dropFirst() {
       switch event {
-      case .windowOpened(window.expiresAt): continue
       case .windowOpened: return try await send(.closed(reason: "replaced"), outbound)
       case .codeRotated(let left):
         guard let digits = await desk.currentCode else { continue }

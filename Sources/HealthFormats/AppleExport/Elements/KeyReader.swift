@@ -133,23 +133,15 @@ extension InternedText {
 
 extension XMLScanner {
   /// The decoded value of the first attribute of that name.
-  func text(of name: StaticString) -> String? {
-    for index in 0..<attributeCount where attribute(index).name == name {
-      return XMLText.decode(attribute(index).value)
-    }
-    return nil
-  }
+  func text(of name: StaticString) -> String? { text(of: name, among: 0..<attributeCount) }
 
   /// The value of the attribute `name`, looked for at the given indices.
-  func bytes(of name: StaticString, among indices: [Int]) -> Bytes? {
+  func bytes(of name: StaticString, among indices: some Sequence<Int>) -> Bytes? {
     for index in indices where attribute(index).name == name { return attribute(index).value }
     return nil
   }
 
-  func text(of name: StaticString, among indices: [Int]) -> String? {
-    bytes(of: name, among: indices).map {
-      var defects: TextDefects = []
-      return XMLText.decode($0, defects: &defects)
-    }
+  func text(of name: StaticString, among indices: some Sequence<Int>) -> String? {
+    bytes(of: name, among: indices).map { XMLText.decode($0) }
   }
 }
