@@ -14,7 +14,7 @@ struct AuditCommandTests {
   /// Each import writes down that it begins and that it has ended.
   @Test("old events are removed by hand, and what remains can be verified")
   func pruning() async throws {
-    for _ in 0..<2 { #expect(try await home.run("import", SampleExport.small.value).status == 0) }
+    for _ in 0..<2 { #expect(try await home.run("import", SampleExport.small.path).status == 0) }
     let young = try await home.run("audit", "prune")
     #expect(young.status == 0)
     #expect(young.errors.contains("No event is older than 365 days."))
@@ -32,7 +32,7 @@ struct AuditCommandTests {
 
   @Test("an event that was changed is named, and nothing is pruned any more")
   func tampering() async throws {
-    for _ in 0..<3 { #expect(try await home.run("import", SampleExport.small.value).status == 0) }
+    for _ in 0..<3 { #expect(try await home.run("import", SampleExport.small.path).status == 0) }
     guard try await home.sh("command -v sqlite3").status == 0 else { return }
     let change = "UPDATE audit SET detail = '{}' WHERE id = 2; DELETE FROM audit WHERE id = 3"
     #expect(try await home.sh("sqlite3 '\(home.home)/store.sqlite' \"\(change)\"").status == 0)
@@ -46,7 +46,7 @@ struct AuditCommandTests {
 
   @Test("serving removes what is too old")
   func serving() async throws {
-    for _ in 0..<2 { #expect(try await home.run("import", SampleExport.small.value).status == 0) }
+    for _ in 0..<2 { #expect(try await home.run("import", SampleExport.small.path).status == 0) }
     let (server, _) = try await home.serve(["--port", "0", "--no-advertise", "--audit-days", "365"])
     server.send(SIGINT)
     #expect(try await server.outcome().status == 0)

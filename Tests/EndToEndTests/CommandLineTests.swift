@@ -22,15 +22,15 @@ struct CommandLineTests {
 
   @Test("the same export twice, a later one, and an unzipped one")
   func importing() async throws {
-    let first = try await home.run("import", SampleExport.small.value, "--json")
+    let first = try await home.run("import", SampleExport.small.path, "--json")
     #expect(first.status == 0, "\(first.errors)")
-    let again = try await home.run("import", SampleExport.small.value)
+    let again = try await home.run("import", SampleExport.small.path)
     #expect(again.lastLine.hasPrefix("0 samples added"))
     let folder = scratch.path + "/folder"
-    let small = try await SampleExport.small.value
+    let small = try await SampleExport.small.path
     #expect(try await home.sh("mkdir '\(folder)' && cd '\(folder)' && unzip -q '\(small)'").status == 0)
     #expect(try await home.run("import", folder).lastLine.hasPrefix("0 samples added"))
-    let later = try await home.run("import", SampleExport.smallLater.value)
+    let later = try await home.run("import", SampleExport.smallLater.path)
     #expect(later.status == 0)
     #expect(!later.lastLine.hasPrefix("0 samples added"))
   }
@@ -55,7 +55,7 @@ struct CommandLineTests {
 
   @Test("a truncated zip: what is whole is kept, code 65, and the whole file adds the rest")
   func truncatedZip() async throws {
-    let path = try await SampleExport.medium.value
+    let path = try await SampleExport.medium.path
     let whole = try Data(contentsOf: URL(fileURLWithPath: path))
     let outcome = try await home.run("import", try file("cut.zip", whole.prefix(whole.count / 2)))
     #expect(outcome.status == 65)
@@ -82,11 +82,11 @@ struct CommandLineTests {
 
   @Test("a store from a newer version: code 10, left untouched")
   func newerStore() async throws {
-    _ = try await home.run("import", SampleExport.small.value)
+    try await home.hold(.small)
     let store = home.home + "/store.sqlite"
     #expect(try await home.sh("sqlite3 '\(store)' \"INSERT INTO grdb_migrations VALUES ('v99')\"").status == 0)
     let before = try await home.sh("sha256sum '\(store)'").output
-    for arguments in [["types"], ["serve"], ["import", try await SampleExport.small.value]] {
+    for arguments in [["types"], ["serve"], ["import", try await SampleExport.small.path]] {
       let outcome = try await home.start(arguments).outcome()
       #expect(outcome.status == 10)
       #expect(outcome.errors.contains("newer"))
@@ -96,7 +96,7 @@ struct CommandLineTests {
 
   @Test("deleting asks, and without a terminal needs --yes")
   func deleting() async throws {
-    _ = try await home.run("import", SampleExport.small.value)
+    try await home.hold(.small)
     let before = try await home.sampleCount()
     let range = ["--type", "heartRate", "--from", "2000-01-01", "--to", "2100-01-01"]
     let refused = try await RunningCommand(
@@ -108,7 +108,7 @@ struct CommandLineTests {
     #expect(try await home.sampleCount() < before)
     // What was deleted does not come back with the next import.
     let remaining = try await home.sampleCount()
-    #expect(try await home.run("import", SampleExport.small.value).lastLine.hasPrefix("0 samples added"))
+    #expect(try await home.run("import", SampleExport.small.path).lastLine.hasPrefix("0 samples added"))
     #expect(try await home.sampleCount() == remaining)
   }
 
@@ -188,7 +188,7 @@ struct CommandLineTests {
 
   @Test("pair --wait without a server says what to start")
   func waitWithoutServer() async throws {
-    _ = try await home.run("import", SampleExport.small.value)
+    try await home.hold(.small)
     let outcome = try await home.run("pair", "--wait")
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("hpeer serve"))
@@ -196,7 +196,7 @@ struct CommandLineTests {
 
   @Test("a whole payload pairs: URI and JSON, from standard input")
   func payload() async throws {
-    _ = try await home.run("import", SampleExport.small.value)
+    try await home.hold(.small)
     _ = try await home.serve(["--port", "0", "--no-advertise", "--bind", "127.0.0.1"])
     let waiting = try home.start(["pair", "--wait", "--pairing-json"])
     let uri = try await waiting.errors(matching: #/HPEER:P1\/[^\s]+/#)
@@ -214,7 +214,7 @@ struct CommandLineTests {
 
   @Test("un-pairing is told to the server")
   func unpairing() async throws {
-    _ = try await home.run("import", SampleExport.small.value)
+    try await home.hold(.small)
     let (_, port) = try await home.serve(["--port", "0", "--no-advertise", "--name", "studio"])
     let (code, _) = try await home.openWindow()
     let client = scratch.host("client")
@@ -232,9 +232,8 @@ struct CommandLineTests {
     let outcome = try await RunningCommand(
       [
         "faketime", "-f", "+10800", "env", "HPEER_HOME=\(client.home)", Build.hpeer, "pair", "--host",
-        "127.0.0.1:\(port)",
-      ]
-        + ["--code-stdin"], input: code
+        "127.0.0.1:\(port)", "--code-stdin",
+      ], input: code
     ).outcome()
     #expect(outcome.status == 0)
     #expect(outcome.errors.contains("clock is 3 h ahead"), "\(outcome.errors)")
@@ -246,19 +245,19 @@ struct CommandLineTests {
     let small = scratch.host("small")
     let mounted = try await small.sh("mkdir '\(small.home)' && mount -t tmpfs -o size=1m tmpfs '\(small.home)'")
     try #require(mounted.status == 0, "\(mounted.errors)")
-    let outcome = try await small.run("import", SampleExport.large.value)
+    let outcome = try await small.run("import", SampleExport.large.path)
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("full"), "\(outcome.errors)")
     #expect(try await small.sh("mount -o remount,size=100m '\(small.home)'").status == 0)
-    #expect(try await small.run("import", SampleExport.large.value).status == 0)
-    #expect(try await home.run("import", SampleExport.large.value).status == 0)
+    #expect(try await small.run("import", SampleExport.large.path).status == 0)
+    #expect(try await home.run("import", SampleExport.large.path).status == 0)
     #expect(try await small.contents() == home.contents())
     #expect(try await small.sh("umount -l '\(small.home)'").status == 0)
   }
 
   @Test("a machine whose scope is narrowed, then widened, sees just what it may")
   func scope() async throws {
-    _ = try await home.run("import", SampleExport.small.value)
+    try await home.hold(.small)
     let (_, port) = try await home.serve(["--port", "0", "--no-advertise", "--name", "studio"])
     let (code, _) = try await home.openWindow()
     let client = scratch.host("client")

@@ -32,7 +32,7 @@ struct DoctorTests {
   @Test("healthy hosts: nothing stands in the way, and each hears the other")
   func healthy() async throws {
     let hosts = try await TwoHosts()
-    _ = try await hosts.studio.run("import", SampleExport.small.value)
+    try await hosts.studio.hold(.small)
     _ = try await hosts.studio.serve(["--name", "studio"])
     #expect(try await hosts.pairAndPull().status == 0)
     let studio = try await report(hosts.studio, "--check-store")
@@ -71,7 +71,7 @@ struct DoctorTests {
     let home = hosts.scratch.path + "/readonly"
     let script = """
       mkdir -p '\(home)' && mount -t tmpfs -o mode=700 none '\(home)' && \
-      HPEER_HOME='\(home)' '\(Build.hpeer)' import '\(try await SampleExport.small.value)' >&2 && \
+      HPEER_HOME='\(home)' '\(Build.hpeer)' import '\(try await SampleExport.small.path)' >&2 && \
       mount -o remount,ro '\(home)' && HPEER_HOME='\(home)' '\(Build.hpeer)' doctor --json --check-store; \
       ls -A '\(home)' >&2
       """
@@ -112,7 +112,7 @@ struct DoctorTests {
     .enabled(if: noPacketFilter == nil, "needs nftables: \(noPacketFilter ?? "")"))
   func firewall() async throws {
     let hosts = try await TwoHosts()
-    _ = try await hosts.studio.run("import", SampleExport.small.value)
+    try await hosts.studio.hold(.small)
     _ = try await hosts.studio.serve(["--name", "studio"])
     let rules = """
       nft add table inet filter
@@ -154,7 +154,7 @@ struct DoctorTests {
   @Test("a store with a corrupted page: --check-store says so, and changes no byte")
   func corruptedStore() async throws {
     let hosts = try await TwoHosts()
-    _ = try await hosts.studio.run("import", SampleExport.small.value)
+    try await hosts.studio.hold(.small)
     let store = hosts.studio.home + "/store.sqlite"
     // Into the file with what the last command left in the log.
     #expect(try await hosts.studio.sh("sqlite3 '\(store)' 'PRAGMA wal_checkpoint(TRUNCATE)'").status == 0)

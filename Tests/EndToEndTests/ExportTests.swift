@@ -67,7 +67,7 @@ struct ExportTests {
 
   @Test("Apple's format: the same samples as from the zip")
   func appleXML() async throws {
-    let zip = try await SampleExport.small.value
+    let zip = try await SampleExport.small.path
     #expect(try await home.run("import", zip).status == 0)
     let path = scratch.path + "/export.xml"
     let exported = try await home.run("export", "--format", "apple-xml", "--offset", "-03:30", "--output", path)
@@ -130,7 +130,7 @@ struct ExportTests {
 
   @Test("standard output, and only some of it")
   func selection() async throws {
-    #expect(try await home.run("import", try await SampleExport.small.value).status == 0)
+    try await home.hold(.small)
     let all = try await home.contents().values
     let types = ["HKQuantityTypeIdentifierStepCount", "HKQuantityTypeIdentifierHeartRate"]
     let starts = all.filter { types.contains($0.type.rawValue) }.map(\.start.iso8601).sorted()
@@ -167,7 +167,7 @@ struct ExportTests {
 
   @Test("interrupted: nothing is left, and the code is 130", arguments: [SIGINT, SIGTERM])
   func interrupted(signal: Int32) async throws {
-    #expect(try await home.run("import", try await SampleExport.huge.value).status == 0)
+    try await home.hold(.huge)
     let path = scratch.path + "/export.json"
     let export = try home.start(["export", "--output", path])
     try await eventually("a part has been written") {
@@ -185,7 +185,7 @@ struct ExportTests {
 
   @Test("a full disk: one sentence, and nothing is left", .enabled(if: getuid() == 0, "mounting needs root"))
   func fullDisk() async throws {
-    #expect(try await home.run("import", try await SampleExport.medium.value).status == 0)
+    try await home.hold(.medium)
     let script = """
       mkdir '\(scratch.path)/small' && mount -t tmpfs -o size=1m tmpfs '\(scratch.path)/small' &&
       { HPEER_HOME='\(home.home)' '\(Build.hpeer)' export --output '\(scratch.path)/small/export.json'; echo "status $?";

@@ -28,13 +28,17 @@ struct FollowTests {
 
   /// How many requests of clients are on record.
   private func requests(_ studio: Host) async throws -> Int {
-    let store = try HealthStore(directory: studio.home, create: false)
-    return try await store.auditRecords().count { ["data.read", "read.started", "follow.started"].contains($0.event) }
+    try await events(studio).count { ["data.read", "read.started", "follow.started"].contains($0) }
+  }
+
+  /// The names of all events on record.
+  private func events(_ studio: Host) async throws -> [String] {
+    try await HealthStore(directory: studio.home, create: false).auditRecords().map(\.event)
   }
 
   @Test("an import by another process arrives, doubling nothing; nothing is said or written while nothing happens")
   func importing() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let (_, port) = try await homes.serve()
     try await homes.remember(port: port)
     let following = try await follow(homes.laptop, ["--timeout", "6"])
@@ -42,8 +46,7 @@ struct FollowTests {
 
     // Each wait is a second long: several come and go.
     try await eventually("it waits") {
-      let store = try HealthStore(directory: homes.studio.home, create: false)
-      return try await store.auditRecords().contains { $0.event == "follow.started" } ? true : nil
+      try await events(homes.studio).contains("follow.started") ? true : nil
     }
     let (output, errors, read) = (following.output, following.errors, try await requests(homes.studio))
     try await Task.sleep(for: .seconds(4))
@@ -51,7 +54,7 @@ struct FollowTests {
     #expect(following.errors == errors)
     #expect(try await requests(homes.studio) == read)
 
-    #expect(try await homes.studio.run("import", SampleExport.smallLater.value).status == 0)
+    #expect(try await homes.studio.run("import", SampleExport.smallLater.path).status == 0)
     try await untilEqual(homes.laptop, homes.studio)
     let deleting = ["delete", "--type", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01", "--yes"]
     #expect(try await homes.studio.start(deleting).outcome().status == 0)
@@ -71,13 +74,13 @@ struct FollowTests {
 
   @Test("a server that is killed and started again is found again; what came in between is not lost; --json counts it")
   func restart() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let (server, port) = try await homes.serve()
     try await homes.remember(port: port)
     let following = try await follow(homes.laptop, ["--json"])
     try await server.end()
     try await following.errors(matching: #/studio: contact lost/#)
-    #expect(try await homes.studio.run("import", SampleExport.smallLater.value).status == 0)
+    #expect(try await homes.studio.run("import", SampleExport.smallLater.path).status == 0)
     let again = try homes.studio.start(
       ["serve", "--port", "\(port)", "--no-advertise", "--bind", "127.0.0.1", "--name", "studio"])
     try await again.errors(matching: #/on port (\d+)/#)
@@ -110,9 +113,9 @@ struct FollowTests {
 
   @Test("--all follows each; one that refuses is named and does not end the others; a revoked machine ends with 4")
   func all() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let attic = homes.scratch.host("attic")
-    #expect(try await attic.run("import", SampleExport.smallLater.value).status == 0)
+    try await attic.hold(.smallLater)
     let (_, port) = try await homes.serve()
     try await homes.remember(port: port)
     let (_, atticPort) = try await attic.serve([
@@ -149,12 +152,12 @@ struct FollowTests {
     .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
   func moving() async throws {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    try await hosts.studio.hold(.small)
     _ = try await hosts.studio.serve(["--name", "studio"])
     #expect(try await hosts.pairAndPull().status == 0)
     let following = try await follow(hosts.laptop, ["--timeout", "6"])
     try await hosts.moveStudio()
-    #expect(try await hosts.studio.run("import", SampleExport.smallLater.value).status == 0)
+    #expect(try await hosts.studio.run("import", SampleExport.smallLater.path).status == 0)
     try await untilEqual(hosts.laptop, hosts.studio)
     try await following.errors(matching: #/studio: back/#)
     following.send(SIGTERM)

@@ -35,7 +35,7 @@ struct HostileDiscoveryTests {
   @Test("a thousand services from one host, and worse: the list stays usable, and the real server is found among them")
   func flood() async throws {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    try await hosts.studio.hold(.small)
     _ = try await hosts.studio.serve(["--name", "studio"])
     let liar = try await HostileHost(beside: hosts)
     // Addresses that mean the victim itself, or nobody.
@@ -129,7 +129,7 @@ struct HostileDiscoveryTests {
   @Test("who announces a paired machine's name and id does not keep it from being found, and is sent nothing")
   func impostor() async throws {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    try await hosts.studio.hold(.small)
     let (server, _) = try await hosts.studio.serve(["--name", "studio"])
     #expect(try await hosts.pairAndPull().status == 0)
     let peers = try await hosts.laptop.run("peers", "--json").json()

@@ -9,7 +9,7 @@ struct InterruptionTests {
   /// A studio with a large import, serving and paired with the laptop, which has not pulled yet.
   private func pairedHosts() async throws -> (TwoHosts, server: RunningCommand) {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.huge.value).status == 0)
+    try await hosts.studio.hold(.huge)
     let (server, _) = try await hosts.studio.serve(["--name", "studio"])
     let (code, _) = try await hosts.studio.openWindow()
     let paired = try await hosts.laptop.run("pair", "studio", "--code-stdin", input: code)

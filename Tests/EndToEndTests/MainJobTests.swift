@@ -10,7 +10,7 @@ struct MainJobTests {
   func mainJob() async throws {
     let hosts = try await TwoHosts()
     let (studio, laptop) = (hosts.studio, hosts.laptop)
-    let imported = try await studio.run("import", SampleExport.small.value, "--json")
+    let imported = try await studio.run("import", SampleExport.small.path, "--json")
     #expect(imported.status == 0)
     let total = try #require(imported.json()["added"] as? Int)
     #expect(total > 3000)
@@ -33,7 +33,7 @@ struct MainJobTests {
     #expect(try second.json()["added"] as? Int == 0)
     #expect(try second.json()["requests"] as? Int == 1)
 
-    let later = try await studio.run("import", SampleExport.smallLater.value, "--json")
+    let later = try await studio.run("import", SampleExport.smallLater.path, "--json")
     let new = try #require(later.json()["added"] as? Int)
     #expect(new > 0 && new < 200)
     try await hosts.control("avahi", "studio", "restart")
@@ -92,7 +92,7 @@ struct MainJobTests {
   @Test("wrong codes: attempts left, then locked until a local act")
   func wrongCodes() async throws {
     let hosts = try await TwoHosts()
-    _ = try await hosts.studio.run("import", SampleExport.small.value)
+    try await hosts.studio.hold(.small)
     _ = try await hosts.studio.serve(["--name", "studio"])
     let (code, waiting) = try await hosts.studio.openWindow()
     let wrong = code == "000 000" ? "000001" : "000000"
@@ -116,7 +116,7 @@ struct MainJobTests {
   @Test("without avahi-daemon: a sentence that says how to start it, and --host works")
   func noAvahi() async throws {
     let hosts = try await TwoHosts()
-    _ = try await hosts.studio.run("import", SampleExport.small.value)
+    try await hosts.studio.hold(.small)
     _ = try await hosts.studio.serve(["--name", "studio"])
     try await hosts.control("avahi", "laptop", "stop")
     let discover = try await hosts.laptop.run("discover")
@@ -146,7 +146,7 @@ struct MainJobTests {
   @Test("another certificate at the paired machine's address: refused with a warning, nothing sent")
   func certificateChanged() async throws {
     let hosts = try await TwoHosts()
-    _ = try await hosts.studio.run("import", SampleExport.small.value)
+    try await hosts.studio.hold(.small)
     let (server, _) = try await hosts.studio.serve(["--name", "studio"])
     #expect(try await hosts.pairAndPull().status == 0)
     server.send(SIGTERM)

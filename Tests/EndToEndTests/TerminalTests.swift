@@ -25,7 +25,7 @@ struct TerminalTests {
   @Test("the QR code on the screen is read by a real decoder and pairs another machine")
   func qrCode() async throws {
     let home = scratch.host("home")
-    _ = try await home.run("import", SampleExport.small.value)
+    try await home.hold(.small)
     let terminal = try serve(home)
     let digits = try await code(terminal).replacing(" ", with: "")
     let picture = try #require(ScreenQR.picture(of: terminal.text))
@@ -46,7 +46,7 @@ struct TerminalTests {
   @Test("a code is typed without echo; a wrong one is asked for again")
   func typedCode() async throws {
     let home = scratch.host("home")
-    _ = try await home.run("import", SampleExport.small.value)
+    try await home.hold(.small)
     let server = try serve(home)
     let first = try await code(server)
     let port = try await server.text(matching: #/127\.0\.0\.1:(\d+)/#).1

@@ -17,7 +17,7 @@ struct TrustTests {
   ) {
     let attic = scratch.host("attic")
     let laptop = scratch.host("laptop")
-    #expect(try await attic.run("import", SampleExport.small.value).status == 0)
+    try await attic.hold(.small)
     let (server, port) = try await attic.serve(["--port", "0", "--no-advertise"])
     try await pair(laptop, with: attic, port, window: arguments)
     return (attic, laptop, server, port)

@@ -6,7 +6,7 @@ import Testing
 struct VerifyCommandTests {
   @Test("a pull ends with a comparison, and whatever differs later is named with exit code 9")
   func comparing() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value, deleting: "bodyMass")
+    let homes = try await PairedHomes(export: .small, deleting: "bodyMass")
     let (studio, laptop) = (homes.studio, homes.laptop)
     let (server, port) = try await homes.serve()
     let host = ["--host", "127.0.0.1:\(port)"]
@@ -46,7 +46,7 @@ struct VerifyCommandTests {
     #expect((verification["differences"] as? [Any])?.isEmpty == true)
 
     // Here, and not there: pulling does not help.
-    #expect(try await laptop.run("import", SampleExport.smallLater.value).status == 0)
+    #expect(try await laptop.run("import", SampleExport.smallLater.path).status == 0)
     let ahead = try await laptop.start(["pull", "--verify", "--json"] + host).outcome()
     #expect(ahead.status == 9)
     #expect(ahead.errors.contains("when that pulls from here"))
@@ -71,7 +71,7 @@ struct VerifyCommandTests {
     let home = scratch.host("home")
     #expect(try await home.run("digest").status == 10)
     #expect(try await home.run("verify", "studio").status == 10)
-    #expect(try await home.run("import", SampleExport.small.value).status == 0)
+    try await home.hold(.small)
     let digest = try await home.run("digest")
     #expect(digest.status == 0)
     #expect(digest.lastLine.contains(#/^all +[\d,]+ +\d+ +[0-9a-f]{32}$/#))
@@ -89,7 +89,7 @@ struct VerifyCommandTests {
   func notPaired() async throws {
     let scratch = try Scratch()
     let (home, other) = (scratch.host("home"), scratch.host("other"))
-    for host in [home, other] { #expect(try await host.run("import", SampleExport.small.value).status == 0) }
+    for host in [home, other] { #expect(try await host.run("import", SampleExport.small.path).status == 0) }
     let (_, port) = try await other.serve(PairedHomes.serveArguments)
     let outcome = try await home.run("verify", "--host", "127.0.0.1:\(port)")
     #expect(outcome.status == 4)

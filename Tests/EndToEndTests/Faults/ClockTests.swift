@@ -43,7 +43,7 @@ struct ClockTests {
   }
 
   private func serve(_ attic: Host, _ clock: WallClock) async throws -> Int {
-    #expect(try await attic.run("import", SampleExport.small.value).status == 0)
+    try await attic.hold(.small)
     let server = try clock.host(attic).start(["serve", "--port", "0", "--no-advertise"])
     return try await #require(Int(server.errors(matching: #/on port (\d+)/#).1))
   }

@@ -38,9 +38,9 @@ struct DamagedStoreTests {
   func local() async throws {
     let scratch = try Scratch()
     let home = scratch.host("home")
-    #expect(try await home.run("import", SampleExport.small.value).status == 0)
+    try await home.hold(.small)
     let range = try await damage(home)
-    expectRefusal(try await home.run("import", SampleExport.smallLater.value))
+    expectRefusal(try await home.run("import", SampleExport.smallLater.path))
     expectRefusal(try await home.run("show", "heartRate", "--limit", "5000"))
     expectRefusal(
       try await home.run("delete", "--type", "heartRate", "--from", "2000-01-01", "--to", "2100-01-01", "--yes"))
@@ -49,10 +49,10 @@ struct DamagedStoreTests {
 
   @Test("a pull into it says so and leaves it")
   func client() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let (_, port) = try await homes.serve()
     #expect(try await homes.laptop.run("pull", "--host", "127.0.0.1:\(port)").status == 0)
-    #expect(try await homes.studio.run("import", SampleExport.smallLater.value).status == 0)
+    #expect(try await homes.studio.run("import", SampleExport.smallLater.path).status == 0)
     let range = try await damage(homes.laptop)
     expectRefusal(try await homes.laptop.run("pull", "--full", "--host", "127.0.0.1:\(port)"))
     try expectUntouched(homes.laptop, range)
@@ -60,7 +60,7 @@ struct DamagedStoreTests {
 
   @Test("a server with it does not send what it cannot read, tells its owner, and stays up")
   func server() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let range = try await damage(homes.studio)
     let (server, port) = try await homes.serve()
     for _ in 0..<2 {

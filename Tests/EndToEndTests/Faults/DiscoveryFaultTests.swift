@@ -66,7 +66,7 @@ struct DiscoveryFaultTests {
   @Test("a daemon that hangs: a sentence in time, Ctrl-C at once, known addresses work; and it may answer late")
   func hanging() async throws {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    try await hosts.studio.hold(.small)
     _ = try await hosts.studio.serve(["--name", "studio"])
     #expect(try await hosts.pairAndPull().status == 0)
     let pid = "$(</run/avahi.pid)"
@@ -98,7 +98,7 @@ struct DiscoveryFaultTests {
   @Test("the cable out and in, and another address, while serving and looking")
   func moving() async throws {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    try await hosts.studio.hold(.small)
     let (server, _) = try await hosts.studio.serve(["--name", "studio"])
     #expect(try await hosts.pairAndPull().status == 0)
 

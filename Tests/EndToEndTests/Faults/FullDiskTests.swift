@@ -29,7 +29,7 @@ struct FullDiskTests {
   @Test("full anywhere in the first import of all")
   func importing() async throws {
     let scratch = try Scratch()
-    let export = try await SampleExport.small.value
+    let export = try await SampleExport.small.path
     let reference = scratch.host("reference")
     #expect(try await reference.run("import", export).status == 0)
     let trial = KillTrial(
@@ -39,7 +39,7 @@ struct FullDiskTests {
 
   @Test("full anywhere in a pull")
   func pulling() async throws {
-    let homes = try await PairedHomes(export: SampleExport.medium.value, deleting: "stepCount")
+    let homes = try await PairedHomes(export: .medium, deleting: "stepCount")
     let (_, port) = try await homes.serve()
     try await homes.remember(port: port)
     let trial = KillTrial(
@@ -49,7 +49,7 @@ struct FullDiskTests {
 
   @Test("full on the server: nothing is read that the audit log cannot hold")
   func serving() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let condition = homes.scratch.path + "/full"
     let (server, port) = try await homes.serve(
       FaultyWrites.environment(
@@ -57,7 +57,7 @@ struct FullDiskTests {
     let host = "127.0.0.1:\(port)"
     // Now the server has noted when the client was last seen, which it does once a minute.
     #expect(try await homes.laptop.run("pull", "--host", host).status == 0)
-    #expect(try await homes.studio.run("import", SampleExport.smallLater.value).status == 0)
+    #expect(try await homes.studio.run("import", SampleExport.smallLater.path).status == 0)
     let before = try await homes.laptop.everything()
     let events = try await homes.studio.auditEvents().count
 
@@ -91,7 +91,7 @@ struct FullDiskTests {
 
   @Test("full while pairing, on the server: no window without room for its count, no client without room for it")
   func pairingServer() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let condition = homes.scratch.path + "/full"
     let (_, port) = try await homes.serve(
       FaultyWrites.environment(
@@ -121,7 +121,7 @@ struct FullDiskTests {
 
   @Test("full while the first run makes its identity and pairs")
   func pairingClient() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let (_, port) = try await homes.serve()
     let path = homes.scratch.path + "/log"
     let counted = homes.scratch.host("counted")

@@ -11,9 +11,9 @@ struct KillDeleteTests {
 
   init() throws { scratch = try Scratch() }
 
-  private func trial(of export: String) async throws -> KillTrial {
+  private func trial(of export: SampleExport) async throws -> KillTrial {
     let template = scratch.host("template")
-    #expect(try await template.run("import", export).status == 0)
+    try await template.hold(export)
     let command = ["delete", "--type", "heartRate", "--from", "2000-01-01", "--to", "2100-01-01", "--yes"]
     let reference = try template.copy("reference")
     #expect(try await reference.start(command).outcome().status == 0)
@@ -34,7 +34,7 @@ struct KillDeleteTests {
 
   @Test("killed around the transaction, and anywhere in it")
   func once() async throws {
-    let trial = try await trial(of: SampleExport.small.value)
+    let trial = try await trial(of: .small)
     var random = SeededGenerator(seed: 41)
     let points = try await trial.log().points(24, using: &random)
     #expect(try await expectAudited(trial, points) >= 22)
@@ -43,7 +43,7 @@ struct KillDeleteTests {
   /// A transaction has 10,000 samples.
   @Test("killed between the transactions of a large deletion")
   func steps() async throws {
-    let trial = try await trial(of: SampleExport.make("deletions", ["--records", "28000"]))
+    let trial = try await trial(of: SampleExport("deletions", ["--records", "28000"]))
     let log = try await trial.log()
     try #require(log.commits.count >= 2)
     #expect(try await expectAudited(trial, Array(log.boundaries.prefix(6))) == 6)

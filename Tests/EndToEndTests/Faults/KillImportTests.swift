@@ -11,17 +11,18 @@ struct KillImportTests {
 
   init() throws { scratch = try Scratch() }
 
-  private func trial(of export: String) async throws -> KillTrial {
+  private func trial(of export: SampleExport) async throws -> KillTrial {
     let reference = scratch.host("reference")
-    #expect(try await reference.run("import", export).status == 0)
+    try await reference.hold(export)
     return KillTrial(
-      template: nil, scratch: scratch, command: ["import", export], expected: try await reference.everything())
+      template: nil, scratch: scratch, command: ["import", try await export.path],
+      expected: try await reference.everything())
   }
 
   /// From the first run on: the files, the tables, one batch, the audit log and the last checkpoint.
   @Test("killed at its writes, the first import of all")
   func firstImport() async throws {
-    let trial = try await trial(of: SampleExport.small.value)
+    let trial = try await trial(of: .small)
     let log = try await trial.log()
     var random = SeededGenerator(seed: 11)
     try #require(!log.beginnings.isEmpty)
@@ -33,7 +34,7 @@ struct KillImportTests {
   /// some of the points are reached.
   @Test("killed around every batch of a long import")
   func batches() async throws {
-    let trial = try await trial(of: SampleExport.make("batches", ["--records", "36000"]))
+    let trial = try await trial(of: SampleExport("batches", ["--records", "36000"]))
     let log = try await trial.log()
     try #require(log.batches.count >= 2)
     let points =
@@ -47,8 +48,8 @@ struct KillImportTests {
   @Test("killed while a later export replaces what drifts")
   func laterExport() async throws {
     let template = scratch.host("template")
-    #expect(try await template.run("import", SampleExport.small.value).status == 0)
-    let later = try await SampleExport.smallLater.value
+    try await template.hold(.small)
+    let later = try await SampleExport.smallLater.path
     let reference = try template.copy("reference")
     #expect(try await reference.run("import", later).status == 0)
     let trial = KillTrial(

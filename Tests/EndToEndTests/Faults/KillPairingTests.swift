@@ -14,7 +14,7 @@ struct KillPairingTests {
   init() async throws {
     scratch = try Scratch()
     studio = scratch.host("studio")
-    #expect(try await studio.run("import", SampleExport.small.value).status == 0)
+    try await studio.hold(.small)
     contents = try await studio.everything()
   }
 

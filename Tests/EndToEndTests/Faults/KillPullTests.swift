@@ -13,7 +13,7 @@ struct KillPullTests {
   private let trial: KillTrial
 
   init() async throws {
-    homes = try await PairedHomes(export: SampleExport.medium.value, deleting: "stepCount")
+    homes = try await PairedHomes(export: .medium, deleting: "stepCount")
     let port: Int
     (server, port) = try await homes.serve()
     try await homes.remember(port: port)

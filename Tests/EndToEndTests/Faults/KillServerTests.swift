@@ -10,7 +10,7 @@ struct KillServerTests {
   private let homes: PairedHomes
 
   init() async throws {
-    homes = try await PairedHomes(export: SampleExport.medium.value, deleting: "stepCount")
+    homes = try await PairedHomes(export: .medium, deleting: "stepCount")
   }
 
   /// Has a fresh client pull from a server that meets its fault, then from one that does not. Returns whether the

@@ -10,7 +10,7 @@ struct LockedStoreTests {
   private let server: RunningCommand
 
   init() async throws {
-    homes = try await PairedHomes(export: SampleExport.small.value)
+    homes = try await PairedHomes(export: .small)
     let port: Int
     (server, port) = try await homes.serve()
     try await homes.remember(port: port)
@@ -98,7 +98,7 @@ struct LockedStoreTests {
 
   private func arguments(_ command: String) async throws -> [String] {
     switch command {
-    case "import": ["import", try await SampleExport.smallLater.value]
+    case "import": ["import", try await SampleExport.smallLater.path]
     case "pull": ["pull"]
     default: ["delete", "--type", "heartRate", "--from", "2000-01-01", "--to", "2100-01-01", "--yes"]
     }

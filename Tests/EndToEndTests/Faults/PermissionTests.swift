@@ -13,7 +13,7 @@ struct PermissionTests {
   init() async throws {
     scratch = try Scratch()
     home = Host(home: scratch.path + "/home", scratch: scratch, prefix: Unprivileged.prefix)
-    #expect(try await home.run("import", SampleExport.small.value).status == 0)
+    try await home.hold(.small)
   }
 
   private func digest() async throws -> String {
@@ -32,7 +32,7 @@ struct PermissionTests {
 
   private func commands() async throws -> [[String]] {
     [
-      ["import", try await SampleExport.smallLater.value], ["types"], ["serve", "--port", "0", "--no-advertise"],
+      ["import", try await SampleExport.smallLater.path], ["types"], ["serve", "--port", "0", "--no-advertise"],
       ["pull", "--host", "127.0.0.1:1"],
       ["delete", "--type", "heartRate", "--from", "2000-01-01", "--to", "2100-01-01", "--yes"],
     ]
@@ -52,7 +52,7 @@ struct PermissionTests {
       try await RunningCommand(["bash", "-c", "chmod 600 '\(home.home)'/*.* '\(home.home)'/.*.lock"]).outcome().status
         <= 1)
     #expect(try await digest() == before)
-    #expect(try await home.run("import", SampleExport.small.value).lastLine.hasPrefix("0 samples added"))
+    #expect(try await home.run("import", SampleExport.small.path).lastLine.hasPrefix("0 samples added"))
     try await home.expect(contents, after: "permission lost")
   }
 
@@ -61,7 +61,7 @@ struct PermissionTests {
     let empty = scratch.path + "/empty"
     #expect(try await home.sh("mkdir '\(empty)' && chmod 500 '\(empty)'").status == 0)
     let host = Host(home: empty, scratch: scratch, prefix: Unprivileged.prefix)
-    for command in [["import", try await SampleExport.small.value], ["pull", "--host", "127.0.0.1:1"], ["serve"]] {
+    for command in [["import", try await SampleExport.small.path], ["pull", "--host", "127.0.0.1:1"], ["serve"]] {
       let outcome = try await host.start(command).outcome()
       #expect(outcome.status == 1, "\(command): \(outcome.errors)")
       #expect(outcome.errors.split(separator: "\n").count == 1, "\(command): \(outcome.errors)")
@@ -72,9 +72,9 @@ struct PermissionTests {
 
   @Test("permission is lost in the middle of an import")
   func middle() async throws {
-    let export = try await SampleExport.large.value
+    let export = try await SampleExport.large.path
     let reference = scratch.host("reference")
-    #expect(try await reference.run("import", SampleExport.small.value).status == 0)
+    try await reference.hold(.small)
     #expect(try await reference.run("import", export).status == 0)
     let before = try await home.sampleCount()
     let running = try home.start(["import", export])
@@ -104,7 +104,7 @@ struct PermissionTests {
     }
     #expect(try await mounted.sh("umount '\(mounted.home)'").status == 0)
     try await mounted.expect(contents, after: "a read-only file system")
-    #expect(try await mounted.run("import", SampleExport.smallLater.value).status == 0)
+    #expect(try await mounted.run("import", SampleExport.smallLater.path).status == 0)
   }
 }
 

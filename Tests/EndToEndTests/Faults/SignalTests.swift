@@ -27,7 +27,7 @@ struct SignalTests {
   func importing() async throws {
     let scratch = try Scratch()
     let (home, reference) = (scratch.host("home"), scratch.host("reference"))
-    let export = try await SampleExport.large.value
+    let export = try await SampleExport.large.path
     var random = SeededGenerator(seed: 71)
     for _ in 0..<10 {
       _ = try await interrupt(home.start(["import", export]), within: 900, using: &random)
@@ -39,7 +39,7 @@ struct SignalTests {
 
   @Test("pull")
   func pulling() async throws {
-    let homes = try await PairedHomes(export: SampleExport.medium.value, deleting: "stepCount")
+    let homes = try await PairedHomes(export: .medium, deleting: "stepCount")
     let (_, port) = try await homes.serve()
     try await homes.remember(port: port)
     var random = SeededGenerator(seed: 72)
@@ -53,7 +53,7 @@ struct SignalTests {
 
   @Test("serve, while it starts, rests and streams; and the puller is told")
   func serving() async throws {
-    let homes = try await PairedHomes(export: SampleExport.medium.value)
+    let homes = try await PairedHomes(export: .medium)
     var random = SeededGenerator(seed: 73)
     for _ in 0..<4 {
       let starting = try homes.studio.start(["serve"] + PairedHomes.serveArguments)
@@ -86,7 +86,7 @@ struct SignalTests {
 
   @Test("pair")
   func pairing() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let (_, port) = try await homes.serve()
     var random = SeededGenerator(seed: 74)
     let arguments = ["pair", "--host", "127.0.0.1:\(port)", "--code-stdin"]

@@ -15,7 +15,7 @@ struct WireCutTests {
 
   private func pullInTheMiddle(timeout: Int) async throws -> Middle {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.huge.value).status == 0)
+    try await hosts.studio.hold(.huge)
     _ = try await hosts.studio.serve(["--name", "studio"])
     let (code, _) = try await hosts.studio.openWindow()
     let paired = try await hosts.laptop.run("pair", "studio", "--code-stdin", input: code)

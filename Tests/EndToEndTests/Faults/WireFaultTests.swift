@@ -12,7 +12,7 @@ struct WireFaultTests {
   func pull() async throws {
     let scratch = try Scratch()
     let (studio, laptop) = (scratch.host("studio"), scratch.host("laptop"))
-    #expect(try await studio.run("import", SampleExport.small.value).status == 0)
+    try await studio.hold(.small)
     let (_, port) = try await studio.serve(["--port", "0", "--no-advertise"])
     let (code, _) = try await studio.openWindow()
     let address = "127.0.0.1:\(port)"

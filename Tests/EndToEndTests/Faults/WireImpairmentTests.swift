@@ -9,7 +9,7 @@ struct WireImpairmentTests {
   @Test("over a bad cable a stranger is found, paired with and pulled from, and the next pull is quick to say: nothing")
   func everything() async throws {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    try await hosts.studio.hold(.small)
     _ = try await hosts.studio.serve(["--name", "studio"])
     let expected = try await hosts.studio.contents()
     for (index, impairment) in [
@@ -35,7 +35,7 @@ struct WireImpairmentTests {
   @Test("a machine whose last address is dead is found at its other one")
   func deadAddress() async throws {
     let hosts = try await TwoHosts()
-    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    try await hosts.studio.hold(.small)
     #expect(try await hosts.studio.sh("ip address add 10.77.0.5/24 dev eth0").status == 0)
     _ = try await hosts.studio.serve(["--name", "studio"])
     let (code, _) = try await hosts.studio.openWindow()

@@ -29,7 +29,7 @@ struct ImportSharingTests {
 
   @Test("while the store is served, pulled and followed: everything arrives")
   func served() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let (_, port) = try await homes.serve()
     try await homes.remember(port: port)
     let follower = try homes.laptop.copy("follower")
@@ -61,7 +61,7 @@ struct ImportSharingTests {
   func readOnly() async throws {
     let folder = scratch.path + "/read-only"
     let path = folder + "/Exportieren.zip"
-    let small = try await SampleExport.small.value
+    let small = try await SampleExport.small.path
     let prepared = try await scratch.host("sh").sh(
       "mkdir '\(folder)' && cp '\(small)' '\(path)' && chmod 400 '\(path)' && chmod 500 '\(folder)'")
     try #require(prepared.status == 0, "\(prepared.errors)")

@@ -11,15 +11,19 @@ struct LaterExportTests {
   init() async throws {
     scratch = try Scratch()
     home = scratch.host("home")
-    #expect(try await home.run("import", try export(nil)).status == 0)
+    let first = try await export(nil)
+    let made = try await Made.once("later-home") { path in
+      let outcome = try await RunningCommand([Build.hpeer, "import", "--home", path, first]).outcome()
+      try #require(outcome.status == 0, "\(outcome.errors)")
+    }
+    try FileManager.default.copyItem(atPath: made, toPath: home.home)
   }
 
-  private func export(_ changes: Set<MadeExport.Change>?) throws -> String {
-    let path = scratch.path + "/\(changes.map { $0.map(\.rawValue).sorted().joined(separator: "-") } ?? "first").zip"
-    if !FileManager.default.fileExists(atPath: path) {
+  private func export(_ changes: Set<MadeExport.Change>?) async throws -> String {
+    let name = changes.map { $0.map(\.rawValue).sorted().joined(separator: "-") } ?? "first"
+    return try await Made.once("later-\(name).zip") { path in
       _ = try MadeExport(records: 20_000, changes: changes).write(to: path)
     }
-    return path
   }
 
   /// What an import says, without what drifts from day to day.
@@ -53,14 +57,14 @@ struct LaterExportTests {
     arguments: [[.offset], [.units], [.renamed], [.reordered], [.offset, .units, .renamed, .reordered]]
       as [Set<MadeExport.Change>])
   func theSame(changes: Set<MadeExport.Change>) async throws {
-    let later = try await run("--snapshot", try export(changes))
+    let later = try await run("--snapshot", try await export(changes))
     #expect((later.added, later.deleted, later.snapshot) == (0, 0, "done"))
   }
 
   @Test("only what is new is added")
   func new() async throws {
     let before = try await home.sampleCount()
-    let later = try await run(try export([.new, .offset, .units, .renamed]))
+    let later = try await run(try await export([.new, .offset, .units, .renamed]))
     #expect((100...400).contains(later.added), "\(later.added)")
     #expect((later.deleted, later.missing) == (0, 0))
     #expect(try await home.sampleCount() >= before + later.added)
@@ -68,7 +72,7 @@ struct LaterExportTests {
 
   @Test("what was deleted on the phone: told, tried out, deleted, and it does not come back")
   func deleted() async throws {
-    let file = try export([.deleted, .renamed, .units])
+    let file = try await export([.deleted, .renamed, .units])
     let told = try await run(file)
     #expect((told.added, told.deleted) == (0, 0))
     #expect((100...400).contains(told.missing), "\(told.missing)")
@@ -79,7 +83,7 @@ struct LaterExportTests {
     #expect(try await home.sh("ls '\(home.home)' | grep dry-run").status != 0)
     let done = try await run("--snapshot", file)
     #expect((done.deleted, done.snapshot) == (told.missing, "done"))
-    let older = try await run("--snapshot", "--rescan", try export(nil))
+    let older = try await run("--snapshot", "--rescan", try await export(nil))
     #expect((older.added, older.deleted, older.snapshot) == (0, 0, "notNewer"))
     try await home.expectIntegrity("snapshot")
   }

@@ -98,25 +98,3 @@ final class Scratch: Sendable {
   /// A home on this machine.
   func host(_ name: String) -> Host { Host(home: path + "/" + name, scratch: self) }
 }
-
-/// Sample exports, made once for all tests.
-enum SampleExport {
-  /// About 3,000 records, and the same person's export some weeks later.
-  static let small = Task { try await make("small", ["--records", "3000"]) }
-  static let smallLater = Task { try await make("small-later", ["--records", "3000", "--later"]) }
-  /// Five batches.
-  static let medium = Task { try await make("medium", ["--records", "10000"]) }
-  /// Takes long enough to import to be interrupted.
-  static let large = Task { try await make("large", ["--records", "40000"]) }
-  /// Long enough on the wire to be interrupted.
-  static let huge = Task { try await make("huge", ["--records", "200000"]) }
-
-  private static let directory = Result { try Scratch() }
-
-  static func make(_ name: String, _ arguments: [String]) async throws -> String {
-    let path = try directory.get().path + "/\(name).zip"
-    let outcome = try await RunningCommand([Build.root + "/scripts/sample-export"] + arguments + [path]).outcome()
-    try #require(outcome.status == 0, "\(outcome.errors)")
-    return path
-  }
-}

@@ -13,22 +13,41 @@ struct PairedHomes {
   static let serveArguments = ["--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name", "studio"]
 
   /// - Parameter deleted: a type whose samples the studio has deleted, so that tombstones travel, too.
-  init(export: String, deleting deleted: String? = nil) async throws {
+  init(export: SampleExport, deleting deleted: String? = nil) async throws {
     scratch = try Scratch()
     studio = scratch.host("studio")
     laptop = scratch.host("laptop")
-    #expect(try await studio.run("import", export).status == 0)
+    let made = try await Made.once(["paired", export.name, deleted].compactMap(\.self).joined(separator: "-")) { path in
+      try await Self.pair(in: path, export: export, deleting: deleted)
+    }
+    for host in [studio, laptop] {
+      let name = URL(fileURLWithPath: host.home).lastPathComponent
+      try FileManager.default.copyItem(atPath: made + "/" + name, toPath: host.home)
+    }
+    contents = try await studio.everything()
+  }
+
+  /// Makes the two homes in `directory`.
+  private static func pair(in directory: String, export: SampleExport, deleting deleted: String?) async throws {
+    let scratch = try Scratch()
+    let (studio, laptop) = (scratch.host("studio"), scratch.host("laptop"))
+    try await studio.hold(export)
     if let deleted {
       let arguments = ["delete", "--type", deleted, "--from", "2000-01-01", "--to", "2100-01-01", "--yes"]
       #expect(try await studio.start(arguments).outcome().status == 0)
     }
-    contents = try await studio.everything()
-    let (server, port) = try await serve()
+    let (server, port) = try await studio.serve(serveArguments)
     let (code, _) = try await studio.openWindow()
     let paired = try await laptop.run("pair", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code)
     try #require(paired.status == 0, "\(paired.errors)")
-    server.send(SIGKILL)
-    _ = try await server.outcome()
+    // In good order: a socket that a killed server leaves behind cannot be copied.
+    server.send(SIGTERM)
+    #expect(try await server.outcome().status == 0)
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    for host in [studio, laptop] {
+      let name = URL(fileURLWithPath: host.home).lastPathComponent
+      try FileManager.default.moveItem(atPath: host.home, toPath: directory + "/" + name)
+    }
   }
 
   func serve(_ environment: [String: String] = [:]) async throws -> (RunningCommand, port: Int) {
