@@ -67,7 +67,6 @@ let package = Package(
       dependencies: [
         "PeerProtocol", "CLinux", "COpenSSL",
         .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .target(name: "PeerDiscovery", dependencies: ["CAvahi"]),

@@ -1,5 +1,4 @@
-import Crypto
-import CryptoExtras
+import COpenSSL
 import PeerProtocol
 
 /// The way from the six digits to SPAKE2's w: scrypt (RFC 7914) with N = 32768, r = 8, p = 1, 48 bytes, modulo n.
@@ -22,15 +21,18 @@ enum PasswordScalar {
     }
   }
 
-  /// Blocks.
+  /// Blocks. libcrypto's scrypt, because it is optimised also where hpeer is not.
   static func wideBytes(code: PairingCode, salt: [UInt8], serverID: PeerID) throws(SPAKE2Error) -> [UInt8] {
-    do {
-      let key = try KDF.Scrypt.deriveKey(
-        from: Array(code.digits.utf8), salt: Self.salt(salt, serverID: serverID), outputByteCount: 48,
-        rounds: 32_768, blockSize: 8, parallelism: 1)
-      return key.withUnsafeBytes { Array($0) }
-    } catch {
-      throw .openSSL(OpenSSLError("scrypt"))
+    var digits = Array(code.digits.utf8)
+    defer { wipe(&digits) }
+    let salt = Self.salt(salt, serverID: serverID)
+    var wide = [UInt8](repeating: 0, count: 48)
+    let isDerived = digits.withUnsafeBytes { digits in
+      // 128 * N * r = 32 MiB, and a little more than that.
+      EVP_PBE_scrypt(
+        digits.baseAddress, digits.count, salt, salt.count, 32_768, 8, 1, 64 << 20, &wide, wide.count)
     }
+    guard isDerived == 1 else { throw .openSSL(OpenSSLError("scrypt")) }
+    return wide
   }
 }
