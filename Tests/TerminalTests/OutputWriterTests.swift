@@ -68,7 +68,11 @@ import Testing
     defer { close(descriptor) }
     var byte: UInt8 = 0
     #expect(read(descriptor, &byte, 1) == 0)
-    #expect(write(descriptor, &byte, 1) == 1)
+    // What is written nowhere must not count as written.
+    let error = #expect(throws: OutputError.self) { try OutputWriter(descriptor: descriptor).write("x") }
+    #expect(error == .failed(code: EBADF))
+    #expect(throws: OutputError.failed(code: EBADF)) { try OutputWriter(descriptor: descriptor).requireOpen() }
+    #expect(throws: Never.self) { try OutputWriter.standardError.requireOpen() }
   }
 
   @Test func anOpenStreamIsLeftAlone() async throws {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why text could not be written to a stream.
 public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Whoever read the other end has gone, as `head` does: a reason to stop quietly, not a failure worth a message.
@@ -9,6 +11,8 @@ public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     switch self {
     case .readerGone:
       "The program reading this output has stopped; run the command again to see the rest."
+    case .failed(EBADF):
+      "The output could not be written, because standard output is closed; send it somewhere and run the command again."
     case .failed(let code):
       "The output could not be written (\(systemMessage(code))); check where it goes and run the command again."
     }

@@ -41,6 +41,12 @@ public final class OutputWriter: Sendable {
     }
   }
 
+  /// Throws where nothing can ever be written, before there is anything to write.
+  public func requireOpen() throws(OutputError) {
+    let flags = fcntl(descriptor, F_GETFL)
+    guard flags >= 0, flags & O_ACCMODE != O_RDONLY else { throw .failed(code: EBADF) }
+  }
+
   /// Whether a short text would be taken without blocking: false for a terminal stopped with Ctrl-S.
   func acceptsOutput() -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

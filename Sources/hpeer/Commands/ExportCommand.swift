@@ -60,6 +60,7 @@ struct Export: AsyncParsableCommand {
     if !isFile, Console.capabilities.isTerminal(.output) {
       throw ValidationError("Name a file with --output, or send standard output somewhere: a terminal shows no export.")
     }
+    if !isFile { try OutputWriter.standardOutput.requireOpen() }
     let started = ContinuousClock.now
     let store = try common.homeDirectory.openStore()
     let samples = StoredSampleReader(

@@ -51,6 +51,7 @@ struct Serve: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if pairingJSON { try OutputWriter.standardOutput.requireOpen() }
     let home = common.homeDirectory
     let store = try home.createStore()
     let lock = try ServeLock(home)

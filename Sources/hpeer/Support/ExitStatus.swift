@@ -57,10 +57,20 @@ extension ExitStatus {
   /// an error that nobody foresaw.
   private static func leaveToParser(_ error: any Error) -> ExitStatus {
     let code = Hpeer.exitCode(for: error)
-    if code.isSuccess { Hpeer.exit(withError: error) }
+    if code.isSuccess { printAsked(Hpeer.fullMessage(for: error)) }
     guard code == .validationFailure else { return .other }
     try? OutputWriter.standardError.writeLine(Hpeer.fullMessage(for: error))
     Foundation.exit(ExitStatus.usage.rawValue)
+  }
+
+  /// Help and version, which are data like any other.
+  private static func printAsked(_ text: String) -> Never {
+    do {
+      try OutputWriter.standardOutput.writeLine(text)
+    } catch {
+      exit(with: error)
+    }
+    Foundation.exit(done.rawValue)
   }
 
   private static func foreseen(_ error: any Error) -> ExitStatus? {
@@ -79,6 +89,7 @@ extension ExitStatus {
     case is PeerServerError: .other
     case let error as PromptError: error == .noTerminal ? .usage : .other
     case is ControlClient.NoServer: .unreachable
+    case is OutputError: .other
     case is CancellationError: .interrupted
     default: nil
     }
