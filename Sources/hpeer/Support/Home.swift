@@ -12,14 +12,13 @@ struct Home {
 
   /// `--home` before `HPEER_HOME` before the XDG directories.
   init(option: String?) {
-    let environment = ProcessInfo.processInfo.environment
-    if let path = option ?? environment["HPEER_HOME"], !path.isEmpty {
-      directory = Self.absolute(path)
+    let base = UserDirectories(environment: ProcessInfo.processInfo.environment)
+    if let path = option ?? base.value(of: "HPEER_HOME") {
+      directory = base.absolute(path)
       socketPath = directory + "/control.sock"
     } else {
-      let data = environment["XDG_DATA_HOME"] ?? NSHomeDirectory() + "/.local/share"
-      directory = Self.absolute(data) + "/hpeer"
-      socketPath = (environment["XDG_RUNTIME_DIR"].map { $0 + "/hpeer.sock" }) ?? directory + "/control.sock"
+      directory = base.data + "/hpeer"
+      socketPath = base.runtime.map { $0 + "/hpeer.sock" } ?? directory + "/control.sock"
     }
   }
 
@@ -41,17 +40,17 @@ struct Home {
   func identity() async throws -> PeerIdentity {
     try await IdentityStore.loadOrCreate(in: url)
   }
-
-  private static func absolute(_ path: String) -> String {
-    let expanded = NSString(string: path).expandingTildeInPath
-    return expanded.hasPrefix("/") ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
-  }
 }
 
 /// Options that every command has.
 struct CommonOptions: ParsableArguments {
   @Option(help: "Keep everything in this directory instead of the XDG ones (also: HPEER_HOME).")
   var home: String?
+
+  func validate() throws {
+    // An empty variable in a script must not lead to another record.
+    if home?.isEmpty == true { throw ValidationError("--home takes a directory.") }
+  }
 
   var homeDirectory: Home { Home(option: home) }
 }
