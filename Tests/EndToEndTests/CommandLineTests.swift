@@ -98,7 +98,7 @@ struct CommandLineTests {
   func deleting() async throws {
     try await home.hold(.small)
     let before = try await home.sampleCount()
-    let range = ["--type", "heartRate", "--from", "2000-01-01", "--to", "2100-01-01"]
+    let range = ["--types", "heartRate", "--from", "2000-01-01", "--to", "2100-01-01"]
     let refused = try await RunningCommand(
       ["setsid", "--wait", "env", "HPEER_HOME=\(home.home)", Build.hpeer, "delete"] + range
     ).outcome()

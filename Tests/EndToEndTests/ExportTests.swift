@@ -136,7 +136,7 @@ struct ExportTests {
     let starts = all.filter { types.contains($0.type.rawValue) }.map(\.start.iso8601).sorted()
     try #require(starts.count > 10)
     let (since, until) = (starts[starts.count / 3], starts[starts.count * 2 / 3])
-    let outcome = try await home.run("export", "--types", "stepCount,heartRate", "--since", since, "--until", until)
+    let outcome = try await home.run("export", "--types", "stepCount,heartRate", "--from", since, "--to", until)
     #expect(outcome.status == 0, "\(outcome.errors)")
     let expected = all.filter {
       types.contains($0.type.rawValue) && $0.start.iso8601 >= since && $0.start.iso8601 < until

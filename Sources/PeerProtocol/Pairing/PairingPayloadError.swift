@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 
 /// Why a text that should be a pairing payload was refused.
 public enum PairingPayloadError: Error, Hashable, Sendable {
@@ -25,10 +26,16 @@ extension PairingPayloadError: CustomStringConvertible {
     case .badField(let name):
       "The pairing code's \(name) cannot be read: copy the whole text again from the other machine."
     case .expired(let date):
-      "This pairing code expired at \(date.formatted(.iso8601)): open pairing again on the other machine, and check the "
+      "This pairing code expired at \(Self.local(date)): open pairing again on the other machine, and check the "
         + "clock of this one."
     case .codeOfAnotherApp:
       "This is a code of another app (HealthSync for iOS), not of hpeer: use the code that 'hpeer serve' shows."
     }
+  }
+
+  /// The payload says when, and may say anything: held within the years 1 to 9999.
+  private static func local(_ date: Date) -> String {
+    let seconds = min(max(date.timeIntervalSince1970, -62_135_596_800), 253_402_300_799)
+    return Timestamp(seconds: Int64(seconds)).iso8601(in: .current)
   }
 }

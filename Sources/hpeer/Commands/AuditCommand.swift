@@ -11,7 +11,7 @@ struct Audit: AsyncParsableCommand {
     discussion: """
       Examples:
         hpeer audit
-        hpeer audit --since 2024-06-15 --json
+        hpeer audit --from 2024-06-15 --json
         hpeer audit --follow
         hpeer audit verify
         hpeer audit prune --older-than 90
@@ -24,12 +24,15 @@ struct AuditShow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Print the log, oldest first.")
 
   @OptionGroup var common: CommonOptions
-  @Option(help: "Only from this date (2024-06-15, local) or instant (ISO 8601) on.")
-  var since: DateArgument?
+  @OptionGroup var period: PeriodOptions
   @Flag(name: .shortAndLong, help: "Go on printing what happens, until Ctrl-C.")
   var follow = false
   @Flag(help: "Print each event as a JSON object on a line of its own.")
   var json = false
+
+  func validate() throws {
+    if follow, period.end != nil { throw ValidationError("--follow goes on, so it takes no --to.") }
+  }
 
   private struct Entry: Encodable {
     var id: Int64
@@ -46,8 +49,8 @@ struct AuditShow: AsyncParsableCommand {
   private func show(_ store: HealthStore) async throws {
     var last: Int64 = 0
     while true {
-      let records = try await store.auditRecords(after: last, since: since?.start)
-      for record in records { try print(record) }
+      let records = try await store.auditRecords(after: last, since: period.start)
+      for record in records where period.range.contains(record.time) { try print(record) }
       last = records.last?.id ?? last
       if !records.isEmpty { continue }
       if !follow { return }
@@ -63,7 +66,7 @@ struct AuditShow: AsyncParsableCommand {
     let detail = record.detail.sorted { $0.key < $1.key }
       .map { "\($0.key)=\(Self.quoted($0.key == "id" ? String($0.value.prefix(8)) : $0.value))" }
       .joined(separator: " ")
-    let time = Timestamp(seconds: record.time.seconds).iso8601
+    let time = period.zone.seconds(record.time)
     let event = record.event.padding(toLength: 18, withPad: " ", startingAt: 0)
     try Console.print("\(time)  \(event) \(detail)")
   }

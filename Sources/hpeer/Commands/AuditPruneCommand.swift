@@ -19,6 +19,7 @@ struct AuditPrune: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @Option(help: "Remove what is older than this many days.")
   var olderThan = AuditRetention.defaultDays
+  @OptionGroup var zone: ZoneOptions
   @Flag(help: "Only say what would be removed.")
   var dryRun = false
 
@@ -33,7 +34,7 @@ struct AuditPrune: AsyncParsableCommand {
     case .nothing, .clockInDoubt: Console.say("No event is older than \(days).")
     case .removed(let count, let newest):
       let events = HumanFormat.count(count, "event")
-      Console.say("\(events) up to \(newest.iso8601) \(dryRun ? "would be" : "were") removed.")
+      Console.say("\(events) up to \(zone.seconds(newest)) \(dryRun ? "would be" : "were") removed.")
     case .damaged(let damage):
       throw CommandFailure(
         .storeUnusable,

@@ -6,54 +6,65 @@ import Terminal
 struct Delete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Delete samples of one type; the deletion travels to the machines that pull from here.",
+    abstract: "Delete samples of some types; the deletion travels to the machines that pull from here.",
     discussion: """
       A deleted sample stays deleted: no later import or pull brings it back.
 
       Examples:
-        hpeer delete --type stepCount --from 2024-06-01 --to 2024-06-30
-        hpeer delete --type heartRate --from 2024-06-15T10:00:00Z --to 2024-06-15T11:00:00Z --yes
+        hpeer delete --types stepCount --from 2024-06-01 --to 2024-06-30
+        hpeer delete --types heartRate --from 2024-06-15T10:00 --to 2024-06-15T11:00 --yes
       """)
 
   @OptionGroup var common: CommonOptions
-  @Option(help: "A short name (stepCount) or a HealthKit identifier.")
-  var type: String
-  @Option(help: "What starts on or after this date (2024-06-15, local) or instant (ISO 8601).")
-  var from: DateArgument
-  @Option(help: "What starts on or before this date, or before this instant.")
-  var to: DateArgument
+  @OptionGroup var selection: TypeOptions
+  @OptionGroup var period: PeriodOptions
   @Flag(help: "Do not ask.")
   var yes = false
 
   func validate() throws {
-    guard from.start < to.end else { throw ValidationError("--from must be before --to.") }
+    guard !selection.types.isEmpty, period.start != nil, period.end != nil else {
+      throw ValidationError("Say what to delete: --types, --from and --to.")
+    }
+    let doubt = period.doubt.map(period.zone.text)
+    guard doubt.isEmpty else {
+      throw ValidationError(
+        "Clocks were put back over this time, so that it was twice: name one, \(doubt.joined(separator: " or ")).")
+    }
   }
 
   func run() async throws {
-    let type = try SampleType.named(type)
     let store = try common.homeDirectory.openStore()
-    let range = from.start..<to.end
-    let count = try await store.count(of: type, in: range)
-    guard count > 0 else {
-      Console.say("No sample of \(type.shortName) in this range.")
+    let range = period.range
+    var counts: [(type: SampleType, samples: Int)] = []
+    for type in selection.types {
+      let count = try await store.count(of: type, in: range)
+      if count > 0 { counts.append((type, count)) }
+    }
+    guard !counts.isEmpty else {
+      Console.say("No sample of \(selection.types.map(\.shortName).joined(separator: ", ")) in this range.")
       return
     }
     if !yes {
+      let samples = HumanFormat.count(counts.reduce(0) { $0 + $1.samples }, "sample")
+      let types = counts.map(\.type.shortName).joined(separator: ", ")
       let question =
-        "Delete \(HumanFormat.count(count, "sample")) of \(type.shortName), here and on every machine that pulls from here?"
+        "Delete \(samples) of \(types), from \(period.zone.text(range.lowerBound)) until before "
+        + "\(period.zone.text(range.upperBound)), here and on every machine that pulls from here?"
       guard try await Prompt.confirm(question) else {
         Console.say("Nothing was deleted.")
         return
       }
     }
-    let deleted = try await store.delete(type, in: range) { count in
-      AuditEvent(
-        .deleted,
-        [
-          "types": type.shortName, "from": range.lowerBound.iso8601, "to": range.upperBound.iso8601,
-          "count": String(count),
-        ])
+    for (type, _) in counts {
+      let deleted = try await store.delete(type, in: range) { count in
+        AuditEvent(
+          .deleted,
+          [
+            "types": type.shortName, "from": range.lowerBound.iso8601, "to": range.upperBound.iso8601,
+            "count": String(count),
+          ])
+      }
+      try Console.print("\(HumanFormat.count(deleted, "sample")) of \(type.shortName) deleted")
     }
-    try Console.print("\(HumanFormat.count(deleted, "sample")) of \(type.shortName) deleted")
   }
 }

@@ -19,8 +19,7 @@ struct Digest: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
-  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
-  var types: [SampleType] = []
+  @OptionGroup var selection: TypeOptions
   @Flag(help: "Print each month (UTC) instead of each type; --json always has them.")
   var months = false
   @Flag(help: "Also print a digest of what the samples say, which reads all of them.")
@@ -33,7 +32,7 @@ struct Digest: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStore()
-    let filter = ChangeFilter(types: types.isEmpty ? nil : Set(types))
+    let filter = ChangeFilter(types: selection.set)
     if anew { try await store.forgetDigests() }
     let digest = try await interruptible { try await Self.digest(of: store, filter, isDeep: deep) }
     if output.json { return try Console.print(json: Report(digest)) }

@@ -20,7 +20,7 @@ struct Export: AsyncParsableCommand {
 
       Examples:
         hpeer export --output health.json
-        hpeer export --format csv --types stepCount,heartRate --since 2024-01-01 --output steps.csv
+        hpeer export --format csv --types stepCount,heartRate --from 2024-01-01 --output steps.csv
         hpeer export --format apple-xml --output export.xml --offset +02:00
         hpeer export --output - | xz > health.json.xz
       """)
@@ -33,12 +33,8 @@ struct Export: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @Option(help: "json, csv or apple-xml.")
   var format = Format.json
-  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
-  var types: [SampleType] = []
-  @Option(help: "Only what starts on or after this date (2024-06-15, local) or instant (ISO 8601).")
-  var since: DateArgument?
-  @Option(help: "Only what starts on or before this date, or before this instant.")
-  var until: DateArgument?
+  @OptionGroup var selection: TypeOptions
+  @OptionGroup var period: PeriodOptions
   @Option(help: "The file to write, or - for standard output (default).", completion: .file())
   var output = "-"
   @Flag(help: "Replace the file if there is one.")
@@ -46,11 +42,11 @@ struct Export: AsyncParsableCommand {
   // Those west of Greenwich begin like options.
   @Option(
     parsing: .unconditional,
-    help: "apple-xml: the offset from UTC of all dates, such as +02:00; default: this machine's now.")
+    help:
+      "apple-xml: the offset from UTC of all dates, such as +02:00; default: that of --zone, or this machine's, now.")
   var offset: OffsetArgument?
 
   func validate() throws {
-    if let since, let until, since.start >= until.end { throw ValidationError("--since must be before --until.") }
     if offset != nil, format != .appleXML { throw ValidationError("--offset is for --format apple-xml.") }
     if output.isEmpty { throw ValidationError("--output takes a file, or - for standard output.") }
   }
@@ -64,13 +60,13 @@ struct Export: AsyncParsableCommand {
     let started = ContinuousClock.now
     let store = try common.homeDirectory.openStore()
     let samples = StoredSampleReader(
-      store: store, types: types.isEmpty ? nil : Set(types), since: since?.start, until: until?.end)
+      store: store, types: selection.set, since: period.start, until: period.end)
     let plan = try await samples.plan()
     let detail = detail()
     let bar = ProgressBar(label: "export", totalItems: plan.samples, capabilities: Console.capabilities)
     defer { bar.finish() }
     let (format, output, force, now) = (format, output, force, Timestamp.now)
-    let offset = offset?.seconds ?? TimeZone.current.secondsFromGMT() / 60 * 60
+    let offset = offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60
     let summary = try await untilInterrupted {
       let file = isFile ? try OutputFile(path: output, replaces: force) : OutputFile()
       let exporting = Exporting(reader: samples, plan: plan, file: file, bar: bar)
@@ -106,19 +102,9 @@ struct Export: AsyncParsableCommand {
     var detail = [
       "format": format.rawValue, "file": output == "-" ? "-" : URL(fileURLWithPath: output).lastPathComponent,
     ]
-    if !types.isEmpty { detail["types"] = types.map(\.shortName).joined(separator: ",") }
-    detail["from"] = since?.start.iso8601
-    detail["to"] = until?.end.iso8601
+    if !selection.types.isEmpty { detail["types"] = selection.types.map(\.shortName).joined(separator: ",") }
+    detail["from"] = period.start?.iso8601
+    detail["to"] = period.end?.iso8601
     return detail
-  }
-}
-
-/// An offset from UTC: `+02:00`, `-0530`, `Z`.
-struct OffsetArgument: ExpressibleByArgument {
-  let seconds: Int
-
-  init?(argument: String) {
-    guard let instant = Timestamp(iso8601: "2000-01-01T00:00:00" + argument), !argument.isEmpty else { return nil }
-    seconds = Int(946_684_800 - instant.seconds)
   }
 }

@@ -40,10 +40,11 @@ struct Import: AsyncParsableCommand {
   var rescan = false
   @Option(
     help: """
-      When a file of Health Auto Export was made (2024-06-15, local, or ISO 8601): newer numbers replace older ones. \
+      When a file of Health Auto Export was made (2024-06-15 or 2024-06-15T10:30): newer numbers replace older ones. \
       Else the newest date in it counts.
       """)
   var asOf: DateArgument?
+  @OptionGroup var zone: ZoneOptions
   @Argument(
     help: "export.zip, export.xml, the unzipped folder, a JSON or CSV file, or - for standard input.",
     completion: .file())
@@ -73,7 +74,7 @@ struct Import: AsyncParsableCommand {
     }
     let store = try common.homeDirectory.createStore()
     let result = dryRun ? try await tryOut(source, store) : try await importAudited(source, store)
-    try ImportPresentation(result: result, isDryRun: dryRun, duration: started.duration(to: .now))
+    try ImportPresentation(result: result, isDryRun: dryRun, duration: started.duration(to: .now), zone: zone)
       .print(json: output.json)
     if let failure = failure(result) { throw failure }
   }
@@ -109,7 +110,7 @@ struct Import: AsyncParsableCommand {
 
   private func read(_ source: ImportFile, into store: HealthStore) async throws -> ImportResult {
     let options = AppleImport.Options(rescans: rescan, isSnapshot: snapshot, force: force)
-    let (name, asOf) = (file, asOf?.start)
+    let (name, asOf) = (file, asOf?.bound.start(in: zone.timeZone))
     // An Apple Health export is read twice, and so has two bars of its own.
     let bar = ProgressBar(label: "importing", totalBytes: Int(source.workBytes), capabilities: Console.capabilities)
     defer { bar.finish() }

@@ -19,7 +19,7 @@ struct Pair: AsyncParsableCommand {
         zbarimg -q --raw shot.png | hpeer pair -
         echo 482913 | hpeer pair studio --code-stdin
         hpeer pair --wait          # on the serving machine: opens a window and shows a code here
-        hpeer pair --wait --types heartRate --since 2024-01-01
+        hpeer pair --wait --types heartRate --from 2024-01-01
       """)
 
   @OptionGroup var common: CommonOptions
@@ -31,7 +31,7 @@ struct Pair: AsyncParsableCommand {
   var codeStdin = false
   @Flag(help: "Open a window on the server that runs on this machine, and show the code here.")
   var wait = false
-  @OptionGroup(title: "With --wait") var scope: ScopeOptions
+  @OptionGroup(title: "With --wait: what a machine that pairs may read") var scope: ScopeOptions
   @Flag(help: "With --wait: print HealthAppTransfer's JSON on standard output, too.")
   var pairingJSON = false
 
@@ -41,7 +41,7 @@ struct Pair: AsyncParsableCommand {
     }
     if !wait, scope.scope != nil {
       throw ValidationError(
-        "What a machine may read is said where it is read from: --types and --since go with --wait.")
+        "What a machine may read is said where it is read from: --types and --from go with --wait.")
     }
     if let name, PairingCode(name) != nil || name.uppercased().hasPrefix("HPEER:") {
       throw ValidationError(

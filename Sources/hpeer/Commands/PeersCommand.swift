@@ -12,8 +12,8 @@ struct Peers: AsyncParsableCommand {
       Examples:
         hpeer peers
         hpeer peers --json
-        hpeer peers set laptop --types heartRate,stepCount --since 2024-01-01
-        hpeer peers set laptop --all-types --no-since
+        hpeer peers set laptop --types heartRate,stepCount --from 2024-01-01
+        hpeer peers set laptop --all-types --no-from
       """,
     subcommands: [PeersList.self, PeersSet.self],
     defaultSubcommand: PeersList.self)
@@ -24,6 +24,7 @@ struct PeersList: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var zone: ZoneOptions
 
   private struct Report: Encodable {
     struct Client: Encodable {
@@ -72,8 +73,8 @@ struct PeersList: AsyncParsableCommand {
       for client in clients {
         table.append([
           .init(client.name), .init(client.id.short), .init(Self.state(of: client)),
-          .init(Self.text(client.scope)), .init(client.lastSeen.map(Self.text) ?? "never"),
-          .init(Self.text(client.expires)),
+          .init(Self.text(client.scope, in: zone.timeZone)), .init(client.lastSeen.map(time) ?? "never"),
+          .init(time(client.expires)),
         ])
       }
       try Console.print(table)
@@ -84,7 +85,7 @@ struct PeersList: AsyncParsableCommand {
       for server in servers {
         table.append([
           .init(server.name), .init(server.id.short), .init(Self.address(of: server) ?? "-"),
-          .init(server.lastUsed.map(Self.text) ?? "never"),
+          .init(server.lastUsed.map(time) ?? "never"),
         ])
       }
       try Console.print(table)
@@ -107,10 +108,13 @@ struct PeersList: AsyncParsableCommand {
   }
 
   /// What a scope lets through, in a few words.
-  static func text(_ scope: PeerScope) -> String {
+  static func text(_ scope: PeerScope, in zone: TimeZone = .current) -> String {
     let types = scope.types.map { $0.count == 1 ? SampleType($0.first ?? "").shortName : "\($0.count) types" }
-    let since = scope.earliest.map { " since \($0.formatted(.iso8601.year().month().day().dateSeparator(.dash)))" }
-    return (types ?? "everything") + (since ?? "")
+    let from = scope.earliest.map { earliest in
+      let instant = Timestamp(earliest)
+      return " from \(instant.isStartOfDay(in: zone) ? instant.date(in: zone) : instant.iso8601(in: zone)) on"
+    }
+    return (types ?? "everything") + (from ?? "")
   }
 
   private static func state(of client: ClientRecord) -> String {
@@ -124,7 +128,5 @@ struct PeersList: AsyncParsableCommand {
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  private static func text(_ date: Date) -> String {
-    date.formatted(.iso8601.year().month().day().dateSeparator(.dash).time(includingFractionalSeconds: false))
-  }
+  private func time(_ date: Date) -> String { zone.seconds(Timestamp(date)) }
 }

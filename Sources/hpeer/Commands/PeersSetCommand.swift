@@ -15,30 +15,32 @@ struct PeersSet: AsyncParsableCommand {
 
       Examples:
         hpeer peers set laptop --types heartRate,stepCount
-        hpeer peers set laptop --since 2024-01-01
-        hpeer peers set laptop --all-types --no-since
+        hpeer peers set laptop --from 2024-01-01
+        hpeer peers set laptop --all-types --no-from
         hpeer peers set laptop --token-days 365
       """)
 
   @OptionGroup var common: CommonOptions
   @Argument(help: "The machine's name, or the beginning of its id.")
   var name: String
-  @Option(
-    help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
-  var types: [SampleType]?
+  @OptionGroup var selection: TypeOptions
   @Flag(help: "All types, now and later.")
   var allTypes = false
-  @Option(help: "Nothing that starts before this date (2024-06-15, local) or instant (ISO 8601).")
-  var since: DateArgument?
+  @OptionGroup var beginning: FromOption
   @Flag(help: "However long ago.")
+  var noFrom = false
+  @Flag(help: .hidden)
   var noSince = false
+  @OptionGroup var zone: ZoneOptions
   @OptionGroup var lifetime: TokenLifetimeOption
 
   func validate() throws {
-    if types != nil, allTypes { throw ValidationError("Give --types or --all-types, not both.") }
-    if since != nil, noSince { throw ValidationError("Give --since or --no-since, not both.") }
-    guard types != nil || allTypes || since != nil || noSince || lifetime.tokenDays != nil else {
-      throw ValidationError("Say what to change: --types, --all-types, --since, --no-since or --token-days.")
+    if selection.set != nil, allTypes { throw ValidationError("Give --types or --all-types, not both.") }
+    if beginning.bound != nil, forgetsFrom { throw ValidationError("Give --from or --no-from, not both.") }
+    guard
+      selection.set != nil || allTypes || beginning.bound != nil || forgetsFrom || lifetime.tokenDays != nil
+    else {
+      throw ValidationError("Say what to change: --types, --all-types, --from, --no-from or --token-days.")
     }
   }
 
@@ -49,15 +51,17 @@ struct PeersSet: AsyncParsableCommand {
     if let seconds = lifetime.seconds { try await registry.setTokenLifetime(seconds, ofClient: client.id) }
     var scope = client.scope
     if allTypes { scope.types = nil }
-    if let types { scope.types = Set(types.map(\.rawValue)) }
-    if noSince { scope.earliest = nil }
-    if let since { scope.earliest = Date(timeIntervalSince1970: Double(since.start.seconds)) }
+    if let types = selection.set { scope.types = Set(types.map(\.rawValue)) }
+    if forgetsFrom { scope.earliest = nil }
+    if let bound = beginning.bound { scope.earliest = Date(bound.start(in: zone.timeZone)) }
     if scope != client.scope { try await registry.setScope(scope, ofClient: client.id) }
     var detail = ["peer": client.name, "id": client.id.hex]
     detail["types"] = scope.types.map { $0.map { SampleType($0).shortName }.sorted().joined(separator: ",") } ?? "all"
-    detail["earliest"] = scope.earliest.map { Timestamp(seconds: Int64($0.timeIntervalSince1970)).iso8601 }
+    detail["earliest"] = scope.earliest.map { Timestamp($0).iso8601 }
     detail["tokenDays"] = lifetime.tokenDays.map(String.init)
     try await home.createStore().record(AuditEvent(.scopeChanged, detail))
-    Console.say("\(PlainText.escaped(client.name)) may now read \(PeersList.text(scope)).")
+    Console.say("\(PlainText.escaped(client.name)) may now read \(PeersList.text(scope, in: zone.timeZone)).")
   }
+
+  private var forgetsFrom: Bool { noFrom || noSince }
 }

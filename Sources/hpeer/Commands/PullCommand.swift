@@ -41,8 +41,7 @@ struct Pull: AsyncParsableCommand {
   var watch = false
   @Flag(help: "Read the code from standard input if pairing is needed.")
   var codeStdin = false
-  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
-  var types: [SampleType] = []
+  @OptionGroup var selection: TypeOptions
   @Flag(help: "Compare from the beginning instead of from the last pull; adds nothing twice.")
   var full = false
   @Flag(help: "Compare both stores afterwards, as `hpeer verify` does; exit code 9 where they differ.")
@@ -72,11 +71,12 @@ struct Pull: AsyncParsableCommand {
     let (registry, identity, store) = try await (openedRegistry, ownIdentity, openedStore)
     let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
     var puller = Puller(
-      store: store, registry: registry, finder: finder, identity: identity, types: types, full: full, json: output.json,
+      store: store, registry: registry, finder: finder, identity: identity, types: selection.types, full: full,
+      json: output.json,
       timeout: timeout)
     if verify {
       puller.verifier = Verifier(
-        store: store, registry: registry, finder: finder, identity: identity, types: types, isDeep: deep,
+        store: store, registry: registry, finder: finder, identity: identity, types: selection.types, isDeep: deep,
         timeout: timeout)
     }
     if all {

@@ -22,7 +22,7 @@ struct Serve: AsyncParsableCommand {
         hpeer serve
         hpeer serve --port 0 --name attic
         hpeer serve --pairing-json
-        hpeer serve --types heartRate,stepCount --since 2024-01-01
+        hpeer serve --types heartRate,stepCount --from 2024-01-01
       """)
 
   @OptionGroup var common: CommonOptions
@@ -36,7 +36,7 @@ struct Serve: AsyncParsableCommand {
   var pairingJSON = false
   @Flag(inversion: .prefixedNo, help: "Show the QR code on a terminal.")
   var qr = true
-  @OptionGroup var scope: ScopeOptions
+  @OptionGroup(title: "What a machine that pairs may read") var scope: ScopeOptions
   @OptionGroup var lifetime: TokenLifetimeOption
   @Option(help: "Forget audit events after this many days; 0 keeps them for ever.")
   var auditDays = AuditRetention.defaultDays

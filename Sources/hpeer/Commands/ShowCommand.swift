@@ -8,21 +8,20 @@ struct Show: AsyncParsableCommand {
     commandName: "show",
     abstract: "Print samples of one type, newest first.",
     discussion: """
-      With --json each sample is one JSON object on a line of its own.
+      Times are local, with their offset from UTC; --zone or --utc shows others. With --json each sample is one JSON \
+      object on a line of its own, with times in UTC.
 
       Examples:
         hpeer show heartRate
         hpeer show workout --from 2024-01-01 --to 2024-12-31 --limit 100
+        hpeer show stepCount --from 2024-06-15T10:00 --to 2024-06-15T11:30 --zone Europe/Berlin
         hpeer show stepCount --json --limit 0
       """)
 
   @OptionGroup var common: CommonOptions
   @Argument(help: "A short name (stepCount) or a HealthKit identifier.")
   var type: String
-  @Option(help: "Only what starts on or after this date (2024-06-15, local) or instant (ISO 8601).")
-  var from: DateArgument?
-  @Option(help: "Only what starts on or before this date, or before this instant.")
-  var to: DateArgument?
+  @OptionGroup var period: PeriodOptions
   @Option(help: "How many; 0 for all.")
   var limit = 20
   @Flag(help: "Print each sample as a JSON object on a line of its own.")
@@ -37,12 +36,11 @@ struct Show: AsyncParsableCommand {
   func run() async throws {
     let type = try SampleType.named(type)
     let store = try common.homeDirectory.openStore()
-    let range = (from?.start ?? Timestamp(microseconds: .min))..<(to?.end ?? Timestamp(microseconds: .max))
     let wanted = limit == 0 ? Int.max : limit
     var offset = 0
     while offset < wanted {
       let page = try await store.samples(
-        of: type, in: range, offset: offset, limit: min(Self.pageSize, wanted - offset))
+        of: type, in: period.range, offset: offset, limit: min(Self.pageSize, wanted - offset))
       for sample in page { try print(sample) }
       offset += page.count
       if page.count < Self.pageSize { break }
@@ -53,7 +51,8 @@ struct Show: AsyncParsableCommand {
   private func print(_ sample: Sample) throws {
     if json { return try Console.print(json: sample) }
     let source = PlainText.escaped(sample.source.name)
-    try Console.print("\(sample.start.iso8601)  \(sample.end.iso8601)  \(Self.text(of: sample))  \(source)")
+    try Console.print(
+      "\(period.zone.text(sample.start))  \(period.zone.text(sample.end))  \(Self.text(of: sample))  \(source)")
   }
 
   private static func text(of sample: Sample) -> String {

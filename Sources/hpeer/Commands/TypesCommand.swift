@@ -15,6 +15,7 @@ struct Types: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var zone: ZoneOptions
 
   private struct Entry: Encodable {
     var type: String
@@ -43,8 +44,8 @@ struct Types: AsyncParsableCommand {
     var table = Table(columns: [.init("TYPE"), .init("SAMPLES", .trailing), .init("FIRST"), .init("LAST")])
     for entry in entries {
       table.append([
-        .init(entry.type), .init(HumanFormat.count(entry.samples)), .init(Self.day(entry.first)),
-        .init(Self.day(entry.last)),
+        .init(entry.type), .init(HumanFormat.count(entry.samples)), .init(day(entry.first)),
+        .init(day(entry.last)),
       ])
     }
     try Console.print(table)
@@ -52,7 +53,5 @@ struct Types: AsyncParsableCommand {
     Console.say("\(HumanFormat.count(total, "sample")) of \(HumanFormat.count(entries.count, "type")).")
   }
 
-  private static func day(_ instant: Timestamp?) -> String {
-    instant.map { String($0.iso8601.prefix { $0 != "T" }) } ?? "-"
-  }
+  private func day(_ instant: Timestamp?) -> String { instant.map(zone.date) ?? "-" }
 }

@@ -25,8 +25,7 @@ struct VerifyCommand: AsyncParsableCommand {
   var name: String?
   @Option(help: "The other machine's address, HOST[:PORT], instead of looking for it.")
   var host: String?
-  @Option(help: "Only these types, comma-separated short names or HealthKit identifiers.", transform: SampleType.list)
-  var types: [SampleType] = []
+  @OptionGroup var selection: TypeOptions
   @Flag(help: "Compare what the samples say, too.")
   var deep = false
   @Option(help: "Give up when the other machine says nothing for so many seconds.")
@@ -51,7 +50,7 @@ struct VerifyCommand: AsyncParsableCommand {
     case .unpaired(let name, _): throw PeerError.notPaired(peer: PlainText.escaped(name))
     case .paired(let server, let endpoints):
       let verifier = Verifier(
-        store: store, registry: registry, finder: finder, identity: identity, types: types, isDeep: deep,
+        store: store, registry: registry, finder: finder, identity: identity, types: selection.types, isDeep: deep,
         timeout: timeout)
       let verification = try await verifier.verify(server, endpoints: endpoints)
       let presentation = VerifyPresentation(server: server, verification: verification)

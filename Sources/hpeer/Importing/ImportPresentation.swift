@@ -9,13 +9,14 @@ struct ImportPresentation {
   let result: ImportResult
   let isDryRun: Bool
   let duration: Duration
+  let zone: ZoneOptions
 
   func print(json: Bool) throws {
     if json { return try Console.print(json: ImportSummaryObject(result, isDryRun: isDryRun, duration: duration)) }
     if let earlier = result.earlier {
       return try Console.print(
         "0 samples added: this very file, then \(PlainText.escaped(earlier.name, limit: 100)), was imported on "
-          + "\(Self.date(earlier.finished ?? earlier.started)); --rescan reads it again")
+          + "\(zone.seconds(earlier.finished ?? earlier.started)); --rescan reads it again")
     }
     try printTable()
     printFindings()
@@ -53,8 +54,6 @@ struct ImportPresentation {
     }
   }
 
-  private static func date(_ date: Timestamp) -> String { Timestamp(seconds: date.seconds).iso8601 }
-
   /// `12; lines 3, 4, 5, 6, 7, ...`
   private static func places(_ finding: ImportReport.Finding) -> String {
     let count = HumanFormat.count(finding.count)
@@ -86,7 +85,7 @@ struct ImportPresentation {
     case .refused: isDryRun ? "Nothing would be deleted without --force, because \(result.missing.explanation)." : nil
     case .notNewer(let date):
       "Nothing \(isDryRun ? "would be" : "was") deleted: this export is older than that of "
-        + "\(Self.date(date)), which is here already."
+        + "\(zone.seconds(date)), which is here already."
     case .incomplete: "Nothing \(isDryRun ? "would be" : "was") deleted: this export is not whole."
     case .undated: "Nothing \(isDryRun ? "would be" : "was") deleted: this export does not say when it was made."
     }

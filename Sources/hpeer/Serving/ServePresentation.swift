@@ -42,7 +42,7 @@ struct ServePresentation: Sendable {
   func event(_ event: PairingEvent) {
     switch event {
     case .windowOpened(let expiresAt):
-      if !interactive { log("Pairing window open until \(expiresAt.formatted(.iso8601))") }
+      if !interactive { log("Pairing window open until \(expiresAt.localText)") }
     case .windowClosed(.expired):
       tell("The code has expired.", hint: "n + Enter makes a new one.")
     case .windowClosed: break
@@ -69,6 +69,6 @@ struct ServePresentation: Sendable {
   }
 
   private func log(_ text: String) {
-    Console.say("\(Date().formatted(.iso8601)) \(text)")
+    Console.say("\(Date().localText) \(text)")
   }
 }

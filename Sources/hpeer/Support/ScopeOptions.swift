@@ -5,20 +5,15 @@ import PeerTrust
 
 /// What a machine that pairs may read.
 struct ScopeOptions: ParsableArguments {
-  @Option(
-    help: "A machine that pairs may read only these types, comma-separated short names or HealthKit identifiers.",
-    transform: SampleType.list)
-  var types: [SampleType]?
-  @Option(
-    help: "A machine that pairs may read nothing that starts before this date (2024-06-15) or instant (ISO 8601).")
-  var since: DateArgument?
+  @OptionGroup var selection: TypeOptions
+  @OptionGroup var beginning: FromOption
+  @OptionGroup var zone: ZoneOptions
 
   /// Nil leaves a machine that pairs again what it had, and gives a new one everything.
   var scope: PeerScope? {
-    guard types != nil || since != nil else { return nil }
-    return PeerScope(
-      types: types.map { Set($0.map(\.rawValue)) },
-      earliest: since.map { Date(timeIntervalSince1970: Double($0.start.seconds)) })
+    let earliest = beginning.bound?.start(in: zone.timeZone)
+    guard selection.set != nil || earliest != nil else { return nil }
+    return PeerScope(types: selection.set.map { Set($0.map(\.rawValue)) }, earliest: earliest.map(Date.init))
   }
 }
 

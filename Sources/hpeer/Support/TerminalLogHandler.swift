@@ -18,6 +18,6 @@ struct TerminalLogHandler: LogHandler {
   func log(event: LogEvent) {
     let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
     let text = (["\(event.message)"] + fields.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
-    Console.say("\(Date().formatted(.iso8601)) \(event.level) \(label): \(PlainText.escaped(text, limit: Self.limit))")
+    Console.say("\(Date().localText) \(event.level) \(label): \(PlainText.escaped(text, limit: Self.limit))")
   }
 }

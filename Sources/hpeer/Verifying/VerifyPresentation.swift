@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 import PeerClient
 import PeerTrust
@@ -89,7 +90,7 @@ struct VerifyPresentation {
   private var scope: String {
     let limits = [
       verification.filter.types.map { HumanFormat.count($0.count, "type") },
-      verification.filter.earliest.map { "what starts at \($0.iso8601) or later" },
+      verification.filter.earliest.map { "what starts at \($0.iso8601(in: .current)) or later" },
     ].compactMap(\.self)
     return limits.isEmpty ? "" : " (compared: \(limits.joined(separator: ", ")))"
   }

@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import HealthModel
+
+/// `--types`, as often as one likes.
+struct TypeOptions: ParsableArguments {
+  @Option(
+    name: .customLong("types"),
+    help: ArgumentHelp(
+      "Only these types: short names (stepCount) or HealthKit identifiers, comma-separated; may be repeated.",
+      valueName: "types"),
+    transform: SampleType.list)
+  var lists: [[SampleType]] = []
+  @Option(name: .customLong("type"), help: .hidden, transform: SampleType.list)
+  var olderLists: [[SampleType]] = []
+
+  /// Each once, in the order given; empty where none was named.
+  var types: [SampleType] {
+    var seen: Set<SampleType> = []
+    return (lists + olderLists).joined().filter { seen.insert($0).inserted }
+  }
+
+  /// `nil` where none was named, which means all.
+  var set: Set<SampleType>? { types.isEmpty ? nil : Set(types) }
+}
+
+/// `--from`, of which `--since` is the older name.
+struct FromOption: ParsableArguments {
+  @Option(help: "Only what starts on or after this date (2024-06-15) or time (2024-06-15T10:30).")
+  var from: DateArgument?
+  @Option(help: .hidden)
+  var since: DateArgument?
+
+  func validate() throws {
+    if from != nil, since != nil { throw ValidationError("--since is another name of --from: give one of them.") }
+  }
+
+  var bound: DateBound? { (from ?? since)?.bound }
+}
+
+/// `--from`, `--to` and `--zone`: the part of time that a command is about.
+struct PeriodOptions: ParsableArguments {
+  @OptionGroup var beginning: FromOption
+  @Option(help: "Only what starts on or before this date, or before this time.")
+  var to: DateArgument?
+  @Option(help: .hidden)
+  var until: DateArgument?
+  @OptionGroup var zone: ZoneOptions
+
+  func validate() throws {
+    if to != nil, until != nil { throw ValidationError("--until is another name of --to: give one of them.") }
+    if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
+  }
+
+  var start: Timestamp? { beginning.bound?.start(in: zone.timeZone) }
+  /// Not included.
+  var end: Timestamp? { (to ?? until)?.bound.end(in: zone.timeZone) }
+
+  /// All of time where neither end is given.
+  var range: Range<Timestamp> {
+    (start ?? Timestamp(microseconds: .min))..<(end ?? Timestamp(microseconds: .max))
+  }
+
+  /// The two instants that `--from` or `--to` may mean where clocks are put back; empty where there is no doubt.
+  var doubt: [Timestamp] {
+    let doubts = [beginning.bound, (to ?? until)?.bound].compactMap { $0?.doubt(in: zone.timeZone) }
+    return doubts.first { !$0.isEmpty } ?? []
+  }
+}

@@ -1,0 +1,17 @@
+import Foundation
+import HealthModel
+
+extension Timestamp {
+  /// To the microsecond.
+  init(_ date: Date) {
+    let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
+    self.init(microseconds: Int64(exactly: microseconds) ?? (microseconds > 0 ? .max : .min))
+  }
+}
+
+extension Date {
+  /// As this machine's clock shows it, to the second, with its offset: for lines of a log, which no option is about.
+  var localText: String { Timestamp(seconds: Timestamp(self).seconds).iso8601(in: .current) }
+
+  init(_ instant: Timestamp) { self.init(timeIntervalSince1970: Double(instant.microseconds) / 1_000_000) }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import HealthModel
+
+/// The zone in which times are read that come without one, and in which all are printed. The one place where either is
+/// decided; JSON has instants in UTC whatever the zone.
+struct ZoneOptions: ParsableArguments {
+  // Those west of Greenwich begin like options.
+  @Option(
+    parsing: .unconditional,
+    help: "Read and print times in this zone (Europe/Berlin, +02:00) instead of this machine's.")
+  var zone: ZoneArgument?
+  @Flag(help: "The same as --zone UTC.")
+  var utc = false
+
+  func validate() throws {
+    if zone != nil, utc { throw ValidationError("Give --zone or --utc, not both.") }
+  }
+
+  var timeZone: TimeZone { utc ? .gmt : zone?.timeZone ?? .current }
+
+  func text(_ instant: Timestamp) -> String { instant.iso8601(in: timeZone) }
+
+  /// To the second, as a log has it.
+  func seconds(_ instant: Timestamp) -> String { text(Timestamp(seconds: instant.seconds)) }
+
+  func date(_ instant: Timestamp) -> String { instant.date(in: timeZone) }
+}
+
+/// An IANA name (`Europe/Berlin`, `UTC`), or an offset from UTC.
+struct ZoneArgument: ExpressibleByArgument {
+  let timeZone: TimeZone
+
+  init?(argument: String) {
+    if let offset = OffsetArgument(argument: argument), let zone = TimeZone(secondsFromGMT: offset.seconds) {
+      timeZone = zone
+    } else if let name = Self.name(of: argument), let zone = TimeZone(identifier: name) {
+      timeZone = zone
+    } else {
+      return nil
+    }
+  }
+
+  /// Foundation takes more than the names of zones, such as three letters that mean other zones elsewhere.
+  private static func name(of text: String) -> String? {
+    if ["utc", "gmt", "etc/utc"].contains(text.lowercased()) { return "UTC" }
+    return TimeZone.knownTimeZoneIdentifiers.first { $0.lowercased() == text.lowercased() }
+      ?? (text.contains("/") ? text : nil)
+  }
+}
+
+/// An offset from UTC: `+02:00`, `-0530`, `Z`.
+struct OffsetArgument: ExpressibleByArgument {
+  let seconds: Int
+
+  init?(argument: String) {
+    guard let instant = Timestamp(iso8601: "2000-01-01T00:00:00" + argument), !argument.isEmpty else { return nil }
+    seconds = Int(946_684_800 - instant.seconds)
+  }
+}
