@@ -74,8 +74,11 @@ public struct PeerServer: Service {
       throw PeerServerError.portTaken(configuration.port)
     } catch let error as IOError where error.errnoCode == EACCES {
       throw PeerServerError.portForbidden(configuration.port)
-    } catch let error where error is IOError || error is SocketAddressError {
-      throw PeerServerError.cannotListen(address: configuration.host ?? Self.anyAddress, reason: "\(error)")
+    } catch let error
+      where error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost
+    {
+      throw PeerServerError.cannotListen(
+        address: configuration.host ?? Self.anyAddress, reason: networkReason(error))
     }
   }
 

@@ -36,7 +36,8 @@ struct Hpeer: AsyncParsableCommand {
     ProcessMemory.keepPrivate()
     StandardStream.prepareAll()
     do {
-      var command = try parseAsRoot()
+      let words = try CommandWords(Array(CommandLine.arguments.dropFirst()), for: Self.self)
+      var command = try parseAsRoot(words.arranged)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

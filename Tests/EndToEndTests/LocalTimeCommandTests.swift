@@ -50,9 +50,9 @@ struct LocalTimeCommandTests {
     #expect(try await show(exact[0], exact[1], exact[2], exact[3], environment: ["TZ": "UTC"]).count == 1)
     let utc = try await show("--utc", "--from", "2019-01-05T09:00", "--to", "2019-01-05T10:00", environment: berlin)
     #expect(utc.count == 1 && utc[0].hasPrefix("2019-01-05T09:00:00.000250Z"), "\(utc)")
-    for zone in ["-04:30", "America/Caracas"] {
+    for (zone, start) in [("-04:30", "2019-01-05T18:30:00-04:30"), ("America/Caracas", "2019-01-05T19:00:00-04:00")] {
       let there = try await show("--zone", zone, "--from", "2019-01-05", "--limit", "1", environment: berlin)
-      #expect(there.first?.hasPrefix("2019-01-05T19:00:00-04:") == (zone == "-04:30" ? false : true), "\(there)")
+      #expect(there.first?.hasPrefix(start) == true, "\(there)")
     }
     // The older names of the options.
     #expect(

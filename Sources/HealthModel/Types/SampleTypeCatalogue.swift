@@ -72,14 +72,7 @@ public struct SampleTypeCatalogue: Sendable {
 
   /// The short names closest to a mistyped one, best first, for "did you mean".
   public func suggestions(for text: String, limit: Int = 3) -> [String] {
-    let wanted = Array(text.lowercased().utf8)
-    return
-      entries
-      .map { (name: $0.shortName, distance: editDistance(wanted, Array($0.shortName.lowercased().utf8))) }
-      .filter { $0.distance <= max(2, wanted.count / 3) || $0.name.lowercased().contains(text.lowercased()) }
-      .sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }
-      .prefix(limit)
-      .map(\.name)
+    SimilarNames.suggestions(for: text, among: entries.map(\.shortName), limit: limit)
   }
 }
 
@@ -88,18 +81,4 @@ extension SampleType {
   public var shortName: String {
     SampleTypeCatalogue.healthKit[self]?.shortName ?? rawValue
   }
-}
-
-/// Levenshtein distance in bytes.
-private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-  var previous = Array(0...b.count)
-  for i in a.indices {
-    var current = [i + 1]
-    current.reserveCapacity(b.count + 1)
-    for j in b.indices {
-      current.append(min(previous[j] + (a[i] == b[j] ? 0 : 1), previous[j + 1] + 1, current[j] + 1))
-    }
-    previous = current
-  }
-  return previous[b.count]
 }

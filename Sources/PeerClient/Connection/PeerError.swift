@@ -44,9 +44,9 @@ extension PeerError: CustomStringConvertible {
         shown now:   \(seen.grouped)
       """
     case .silent(let endpoint, let seconds):
-      "\(endpoint) has said nothing for \(seconds) seconds: check the network, then run the same command again; it goes on where it stopped."
+      "\(endpoint) has said nothing for \(secondsText(seconds)): check the network, then run the same command again; it goes on where it stopped."
     case .tooSlow(let endpoint, let seconds):
-      "\(endpoint) has sent next to nothing for \(seconds) seconds: check the network, then run the same command again; it goes on where it stopped."
+      "\(endpoint) has sent next to nothing for \(secondsText(seconds)): check the network, then run the same command again; it goes on where it stopped."
     case .connectionLost(let endpoint):
       "The connection to \(endpoint) was lost: run the same command again; it goes on where it stopped."
     case .notHpeer(let endpoint, let detail):
@@ -62,7 +62,7 @@ extension PeerError: CustomStringConvertible {
     case .tokenGone:
       "The other machine cannot continue from where this one stopped: start over with `hpeer pull --full`."
     case .busy(let seconds):
-      "The other machine is busy: try again\(seconds.map { " in \($0) seconds" } ?? " in a moment")."
+      "The other machine is busy: try again\(seconds.map { " in \(secondsText($0))" } ?? " in a moment")."
     case .unexpectedAnswer(let status, let message):
       "The other machine answered \(status): \(message)."
     case .feed(let error):

@@ -13,11 +13,11 @@ extension PeerFinderError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .nobody(let seconds, let others):
-      "Nobody on this network offers a health record (listened for \(seconds) seconds on every interface)"
+      "Nobody on this network offers a health record (listened for \(secondsText(seconds)) on every interface)"
         + (others.isEmpty ? "" : "; seen, but not hpeer: \(Self.list(others))")
         + ": start `hpeer serve` on the other machine, or name it with --host NAME:PORT."
     case .notFound(let name, let seconds, let seen):
-      "\(name) was not found on this network within \(seconds) seconds"
+      "\(name) was not found on this network within \(secondsText(seconds))"
         + (seen.isEmpty ? "" : " (seen: \(Self.list(seen)))")
         + ": check that `hpeer serve` runs there, or name it with --host NAME:PORT."
     case .several(let names, let paired):

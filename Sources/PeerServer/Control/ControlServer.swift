@@ -67,7 +67,8 @@ public struct ControlServer: Service {
           }
         }
     } catch {
-      logger.warning("no control socket at \(path), so `hpeer pair --wait` cannot reach this server: \(error)")
+      logger.warning(
+        "no control socket at \(path), so `hpeer pair --wait` cannot reach this server: \(networkReason(error))")
       try? await gracefulShutdown()
       return
     }

@@ -43,7 +43,10 @@ struct AuditShow: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStore()
-    try await interruptible { try await show(store) }
+    // Whoever follows the log ends it so, and there is nothing to say.
+    guard try await untilInterrupted({ try await show(store) }) != nil else {
+      throw ExitCode(ExitStatus.interrupted.rawValue)
+    }
   }
 
   private func show(_ store: HealthStore) async throws {

@@ -34,7 +34,9 @@ struct Digest: AsyncParsableCommand {
     let store = try common.homeDirectory.openStore()
     let filter = ChangeFilter(types: selection.set)
     if anew { try await store.forgetDigests() }
-    let digest = try await interruptible { try await Self.digest(of: store, filter, isDeep: deep) }
+    let digest = try await interruptible("nothing was compared or changed.") {
+      try await Self.digest(of: store, filter, isDeep: deep)
+    }
     if output.json { return try Console.print(json: Report(digest)) }
     try Console.print(months ? monthTable(digest) : typeTable(digest))
   }

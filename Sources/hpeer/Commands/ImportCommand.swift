@@ -83,7 +83,7 @@ struct Import: AsyncParsableCommand {
     let home = common.homeDirectory
     // Makes the folder, which is this user's own.
     _ = try home.createStore()
-    return try await interruptible {
+    return try await interruptible("nothing was imported.") {
       try await onThread { isCancelled in try SpooledInput(in: home.directory, isCancelled: isCancelled) }
     }
   }
@@ -114,7 +114,9 @@ struct Import: AsyncParsableCommand {
     // An Apple Health export is read twice, and so has two bars of its own.
     let bar = ProgressBar(label: "importing", totalBytes: Int(source.workBytes), capabilities: Console.capabilities)
     defer { bar.finish() }
-    return try await interruptible {
+    let consequence =
+      dryRun ? "nothing was changed." : "everything up to here is saved, and the same command goes on from there."
+    return try await interruptible(consequence) {
       switch source {
       case .appleHealth(let export):
         try await AppleImport(

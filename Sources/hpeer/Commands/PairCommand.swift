@@ -86,7 +86,8 @@ struct Pair: AsyncParsableCommand {
 
   private func waitHere() async throws {
     let path = common.homeDirectory.socketPath
-    let outcome = try await interruptible { () -> ControlEvent? in
+    let consequence = "nobody has paired; the code works until its time is over, and no longer once there is another."
+    let outcome = try await interruptible(consequence) { () -> ControlEvent? in
       var last: ControlEvent?
       try await ControlClient.openWindow(at: path, scope: scope.scope) { event in
         last = event

@@ -115,17 +115,17 @@ struct Pull: AsyncParsableCommand {
     if watch {
       return try await Follower(puller: puller).follow(servers.map { ($0, PeerFinder.hint(of: $0)) })
     }
-    var failure: (any Error)?
+    var failure: ExitStatus?
     for server in servers {
       do {
         try await puller.pull(server, endpoints: PeerFinder.hint(of: server))
-      } catch is CancellationError {
-        throw CancellationError()
       } catch {
+        let status = ExitStatus.of(error)
+        if status == .interrupted { throw error }
         Console.say("\(PlainText.escaped(server.name)): \(ErrorText.of(error))")
-        failure = failure ?? error
+        failure = failure ?? status
       }
     }
-    if let failure { throw failure }
+    if let failure { throw ExitCode(failure.rawValue) }
   }
 }

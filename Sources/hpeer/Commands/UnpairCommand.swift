@@ -31,7 +31,7 @@ struct Unpair: AsyncParsableCommand {
         try await PeerClient.Unpair.tell(server, at: endpoint, identity: identity)
       }
     } catch {
-      Console.warn("\(shown) could not be told (\(error)) Run `hpeer revoke` there too.")
+      Console.warn("\(shown) could not be told: \(ErrorText.sentence(error)) Run `hpeer revoke` there too.")
     }
     try await registry.removeServer(id: server.id)
     try await home.createStore().record(

@@ -64,12 +64,13 @@ struct ImportPresentation {
   }
 
   private var lastLine: String {
-    let (added, unchanged) = (HumanFormat.count(result.summary.added), HumanFormat.count(result.summary.unchanged))
+    let added = HumanFormat.count(result.summary.added, "sample")
+    let unchanged = HumanFormat.count(result.summary.unchanged)
     let deleted = HumanFormat.count(result.summary.deleted)
     if isDryRun {
-      return "Would add \(added) samples and delete \(deleted), and find \(unchanged) already here; nothing was changed"
+      return "Would add \(added) and delete \(deleted), and find \(unchanged) already here; nothing was changed"
     }
-    let line = "\(added) samples added, \(unchanged) already here"
+    let line = "\(added) added, \(unchanged) already here"
     let deletion = result.summary.deleted > 0 ? ", \(deleted) \(result.snapshot == .done ? "deleted" : "replaced")" : ""
     return "\(line)\(deletion), in \(HumanFormat.duration(duration))"
   }
@@ -79,7 +80,7 @@ struct ImportPresentation {
     case nil:
       result.missing.total == 0
         ? nil
-        : "\(HumanFormat.count(result.missing.total)) samples of earlier exports are not in this one; "
+        : "\(result.missing.count) not in this one; "
           + "`hpeer import --snapshot --dry-run` with this file shows what would be deleted."
     case .done: nil
     case .refused: isDryRun ? "Nothing would be deleted without --force, because \(result.missing.explanation)." : nil
@@ -97,12 +98,17 @@ extension WriteSummary.Counts {
 }
 
 extension MissingSamples {
+  /// `1 sample of earlier exports is`, `2 samples of earlier exports are`
+  fileprivate var count: String {
+    "\(HumanFormat.count(total, "sample")) of earlier exports \(total == 1 ? "is" : "are")"
+  }
+
   /// Follows "because".
   var explanation: String {
     let whole = wholeTypes
-    let count = "\(HumanFormat.count(total)) samples of earlier exports are missing in this one"
+    let count = "\(count) missing in this one"
     if whole.isEmpty { return "\(count), \(Int((share * 100).rounded(.up))) % of them" }
     return "\(count), among them all of \(whole.prefix(3).map(\.shortName).joined(separator: ", "))"
-      + (whole.count > 3 ? " and \(whole.count - 3) other types" : "")
+      + (whole.count > 3 ? " and \(HumanFormat.count(whole.count - 3, "other type"))" : "")
   }
 }

@@ -24,6 +24,22 @@ struct PairingDialogue {
 
   /// Pairs and stores the result. Tries the endpoints in order.
   func pair(with endpoints: [PeerEndpoint], code source: CodeSource) async throws -> ServerRecord {
+    do {
+      return try await paired(with: endpoints, code: source)
+    } catch PeerError.certificateChanged(let peer, let pinned, let seen) {
+      // What was pinned is of an earlier pairing, of the invitation, or of a moment ago.
+      guard try await registry.servers().contains(where: { $0.fingerprint == pinned }) else {
+        throw CommandFailure(
+          .certificateChanged,
+          "What answers at \(PlainText.escaped(peer)) is not the machine that the code is of: it shows another certificate, so "
+            + "nothing was sent. Ask for a new code; should that say the same, someone on the network may be posing as it."
+        )
+      }
+      throw PeerError.certificateChanged(peer: peer, pinned: pinned, seen: seen)
+    }
+  }
+
+  private func paired(with endpoints: [PeerEndpoint], code source: CodeSource) async throws -> ServerRecord {
     var source = source
     if case .standardInput = source { source = try await readStandardInput() }
     if case .payload(let payload) = source {
@@ -47,7 +63,7 @@ struct PairingDialogue {
         )
       }
       guard let code = PairingCode(text) else {
-        Console.say("That is not a code: it has six digits, such as 482 913.")
+        Console.say(Self.noCode(text))
         continue
       }
       do {
@@ -100,6 +116,19 @@ struct PairingDialogue {
       throw CommandFailure(.badInput, "Standard input holds no code: pipe the six digits, or the text of the QR code.")
     }
     if let code = PairingCode(line) { return .code(code) }
+    if Self.digits(in: line) != nil { throw CommandFailure(.badInput, Self.noCode(line)) }
     return .payload(try PairingPayload.parse(line))
+  }
+
+  /// Why `text` is no code. Nothing has been sent for it, so it costs no attempt.
+  private static func noCode(_ text: String) -> String {
+    let what = digits(in: text).map { "That has \(HumanFormat.count($0, "digit"))" } ?? "That is not a code"
+    return "\(what); a code has six digits, such as 482 913."
+  }
+
+  /// How many there are, if there is nothing else.
+  private static func digits(in text: String) -> Int? {
+    let characters = text.filter { !$0.isWhitespace && $0 != "-" }
+    return !characters.isEmpty && characters.allSatisfy { $0.isASCII && $0.isNumber } ? characters.count : nil
   }
 }

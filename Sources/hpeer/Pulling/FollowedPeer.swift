@@ -150,7 +150,7 @@ final class FollowedPeer: Sendable {
     case PeerError.busy: "it is busy"
     case PeerFinderError.notFound: "not found on this network"
     case StoreError.locked: "another process keeps this store locked"
-    default: ErrorText.of(error)
+    default: ErrorText.sentence(error)
     }
   }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import HealthStore
 import PeerClient
@@ -32,10 +33,13 @@ struct Follower {
         return first ?? CancellationError()
       }
     }
-    if let failure, !(failure is CancellationError) { throw failure }
+    if let failure, !(failure is CancellationError) {
+      // Of one among several, its line has been written.
+      throw servers.count > 1 ? ExitCode(ExitStatus.of(failure).rawValue) : failure
+    }
     var total = PullProgress()
     for contact in contacts { total += contact.total }
-    let whom = servers.count == 1 ? PlainText.escaped(servers[0].0.name) : "\(servers.count) machines"
+    let whom = servers.count == 1 ? PlainText.escaped(servers[0].0.name) : HumanFormat.count(servers.count, "machine")
     Console.say(
       "Followed \(whom) for \(HumanFormat.duration(started.duration(to: .now))): "
         + "\(HumanFormat.count(total.added)) added, \(HumanFormat.count(total.deleted)) deleted.")

@@ -90,7 +90,8 @@ struct Puller {
   private static func partial(_ error: any Error, _ done: PullProgress) -> any Error {
     switch error {
     case PeerError.connectionLost, PeerError.silent, PeerError.tooSlow, PeerError.unreachable, PeerError.feed:
-      CommandFailure(.partial, "\(error) \(HumanFormat.count(done.changes, "change")) arrived and are saved.")
+      CommandFailure(
+        .partial, "\(ErrorText.sentence(error)) \(HumanFormat.count(done.changes, "change")) arrived and are saved.")
     default: error
     }
   }

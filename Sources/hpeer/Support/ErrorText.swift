@@ -11,6 +11,14 @@ enum ErrorText {
     if case PeerError.certificateChanged(let peer, let pinned, let seen) = error {
       return "\(PeerError.certificateChanged(peer: PlainText.escaped(peer), pinned: pinned, seen: seen))"
     }
+    return sentence(error)
+  }
+
+  /// On one line, for a text that quotes it.
+  static func sentence(_ error: any Error) -> String {
+    if case PeerError.certificateChanged(let peer, _, _) = error {
+      return "\(PlainText.escaped(peer)) shows another certificate than the one you paired with, so nothing was sent."
+    }
     if error is CancellationError { return "Interrupted." }
     return PlainText.escaped("\(error)", limit: limit)
   }

@@ -73,6 +73,9 @@ extension ExitStatus {
     Foundation.exit(done.rawValue)
   }
 
+  /// With what code a command ends that has said everything about `error` itself.
+  static func of(_ error: any Error) -> ExitStatus { foreseen(error) ?? .other }
+
   private static func foreseen(_ error: any Error) -> ExitStatus? {
     switch error {
     case let error as CommandFailure: error.status

@@ -4,10 +4,14 @@ import ServiceLifecycle
 import UnixSignals
 
 /// Runs work that Ctrl-C or SIGTERM cancels, so that it can end in good order: what is committed stays, and the exit code is 130.
-func interruptible<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+///
+/// - Parameter consequence: what has become of the work then; follows "Interrupted; ".
+func interruptible<Value: Sendable>(
+  _ consequence: String = "everything up to here is saved, and the same command goes on from there.",
+  _ work: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
   guard let value = try await untilInterrupted(work) else {
-    throw CommandFailure(
-      .interrupted, "Interrupted; everything up to here is saved, and the same command goes on from there.")
+    throw CommandFailure(.interrupted, "Interrupted; \(consequence)")
   }
   return value
 }

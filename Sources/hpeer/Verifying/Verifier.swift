@@ -20,7 +20,7 @@ struct Verifier {
       label: PlainText.escaped(server.name, limit: 20), totalItems: nil, capabilities: Console.capabilities)
     defer { bar.finish() }
     do {
-      let (verification, endpoint) = try await interruptible {
+      let (verification, endpoint) = try await interruptible("the comparison was not finished, and changes nothing.") {
         try await finder.reach(server, endpoints: endpoints) { endpoint in
           try await Verify(
             store, with: server, at: endpoint, identity: identity, types: types, isDeep: isDeep, silenceLimit: timeout

@@ -1,0 +1,11 @@
+import Glibc
+import NIOCore
+
+/// Why something could not be listened on, in a few words: NIO names the function that failed first.
+func networkReason(_ error: any Error) -> String {
+  switch error {
+  case let error as IOError: String(cString: strerror(error.errnoCode))
+  case is SocketAddressError, is SocketAddressError.UnknownHost: "no address is known for this name"
+  default: "\(error)"
+  }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import HealthModel
+import Terminal
+
+/// A command line before the parser has it, which takes options after the command only, and says of an unknown command
+/// no more than that it is unexpected.
+struct CommandWords {
+  private typealias Command = any ParsableCommand.Type
+
+  /// What the parser shall read.
+  let arranged: [String]
+
+  /// - Throws: a usage error where a command is unknown, or an option stands where it means nothing.
+  init(_ words: [String], for root: any ParsableCommand.Type) throws {
+    var words = words[...]
+    if words.first == "help" {
+      _ = try Self.takeCommands(from: words.dropFirst(), below: root, isHelp: true)
+      arranged = Array(words)
+      return
+    }
+    let home = Self.takeHome(from: &words)
+    try Self.requireOwnOption(words, of: root)
+    let (path, rest) = try Self.takeCommands(from: words, below: root, isHelp: false)
+    arranged = path.isEmpty ? Array(rest) : path + home + rest
+  }
+
+  /// `--home`, which belongs to every command, and its value.
+  private static func takeHome(from words: inout ArraySlice<String>) -> [String] {
+    var home: [String] = []
+    while let word = words.first, word == "--home" || word.hasPrefix("--home=") {
+      let taken = words.prefix(word == "--home" ? 2 : 1)
+      home += taken
+      words = words.dropFirst(taken.count)
+    }
+    return home
+  }
+
+  /// The names of commands at the beginning of `words`, and what follows them.
+  private static func takeCommands(
+    from words: ArraySlice<String>, below root: Command, isHelp: Bool
+  ) throws -> (path: [String], rest: ArraySlice<String>) {
+    var (command, path, rest) = (root, [String](), words)
+    while let word = rest.first, !word.hasPrefix("-") {
+      let subcommands = command.configuration.subcommands
+      guard let next = subcommands.first(where: { $0._commandName == word }) else {
+        // What follows a command that has none below it is its own.
+        if subcommands.isEmpty, !isHelp { break }
+        throw unknown(word, after: path, of: subcommands)
+      }
+      command = next
+      path.append(word)
+      rest = rest.dropFirst()
+    }
+    return (path, rest)
+  }
+
+  private static func unknown(_ word: String, after path: [String], of subcommands: [Command]) -> CommandFailure {
+    let names = subcommands.map { $0._commandName }
+    let command = (["hpeer"] + path).joined(separator: " ")
+    let similar = SimilarNames.suggestions(for: word, among: names).map { "`\(command) \($0)`" }
+    return CommandFailure(
+      .usage,
+      "There is no command `\(command) \(PlainText.escaped(word))`"
+        + (similar.isEmpty ? ": " : "; did you mean \(similar.joined(separator: " or "))? ")
+        + "`\((["hpeer help"] + path).joined(separator: " "))` lists what there is.")
+  }
+
+  /// Says where an option belongs that stands before the command.
+  private static func requireOwnOption(_ words: ArraySlice<String>, of root: Command) throws {
+    guard let option = words.first, option.hasPrefix("-"), !option.hasPrefix("---"),
+      !["-h", "--help", "--help-hidden", "--version"].contains(option),
+      let command = words.first(where: { word in root.configuration.subcommands.contains { $0._commandName == word } })
+    else { return }
+    throw CommandFailure(
+      .usage,
+      "Options stand after the command: `hpeer \(command) \(PlainText.escaped(option))` ...; only --home may stand before it."
+    )
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// What is understood of a command line, and what is said of one that is not.
+@Suite(.timeLimit(.minutes(5)))
+struct CommandWordsTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private var home: Host { scratch.host("home") }
+
+  @Test("--home may stand before the command, and counts before HPEER_HOME")
+  func homeFirst() async throws {
+    let other = scratch.host("other")
+    #expect(try await other.run("import", SampleExport.small.value).status == 0)
+    let expected = try await other.run("types").output
+    for words in [
+      ["--home", other.home, "types"], ["--home=\(other.home)", "types"], ["types", "--home", other.home],
+    ] {
+      let outcome = try await home.start(words).outcome()
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.output == expected)
+    }
+    #expect(try await home.run("--home", other.home, "audit", "verify").status == 0)
+    #expect(try await home.run("--home", other.home, "audit", "--json").status == 0)
+    // The later one counts, as with any option.
+    #expect(try await home.run("--home", home.home, "types", "--home", other.home).output == expected)
+    #expect(!FileManager.default.fileExists(atPath: home.home))
+  }
+
+  @Test("another option before the command: where it belongs")
+  func optionFirst() async throws {
+    let outcome = try await home.run("--json", "types")
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("`hpeer types --json`"), "\(outcome.errors)")
+  }
+
+  @Test(
+    "an unknown command ends with code 2 and names the one that is meant",
+    arguments: [
+      (["pul"], "`hpeer pull`"), (["help", "foo"], "`hpeer help`"), (["help", "pul"], "`hpeer pull`"),
+      (["audit", "verfy"], "`hpeer audit verify`"), (["help", "audit", "prume"], "`hpeer audit prune`"),
+      (["help", "pull", "studio"], "`hpeer help pull`"), (["nonsense"], "`hpeer help`"),
+      (["tipes", "--json"], "`hpeer types`"),
+    ])
+  func unknown(_ words: [String], _ hint: String) async throws {
+    let outcome = try await home.start(words).outcome()
+    #expect(outcome.status == 2)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains(hint), "\(outcome.errors)")
+    #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+  }
+
+  @Test(
+    "what the parser answers itself",
+    arguments: [
+      [], ["help"], ["--help"], ["-h"], ["--version"], ["help", "audit"], ["help", "audit", "verify"],
+      ["pull", "--help"],
+      ["help", "--help"], ["--generate-completion-script", "bash"], ["--home", "/nowhere"],
+    ])
+  func answered(_ words: [String]) async throws {
+    let outcome = try await home.start(words).outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(!outcome.output.isEmpty)
+  }
+
+  @Test("older spellings are understood and not shown")
+  func olderSpellings() async throws {
+    for command in ["show", "export", "delete", "audit", "serve", "pair", "pull"] {
+      let help = try await home.run("help", command).output
+      for name in ["--since", "--until", "--type "] { #expect(!help.contains(name), "\(command) \(name)") }
+    }
+    #expect(try await home.run("import", SampleExport.small.value).status == 0)
+    let older = ["export", "--type", "stepCount", "--since", "2000-01-01", "--until", "2100-01-01"]
+    let newer = ["export", "--types", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01"]
+    let lines = try await home.start(older).outcome().output.split(separator: "\n").dropFirst()
+    #expect(lines.count > 10)
+    #expect(try await home.start(newer).outcome().output.split(separator: "\n").dropFirst() == lines)
+  }
+}
