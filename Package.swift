@@ -40,10 +40,11 @@ let package = Package(
         .embedInCode("Resources/sample_types.tsv"),
         .embedInCode("Resources/workout_activity_types.tsv"),
       ]),
+    .target(name: "SQLiteFiles", dependencies: [.product(name: "GRDB", package: "GRDB.swift")]),
     .target(
       name: "HealthStore",
       dependencies: [
-        "HealthModel",
+        "HealthModel", "SQLiteFiles",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -65,7 +66,7 @@ let package = Package(
     .target(
       name: "PeerTrust",
       dependencies: [
-        "PeerProtocol", "CLinux", "COpenSSL",
+        "PeerProtocol", "SQLiteFiles", "CLinux", "COpenSSL",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

@@ -5,6 +5,7 @@ import NIOCore
 func networkReason(_ error: any Error) -> String {
   switch error {
   case let error as IOError: String(cString: strerror(error.errnoCode))
+  case SocketAddressError.unixDomainSocketPathTooLong: "its path is too long"
   case is SocketAddressError, is SocketAddressError.UnknownHost: "no address is known for this name"
   default: "\(error)"
   }

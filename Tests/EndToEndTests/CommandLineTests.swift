@@ -221,7 +221,12 @@ struct CommandLineTests {
     #expect(try await client.run("pull", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code).status == 0)
     #expect(try await client.run("unpair", "studio").status == 0)
     #expect(try await client.run("peers").errors.contains("No machine"))
-    #expect(try await home.run("peers").output.contains("revoked"))
+    // It stays in the list, out of sight.
+    let peers = try await home.run("peers")
+    #expect(peers.output.isEmpty, "\(peers.output)")
+    #expect(peers.errors.contains("1 revoked machine not shown"), "\(peers.errors)")
+    #expect(try await home.run("peers", "--all").output.contains("revoked"))
+    #expect(try await home.run("peers", "--json").output.contains("revoked"))
   }
 
   @Test("clocks that disagree by hours are pointed out")

@@ -19,7 +19,7 @@ struct LocalTimeCommandTests {
     let samples = try instants.enumerated().map { index, text in
       let start = try #require(Timestamp(iso8601: text))
       return Sample(
-        uuid: UUID(), type: "HKQuantityTypeIdentifierHeartRate", start: start, end: start,
+        uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierHeartRate"), start: start, end: start,
         source: Source(name: "Watch"), payload: .quantity(Quantity(Double(index + 1), "count/min")))
     }
     try await store.apply(ChangeBatch(additions: samples))

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HealthModel
+import SQLiteFiles
 
 /// What a short look at a store shows.
 public struct StoreInspection: Hashable, Sendable {
@@ -17,16 +18,14 @@ extension HealthStore {
   public static func inspect(directory: String) throws(StoreError) -> StoreInspection {
     let path = directory + "/store.sqlite"
     do {
-      guard !PrivateDirectory.isEmpty(path) || !PrivateDirectory.isEmpty(path + "-wal") else {
+      guard !SQLiteFile(path).isEmpty || SQLiteFile(path).hasLog else {
         throw StoreError.missing(path: path)
       }
       guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
       var configuration = Configuration()
-      configuration.readonly = true
       configuration.busyMode = .timeout(5)
-      // Without a log, or without the log's index, SQLite would make it.
-      let isAtRest = PrivateDirectory.isEmpty(path + "-wal") || PrivateDirectory.isEmpty(path + "-shm")
-      let queue = try DatabaseQueue(path: isAtRest ? immutableURI(path) : path, configuration: configuration)
+      let source = SQLiteFile(path).forReading(&configuration)
+      let queue = try DatabaseQueue(path: source, configuration: configuration)
       defer { try? queue.close() }
       return try queue.read { db in try inspect(db, path: path) }
     } catch {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HealthModel
+import SQLiteFiles
 
 extension HealthStore {
   /// Checks a store without opening it for use: SQLite's own `integrity_check`, then what hpeer promises of its tables.
@@ -11,17 +12,17 @@ extension HealthStore {
   public static func checkIntegrity(directory: String) async throws(StoreError) -> StoreIntegrity {
     let path = directory + "/store.sqlite"
     do {
-      guard !PrivateDirectory.isEmpty(path) else {
-        guard PrivateDirectory.isEmpty(path + "-wal") else {
+      guard !SQLiteFile.isEmpty(path) else {
+        guard SQLiteFile.isEmpty(path + "-wal") else {
           throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
         }
         throw StoreError.missing(path: path)
       }
       guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
       // Whoever uses the store has a log beside it. Without one, SQLite would make it, and nothing takes it away again.
-      let isAtRest = PrivateDirectory.isEmpty(path + "-wal")
+      let isAtRest = SQLiteFile.isEmpty(path + "-wal")
       let integrity = try await check(path, isAtRest: isAtRest)
-      if !isAtRest || integrity.isSound || PrivateDirectory.isEmpty(path + "-wal") { return integrity }
+      if !isAtRest || integrity.isSound || SQLiteFile.isEmpty(path + "-wal") { return integrity }
       // Somebody began to write while the file was taken for one that does not change.
       return try await check(path, isAtRest: false)
     } catch {
@@ -33,7 +34,7 @@ extension HealthStore {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(busyTimeout)
-    let queue = try DatabaseQueue(path: isAtRest ? immutableURI(path) : path, configuration: configuration)
+    let queue = try DatabaseQueue(path: isAtRest ? SQLiteFile(path).immutableURI : path, configuration: configuration)
     defer { try? queue.close() }
     do {
       return try await queue.read { db in
@@ -49,11 +50,5 @@ extension HealthStore {
       // After some damage SQLite fails even the end of a read transaction, and this stands for all that was found.
       return StoreIntegrity(findings: [.damagedPages(error.message ?? "a page cannot be read")])
     }
-  }
-
-  /// https://www.sqlite.org/uri.html: no locks, no log, no change detection.
-  static func immutableURI(_ path: String) -> String {
-    let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
-    return "file:\(escaped)?immutable=1"
   }
 }

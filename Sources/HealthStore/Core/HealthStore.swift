@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HealthModel
+import SQLiteFiles
 
 /// The health record on this machine: immutable samples, tombstones, one change counter, and the audit log.
 ///
@@ -25,26 +26,33 @@ public final class HealthStore: Sendable {
   let pool: DatabasePool
   let epochs: EpochKeeper
   let watch: StoreWatch
+  let patience: LockPatience
 
   /// Opens the store in `directory`, making both where `create` allows it.
   ///
-  /// - Parameter busyTimeout: in seconds; see ``busyTimeout``.
+  /// - Parameters:
+  ///   - busyTimeout: in seconds; see ``busyTimeout``.
+  ///   - whileLocked: is told once that a write has been waiting for more than a second for another process's, and what
+  ///     that process is, where it can be seen. Called on whatever thread writes.
   public init(
-    directory: String, create: Bool = true, busyTimeout: Double = HealthStore.busyTimeout
+    directory: String, create: Bool = true, busyTimeout: Double = HealthStore.busyTimeout,
+    whileLocked: (@Sendable (_ holder: String?) -> Void)? = nil
   ) throws(StoreError) {
-    let path = directory + "/store.sqlite"
+    let path = Self.path(in: directory)
+    let patience = LockPatience(limit: busyTimeout) { whileLocked?(LockHolder.name(ofWriterTo: path)) }
     self.path = path
+    self.patience = patience
     do {
       if create {
         try PrivateDirectory.prepare(directory)
-      } else if PrivateDirectory.isEmpty(path), PrivateDirectory.isEmpty(path + "-wal") {
+      } else if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog {
         throw StoreError.missing(path: path)
       }
       pool = try PrivateDirectory.locked(directory + "/store.lock") {
         try Self.requireFileOfLog(path)
         try PrivateDirectory.createFile(path)
         try Schema.requireKnown(path: path)
-        let pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout: busyTimeout))
+        let pool = try DatabasePool(path: path, configuration: Self.configuration(.callback(patience.wait)))
         // A change number that a peer was told must not be given out again after a power failure: in WAL mode, NORMAL
         // takes back what was committed last. Not in the configuration, because the pool sets NORMAL after that.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
@@ -60,16 +68,56 @@ public final class HealthStore: Sendable {
     }
   }
 
+  /// Opens the store in `directory` as it is, on a disk that cannot be written or of a user who lets others read: nothing
+  /// is locked, made or brought up to date, and whatever would write throws ``StoreError/notPermitted(path:)``.
+  public init(readOnlyIn directory: String) throws(StoreError) {
+    let path = Self.path(in: directory)
+    self.path = path
+    patience = LockPatience(limit: Self.busyTimeout) {}
+    do {
+      if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog { throw StoreError.missing(path: path) }
+      guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
+      try Self.requireFileOfLog(path)
+      var configuration = Self.configuration(.timeout(Self.busyTimeout))
+      let source = SQLiteFile(path).forReading(&configuration)
+      pool = try DatabasePool(path: source, configuration: configuration)
+      try pool.read { db in
+        try Schema.requireKnown(db, path: path)
+        guard try Schema.isCurrent(db) else {
+          throw StoreError.other(
+            path: path, detail: "an older hpeer wrote it, and it has to be brought up to date where it can be written")
+        }
+      }
+      watch = StoreWatch(pool)
+      (id, positionKey, epochs) = try pool.read { db in
+        (try Schema.storeID(db), try Schema.positionKey(db), try EpochKeeper(db))
+      }
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  /// Whether a store in `directory` can be opened for use. True where there is none: making one says why it fails.
+  public static func isWritable(in directory: String) -> Bool {
+    let file = SQLiteFile(path(in: directory))
+    return file.isEmpty || file.isWritable
+  }
+
+  /// Whether it was opened by ``init(readOnlyIn:)``.
+  public var isReadOnly: Bool { pool.configuration.readonly }
+
+  private static func path(in directory: String) -> String { directory + "/store.sqlite" }
+
   /// SQLite throws a write-ahead log away when the file that it belongs to is empty or gone. What is in that log may be
   /// all that is left.
   private static func requireFileOfLog(_ path: String) throws {
-    guard PrivateDirectory.isEmpty(path), !PrivateDirectory.isEmpty(path + "-wal") else { return }
+    guard SQLiteFile(path).isEmpty, SQLiteFile(path).hasLog else { return }
     throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
   }
 
-  private static func configuration(busyTimeout: Double) -> Configuration {
+  private static func configuration(_ busyMode: Database.BusyMode) -> Configuration {
     var configuration = Configuration()
-    configuration.busyMode = .timeout(busyTimeout)
+    configuration.busyMode = busyMode
     configuration.label = "hpeer.store"
     configuration.maximumReaderCount = 8
     // Dictionary rows are never deleted, and checking five references would be most of the cost of an insert.

@@ -34,12 +34,6 @@ enum PrivateDirectory {
     guard errno == EEXIST, access(path, R_OK | W_OK) == 0 else { throw .notPermitted(path: path) }
   }
 
-  /// Whether there is nothing at `path`, or a file of no bytes.
-  static func isEmpty(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) != 0 || status.st_size == 0
-  }
-
   /// Runs `body` while no other process is in it: two first runs must not both make the tables.
   static func locked<T>(_ path: String, _ body: () throws -> T) throws -> T {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -35,7 +35,7 @@ extension StoreError: CustomStringConvertible {
     case .diskFull(let path):
       "The disk that holds \(path) is full; what was committed before is safe: make room, then run the same command again."
     case .notPermitted(let path):
-      "No permission to write \(path): check the owner and mode of the file and its directory."
+      "No permission for \(path), or its disk is read-only: check the owner and mode of the file and its directory."
     case .unusableDirectory(let path, let detail):
       "The directory \(path) cannot hold the store: \(detail)."
     case .anchorOutOfRange:

@@ -58,13 +58,12 @@ extension HealthStore {
   /// Writes unless somebody else has been writing for a second: what is at stake is a little work.
   private func writeSoon(_ body: @Sendable @escaping (Database) throws -> Void) async throws(StoreError) {
     do {
-      try await pool.writeWithoutTransaction { db in
-        let patience = try Int.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
-        try db.execute(sql: "PRAGMA busy_timeout = 1000")
-        defer { try? db.execute(sql: "PRAGMA busy_timeout = \(patience)") }
-        try db.inTransaction(.immediate) {
-          try body(db)
-          return .commit
+      try await pool.writeWithoutTransaction { [patience] db in
+        try patience.limited(to: 1) {
+          try db.inTransaction(.immediate) {
+            try body(db)
+            return .commit
+          }
         }
       }
     } catch {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteFiles
 
 extension PeerRegistry {
   /// Who is paired with this machine, as a look that changes nothing shows it.
@@ -14,6 +15,11 @@ extension PeerRegistry {
     }
   }
 
+  /// Whether the registry in `directory` can be opened for use.
+  public static func isWritable(in directory: URL) -> Bool {
+    !PrivateFile.exists("\(directory.path)/\(fileName)") || SQLiteFile("\(directory.path)/\(fileName)").isWritable
+  }
+
   /// Reads the registry without making, migrating or locking anything. Nil if there is none yet.
   public static func inspect(in directory: URL) async throws(PeerRegistryError) -> Inspection? {
     try await BlockingWork.run { () throws(PeerRegistryError) -> Inspection? in
@@ -25,11 +31,9 @@ extension PeerRegistry {
 
   private static func inspect(_ path: String) throws -> Inspection {
     var configuration = Configuration()
-    configuration.readonly = true
     configuration.busyMode = .timeout(5)
-    // Without a log, or without the log's index, SQLite would make it.
-    let isAtRest = isEmpty("\(path)-wal") || isEmpty("\(path)-shm")
-    let queue = try DatabaseQueue(path: isAtRest ? immutableURI(path) : path, configuration: configuration)
+    let source = SQLiteFile(path).forReading(&configuration)
+    let queue = try DatabaseQueue(path: source, configuration: configuration)
     defer { try? queue.close() }
     return try queue.read { db in
       if try PeerSchema.migrator.hasBeenSuperseded(db) { throw PeerRegistryError.newerSchema(path: path) }
@@ -42,16 +46,5 @@ extension PeerRegistry {
         throw PeerRegistryError.damaged(path: path, reason: "column \(row.column)")
       }
     }
-  }
-
-  /// Whether there is nothing at `path`, or a file of no bytes.
-  private static func isEmpty(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) != 0 || status.st_size == 0
-  }
-
-  /// https://www.sqlite.org/uri.html: no locks, no log, no change detection.
-  private static func immutableURI(_ path: String) -> String {
-    "file:\(path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path)?immutable=1"
   }
 }

@@ -9,7 +9,7 @@ struct AuditVerify: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func run() async throws {
-    let store = try common.homeDirectory.openStore()
+    let store = try common.homeDirectory.openStoreForReading()
     switch try await store.verifyAudit() {
     case .intact(let rows, let pruned):
       let older = pruned > 0 ? " \(HumanFormat.count(pruned, "older event")) had been pruned before." : ""

@@ -31,7 +31,7 @@ struct Digest: AsyncParsableCommand {
   private static let partSize = 100_000
 
   func run() async throws {
-    let store = try common.homeDirectory.openStore()
+    let store = try common.homeDirectory.openStoreForReading()
     let filter = ChangeFilter(types: selection.set)
     if anew { try await store.forgetDigests() }
     let digest = try await interruptible("nothing was compared or changed.") {

@@ -58,7 +58,7 @@ struct Export: AsyncParsableCommand {
     }
     if !isFile { try OutputWriter.standardOutput.requireOpen() }
     let started = ContinuousClock.now
-    let store = try common.homeDirectory.openStore()
+    let store = try common.homeDirectory.openStoreForReading()
     let samples = StoredSampleReader(
       store: store, types: selection.set, since: period.start, until: period.end)
     let plan = try await samples.plan()
@@ -70,8 +70,8 @@ struct Export: AsyncParsableCommand {
     let summary = try await untilInterrupted {
       let file = isFile ? try OutputFile(path: output, replaces: force) : OutputFile()
       let exporting = Exporting(reader: samples, plan: plan, file: file, bar: bar)
-      // First: an access that the log cannot hold does not happen.
-      try await store.record(AuditEvent(.exportStarted, detail))
+      // First: an access that the log cannot hold does not happen, unless no log can be written there at all.
+      if !store.isReadOnly { try await store.record(AuditEvent(.exportStarted, detail)) }
       switch format {
       case .json: return try await exporting.run(SampleJSONWriter(exported: now))
       case .csv: return try await exporting.run(SampleCSVWriter())
@@ -80,7 +80,11 @@ struct Export: AsyncParsableCommand {
     }
     bar.finish()
     guard let summary else { throw CommandFailure(.interrupted, "Interrupted; no file was written.") }
-    try await store.record(AuditEvent(.exported, detail.merging(["count": String(summary.written)]) { $1 }))
+    if store.isReadOnly {
+      Console.warn("this store cannot be written, so its audit log does not have this export.")
+    } else {
+      try await store.record(AuditEvent(.exported, detail.merging(["count": String(summary.written)]) { $1 }))
+    }
     for (type, count) in summary.omitted.sorted(by: { $0.key < $1.key }) {
       Console.say(
         "Not exported: \(HumanFormat.count(count, "sample")) of \(PlainText.escaped(type.shortName, limit: 100)), for "

@@ -11,6 +11,7 @@ struct Peers: AsyncParsableCommand {
     discussion: """
       Examples:
         hpeer peers
+        hpeer peers --all
         hpeer peers --json
         hpeer peers set laptop --types heartRate,stepCount --from 2024-01-01
         hpeer peers set laptop --all-types --no-from
@@ -24,6 +25,8 @@ struct PeersList: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
+  @Flag(help: "Also list machines whose right to read was taken away; --json always does.")
+  var all = false
   @OptionGroup var zone: ZoneOptions
 
   private struct Report: Encodable {
@@ -56,14 +59,16 @@ struct PeersList: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let registry = try await common.homeDirectory.openRegistry()
-    let clients = try await registry.clients()
-    let servers = try await registry.servers()
+    let (everyClient, servers) = try await common.homeDirectory.paired()
     if output.json {
-      return try Console.print(json: Self.report(clients, servers))
+      return try Console.print(json: Self.report(everyClient, servers))
     }
+    let clients = everyClient.filter { all || $0.revoked == nil }
+    let hidden = everyClient.count - clients.count
+    defer { if hidden > 0 { Console.say("\(HumanFormat.count(hidden, "revoked machine")) not shown: see --all.") } }
     guard !clients.isEmpty || !servers.isEmpty else {
-      Console.say("No machine is paired with this one yet.")
+      Console.say(
+        hidden == 0 ? "No machine is paired with this one yet." : "No machine is paired with this one any more.")
       return
     }
     if !clients.isEmpty {

@@ -35,7 +35,7 @@ struct Show: AsyncParsableCommand {
 
   func run() async throws {
     let type = try SampleType.named(type)
-    let store = try common.homeDirectory.openStore()
+    let store = try common.homeDirectory.openStoreForReading()
     let wanted = limit == 0 ? Int.max : limit
     var offset = 0
     while offset < wanted {

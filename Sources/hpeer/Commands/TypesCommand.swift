@@ -26,7 +26,7 @@ struct Types: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try common.homeDirectory.openStore()
+    let store = try common.homeDirectory.openStoreForReading()
     var entries: [Entry] = []
     for count in try await store.typeCounts() {
       let extent = try await store.extent(of: count.type)

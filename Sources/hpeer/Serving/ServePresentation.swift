@@ -19,18 +19,24 @@ struct ServePresentation: Sendable {
     let name = PlainText.escaped(name)
     let shared = "Sharing \(samples) of \(types) as \(name)"
     let places = addresses.map { $0.contains(":") ? "[\($0)]:\(port)" : "\($0):\(port)" }
+    let isEmpty = counts.allSatisfy { $0.samples == 0 }
     guard interactive else {
       log("\(shared) on port \(port)")
+      if isEmpty { log(Self.empty) }
       log("Certificate \(fingerprint.hex)")
       log("No terminal, so no code is shown here: run `hpeer pair --wait` on this machine to pair another.")
       return
     }
     Console.say("\(Console.style.bold(shared)) at \(places.prefix(3).joined(separator: ", "))")
+    if isEmpty { Console.say(Console.style.yellow(Self.empty)) }
     Console.say("SHA-256 \(fingerprint.grouped)")
     if let scope { Console.say("A machine that pairs may read \(PeersList.text(scope)).") }
     Console.say(
       "On the other machine: \(Console.style.bold("hpeer pull \(name)"))     n + Enter: new code     Ctrl-C: stop")
   }
+
+  private static let empty =
+    "This store is empty: `hpeer import export.zip` or `hpeer pull` on this machine fills it, also while it is served."
 
   func code(_ code: PairingCode, payload: PairingPayload, expiresAt: Date) {
     guard interactive else { return }

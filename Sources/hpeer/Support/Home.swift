@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HealthStore
 import PeerTrust
+import Terminal
 
 /// Where everything of one user's hpeer lives.
 struct Home {
@@ -26,11 +27,31 @@ struct Home {
 
   /// The store that exists here. Throws ``StoreError/missing(path:)`` before the first import or pull.
   func openStore() throws(StoreError) -> HealthStore {
-    try HealthStore(directory: directory, create: false)
+    try HealthStore(directory: directory, create: false, whileLocked: Self.sayLocked)
+  }
+
+  /// The store that exists here, for a command that only looks at it: also one that cannot be written.
+  func openStoreForReading() throws(StoreError) -> HealthStore {
+    try HealthStore.isWritable(in: directory) ? openStore() : HealthStore(readOnlyIn: directory)
   }
 
   func createStore() throws(StoreError) -> HealthStore {
-    try HealthStore(directory: directory)
+    try HealthStore(directory: directory, whileLocked: Self.sayLocked)
+  }
+
+  @Sendable private static func sayLocked(_ holder: String?) {
+    let holder = PlainText.escaped(holder ?? "another process")
+    Console.say("Waiting for \(holder), which is writing to this store, for up to \(Int(HealthStore.busyTimeout)) s.")
+  }
+
+  /// Who is paired with this machine, also where nothing can be written.
+  func paired() async throws -> (clients: [ClientRecord], servers: [ServerRecord]) {
+    guard PeerRegistry.isWritable(in: url) else {
+      let found = try await PeerRegistry.inspect(in: url)
+      return (found?.clients ?? [], found?.servers ?? [])
+    }
+    let registry = try await openRegistry()
+    return (try await registry.clients(), try await registry.servers())
   }
 
   func openRegistry() async throws -> PeerRegistry {

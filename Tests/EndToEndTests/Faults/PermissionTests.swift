@@ -96,7 +96,7 @@ struct PermissionTests {
     try #require(mount.status == 0, "\(mount.errors)")
     let contents = try await mounted.everything()
     #expect(try await mounted.sh("mount -o remount,bind,ro '\(mounted.home)'").status == 0)
-    for command in try await commands() {
+    for command in try await commands() where command != ["types"] {
       let outcome = try await mounted.start(command).outcome()
       #expect(outcome.status == 1, "\(command): \(outcome.status) \(outcome.errors)")
       #expect(outcome.errors.split(separator: "\n").count == 1, "\(command): \(outcome.errors)")

@@ -1,0 +1,55 @@
+import Glibc
+import Synchronization
+
+/// Waits for another process that holds the write lock, as SQLite's own busy timeout does, and says so once it takes
+/// long: half a minute of silence looks like a program that hangs.
+final class LockPatience: Sendable {
+  private struct State {
+    var limit: Double
+    var hasTold = false
+  }
+
+  /// Milliseconds before each try, the last for all that follow: those of `sqlite3_busy_timeout`.
+  private static let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
+  /// Milliseconds after which it is said.
+  private static let silence = 1000
+
+  private let state: Mutex<State>
+  private let tell: @Sendable () -> Void
+
+  /// - Parameter limit: in seconds.
+  init(limit: Double, tell: @escaping @Sendable () -> Void) {
+    state = Mutex(State(limit: limit))
+    self.tell = tell
+  }
+
+  /// Called after each failed try, counted from 0; false gives up. Time is counted in pauses, not by the clock.
+  func wait(_ tries: Int) -> Bool {
+    let pause = Self.pauses[min(tries, Self.pauses.count - 1)]
+    let waited = Self.waited(before: tries)
+    let (mayWait, isLong) = state.withLock { state in
+      guard Double(waited + pause) <= state.limit * 1000 else { return (false, false) }
+      let isLong = waited >= Self.silence && !state.hasTold
+      if isLong { state.hasTold = true }
+      return (true, isLong)
+    }
+    guard mayWait else { return false }
+    if isLong { tell() }
+    usleep(UInt32(pause) * 1000)
+    return true
+  }
+
+  /// Waits no longer than this many seconds while `body` runs. For the one connection that writes.
+  func limited<Value>(to limit: Double, _ body: () throws -> Value) rethrows -> Value {
+    let before = state.withLock { state in
+      defer { state.limit = limit }
+      return state.limit
+    }
+    defer { state.withLock { $0.limit = before } }
+    return try body()
+  }
+
+  private static func waited(before tries: Int) -> Int {
+    pauses.prefix(tries).reduce(0, +) + max(0, tries - pauses.count) * 100
+  }
+}
