@@ -220,7 +220,7 @@ struct ExportTests {
     }
     #expect(tables.count == 1)
     #expect(
-      tables.first?.split(separator: "\n").map { $0.split(separator: " ")[2] } == ["1.0", "800.0", "900.0", "6.0"])
+      tables.first?.split(separator: "\n").map { $0.split(separator: " ")[2] } == ["1", "800", "900", "6"])
     let later = scratch.host("later")
     #expect(try await later.run("import", files[1]).status == 0)
     #expect(try await later.run("import", files[0], "--as-of", "2024-06-30").lastLine.hasPrefix("2 samples added"))

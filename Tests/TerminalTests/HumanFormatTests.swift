@@ -57,4 +57,12 @@ import Testing
   func countdowns(_ value: Duration, _ text: String) {
     #expect(HumanFormat.countdown(value) == text)
   }
+
+  @Test(arguments: [
+    (72.0, "72"), (5.23, "5.23"), (0.283 * 100, "28.3"), (0.98 * 100, "98"), (-1.5, "-1.5"), (0, "0"), (-0.0, "0"),
+    (1e300, "1e+300"), (1e-300, "1e-300"), (.infinity, "inf"), (.nan, "nan"), (123_456_789.125, "123456789.125"),
+  ])
+  func numbers(_ value: Double, _ text: String) {
+    #expect(HumanFormat.number(value) == text)
+  }
 }

@@ -15,7 +15,7 @@ import Testing
     #expect(code.columns(style: .halfBlocks) == 41)
     #expect(code.rows(style: .halfBlocks) == 21)
     #expect(code.fits(.fallback, style: .halfBlocks))
-    #expect(!code.fits(.fallback, style: .ascii))
+    #expect(!code.fits(.fallback, style: .painted))
   }
 
   @Test func versionFourHoldsExactlyNinetyAlphanumericCharacters() throws {
@@ -46,13 +46,16 @@ import Testing
     #expect(!code.isDark(row: 0, column: 21))
   }
 
-  @Test func asciiIsTwoCharactersAModule() throws {
+  @Test func withoutUTF8EachModuleIsTwoPaintedSpaces() throws {
     let code = try QRCode("A")
-    let lines = code.rendered(style: .ascii)
-    #expect(lines.count == code.rows(style: .ascii))
-    #expect(lines.allSatisfy { $0.utf8.count == code.columns(style: .ascii) })
-    #expect(lines[4].hasPrefix("        ##############  "))
-    #expect(lines.joined().allSatisfy { $0 == "#" || $0 == " " })
+    let lines = code.rendered(style: .painted)
+    #expect(lines.count == code.rows(style: .painted))
+    for line in lines {
+      #expect(line.utf8.allSatisfy { $0 == 0x1b || (0x20..<0x7f).contains($0) })
+      #expect(line.hasPrefix("\u{1b}[48;5;231m        ") && line.hasSuffix("        \u{1b}[0m"))
+      #expect(line.replacing(#/\u{1b}\[[0-9;]*m/#, with: "").count == code.columns(style: .painted))
+    }
+    #expect(lines[4].contains("\u{1b}[48;5;16m" + String(repeating: " ", count: 14) + "\u{1b}[48;5;231m  "))
   }
 
   @Test func textThatCannotBeEncodedIsRefused() {
@@ -70,11 +73,14 @@ import Testing
     let halfBlocks = code.rendered(style: .halfBlocks).flatMap { line in
       [glyphs(of: line).map { "▀█".contains($0) }, glyphs(of: line).map { "▄█".contains($0) }]
     }
-    let ascii = code.rendered(style: .ascii).map { line in
-      Array(line).enumerated().filter { $0.offset % 2 == 0 }.map { $0.element == "#" }
+    let painted = code.rendered(style: .painted).map { line in
+      line.split(separator: "\u{1b}[48;5;").flatMap { run in
+        let spaces = run.drop { $0 != "m" }.dropFirst().prefix { $0 == " " }
+        return Array(repeating: run.hasPrefix("16m"), count: spaces.count / 2)
+      }
     }
     #expect(try await scan(halfBlocks) == text)
-    #expect(try await scan(ascii) == text)
+    #expect(try await scan(painted) == text)
   }
 
   private func glyphs(of line: String) -> String {

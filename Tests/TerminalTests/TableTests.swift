@@ -39,6 +39,25 @@ import Testing
     #expect(table.rendered(width: 5)[1] == "HKQuant…  12,345")
   }
 
+  @Test func inAWindowThatIsFarTooNarrowARowIsABlock() {
+    var table = Table(columns: [
+      .init("NAME"), .init("ID", isWhole: true), .init("SAMPLES", .trailing), .init("LAST SEEN", isWhole: true),
+    ])
+    table.append([
+      .init("a machine with a long name"), .init("883cd7eb"), .init("1,204,331"), .init("2026-11-22T11:15:28+01:00"),
+    ])
+    table.append([.init("attic"), .init("0f0f0f0f"), .init(""), .init("never")])
+    // A name may be cut, the rest not.
+    #expect(table.rendered(width: 56)[1] == "a machi…  883cd7eb  1,204,331  2026-11-22T11:15:28+01:00")
+    #expect(
+      table.rendered(width: 40) == [
+        "NAME       a machine with a long name", "ID         883cd7eb", "SAMPLES    1,204,331",
+        "LAST SEEN  2026-11-22T11:15:28+01:00", "", "NAME       attic", "ID         0f0f0f0f", "LAST SEEN  never",
+      ])
+    #expect(table.rendered(width: 40).allSatisfy { $0.count <= 40 })
+    #expect(table.rendered(width: 20)[0] == "NAME       a machin…")
+  }
+
   @Test func aPipeSeesTextsInFull() {
     var table = Table(columns: [.init("NAME")])
     table.append([.init(String(repeating: "x", count: 150))])

@@ -58,8 +58,8 @@ import Testing
     #expect(QRCode.RenderingStyle(for: .error, of: capabilities(locale)) == .halfBlocks)
     #expect(
       QRCode.RenderingStyle(for: .error, of: capabilities(locale.merging(["NO_COLOR": "1"]) { $1 })) == .halfBlocks)
-    #expect(QRCode.RenderingStyle(for: .error, of: capabilities(locale.merging(["TERM": "dumb"]) { $1 })) == .ascii)
-    #expect(QRCode.RenderingStyle(for: .error, of: capabilities()) == .ascii)
+    #expect(QRCode.RenderingStyle(for: .error, of: capabilities(locale.merging(["TERM": "dumb"]) { $1 })) == nil)
+    #expect(QRCode.RenderingStyle(for: .error, of: capabilities()) == .painted)
   }
 }
 

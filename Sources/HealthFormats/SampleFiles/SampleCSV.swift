@@ -2,8 +2,10 @@
 /// field, an empty one is `""`.
 enum SampleCSV {
   enum Column: String, CaseIterable {
-    case uuid, type, start, end, created, value, unit, category, sourceName, sourceBundle, sourceVersion, device,
-      metadata, payloadKind, payload
+    case uuid, type, start, end, created, value, unit, category
+    /// What the integer is called, for people: a reader does without.
+    case categoryName
+    case sourceName, sourceBundle, sourceVersion, device, metadata, payloadKind, payload
   }
 
   /// The columns without which a table is none of ours.

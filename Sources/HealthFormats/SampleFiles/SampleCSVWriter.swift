@@ -15,10 +15,12 @@ public struct SampleCSVWriter: SampleFileWriter {
 
   public func append(_ sample: Sample, to bytes: inout [UInt8]) throws {
     let payload = try CodedPayload(sample.payload)
-    var (number, category): (Double?, Int64?) = (nil, nil)
+    var (number, category, categoryName): (Double?, Int64?, String?) = (nil, nil, nil)
     switch sample.payload {
     case .quantity(let quantity): number = quantity.value
-    case .category(let value): category = value.value
+    case .category(let value):
+      category = value.value
+      categoryName = value.name ?? value.value.flatMap { CategoryValueNames.healthKit.name(of: $0, type: sample.type) }
     default: break
     }
     for (index, column) in SampleCSV.Column.allCases.enumerated() {
@@ -33,6 +35,7 @@ public struct SampleCSVWriter: SampleFileWriter {
         case .value: number.map { SampleCSV.text(of: $0) }
         case .unit: payload.unit
         case .category: category.map { String($0) }
+        case .categoryName: categoryName
         case .sourceName: sample.source.name
         case .sourceBundle: sample.source.bundleIdentifier
         case .sourceVersion: sample.source.version

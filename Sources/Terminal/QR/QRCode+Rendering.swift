@@ -3,12 +3,14 @@ extension QRCode {
   public enum RenderingStyle: Sendable, CaseIterable {
     /// Two modules a character (`▀▄█`), black on white whatever the terminal's own colours are.
     case halfBlocks
-    /// Two characters a module (`##` is dark), for terminals without UTF-8 or without escape sequences.
-    case ascii
+    /// Two spaces a module, painted black or white, for terminals without UTF-8.
+    case painted
 
     /// The style for `stream`, whose colours are wanted even under `NO_COLOR`: they are the code, not decoration.
-    public init(for stream: StandardStream, of capabilities: TerminalCapabilities) {
-      self = capabilities.usesUTF8 && capabilities.allowsEscapeSequences(on: stream) ? .halfBlocks : .ascii
+    /// `nil` where nothing can be painted: characters on a ground of unknown colour make a code that no scanner reads.
+    public init?(for stream: StandardStream, of capabilities: TerminalCapabilities) {
+      guard capabilities.allowsEscapeSequences(on: stream) else { return nil }
+      self = capabilities.usesUTF8 ? .halfBlocks : .painted
     }
   }
 
@@ -17,6 +19,8 @@ extension QRCode {
   // Of the 256-colour palette, because its entries 16 (black) and 231 (white) are fixed, while themes repaint the
   // first sixteen, and because more terminals (tmux, screen, the Linux console) know it than know 24-bit colour.
   private static let blackOnWhite = "\u{1b}[38;5;16;48;5;231m"
+  private static let onWhite = "\u{1b}[48;5;231m"
+  private static let onBlack = "\u{1b}[48;5;16m"
   private static let reset = "\u{1b}[0m"
 
   private var side: Int { moduleCount + 2 * QRCode.quietZone }
@@ -25,7 +29,7 @@ extension QRCode {
   public func columns(style: RenderingStyle) -> Int {
     switch style {
     case .halfBlocks: side
-    case .ascii: side * 2
+    case .painted: side * 2
     }
   }
 
@@ -33,7 +37,7 @@ extension QRCode {
   public func rows(style: RenderingStyle) -> Int {
     switch style {
     case .halfBlocks: (side + 1) / 2
-    case .ascii: side
+    case .painted: side
     }
   }
 
@@ -57,9 +61,17 @@ extension QRCode {
         }
         return QRCode.blackOnWhite + blocks.joined() + QRCode.reset
       }
-    case .ascii:
+    case .painted:
       return modules.map { row in
-        modules.map { isDark(row: row, column: $0) ? "##" : "  " }.joined()
+        var (line, isBlack) = (QRCode.onWhite, false)
+        for column in modules {
+          if isDark(row: row, column: column) != isBlack {
+            isBlack.toggle()
+            line += isBlack ? QRCode.onBlack : QRCode.onWhite
+          }
+          line += "  "
+        }
+        return line + QRCode.reset
       }
     }
   }

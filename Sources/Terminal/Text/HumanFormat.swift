@@ -1,3 +1,5 @@
+import Glibc
+
 /// Numbers as people read them, the same on every machine: nothing here depends on `LANG`.
 public enum HumanFormat {
   /// `1,204,331`
@@ -60,6 +62,14 @@ public enum HumanFormat {
     let seconds = twoDigits(total % 60)
     guard total >= 3600 else { return "\(total / 60):\(seconds)" }
     return "\(total / 3600):\(twoDigits(total / 60 % 60)):\(seconds)"
+  }
+
+  /// `72`, `5.23`: a value to twelve significant digits, which hides what binary fractions add (`28.299999999999997`).
+  public static func number(_ value: Double) -> String {
+    if value.rounded() == value, abs(value) < 1e15 { return String(Int(value)) }
+    let scale = pow(10, 11 - log10(abs(value)).rounded(.down))
+    let rounded = (value * scale).rounded() / scale
+    return rounded.isFinite && scale.isFinite && scale > 0 ? "\(rounded)" : "\(value)"
   }
 
   // MARK: Digits

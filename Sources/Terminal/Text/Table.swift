@@ -13,10 +13,13 @@ public struct Table: Sendable {
   public struct Column: Sendable {
     public let title: String
     public let alignment: Alignment
+    /// Half of what it holds says nothing: a date, an address. Numbers, which are trailing, are such.
+    let isWhole: Bool
 
-    public init(_ title: String, _ alignment: Alignment = .leading) {
+    public init(_ title: String, _ alignment: Alignment = .leading, isWhole: Bool = false) {
       self.title = title
       self.alignment = alignment
+      self.isWhole = isWhole || alignment == .trailing
     }
   }
 
@@ -53,10 +56,14 @@ public struct Table: Sendable {
 
   /// The header in bold and the rows, one line each, without spaces at the end.
   ///
+  /// Where that is far too wide for a window, a block of lines for each row, a title and a cell on each.
+  ///
   /// - Parameter width: the terminal's columns; leading-aligned text is cut with `…` to fit. `nil` (a pipe) cuts nothing.
   public func rendered(width: Int? = nil, style: Style = .plain) -> [String] {
     let header = columns.map { Cell($0.title, .bold) }
     let widths = fittedWidths(of: [header] + rows, in: width)
+    let gaps = Table.gap.count * max(0, columns.count - 1)
+    if let width, columns.count > 2, widths.reduce(gaps, +) > width { return blocks(width: width, style: style) }
     return ([header] + rows).map { line(of: $0, widths: widths, style: style) }
   }
 
@@ -65,16 +72,30 @@ public struct Table: Sendable {
     guard let width else { return widths }
     let gaps = Table.gap.count * max(0, columns.count - 1)
     var excess = widths.reduce(gaps, +) - width
-    // Numbers cut short would lie, so only text columns shrink, the widest first.
+    // Numbers cut short would lie, so only columns of text shrink, the widest first.
     while excess > 0,
       let widest = columns.indices
-        .filter({ columns[$0].alignment == .leading && widths[$0] > Table.narrowest })
+        .filter({ !columns[$0].isWhole && widths[$0] > Table.narrowest })
         .max(by: { widths[$0] < widths[$1] })
     {
       widths[widest] -= 1
       excess -= 1
     }
     return widths
+  }
+
+  /// Empty cells are left out.
+  private func blocks(width: Int, style: Style) -> [String] {
+    let titles = columns.map { DisplayWidth.of($0.title) }.max() ?? 0
+    let blocks = rows.map { cells in
+      columns.indices.filter { !cells[$0].text.isEmpty }.map { index in
+        let title = columns[index].title
+        let padding = String(repeating: " ", count: titles - DisplayWidth.of(title)) + Table.gap
+        let text = DisplayWidth.truncated(cells[index].text, to: max(1, width - titles - Table.gap.count))
+        return style.bold(title) + padding + (cells[index].attribute.map { style.applying($0, to: text) } ?? text)
+      }
+    }
+    return Array(blocks.joined(separator: [""]))
   }
 
   private func line(of cells: [Cell], widths: [Int], style: Style) -> String {

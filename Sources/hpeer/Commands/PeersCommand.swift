@@ -73,20 +73,24 @@ struct PeersList: AsyncParsableCommand {
     }
     if !clients.isEmpty {
       var table = Table(columns: [
-        .init("MAY READ HERE"), .init("ID"), .init("STATE"), .init("WHAT"), .init("LAST SEEN"), .init("EXPIRES"),
+        .init("MAY READ HERE"), .init("ID", isWhole: true), .init("STATE"), .init("WHAT"),
+        .init("LAST SEEN", isWhole: true), .init("EXPIRES", isWhole: true),
       ])
       for client in clients {
         table.append([
           .init(client.name), .init(client.id.short), .init(Self.state(of: client)),
           .init(Self.text(client.scope, in: zone.timeZone)), .init(client.lastSeen.map(time) ?? "never"),
-          .init(time(client.expires)),
+          .init(zone.date(Timestamp(client.expires))),
         ])
       }
       try Console.print(table)
     }
     if !servers.isEmpty {
       if !clients.isEmpty { try Console.print("") }
-      var table = Table(columns: [.init("PULLED FROM"), .init("ID"), .init("ADDRESS"), .init("LAST PULL")])
+      var table = Table(columns: [
+        .init("PULLED FROM"), .init("ID", isWhole: true), .init("ADDRESS", isWhole: true),
+        .init("LAST PULL", isWhole: true),
+      ])
       for server in servers {
         table.append([
           .init(server.name), .init(server.id.short), .init(Self.address(of: server) ?? "-"),

@@ -41,56 +41,25 @@ struct Show: AsyncParsableCommand {
     while offset < wanted {
       let page = try await store.samples(
         of: type, in: period.range, offset: offset, limit: min(Self.pageSize, wanted - offset))
-      for sample in page { try print(sample) }
+      for sample in page { try await print(sample, from: store) }
       offset += page.count
       if page.count < Self.pageSize { break }
     }
     if offset == 0 { Console.say("No sample of \(type.shortName) in this range.") }
   }
 
-  private func print(_ sample: Sample) throws {
+  private func print(_ sample: Sample, from store: HealthStore) async throws {
     if json { return try Console.print(json: sample) }
-    let source = PlainText.escaped(sample.source.name)
-    try Console.print(
-      "\(period.zone.text(sample.start))  \(period.zone.text(sample.end))  \(Self.text(of: sample))  \(source)")
-  }
-
-  private static func text(of sample: Sample) -> String {
-    switch sample.payload {
-    case .quantity(let quantity): "\(quantity.value) \(PlainText.escaped(quantity.unit))"
-    case .category(let category):
-      PlainText.escaped(CategoryValueNames.healthKit.exported(category, type: sample.type) ?? "-", limit: 100)
-    case .workout(let workout):
-      PlainText.escaped(workout.activityType.exported, limit: 100)
-        + (workout.duration.map { " \(HumanFormat.duration(.seconds($0)))" } ?? "")
-    case .correlation(let correlation): HumanFormat.count(correlation.members.count, "member")
-    case .characteristic(let value): PlainText.escaped(value.value, limit: 100)
-    case .activitySummary(let summary):
-      summary.attributes.sorted { $0.key < $1.key }
-        .map { "\(PlainText.escaped($0.key))=\(PlainText.escaped($0.value))" }.joined(separator: " ")
-    case .workoutRoute(let route): HumanFormat.count(route.points.count, "point")
-    case .electrocardiogram(let electrocardiogram):
-      PlainText.escaped(electrocardiogram.classification ?? "-", limit: 100)
-        + (electrocardiogram.averageHeartRate.map { " \($0) count/min" } ?? "")
-        + " \(HumanFormat.count(electrocardiogram.voltages.count, "voltage"))"
-    case .audiogram(let audiogram): HumanFormat.count(audiogram.points.count, "frequency", "frequencies")
-    case .visionPrescription(let prescription): Self.text(of: prescription)
-    case .clinicalRecord(let record):
-      PlainText.escaped(record.path ?? record.identifier, limit: 100)
-    case .unknown(let kind, _): PlainText.escaped(kind)
-    }
-  }
-
-  private static func text(of prescription: VisionPrescription) -> String {
-    let eyes = [("right", prescription.right), ("left", prescription.left)].compactMap { side, eye in
-      eye.map { eye in
-        "\(side) "
-          + eye.sorted { $0.key < $1.key }
-          .map { "\(PlainText.escaped($0.key))=\($0.value.value) \(PlainText.escaped($0.value.unit))" }
-          .joined(separator: " ")
+    var members: [Sample] = []
+    if case .correlation(let correlation) = sample.payload {
+      for reference in correlation.members {
+        if let member = try await store.sample(reference) { members.append(member) }
       }
     }
-    return (eyes + [prescription.brand.map { PlainText.escaped($0, limit: 100) }].compactMap(\.self))
-      .joined(separator: ", ")
+    // What is true of the person has no time.
+    var times = [sample.start, sample.end].map(period.zone.text)
+    if case .characteristic = sample.payload { times = ["-", "-"] }
+    let words = times + [SampleText.of(sample, members: members), PlainText.escaped(sample.source.name)]
+    try Console.print(words.joined(separator: "  "))
   }
 }

@@ -29,7 +29,7 @@ struct Types: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     var entries: [Entry] = []
     for count in try await store.typeCounts() {
-      let extent = try await store.extent(of: count.type)
+      let extent = try await extent(of: count.type, in: store)
       entries.append(
         Entry(
           type: count.type.shortName, identifier: count.type.rawValue, samples: count.samples,
@@ -41,7 +41,10 @@ struct Types: AsyncParsableCommand {
       Console.say("The store is empty.")
       return
     }
-    var table = Table(columns: [.init("TYPE"), .init("SAMPLES", .trailing), .init("FIRST"), .init("LAST")])
+    var table = Table(columns: [
+      .init("TYPE"), .init("SAMPLES", .trailing), .init("FIRST", isWhole: true),
+      .init("LAST", isWhole: true),
+    ])
     for entry in entries {
       table.append([
         .init(entry.type), .init(HumanFormat.count(entry.samples)), .init(day(entry.first)),
@@ -51,6 +54,14 @@ struct Types: AsyncParsableCommand {
     try Console.print(table)
     let total = entries.reduce(0) { $0 + $1.samples }
     Console.say("\(HumanFormat.count(total, "sample")) of \(HumanFormat.count(entries.count, "type")).")
+  }
+
+  /// Of what has a time: what is true of the person has none, and lies at 1970 in the store.
+  private func extent(of type: SampleType, in store: HealthStore) async throws -> ClosedRange<Timestamp>? {
+    let extent = try await store.extent(of: type)
+    guard extent?.upperBound == Timestamp(seconds: 0) else { return extent }
+    if case .characteristic? = try await store.samples(of: type, limit: 1).first?.payload { return nil }
+    return extent
   }
 
   private func day(_ instant: Timestamp?) -> String { instant.map(zone.date) ?? "-" }

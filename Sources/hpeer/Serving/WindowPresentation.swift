@@ -11,9 +11,10 @@ enum WindowPresentation {
     let left = max(0, expiresAt.timeIntervalSinceNow)
     let code = "\(digits.prefix(3)) \(digits.dropFirst(3))"
     var lines: [String] = []
-    let qrStyle = QRCode.RenderingStyle(for: .error, of: capabilities)
-    if showQR, capabilities.isTerminal(.error), let qr = try? QRCode(uri), qr.fits(capabilities.size, style: qrStyle) {
-      lines = qr.rendered(style: qrStyle)
+    if showQR, let style = QRCode.RenderingStyle(for: .error, of: capabilities), let qr = try? QRCode(uri),
+      qr.fits(capabilities.size, style: style)
+    {
+      lines = qr.rendered(style: style)
     } else {
       lines.append(uri)
     }

@@ -1,0 +1,82 @@
+import HealthModel
+import Terminal
+
+/// What a sample says, on one line for a person.
+enum SampleText {
+  /// - Parameter members: those of a correlation's that the store has.
+  static func of(_ sample: Sample, members: [Sample]) -> String {
+    switch sample.payload {
+    case .quantity(let quantity): text(quantity)
+    case .category(let category):
+      PlainText.escaped(CategoryValueNames.healthKit.exported(category, type: sample.type) ?? "-", limit: 100)
+    case .workout(let workout): text(workout)
+    case .correlation(let correlation): text(correlation, members)
+    case .characteristic(let value): PlainText.escaped(value.value, limit: 100)
+    case .activitySummary(let summary):
+      summary.attributes.sorted { $0.key < $1.key }
+        .map { "\(PlainText.escaped($0.key))=\(PlainText.escaped($0.value))" }.joined(separator: " ")
+    case .workoutRoute(let route): HumanFormat.count(route.points.count, "point")
+    case .electrocardiogram(let electrocardiogram):
+      PlainText.escaped(electrocardiogram.classification ?? "-", limit: 100)
+        + (electrocardiogram.averageHeartRate.map { " \(HumanFormat.number($0)) count/min" } ?? "")
+        + " \(HumanFormat.count(electrocardiogram.voltages.count, "voltage"))"
+    case .audiogram(let audiogram): HumanFormat.count(audiogram.points.count, "frequency", "frequencies")
+    case .visionPrescription(let prescription): text(prescription)
+    case .clinicalRecord(let record): PlainText.escaped(record.path ?? record.identifier, limit: 100)
+    case .unknown(let kind, _): PlainText.escaped(kind)
+    }
+  }
+
+  /// HealthKit's percentages are fractions.
+  private static func text(_ quantity: Quantity) -> String {
+    quantity.unit == "%"
+      ? "\(HumanFormat.number(quantity.value * 100)) %"
+      : "\(HumanFormat.number(quantity.value)) \(PlainText.escaped(quantity.unit))"
+  }
+
+  private static func text(_ workout: Workout) -> String {
+    let distance =
+      workout.totals["totalDistance"]
+      ?? workout.statistics.lazy.compactMap { statistics in
+        guard statistics.type.rawValue.contains("Distance"), let sum = statistics.sum else { return nil }
+        return statistics.unit.map { Quantity(sum, $0) }
+      }.first
+    return [
+      PlainText.escaped(workout.activityType.exported, limit: 100),
+      workout.duration.map { HumanFormat.duration(.seconds($0)) },
+      distance.map(text),
+    ].compactMap(\.self).joined(separator: " ")
+  }
+
+  private static func text(_ correlation: Correlation, _ members: [Sample]) -> String {
+    let quantities = members.compactMap { member -> (name: String, quantity: Quantity)? in
+      guard case .quantity(let quantity) = member.payload else { return nil }
+      return (member.type.shortName, quantity)
+    }
+    guard !quantities.isEmpty, quantities.count == correlation.members.count else {
+      return HumanFormat.count(correlation.members.count, "member")
+    }
+    let values = Dictionary(quantities.map { ($0.name, $0.quantity) }, uniquingKeysWith: { first, _ in first })
+    if quantities.count == 2, let systolic = values["bloodPressureSystolic"],
+      let diastolic = values["bloodPressureDiastolic"], systolic.unit == diastolic.unit
+    {
+      return "\(HumanFormat.number(systolic.value))/\(text(diastolic))"
+    }
+    let shown = 3
+    let texts = quantities.prefix(shown).map { "\(PlainText.escaped($0.name)) \(text($0.quantity))" }
+    let rest = quantities.count > shown ? " and \(quantities.count - shown) more" : ""
+    return texts.joined(separator: ", ") + rest
+  }
+
+  private static func text(_ prescription: VisionPrescription) -> String {
+    let eyes = [("right", prescription.right), ("left", prescription.left)].compactMap { side, eye in
+      eye.map { eye in
+        "\(side) "
+          + eye.sorted { $0.key < $1.key }.map { "\(PlainText.escaped($0.key))=\(text($0.value))" }
+          .joined(separator: " ")
+      }
+    }
+    return (eyes + [prescription.brand.map { PlainText.escaped($0, limit: 100) }].compactMap(\.self))
+      .joined(separator: ", ")
+  }
+}
