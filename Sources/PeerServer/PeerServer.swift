@@ -101,7 +101,8 @@ public struct PeerServer: Service {
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
     let waiting = ChangeWaiting(store: store, authentication: authentication, limits: configuration.limits)
     ChangeRoutes(
-      store: store, audit: audit, waiting: waiting, pageSize: configuration.changesPerToken, gate: gate
+      store: store, audit: audit, waiting: waiting, name: configuration.name, pageSize: configuration.changesPerToken,
+      gate: gate
     ).add(to: paired)
     DigestRoutes(store: store, audit: audit).add(to: paired)
     PairedRoutes(registry: registry, audit: audit).add(to: paired)

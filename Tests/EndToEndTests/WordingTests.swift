@@ -125,4 +125,26 @@ struct WordingTests {
     let outcome = try await studio.run("import", path)
     #expect(outcome.lastLine.hasPrefix("1 sample added, 0 already here"), "\(outcome.output)\(outcome.errors)")
   }
+
+  @Test("a machine that is called otherwise by now is listed so")
+  func renamed() async throws {
+    let (server, port) = try await studio.serve(Self.serving + ["studio"])
+    let (code, _) = try await studio.openWindow()
+    #expect(try await laptop.run("pull", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code).status == 0)
+    server.send(SIGTERM)
+    _ = try await server.outcome()
+    _ = try await studio.serve(["--port", "\(port)", "--no-advertise", "--bind", "127.0.0.1", "--name", "Dach 100%"])
+    let outcome = try await laptop.run("pull")
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.contains("studio is called Dach 100% now."), "\(outcome.errors)")
+    #expect(try await laptop.run("peers").output.contains("Dach 100% "))
+    #expect(try await laptop.run("audit").output.contains("peer.renamed"))
+    #expect(try await !laptop.run("pull").errors.contains("is called"))
+  }
+
+  @Test("serving nothing is said, with what to do")
+  func empty() async throws {
+    let (server, _) = try await studio.serve(Self.serving + ["studio"])
+    try await server.errors(matching: #/This store is empty: `hpeer import/#)
+  }
 }

@@ -15,6 +15,7 @@ public struct AuditEvent: Hashable, Sendable {
     case tokenRefused = "token.refused"
     case tokenRevoked = "token.revoked"
     case scopeChanged = "scope.changed"
+    case peerRenamed = "peer.renamed"
     case identityRotated = "identity.rotated"
     case typesListed = "types.listed"
     case readStarted = "read.started"

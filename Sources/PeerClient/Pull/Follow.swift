@@ -22,6 +22,7 @@ public struct Follow: Sendable {
   private let finder: PeerFinder
   private let identity: PeerIdentity?
   private let types: [SampleType]
+  private let ownName: String?
   private let silenceLimit: Int
   private let backOff: BackOff
 
@@ -30,20 +31,21 @@ public struct Follow: Sendable {
 
   /// - Parameters:
   ///   - finder: finds the peer, again and again.
-  ///   - identity, types, silenceLimit: see ``Pull``.
+  ///   - identity, types, ownName, silenceLimit: see ``Pull``.
   public init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
-    types: [SampleType] = [], silenceLimit: Int = PeerConnection.silenceLimit
+    types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit
   ) {
     self.init(
-      into: store, from: server, finder: finder, identity: identity, types: types, silenceLimit: silenceLimit,
-      backOff: BackOff())
+      into: store, from: server, finder: finder, identity: identity, types: types, ownName: ownName,
+      silenceLimit: silenceLimit, backOff: BackOff())
   }
 
   init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
-    types: [SampleType] = [], silenceLimit: Int = PeerConnection.silenceLimit, backOff: BackOff
+    types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit, backOff: BackOff
   ) {
+    self.ownName = ownName
     self.store = store
     self.server = server
     self.finder = finder
@@ -73,8 +75,8 @@ public struct Follow: Sendable {
       do {
         _ = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await Pull(
-            into: store, from: server, at: endpoint, identity: identity, types: types, silenceLimit: silenceLimit,
-            handshakeLimit: handshakeLimit
+            into: store, from: server, at: endpoint, identity: identity, types: types, ownName: ownName,
+            silenceLimit: silenceLimit, handshakeLimit: handshakeLimit
           ).watch(full: full, wait: wait) { done, expected in
             latest = done
             // What is reported here is for a progress bar.

@@ -14,18 +14,22 @@ public struct Pull: Sendable {
   private let endpoint: PeerEndpoint
   private let identity: PeerIdentity?
   private let types: [SampleType]
+  private let ownName: String?
   private let silenceLimit: Int
   private let handshakeLimit: Duration?
 
   /// - Parameters:
   ///   - identity: whose certificate is shown; the one that was paired with, or `nil` where that showed none.
   ///   - types: only these; empty for all that the peer lets us see.
+  ///   - ownName: what the peer's list shall call this machine by now; `nil` leaves that.
   ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
   ///   - handshakeLimit: see ``PeerConnection/withConnection(to:trust:identity:silenceLimit:handshakeLimit:_:)``.
   public init(
     into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
-    types: [SampleType] = [], silenceLimit: Int = PeerConnection.silenceLimit, handshakeLimit: Duration? = nil
+    types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
+    handshakeLimit: Duration? = nil
   ) {
+    self.ownName = ownName
     self.silenceLimit = silenceLimit
     self.handshakeLimit = handshakeLimit
     self.store = store
@@ -92,11 +96,12 @@ public struct Pull: Sendable {
     var since = waiting?.token
     if since == nil { since = try await store.position(of: consumer) }
     done.requests += 1
-    let head = try await connection.send(
-      .GET, path(since: since, wait: waiting?.seconds),
-      headers: [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)])
+    var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
+    if let ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
+    let head = try await connection.send(.GET, path(since: since, wait: waiting?.seconds), headers: headers)
     guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
 
+    done.peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded) ?? done.peerName
     let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { Int($0) }.map { done.changes + $0 }
     var feed = try IncomingFeed(connection, head)
     var more: Bool?

@@ -8,6 +8,8 @@ public struct PullProgress: Hashable, Sendable {
   /// Bytes of answers, inside TLS and HTTP.
   public var bytes = 0
   public var requests = 0
+  /// What the peer calls itself by now, if it says so.
+  public var peerName: String?
 
   /// Changes that have been committed.
   public var changes: Int { added + deleted + unchanged }
@@ -28,6 +30,7 @@ public struct PullProgress: Hashable, Sendable {
     difference.unchanged = later.unchanged - earlier.unchanged
     difference.bytes = later.bytes - earlier.bytes
     difference.requests = later.requests - earlier.requests
+    difference.peerName = later.peerName
     return difference
   }
 
@@ -37,5 +40,6 @@ public struct PullProgress: Hashable, Sendable {
     sum.unchanged += more.unchanged
     sum.bytes += more.bytes
     sum.requests += more.requests
+    sum.peerName = more.peerName ?? sum.peerName
   }
 }

@@ -69,12 +69,18 @@ struct BearerAuthentication: RouterMiddleware {
     let certificate = try await context.clientFingerprint()
     switch try await registry.client(tokenHash: token.hash, certificate: certificate) {
     case .failure(let refusal): return .failure(.token(refusal))
-    case .success(let client):
+    case .success(var client):
       try ServingConnection.current?.showToken()
-      try await registry.touch(client)
+      let name = Self.nameField.flatMap { request.headers[$0] }.flatMap(PeerName.decoded)
+      if try await registry.touch(client, name: name), let name {
+        await audit.record(.peerRenamed, ["peer": name, "id": client.id.hex, "before": client.name])
+        client.name = name
+      }
       return .success(AuthorizedClient(client))
     }
   }
+
+  private static let nameField = HTTPField.Name(PeerName.header)
 }
 
 extension AuthorizedClient {

@@ -18,13 +18,16 @@ struct ChangeRoutes {
   let store: HealthStore
   let audit: AuditTrail
   let waiting: ChangeWaiting
+  /// What this machine is called.
+  private let name: String
   /// Changes per read transaction and per token.
   private let pageSize: Int
   /// Where pages are read and encoded.
   private let gate: WorkGate
   private let seal: ChangeTokenSeal
 
-  init(store: HealthStore, audit: AuditTrail, waiting: ChangeWaiting, pageSize: Int, gate: WorkGate) {
+  init(store: HealthStore, audit: AuditTrail, waiting: ChangeWaiting, name: String, pageSize: Int, gate: WorkGate) {
+    self.name = name
     self.store = store
     self.audit = audit
     self.waiting = waiting
@@ -92,6 +95,7 @@ struct ChangeRoutes {
       let expected = try await store.expectedChanges(since: query.since, filter: query.filter)
       headers[name] = String(min(expected, query.limit))
     }
+    if let field = HTTPField.Name(PeerName.header) { headers[field] = PeerName.encoded(name) }
     return Response(status: .ok, headers: headers, body: body)
   }
 

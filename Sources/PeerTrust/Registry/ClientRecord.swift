@@ -26,7 +26,7 @@ public struct ClientRecord: Hashable, Sendable, Identifiable {
 public struct ClientAuthorization: Hashable, Sendable {
   public let id: PeerID
   /// The client's own words: never a key, and to be escaped before it is shown.
-  public let name: String
+  public var name: String
   /// Other apps' clients pair by `plain`, and read dates differently.
   public let method: PairedClient.Method
   public let scope: PeerScope

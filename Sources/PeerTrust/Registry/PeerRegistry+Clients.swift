@@ -52,17 +52,22 @@ extension PeerRegistry {
 
   /// Notes that a client was here and makes its token valid for its lifetime from now. Writes at most once a minute per client,
   /// so it may be called for every request.
-  public func touch(_ client: ClientAuthorization, now: Date = Date()) async throws {
+  ///
+  /// - Parameter name: what it calls itself by now; `nil` if it does not say.
+  /// - Returns: whether it was given another name.
+  @discardableResult
+  public func touch(_ client: ClientAuthorization, name: String? = nil, now: Date = Date()) async throws -> Bool {
     let isRecent = client.lastSeen.map { $0 <= now && now < $0 + 60 } ?? false
-    if isRecent { return }
-    try await write { db in
+    if isRecent { return false }
+    return try await write { db in
       try db.execute(
         sql: """
-          UPDATE client SET lastSeen = :now, expires = :now + lifetime * 1000000
+          UPDATE client SET lastSeen = :now, expires = :now + lifetime * 1000000, name = coalesce(:name, name)
           WHERE id = :id AND revoked IS NULL AND expires > :now
             AND (lastSeen IS NULL OR lastSeen <= :now - 60000000 OR lastSeen > :now)
           """,
-        arguments: ["now": now.microseconds, "id": client.id.hex])
+        arguments: ["now": now.microseconds, "id": client.id.hex, "name": name])
+      return db.changesCount > 0 && name != nil && name != client.name
     }
   }
 

@@ -48,6 +48,15 @@ extension PeerRegistry {
     }
   }
 
+  /// Notes what a server calls itself by now.
+  /// - Throws: `notFound`.
+  public func renameServer(id: PeerID, to name: String) async throws {
+    try await write { db in
+      try db.execute(sql: "UPDATE server SET name = ? WHERE id = ?", arguments: [name, id.hex])
+      if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
+    }
+  }
+
   /// Notes where a server was found.
   /// - Throws: `notFound`.
   public func updateServer(id: PeerID, host: String?, port: UInt16?) async throws {

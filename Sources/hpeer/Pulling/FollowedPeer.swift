@@ -16,6 +16,8 @@ final class FollowedPeer: Sendable {
     var isLost = false
     var wasReached = false
     var noted: ContinuousClock.Instant?
+    /// What it was called last.
+    var name: String?
     var bar: ProgressBar?
   }
 
@@ -46,7 +48,7 @@ final class FollowedPeer: Sendable {
       AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex, "watch": "true"]))
     let follow = Follow(
       into: puller.store, from: server, finder: puller.finder, identity: puller.identity, types: puller.types,
-      silenceLimit: puller.timeout)
+      ownName: Hostname.short, silenceLimit: puller.timeout)
     do {
       try await follow.run(endpoints: endpoints, full: puller.full) { try await self.tell($0) }
     } catch {
@@ -81,7 +83,7 @@ final class FollowedPeer: Sendable {
       bar.update(items: new.changes, bytes: new.bytes)
     case .upToDate(let new, let endpoint):
       finishBar()
-      try await note(endpoint)
+      try await note(endpoint, name: new.peerName)
       let (isBack, isFirst) = add(new) { state in
         defer { (state.isLost, state.wasReached) = (false, true) }
         return (state.isLost && state.wasReached, !state.wasReached)
@@ -130,14 +132,19 @@ final class FollowedPeer: Sendable {
   }
 
   /// When contact is made, and now and then.
-  private func note(_ endpoint: PeerEndpoint) async throws {
+  private func note(_ endpoint: PeerEndpoint, name: String?) async throws {
     let isDue = state.withLock { state in
       guard state.isLost || state.noted.map({ $0.duration(to: .now) > Self.noting }) ?? true else { return false }
       state.noted = .now
       return true
     }
     guard isDue else { return }
-    try await puller.note(server, at: endpoint)
+    // Said, and written down, once: this record has the name that it began with.
+    let isNamed = state.withLock { state in
+      defer { state.name = name ?? state.name }
+      return name == state.name
+    }
+    try await puller.note(server, at: endpoint, name: isNamed ? nil : name)
   }
 
   /// In a few words: what an error advises is being done.

@@ -37,8 +37,8 @@ struct Puller {
       let (done, endpoint) = try await interruptible {
         try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await PeerClient.Pull(
-            into: store, from: server, at: endpoint, identity: identity, types: types, silenceLimit: timeout,
-            handshakeLimit: handshakeLimit
+            into: store, from: server, at: endpoint, identity: identity, types: types, ownName: Hostname.short,
+            silenceLimit: timeout, handshakeLimit: handshakeLimit
           ).run(full: full) { done, total in
             progress.set(done)
             bar.setTotal(items: total)
@@ -47,7 +47,7 @@ struct Puller {
         }
       }
       bar.finish()
-      async let noted: Void = note(server, at: endpoint)
+      async let noted: Void = note(server, at: endpoint, name: done.peerName)
       try await record(.pullFinished, server, done)
       try await noted
       return PullPresentation(server: server, done: done, duration: started.duration(to: .now))
@@ -60,8 +60,13 @@ struct Puller {
     }
   }
 
-  /// Where it was found, and that its token was used.
-  func note(_ server: ServerRecord, at endpoint: PeerEndpoint) async throws {
+  /// Where it was found, what it is called by now, and that its token was used.
+  func note(_ server: ServerRecord, at endpoint: PeerEndpoint, name: String?) async throws {
+    if let name, name != server.name {
+      try await registry.renameServer(id: server.id, to: name)
+      try await store.record(AuditEvent(.peerRenamed, ["peer": name, "id": server.id.hex, "before": server.name]))
+      Console.say("\(PlainText.escaped(server.name)) is called \(PlainText.escaped(name)) now.")
+    }
     try await registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
     try await registry.markServerUsed(id: server.id, expires: server.expiry(usedAt: Date()))
   }

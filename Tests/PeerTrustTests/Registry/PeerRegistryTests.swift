@@ -160,6 +160,17 @@ import Testing
     #expect(try await registry.clients().first?.lastSeen == now + 60)
   }
 
+  @Test func aClientIsCalledWhatItCallsItselfByNow() async throws {
+    try await registry.addClient(client(1, name: "laptop"))
+    #expect(try await !registry.touch(verdict(1).get(), name: "laptop", now: now))
+    #expect(try await registry.touch(verdict(1).get(), name: "travel laptop", now: now + 60))
+    #expect(try await registry.clients().first?.name == "travel laptop")
+    // As seldom as the rest, and not by silence.
+    #expect(try await !registry.touch(verdict(1).get(), name: "other", now: now + 61))
+    #expect(try await !registry.touch(verdict(1).get(), now: now + 120))
+    #expect(try await registry.clients().first?.name == "travel laptop")
+  }
+
   @Test func aBoundTokenNeedsItsCertificate() async throws {
     try await registry.addClient(client(1, certificate: fingerprint(7)))
     #expect(try await verdict(1) == .failure(.wrongCertificate(of: id(1))))
