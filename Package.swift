@@ -146,7 +146,8 @@ let package = Package(
 
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel", "TestSupport"]),
     .testTarget(name: "BenchDataTests", dependencies: ["BenchData", "TestSupport"]),
-    .testTarget(name: "HealthStoreTests", dependencies: ["HealthStore", "PeerProtocol", "TestSupport"]),
+    .testTarget(
+      name: "HealthStoreTests", dependencies: ["HealthStore", "HealthFormats", "PeerProtocol", "TestSupport"]),
     .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
     .testTarget(
       name: "PeerProtocolTests",

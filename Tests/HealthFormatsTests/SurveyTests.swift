@@ -114,12 +114,29 @@ import Testing
     let watch = try #require(sources["Watch"])
     #expect((128...256).contains(watch.count))
     #expect(sources["Scale"]?.count == 100)
-    let seconds = watch.map { $0.start - ExportText.start.seconds }
+    let seconds = watch.map { $0.key.start - ExportText.start.seconds }
     let steps = zip(seconds, seconds.dropFirst()).map { $1 - $0 }
     #expect(steps.allSatisfy { (10...60).contains($0) })
     #expect(try #require(seconds.last) > 4900)
-    #expect(watch.first?.kind == "record")
-    #expect(watch.first?.type.rawValue == ExportText.heartRate)
+    #expect(watch.first?.key.kind == "record")
+    #expect(watch.first?.key.type.rawValue == ExportText.heartRate)
+    #expect(watch.first?.key.source == "Watch")
+    #expect(watch.first?.value == Quantity(72, "count/min"))
+    #expect(watch.allSatisfy { !$0.isShared })
+  }
+
+  @Test(arguments: [1 << 16, 5])
+  func sampledRecordsSayTheirNumberAndWhetherTheyAreAlone(chunkSize: Int) throws {
+    let awake = "HKCategoryValueSleepAnalysisAwake"
+    let records = [
+      ExportText.record(at: 1, source: "Watch"), ExportText.record(at: 1, value: "73", source: "Phone"),
+      ExportText.record(ExportText.sleep, at: 2, value: awake, unit: nil, source: "Phone"),
+      ExportText.record(at: 3, value: "much", source: "Phone"), ExportText.record(at: 4, value: nil, source: "Phone"),
+    ]
+    let sources = try Reading(ExportText(records), chunkSize: chunkSize).survey.sources
+    #expect(sources["Watch"]?.map(\.isShared) == [true])
+    #expect(sources["Phone"]?.map(\.isShared) == [true, false, false, false])
+    #expect(sources["Phone"]?.map(\.value) == [Quantity(73, "count/min"), Quantity(2, ""), nil, nil])
   }
 
   @Test func aSourceMayHaveAnotherNameInIdentities() throws {

@@ -2,76 +2,71 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// The names under which the sources of an export are known here, for those that were renamed since: a person who
-  /// renames a watch renames all that it ever recorded, and identities hold the name.
+  /// The names that the identities of an export's records are made with, for sources that bore other names in earlier
+  /// exports: a person who renames a watch renames all that it ever recorded, and identities hold the name.
   ///
-  /// A source was renamed if most of its records are known under a name that the export does not have.
+  /// What the records say decides, not the names: a new phone may bear the name of the old one, and two devices may have
+  /// changed theirs. A source has the identity under which most of those of its records are known that are known at all.
+  /// One of which nothing is known keeps its name, or what it had as its identity before; so several sources may be one
+  /// to identities, and their records are told apart as twins are.
   ///
   /// - Parameter sources: some records of each source of the export, by its name there.
   /// - Returns: the name in identities by the name in the export, where they differ.
-  public func identityNames(for sources: [String: [SampleKey]]) async throws(StoreError) -> [String: String] {
+  public func identityNames(for sources: [String: [SampledRecord]]) async throws(StoreError) -> [String: String] {
     try await write { db in
-      var known = try Self.aliases(db)
-      let names = Set(sources.keys)
-      for (name, keys) in sources.sorted(by: { $0.key < $1.key }) where known[name] == nil {
-        guard let identity = try Self.identityName(of: name, keys, others: names, db) else { continue }
-        known[name] = identity
-        var statement = try Binding(db, "INSERT INTO sourceAlias(name, identity) VALUES (?, ?)")
-        statement.bind(name)
-        statement.bind(identity)
-        try statement.run(db)
+      var search = try IdentitySearch(db)
+      var identities: [String: String] = [:]
+      for (name, records) in sources.sorted(by: { $0.key < $1.key }) {
+        var votes = IdentityVotes(name: name)
+        for record in records {
+          for found in try search.identities(of: record) {
+            // Of records that several sources have, the one that bears the name is the one that is known.
+            if record.isShared, found.name != name, sources[found.name] != nil { continue }
+            votes.add(found, isShared: record.isShared)
+          }
+        }
+        let identity = votes.winner(remembered: search.aliases[name])
+        try search.remember(identity, of: name)
+        if !identity.isExactly(name) { identities[name] = identity }
       }
-      return known.filter { names.contains($0.key) }
+      return identities
+    }
+  }
+}
+
+/// How many records of one source of an export are known under which identity.
+private struct IdentityVotes {
+  /// One record in so many may say another number than the one that is known: twins do.
+  private static let tolerance = 32
+
+  let name: String
+  private var agreeing: [String: Int] = [:]
+  private var contradicting: [String: Int] = [:]
+
+  init(name: String) { self.name = name }
+
+  mutating func add(_ found: IdentitySearch.Found, isShared: Bool) {
+    if !found.isContradicted {
+      agreeing[found.name, default: 0] += 1
+    } else if !isShared {
+      contradicting[found.name, default: 0] += 1
     }
   }
 
-  private static func aliases(_ db: Database) throws -> [String: String] {
-    var aliases: [String: String] = [:]
-    try Binding(db, "SELECT name, identity FROM sourceAlias").rows(db) { row in
-      if let name = row.text(0) { aliases[name] = row.text(1) }
-      return true
+  /// - Parameter alias: the identity that the source had before.
+  func winner(remembered alias: String?) -> String {
+    let mine = [name, alias].compactMap(\.self)
+    let best = agreeing.filter { isCredible($0.key) }.max { a, b in
+      if a.value != b.value { return a.value < b.value }
+      let (rankA, rankB) = (mine.firstIndex(of: a.key) ?? mine.count, mine.firstIndex(of: b.key) ?? mine.count)
+      return rankA == rankB ? a.key > b.key : rankA > rankB
     }
-    return aliases
+    return best?.key ?? alias.flatMap { isCredible($0) ? $0 : nil } ?? name
   }
 
-  private static func identityName(
-    of name: String, _ keys: [SampleKey], others names: Set<String>, _ db: Database
-  ) throws -> String? {
-    var votes: [String: Int] = [:]
-    var own = 0
-    for key in keys {
-      let found = try known(key, db)
-      if found.contains(name) {
-        own += 1
-      } else {
-        for other in found where !names.contains(other) { votes[other, default: 0] += 1 }
-      }
-    }
-    guard let (best, count) = votes.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return nil }
-    return count > own ? try aliases(db)[best] ?? best : nil
-  }
-
-  /// The names of the sources of records that agree with `key` in all but the source, and that an export brought.
-  private static func known(_ key: SampleKey, _ db: Database) throws -> Set<String> {
-    guard let type = try key.type.id(in: db) else { return [] }
-    let start = Timestamp(seconds: key.start).microseconds
-    var query = try Binding(
-      db, "SELECT source, uuid, duration, created FROM sample WHERE type = ? AND start = ? ORDER BY uuid LIMIT 100")
-    query.bind(type)
-    query.bind(start)
-    var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
-      try StoreJSON.decode(Source.self, $0).name
-    }
-    var found: Set<String> = []
-    try query.rows(db) { row in
-      let created = row.optionalInteger(3).map { Timestamp(microseconds: start &+ $0).seconds }
-      if try row.uuid(1).isDerived, Timestamp(microseconds: start &+ row.integer(2)).seconds == key.end,
-        created == key.created
-      {
-        found.insert(try sources.value(of: row.integer(0), db))
-      }
-      return true
-    }
-    return found
+  /// Whether the records are those that are known under another name: a record that takes the identity of one that says
+  /// something else would be lost.
+  private func isCredible(_ identity: String) -> Bool {
+    identity == name || contradicting[identity, default: 0] * Self.tolerance <= agreeing[identity, default: 0]
   }
 }

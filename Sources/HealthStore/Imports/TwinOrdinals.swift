@@ -41,6 +41,8 @@ struct TwinOrdinals {
         assigned[index] = present.remove(at: found).ordinal
       }
     }
+    // Two sources may be one to identities, and say the same.
+    match { $0.source.name == $1.source.name && $0.isEquivalent(to: $1) }
     match { $0.isEquivalent(to: $1) }
     // A workout says more of itself in later exports; a number does not change.
     match { known, new in

@@ -32,7 +32,12 @@ struct PlainSurveyor: ~Copyable {
     counts[type.number] += 1
     let source = sources.find(sourceBytes) ?? addSource(sourceBytes, &sampling)
     if source >= 0, sampling.wantsNext(of: source) {
-      sampling.keep(.record, texts[type.number], start: start, end: end, created: created, of: source)
+      let text = texts[type.number]
+      sampling.keep(
+        SampleKey(
+          kind: ElementKind.record.identity, type: SampleType(text), source: "", start: start.seconds, end: end.seconds,
+          created: created?.seconds),
+        hash: hash, value: SourceSampling.value(record.value, unit: record.unit, type: text), of: source)
     }
     return next
   }

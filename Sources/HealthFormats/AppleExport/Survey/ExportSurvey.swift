@@ -14,8 +14,8 @@ public struct ExportSurvey: Sendable {
   public internal(set) var version: Int?
   /// Seconds east of UTC in the dates: the phone's offset when it exported.
   public internal(set) var utcOffset: Int?
-  /// By the name of the source, up to 256 keys of its samples, evenly spread over the file.
-  public internal(set) var sources: [String: [SampleKey]] = [:]
+  /// By the name of the source, up to 256 of its records, evenly spread over the file.
+  public internal(set) var sources: [String: [SampledRecord]] = [:]
 
   /// The size of the XML as it was read.
   public internal(set) var xmlBytes: Int64 = 0

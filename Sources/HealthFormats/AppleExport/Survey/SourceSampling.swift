@@ -1,17 +1,17 @@
 import HealthModel
 
-/// Keeps some of the keys of each source, evenly spread over the file, in constant memory.
+/// Keeps some of the records of each source, evenly spread over the file, in constant memory.
 struct SourceSampling {
-  /// The most keys that are kept of one source.
+  /// The most records that are kept of one source.
   static let limit = 256
   /// Names after the first thousands, which only a hostile file has, are not sampled.
   private static let sourceLimit = 4096
 
   private struct Sampled {
     var name: String
-    var keys: [SampleKey] = []
+    var records: [(record: SampledRecord, hash: UInt64)] = []
     var seen = 0
-    /// Of so many keys one is kept.
+    /// Of so many records one is kept.
     var stride = 1
   }
 
@@ -27,26 +27,47 @@ struct SourceSampling {
     return sampled.count - 1
   }
 
-  /// Counts a key of a source. True when it is one to keep.
+  /// Counts a record of a source. True when it is one to keep.
   mutating func wantsNext(of number: Int) -> Bool {
     sampled[number].seen += 1
     guard (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0 else { return false }
-    if sampled[number].keys.count == Self.limit {
+    if sampled[number].records.count == Self.limit {
       // Every other one, and from now on half as many.
-      sampled[number].keys = stride(from: 0, to: Self.limit, by: 2).map { sampled[number].keys[$0] }
+      sampled[number].records = stride(from: 0, to: Self.limit, by: 2).map { sampled[number].records[$0] }
       sampled[number].stride *= 2
     }
     return (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0
   }
 
-  mutating func keep(
-    _ kind: ElementKind, _ type: String, start: Timestamp, end: Timestamp, created: Timestamp?, of number: Int
-  ) {
-    sampled[number].keys.append(
-      SampleKey(
-        kind: kind.identity, type: SampleType(type), source: sampled[number].name, start: start.seconds,
-        end: end.seconds, created: created?.seconds))
+  /// - Parameters:
+  ///   - key: without the name of the source.
+  ///   - hash: of the key.
+  mutating func keep(_ key: SampleKey, hash: UInt64, value: Quantity?, of number: Int) {
+    var record = SampledRecord(key: key, value: value)
+    record.key.source = sampled[number].name
+    sampled[number].records.append((record, hash))
   }
 
-  var keys: [String: [SampleKey]] { names.mapValues { sampled[$0].keys } }
+  /// By the name of the source.
+  ///
+  /// - Parameter suspects: the hashes of keys that may occur more than once.
+  func records(suspects: HashSet64) -> [String: [SampledRecord]] {
+    names.mapValues { number in
+      sampled[number].records.map { record, hash in
+        var record = record
+        record.isShared = suspects.contains(hash)
+        return record
+      }
+    }
+  }
+
+  /// The number that a record says, from its attributes.
+  static func value(_ value: Bytes?, unit: Bytes?, type: String) -> Quantity? {
+    guard let value else { return nil }
+    if type.utf8.starts(with: "HKCategoryType".utf8) {
+      let category = CategoryValueNames.healthKit.value(exported: XMLText.decode(value), type: SampleType(type))
+      return category.value.map { Quantity(Double($0), "") }
+    }
+    return DecimalReader.read(value).map { Quantity($0.value, unit.map { XMLText.decode($0) } ?? "") }
+  }
 }

@@ -47,9 +47,9 @@ struct SurveyPass: ~Copyable {
     survey.xmlBytes = scanner.bytesRead
     survey.records = plain.records
     survey.utcOffset = survey.utcOffset ?? keys.dates.offset.map { Int($0) }
-    survey.sources = sampling.keys
     filter.flush()
     survey.suspects = filter.suspects
+    survey.sources = sampling.records(suspects: filter.suspects)
     return survey
   }
 
@@ -110,12 +110,20 @@ struct SurveyPass: ~Copyable {
   /// - Returns: whether the element has a key; the reader makes no sample of one that has none.
   @discardableResult
   private mutating func note(_ kind: ElementKind, isNested: Bool) -> Bool {
-    guard let key = try? keys.key(kind, CommonAttributes(scanner), in: scanner) else { return false }
+    let attributes = CommonAttributes(scanner)
+    guard let key = try? keys.key(kind, attributes, in: scanner) else { return false }
     filter.insert(isNested ? ~key.hash : key.hash, suspect: key.hash)
     if isNested { return true }
     if kind == .record { plain.count(key.type.text) }
     guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return true }
-    sampling.keep(key.kind, key.type.text, start: key.start, end: key.end, created: key.created, of: number)
+    sampling.keep(
+      SampleKey(
+        kind: key.kind.identity, type: SampleType(key.type.text), source: "", start: key.start.seconds,
+        end: key.end.seconds, created: key.created?.seconds),
+      hash: key.hash,
+      value: kind == .record
+        ? SourceSampling.value(attributes.value, unit: attributes.unit, type: key.type.text) : nil,
+      of: number)
     return true
   }
 }

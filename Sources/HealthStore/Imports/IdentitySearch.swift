@@ -1,0 +1,128 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Finds the names that the identities of known records were made with.
+///
+/// The name of a sample's source is not it: samples show the name of their time. Which name it was, the UUID proves.
+struct IdentitySearch {
+  /// A known record that agrees with another in all but the source.
+  struct Found {
+    /// The name in its identity.
+    var name: String
+    /// Whether it says another number.
+    var isContradicted: Bool
+  }
+
+  private struct Known {
+    /// `nil` for one that is deleted.
+    var shown: String?
+    var value: Quantity?
+  }
+
+  /// More samples of one type and start, and more names, only a hostile store has.
+  private static let rowLimit = 100
+  private static let nameLimit = 256
+
+  private let db: Database
+  /// The identity that a source had in the last export that held it, by its name there, where it is another.
+  private(set) var aliases: [String: String] = [:]
+  private var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")
+  private var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
+    try StoreJSON.decode(Source.self, $0).name
+  }
+  /// All that may be in an identity; read when it is first needed.
+  private var names: [String]?
+
+  init(_ db: Database) throws {
+    self.db = db
+    try Binding(db, "SELECT name, identity FROM sourceAlias").rows(db) { row in
+      if let name = row.text(0) { aliases[name] = row.text(1) }
+      return true
+    }
+  }
+
+  mutating func remember(_ identity: String, of name: String) throws {
+    if (aliases[name] ?? name).isExactly(identity) { return }
+    var removal = try Binding(db, "DELETE FROM sourceAlias WHERE name = ?")
+    removal.bind(name)
+    try removal.run(db)
+    aliases[name] = nil
+    if identity.isExactly(name) { return }
+    var statement = try Binding(db, "INSERT INTO sourceAlias(name, identity) VALUES (?, ?)")
+    statement.bind(name)
+    statement.bind(identity)
+    try statement.run(db)
+    aliases[name] = identity
+  }
+
+  /// The identities under which the store has, or has seen deleted, what agrees with `record` in all but the source.
+  mutating func identities(of record: SampledRecord) throws -> [Found] {
+    var known = try known(record.key)
+    if known.isEmpty { return [] }
+    var found: [Found] = []
+    var tried: Set<String> = []
+    func prove(_ name: String) {
+      guard !known.isEmpty, tried.insert(name).inserted else { return }
+      var key = record.key
+      key.source = name
+      guard let match = known.removeValue(forKey: key.uuid(ordinal: 0)) else { return }
+      found.append(Found(name: name, isContradicted: record.contradicts(match.value)))
+    }
+    let shown = known.values.compactMap(\.shown).sorted() + [record.key.source]
+    for name in shown { prove(name) }
+    for name in shown { if let alias = aliases[name] { prove(alias) } }
+    if !known.isEmpty {
+      for name in try allNames() { prove(name) }
+    }
+    return found
+  }
+
+  /// Samples that an export brought, and what may be one of them, by UUID.
+  private mutating func known(_ key: SampleKey) throws -> [UUID: Known] {
+    guard let type = try key.type.id(in: db) else { return [:] }
+    let start = Timestamp(seconds: key.start).microseconds
+    var known: [UUID: Known] = [:]
+    var graves = try Binding(db, "SELECT uuid FROM tombstone WHERE type = ? AND start = ? ORDER BY uuid LIMIT ?")
+    graves.bind(type)
+    graves.bind(start)
+    graves.bind(Int64(Self.rowLimit))
+    try graves.rows(db) { row in
+      let uuid = try row.uuid(0)
+      if uuid.isDerived { known[uuid] = Known() }
+      return true
+    }
+    var samples = try Binding(
+      db,
+      """
+      SELECT uuid, duration, created, source, value, unit FROM sample WHERE type = ? AND start = ?
+      ORDER BY uuid LIMIT ?
+      """)
+    samples.bind(type)
+    samples.bind(start)
+    samples.bind(Int64(Self.rowLimit))
+    try samples.rows(db) { row in
+      let uuid = try row.uuid(0)
+      guard uuid.isDerived, Timestamp(microseconds: start &+ row.integer(1)).seconds == key.end,
+        row.optionalInteger(2).map({ Timestamp(microseconds: start &+ $0).seconds }) == key.created
+      else { return true }
+      let unit = try row.optionalInteger(5).map { try units.value(of: $0, db) } ?? ""
+      known[uuid] = Known(
+        shown: try sources.value(of: row.integer(3), db), value: row.optionalDouble(4).map { Quantity($0, unit) })
+      return true
+    }
+    return known
+  }
+
+  private mutating func allNames() throws -> [String] {
+    if let names { return names }
+    var all = Set(aliases.values)
+    try Binding(db, "SELECT json FROM source").rows(db) { row in
+      if let json = row.text(0) { all.insert(try StoreJSON.decode(Source.self, json).name) }
+      return true
+    }
+    let names = Array(all.sorted().prefix(Self.nameLimit))
+    self.names = names
+    return names
+  }
+}
