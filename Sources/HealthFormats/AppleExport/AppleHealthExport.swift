@@ -88,13 +88,12 @@ public struct AppleHealthExport: Sendable {
     progress: (Int64) throws -> Void, deliver: (ImportBatch) throws -> Void
   ) throws -> ImportReport {
     let queue = BatchQueue()
-    let (suspects, exportDate) = (survey.suspects, survey.exportDate)
     Thread.detachNewThread {
       queue.end(
         Result {
           var reader = SampleReader(
-            source: try source(), chunkSize: chunkSize, batchSize: batchSize, suspects: suspects,
-            identityNames: identityNames, exportDate: exportDate, folder: try folder())
+            source: try source(), chunkSize: chunkSize, batchSize: batchSize, survey: survey,
+            identityNames: identityNames, folder: try folder())
           return try reader.run(progressBase: totalBytes, into: queue)
         })
     }

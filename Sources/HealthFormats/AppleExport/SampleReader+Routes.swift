@@ -93,7 +93,7 @@ extension SampleReader {
         }
       }
       for path in paths {
-        guard let track = track(path, start: route.draft.sample.start) else { continue }
+        guard let track = track(path, of: route.draft.sample) else { continue }
         keepHeader(of: track, in: &route.draft.metadata)
         let room = GPXReader.maximumPoints - route.points.count
         if track.points.count > room { remark("WorkoutRoute with more than a million points") }
@@ -123,17 +123,21 @@ extension SampleReader {
     for child in element.children { keep(child, of: "FileReference", at: place, in: &draft.metadata) }
   }
 
-  /// The points of a file; `nil`, and remarked, where there are none to be had.
-  private mutating func track(_ path: String, start: Timestamp) -> GPXReader.Track? {
+  /// The points of a file; `nil`, and remarked, where there are none to be had, and where they are another route's.
+  private mutating func track(_ path: String, of route: Sample) -> GPXReader.Track? {
     guard let member = sideFiles.member(path) else {
       remark("WorkoutRoute whose file is missing")
       return nil
     }
-    return reading(member) { source throws in try GPXReader(source: source, start: start).run() }
-      .map { track in
-        for problem in track.problems.keys.sorted() { remark("\(member.name): \(problem)") }
-        return track
-      }
+    guard let track = reading(member, { source in try GPXReader(source: source, start: route.start).run() })
+    else { return nil }
+    for problem in track.problems.keys.sorted() { remark("\(member.name): \(problem)") }
+    let interval = RouteClaims.Interval(start: route.start, end: route.end)
+    guard routeClaims.gives(path, to: interval, times: track.times) else {
+      remark("WorkoutRoute of \(route.start.iso8601) whose file is missing: \(member.name) is another's")
+      return nil
+    }
+    return track
   }
 
   private mutating func reading(

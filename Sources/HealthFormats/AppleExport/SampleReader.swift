@@ -39,19 +39,22 @@ struct SampleReader: ~Copyable {
   /// Of the unknown elements that the sample keeps.
   var keptBytes = 0
   let sideFiles: SideFiles
+  /// Whose the files are that several routes name.
+  let routeClaims: RouteClaims
   /// Those of the workout that is open.
   var routes: [RouteDraft] = []
   /// Points of routes that are held.
   var heldPoints = 0
 
   init(
-    source: any ByteSource, chunkSize: Int, batchSize: Int, suspects: HashSet64, identityNames: [String: String] = [:],
-    exportDate: Timestamp? = nil, folder: any ExportFolder = EmptyFolder()
+    source: any ByteSource, chunkSize: Int, batchSize: Int, survey: ExportSurvey,
+    identityNames: [String: String] = [:], folder: any ExportFolder = EmptyFolder()
   ) {
     scanner = XMLScanner(source: source, chunkSize: chunkSize)
     self.batchSize = max(1, batchSize)
-    self.suspects = suspects
-    self.exportDate = exportDate
+    suspects = survey.suspects
+    exportDate = survey.exportDate
+    routeClaims = survey.routeClaims
     self.identityNames = identityNames
     plain = PlainRecordCoder(identityNames: identityNames)
     sideFiles = SideFiles(folder)

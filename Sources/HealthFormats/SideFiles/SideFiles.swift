@@ -88,7 +88,7 @@ final class SideFiles {
   }
 
   /// One spelling of a path; `nil` for one that leads out of the folder.
-  private static func key(_ path: String) -> String? {
+  static func key(_ path: String) -> String? {
     let parts = path.replacing("\\", with: "/").split(separator: "/").filter { $0 != "." }
     guard !parts.isEmpty, !parts.contains("..") else { return nil }
     return parts.joined(separator: "/").lowercased()

@@ -156,6 +156,62 @@ import Testing
     #expect(Set(routes(apart).compactMap(\.workout)).count == 2)
   }
 
+  // MARK: Files that several routes name
+
+  /// How many points the routes have that begin at `starts`, and last a minute, and all name the one file.
+  private func pointsOfRoutes(at starts: [Int], sharing file: String, zipped: Bool = false) throws -> [Int] {
+    let path = "/workout-routes/route_1.gpx"
+    let reading = try read(
+      starts.map { workout(route(path, at: $0), at: $0) }, files: ["workout-routes/route_1.gpx": file], zipped: zipped)
+    let routes = reading.samples.filter { $0.type == .workoutRoute }
+    let counts = try starts.map { start in
+      let sample = try #require(routes.first { $0.start.seconds == ExportText.start.seconds + Int64(start) })
+      guard case .workoutRoute(let route) = sample.payload else { return -1 }
+      #expect(route.path == path)
+      return route.points.count
+    }
+    let missing = reading.report.remarks.keys.filter { $0.contains("is another's") }.sorted()
+    let expected = Swift.zip(starts, counts).filter { $0.1 == 0 }.map { start, _ in
+      "WorkoutRoute of \(Timestamp(seconds: ExportText.start.seconds + Int64(start)).iso8601) whose file is missing: "
+        + "workout-routes/route_1.gpx is another's"
+    }
+    #expect(missing == expected.sorted())
+    return counts
+  }
+
+  @Test(arguments: [true, false])
+  func aFileThatSeveralRoutesNameIsThatOfTheOneOfItsTimes(zipped: Bool) throws {
+    let files = [0, 100, 30].map { start in GPXText.file((0..<3).map { GPXText.point(start + 20 * $0) }) }
+    #expect(try pointsOfRoutes(at: [0, 100], sharing: files[0], zipped: zipped) == [3, 0])
+    #expect(try pointsOfRoutes(at: [0, 100], sharing: files[1], zipped: zipped) == [0, 3])
+    #expect(try pointsOfRoutes(at: [100, 30, 0], sharing: files[1], zipped: zipped) == [3, 0, 0])
+    // In all of these times, but from the beginning to the end of one.
+    #expect(try pointsOfRoutes(at: [40, 30, 20], sharing: files[2], zipped: zipped) == [0, 3, 0])
+  }
+
+  @Test func aFileOfNoTimeNearIsThatOfTheNearest() throws {
+    let file = GPXText.file([GPXText.point(1000), GPXText.point(1010)])
+    #expect(try pointsOfRoutes(at: [0, 100, 50], sharing: file) == [0, 2, 0])
+  }
+
+  @Test func whatTimesDoNotTellIsLostToNobody() throws {
+    let timeless = GPXText.file([#"<trkpt lat="1" lon="2"/>"#])
+    #expect(try pointsOfRoutes(at: [0, 100], sharing: timeless) == [1, 1])
+    let both = try read(
+      [
+        workout(route("/workout-routes/a.gpx")),
+        workout(route("/workout-routes/a.gpx")).replacing("Running", with: "Walking"),
+      ], files: ["workout-routes/a.gpx": gpx])
+    #expect(routes(both).map(\.points.count) == [2, 2])
+  }
+
+  @Test func aFileThatOneRouteNamesIsItsWhateverTheTimes() throws {
+    let reading = try read(
+      [workout(route("/workout-routes/a.gpx", at: 7000), at: 7000)], files: ["workout-routes/a.gpx": gpx])
+    #expect(routes(reading).map(\.points.count) == [2])
+    #expect(reading.report.remarks.isEmpty)
+  }
+
   @Test func aRouteWithoutDatesHasItsWorkouts() throws {
     let bare = #"<WorkoutRoute><FileReference path="workout-routes/a.gpx"/></WorkoutRoute>"#
     let reading = try read([workout(bare)], files: ["workout-routes/a.gpx": gpx])

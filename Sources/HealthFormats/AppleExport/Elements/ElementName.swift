@@ -19,6 +19,7 @@ struct ElementName: Equatable {
   /// All names after the first few thousand unknown ones.
   static let other = ElementName(id: 14)
   static let workoutRoute = ElementName(id: 15)
+  static let fileReference = ElementName(id: 16)
 
   /// Whether the element occurs at the top level only (a `Record` also in a `Correlation`).
   var isTopLevel: Bool {
@@ -35,7 +36,7 @@ struct ElementNames: ~Copyable {
   private var texts = [
     "HealthData", "Record", "MetadataEntry", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
     "Correlation", "Workout", "ActivitySummary", "ExportDate", "Me", "ClinicalRecord", "Audiogram",
-    "VisionPrescription", "Location", "others", "WorkoutRoute",
+    "VisionPrescription", "Location", "others", "WorkoutRoute", "FileReference",
   ]
   private var ids: [String: Int32]
   private var known = ByteInterner<ElementName>(limit: 256)

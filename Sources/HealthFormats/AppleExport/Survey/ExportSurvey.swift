@@ -26,4 +26,6 @@ public struct ExportSurvey: Sendable {
 
   /// The hashes of keys that may occur more than once.
   var suspects = HashSet64()
+  /// The files that several routes name.
+  var routeClaims = RouteClaims()
 }

@@ -10,6 +10,10 @@ struct SurveyPass: ~Copyable {
   private var survey = ExportSurvey()
   private var sampling = SourceSampling()
   private var plain = PlainSurveyor()
+  private var claims = RouteClaims()
+  /// Of the workout that is open, and of the route in it.
+  private var workout: RouteClaims.Interval?
+  private var route: RouteClaims.Interval?
 
   init(source: any ByteSource, chunkSize: Int, totalBytes: Int64) {
     scanner = XMLScanner(source: source, chunkSize: chunkSize)
@@ -50,6 +54,7 @@ struct SurveyPass: ~Copyable {
     filter.flush()
     survey.suspects = filter.suspects
     survey.sources = sampling.records(suspects: filter.suspects)
+    survey.routeClaims = claims.contested
     return survey
   }
 
@@ -67,14 +72,23 @@ struct SurveyPass: ~Copyable {
     case .root:
       survey.locale = survey.locale ?? scanner.text(of: "locale")
       return role
-    case .record, .member: return note(.record, isNested: role == .member) ? role : .ignored
-    case .correlation: return note(.correlation, isNested: false) ? role : .ignored
+    case .record, .member: return note(.record, isNested: role == .member) != nil ? role : .ignored
+    case .correlation: return note(.correlation, isNested: false) != nil ? role : .ignored
     case .summary:
       let isRead = scanner.text(of: "dateComponents").flatMap { SampleReader.day($0) } != nil
       return isRead ? role : entityRole(of: name)
     case .entity: return entityRole(of: name)
     case .branch:
-      if name == .workoutRoute, stack.role == .entity { note(SampleReader.routeKind, isNested: false) }
+      if name == .workoutRoute, stack.role == .entity {
+        // As the reader has it: what a route does not say is as in its workout.
+        let own = note(SampleReader.routeKind, isNested: false)
+        route = workout.map { own ?? $0 }
+      }
+      if name == .fileReference, stack.frames.last?.name == .workoutRoute, let route,
+        let path = scanner.text(of: "path")
+      {
+        claims.add(path, route)
+      }
       return role
     case .leaf:
       if name == .exportDate { readExportDate() }
@@ -85,7 +99,11 @@ struct SurveyPass: ~Copyable {
   }
 
   private mutating func entityRole(of name: ElementName) -> ElementStack.Role {
-    if name == .workout { return note(.workout, isNested: false) ? .entity : .ignored }
+    (workout, route) = (nil, nil)
+    if name == .workout {
+      workout = note(.workout, isNested: false)
+      return workout != nil ? .entity : .ignored
+    }
     // One without a date becomes no sample of its own time, but it is kept.
     note(.other(name: names.text(of: name), identifier: nil), isNested: false)
     return .entity
@@ -107,15 +125,16 @@ struct SurveyPass: ~Copyable {
 
   /// Members of correlations repeat a top-level record on purpose: they are compared with each other only.
   ///
-  /// - Returns: whether the element has a key; the reader makes no sample of one that has none.
+  /// - Returns: from when to when it was; `nil` for an element that has no key, of which the reader makes no sample.
   @discardableResult
-  private mutating func note(_ kind: ElementKind, isNested: Bool) -> Bool {
+  private mutating func note(_ kind: ElementKind, isNested: Bool) -> RouteClaims.Interval? {
     let attributes = CommonAttributes(scanner)
-    guard let key = try? keys.key(kind, attributes, in: scanner) else { return false }
+    guard let key = try? keys.key(kind, attributes, in: scanner) else { return nil }
+    let interval = RouteClaims.Interval(start: key.start, end: key.end)
     filter.insert(isNested ? ~key.hash : key.hash, suspect: key.hash)
-    if isNested { return true }
+    if isNested { return interval }
     if kind == .record { plain.count(key.type.text) }
-    guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return true }
+    guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return interval }
     sampling.keep(
       SampleKey(
         kind: key.kind.identity, type: SampleType(key.type.text), source: "", start: key.start.seconds,
@@ -124,6 +143,6 @@ struct SurveyPass: ~Copyable {
       value: kind == .record
         ? SourceSampling.value(attributes.value, unit: attributes.unit, type: key.type.text) : nil,
       of: number)
-    return true
+    return interval
   }
 }
