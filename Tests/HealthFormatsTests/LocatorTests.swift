@@ -39,6 +39,51 @@ import Testing
     #expect(try records("\(folder.path)/unpacked/") == 1)
   }
 
+  @Test func allExportsInAFolderAreFound() throws {
+    try folder.write(xml, to: "apple_health_export/export.xml")
+    try folder.write(ExportText(ExportText.record(), ExportText.record(at: 1)).text, to: "2/Exportieren.xml")
+    try folder.write("<notes/>", to: "2/notes.xml")
+    let exports = try AppleHealthExport.all(at: folder.path)
+    #expect(
+      exports.map { $0.location.replacing(folder.path, with: "") } == [
+        "/2/Exportieren.xml", "/apple_health_export/export.xml",
+      ])
+    #expect(try exports.map { try Reading($0).recordCount } == [2, 1])
+    guard case .appleHealth(let recognised) = try ImportFile.recognise(folder.path) else {
+      Issue.record("not recognised")
+      return
+    }
+    #expect(recognised.map(\.location) == exports.map(\.location))
+  }
+
+  @Test func allExportsInAZipAreFoundAndKnownApart() throws {
+    var zip = ZipBytes()
+    zip.add("old/export.xml", Array(xml.utf8))
+    zip.add("old/workout-routes/a.gpx", Array("<gpx/>".utf8))
+    zip.add("new/export.xml", Array(ExportText(ExportText.record(), ExportText.record(at: 1)).text.utf8))
+    // As it is, and without its end.
+    for (bytes, count) in [(zip.withDirectory, 2), (zip.bytes, 2)] {
+      let exports = try AppleHealthExport.all(at: try folder.write(bytes, to: "both.zip"))
+      #expect(exports.count == count)
+      #expect(try exports.map { try Reading($0).recordCount } == [2, 1])
+      #expect(try exports.map { try $0.folder().members.map(\.name) } == [[], ["workout-routes/a.gpx"]])
+      #expect(try Set(exports.map { try $0.digest(isCancelled: { false }) }).count == count)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("", "", nil), (birth("1986"), birth("1986"), nil), (birth("1986"), birth("1987"), "date of birth"),
+      (birth("1986"), "", "date of birth"), (birth("1986") + sex("Female"), birth("1986") + sex("NotSet"), nil),
+      (birth("1986") + sex("Female"), birth("1986") + sex("Male"), "sex"), (sex("Female"), sex("Male"), "sex"),
+      (blood("APositive"), blood("ONegative"), "blood type"), (blood("APositive"), blood("NotSet"), nil),
+    ] as [(String, String, String?)])
+  func whoseTwoExportsAreTheirCharacteristicsTell(one: String, other: String, difference: String?) throws {
+    let surveys = try [one, other].map { try Reading(ExportText("<Me \($0)/>")).survey }
+    #expect(surveys[0].personDiffers(from: surveys[1]) == difference)
+    #expect(surveys[1].personDiffers(from: surveys[0]) == difference)
+  }
+
   @Test func aFolderWithoutOneSaysSo() throws {
     try folder.write("x", to: "notes.txt")
     #expect(failure(folder.path) == .exportXMLMissing(path: folder.path))
@@ -95,3 +140,11 @@ import Testing
     #expect(throws: ImportError.changedWhileReading(path: path)) { try Reading(export) }
   }
 }
+
+// Attributes of `Me`.
+
+private func birth(_ year: String) -> String { #"HKCharacteristicTypeIdentifierDateOfBirth="\#(year)-05-06" "# }
+private func sex(_ name: String) -> String {
+  #"HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSex\#(name)" "#
+}
+private func blood(_ name: String) -> String { #"HKCharacteristicTypeIdentifierBloodType="HKBloodType\#(name)" "# }

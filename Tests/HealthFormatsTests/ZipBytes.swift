@@ -8,16 +8,29 @@ struct ZipBytes {
   var descriptor = Descriptor.none
   var isDeflated = true
   var isEncrypted = false
+  /// What headers say instead of how the content is compressed: of methods that nobody here can write.
+  var claimedMethod: UInt64?
   private(set) var bytes: [UInt8] = []
+  private(set) var directory: [UInt8] = []
+  private(set) var count: UInt64 = 0
+
+  /// With the central directory and its end (APPNOTE.TXT 4.3.12, 4.3.16), as a file that was not cut off has them.
+  var withDirectory: [UInt8] {
+    bytes + directory
+      + Self.fields(
+        (0x0605_4B50, 4), (0, 4), (count, 2), (count, 2), (UInt64(directory.count), 4), (UInt64(bytes.count), 4), (0, 2)
+      )
+  }
 
   mutating func add(_ name: String, _ content: [UInt8]) {
+    let offset = UInt64(bytes.count)
     let stored = isDeflated ? Self.deflated(content) : content
     let checksum = content.withUnsafeBufferPointer { crc32_gzip_refl(0, $0.baseAddress, UInt64($0.count)) }
     let isKnown = descriptor == .none
     append(0x0403_4B50, 4)
     append(20, 2)
     append((isKnown ? 0 : 8) | (isEncrypted ? 1 : 0), 2)
-    append(isDeflated ? 8 : 0, 2)
+    append(claimedMethod ?? (isDeflated ? 8 : 0), 2)
     append(0, 4)
     append(isKnown ? UInt64(checksum) : 0, 4)
     append(isKnown ? UInt64(stored.count) : 0, 4)
@@ -25,6 +38,12 @@ struct ZipBytes {
     append(UInt64(name.utf8.count), 2)
     append(0, 2)
     bytes += Array(name.utf8) + stored
+    count += 1
+    directory += Self.fields(
+      (0x0201_4B50, 4), (20, 2), (20, 2), ((isKnown ? 0 : 8) | (isEncrypted ? 1 : 0), 2),
+      (claimedMethod ?? (isDeflated ? 8 : 0), 2), (0, 4), (UInt64(checksum), 4), (UInt64(stored.count), 4),
+      (UInt64(content.count), 4), (UInt64(name.utf8.count), 2), (0, 4), (0, 4), (0, 4), (offset, 4))
+    directory += Array(name.utf8)
     if isKnown { return }
     if descriptor != .plain { append(0x0807_4B50, 4) }
     append(UInt64(checksum), 4)
@@ -33,8 +52,13 @@ struct ZipBytes {
     append(UInt64(content.count), width)
   }
 
-  private mutating func append(_ value: UInt64, _ count: Int) {
-    for index in 0..<count { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))) }
+  private mutating func append(_ value: UInt64, _ count: Int) { bytes += Self.fields((value, count)) }
+
+  /// Numbers in so many bytes each, the lowest first.
+  private static func fields(_ fields: (value: UInt64, count: Int)...) -> [UInt8] {
+    fields.flatMap { value, count in
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+    }
   }
 
   /// RFC 1951 section 3.2.4.

@@ -4,7 +4,7 @@ import Foundation
 extension AppleHealthExport {
   /// A digest of every byte that reading the export depends on: two exports with equal digests give the same samples.
   ///
-  /// SHA-256 of the zip file; of an XML file or a folder, of the XML and, by name, what lies beside it. The version of
+  /// SHA-256 of the zip file and, where it holds several exports, of where this one is in it; of an XML file or a folder, of the XML and, by name, what lies beside it. The version of
   /// this reader goes into it, so that a newer one that understands more reads an old file again. Blocks.
   ///
   /// - Parameter isCancelled: asked now and then.
@@ -12,7 +12,9 @@ extension AppleHealthExport {
     var hasher = SHA256()
     hasher.update(data: Data("hpeer reader \(Self.readerVersion)\u{1F}".utf8))
     switch origin {
-    case .zip(let path, _), .salvaged(let path, _): try Self.add(try FileSource(path: path), to: &hasher, isCancelled)
+    case .zip(let path, _), .salvaged(let path, _):
+      try Self.add(try FileSource(path: path), to: &hasher, isCancelled)
+      if isOneOfSeveral { hasher.update(data: Data("\u{1F}\(location)".utf8)) }
     case .memory(let bytes): hasher.update(data: bytes)
     case .file(let path):
       try Self.add(try FileSource(path: path), to: &hasher, isCancelled)

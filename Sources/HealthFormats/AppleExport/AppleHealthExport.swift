@@ -24,21 +24,31 @@ public struct AppleHealthExport: Sendable {
   public let totalBytes: Int64
   /// Where the XML was found: a path, and for a zip file the name in it.
   public let location: String
+  /// Whether the zip file or folder holds others too; see ``all(at:)``.
+  let isOneOfSeveral: Bool
 
   /// What progress grows to: the XML is read twice, once by ``survey(progress:)`` and once by
   /// ``read(_:identityNames:batchSize:progress:deliver:)``.
   public var workBytes: Int64 { 2 * totalBytes }
 
-  /// Recognises the export at `path`.
+  /// Recognises the export at `path`; of several in one zip file or folder, the one with the largest XML.
   public init(path: String) throws(ImportError) {
-    self = try ExportLocator.locate(path)
+    self = try ExportLocator.locate(path)[0]
   }
 
-  init(origin: Origin, totalBytes: Int64, location: String, remarks: [String] = []) {
+  /// All exports in the zip file or folder at `path`, at least one: people keep an earlier one beside a later one.
+  public static func all(at path: String) throws(ImportError) -> [AppleHealthExport] {
+    try ExportLocator.locate(path)
+  }
+
+  init(
+    origin: Origin, totalBytes: Int64, location: String, remarks: [String] = [], isOneOfSeveral: Bool = false
+  ) {
     self.origin = origin
     self.totalBytes = totalBytes
     self.location = location
     self.remarks = remarks
+    self.isOneOfSeveral = isOneOfSeveral
   }
 
   /// Looks over the whole export, in constant memory: counts it, checks its checksum, and finds the records that agree

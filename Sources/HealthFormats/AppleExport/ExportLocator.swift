@@ -1,11 +1,12 @@
 import Foundation
 
-/// Finds the XML of an export at a path.
+/// Finds the XML of the exports at a path.
 enum ExportLocator {
   /// How much of a file is looked at to tell what it is.
   static let sniffSize = 64 << 10
 
-  static func locate(_ path: String) throws(ImportError) -> AppleHealthExport {
+  /// At least one, the one with the largest XML first.
+  static func locate(_ path: String) throws(ImportError) -> [AppleHealthExport] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw ImportError(errno: errno, path: path) }
     switch status.st_mode & S_IFMT {
@@ -16,7 +17,7 @@ enum ExportLocator {
     let head = try head(of: path)
     switch ContentKind(head) {
     case .healthData:
-      return AppleHealthExport(origin: .file(path: path), totalBytes: Int64(status.st_size), location: path)
+      return [AppleHealthExport(origin: .file(path: path), totalBytes: Int64(status.st_size), location: path)]
     case .zip: return try inZip(path)
     case .other(let description): throw .notAnExport(path: path, looksLike: description)
     }
@@ -30,7 +31,7 @@ enum ExportLocator {
 
   // MARK: Zip files
 
-  private static func inZip(_ path: String) throws(ImportError) -> AppleHealthExport {
+  private static func inZip(_ path: String) throws(ImportError) -> [AppleHealthExport] {
     let archive: ZipArchive
     let entries: [ZipArchive.Entry]
     do throws(ImportError) {
@@ -44,27 +45,32 @@ enum ExportLocator {
     for entry in entries where isCandidate(entry.name) && entry.size > 0 {
       if entry.isEncrypted { search.hasEncrypted = true } else { search.files.append((entry.size, entry)) }
     }
-    let found = search.largest { entry throws(ImportError) in try archive.source(of: entry) }
-    guard let found else { throw search.failure(path) }
-    return AppleHealthExport(
-      origin: .zip(path: path, index: found.index), totalBytes: found.size, location: "\(path): \(found.name)",
-      remarks: search.remarks)
+    let found = search.exports { entry throws(ImportError) in try archive.source(of: entry) }
+    if found.isEmpty { throw search.failure(path) }
+    return found.map { entry in
+      AppleHealthExport(
+        origin: .zip(path: path, index: entry.index), totalBytes: entry.size, location: "\(path): \(entry.name)",
+        remarks: search.remarks, isOneOfSeveral: found.count > 1)
+    }
   }
 
   /// A zip file that was cut off: its files are found one after the other.
-  private static func inDamagedZip(_ path: String, _ damage: ImportError) throws(ImportError) -> AppleHealthExport {
+  private static func inDamagedZip(_ path: String, _ damage: ImportError) throws(ImportError) -> [AppleHealthExport] {
     let contents = try ZipSalvage.contents(of: path)
     var search = XMLSearch<ZipSalvage.Entry>()
     search.files = contents.entries.filter { isCandidate($0.name) }.map { ($0.size, $0) }
     search.hasEncrypted = contents.hasEncrypted
-    let found = search.largest { entry throws(ImportError) in try ZipSalvage.source(of: entry, path: path) }
-    guard let found else {
+    let found = search.exports { entry throws(ImportError) in try ZipSalvage.source(of: entry, path: path) }
+    if found.isEmpty {
       if search.hasEncrypted { throw .encryptedZip(path: path) }
       throw damage
     }
-    return AppleHealthExport(
-      origin: .salvaged(path: path, entry: found), totalBytes: found.size, location: "\(path): \(found.name)",
-      remarks: search.remarks + ["zip file that ends in the middle: only what is whole was read"])
+    return found.map { entry in
+      AppleHealthExport(
+        origin: .salvaged(path: path, entry: entry), totalBytes: entry.size, location: "\(path): \(entry.name)",
+        remarks: search.remarks + ["zip file that ends in the middle: only what is whole was read"],
+        isOneOfSeveral: found.count > 1)
+    }
   }
 
   /// Whether a file may be the XML: any `.xml` but for what macOS adds to archives.
@@ -81,9 +87,9 @@ enum ExportLocator {
   /// More folders than anyone unpacks an export into.
   private static let maximumFolders = 10_000
 
-  /// The largest XML of an export in the folder or below. Symbolic links are not followed: what they lead to is either
+  /// The XML of exports in the folder or below. Symbolic links are not followed: what they lead to is either
   /// below the folder itself, or was not given to us.
-  private static func inFolder(_ path: String) throws(ImportError) -> AppleHealthExport {
+  private static func inFolder(_ path: String) throws(ImportError) -> [AppleHealthExport] {
     var search = XMLSearch<String>()
     var folders = [(path: path, depth: 0)]
     var next = 0
@@ -107,13 +113,21 @@ enum ExportLocator {
         }
       }
     }
-    let found = search.largest { file throws(ImportError) in try FileSource(path: file, followsLinks: false) }
-    guard let found, case .file(let size) = DirectoryListing.kind(of: found) else { throw search.failure(path) }
-    return AppleHealthExport(origin: .file(path: found), totalBytes: size, location: found, remarks: search.remarks)
+    let found = search.exports { file throws(ImportError) in try FileSource(path: file, followsLinks: false) }
+    var exports: [AppleHealthExport] = []
+    for file in found {
+      guard case .file(let size) = DirectoryListing.kind(of: file) else { throw .changedWhileReading(path: file) }
+      exports.append(
+        AppleHealthExport(
+          origin: .file(path: file), totalBytes: size, location: file, remarks: search.remarks,
+          isOneOfSeveral: found.count > 1))
+    }
+    if exports.isEmpty { throw search.failure(path) }
+    return exports
   }
 }
 
-/// Looks for an export's XML among files that may be it.
+/// Looks for the XML of exports among files that may be one.
 private struct XMLSearch<File> {
   /// More of them than this are not opened.
   private static var limit: Int { 1000 }
@@ -129,21 +143,21 @@ private struct XMLSearch<File> {
     hasClinicalDocument ? ["export_cda.xml: shows the same data once more, and is not read"] : []
   }
 
-  /// The largest that is one. All are looked at, so that it can be said what else there is.
-  mutating func largest(open: (File) throws(ImportError) -> any ByteSource) -> File? {
-    var best: File?
+  /// Those that are one, the largest first. All are looked at, so that it can be said what else there is.
+  mutating func exports(open: (File) throws(ImportError) -> any ByteSource) -> [File] {
+    var exports: [File] = []
     for (_, file) in files.sorted(by: { $0.size > $1.size }).prefix(Self.limit) {
       do throws(ImportError) {
         let source = try open(file)
         defer { source.close() }
         let kind = ContentKind(try source.prefix(ExportLocator.sniffSize))
-        if kind == .healthData { best = best ?? file }
+        if kind == .healthData { exports.append(file) }
         if kind == .clinicalDocument { hasClinicalDocument = true }
       } catch {
         damage = error
       }
     }
-    return best
+    return exports
   }
 
   /// Why there is none.

@@ -41,6 +41,30 @@ public struct ImportReport: Sendable, Codable, Equatable {
   public var end: TextPosition?
 
   public init() {}
+
+  /// The same report, with findings under the name of the export that they are in.
+  public func named(_ place: String) -> ImportReport {
+    func named(_ findings: [String: Finding]) -> [String: Finding] {
+      Dictionary(findings.map { ("\(place): \($0)", $1) }, uniquingKeysWith: { first, _ in first })
+    }
+    var report = self
+    (report.skipped, report.remarks) = (named(skipped), named(remarks))
+    return report
+  }
+
+  /// What this export and a later one held together. What there is but one of is the later one's; the whole is complete
+  /// if both are.
+  public func adding(_ later: ImportReport) -> ImportReport {
+    var report = later
+    report.records.merge(records, uniquingKeysWith: +)
+    report.nestedRecords.merge(nestedRecords, uniquingKeysWith: +)
+    report.elements.merge(elements, uniquingKeysWith: +)
+    report.equalKeys += equalKeys
+    report.skipped.merge(skipped, uniquingKeysWith: { first, _ in first })
+    report.remarks.merge(remarks, uniquingKeysWith: { first, _ in first })
+    if !isComplete { (report.isComplete, report.end) = (false, end) }
+    return report
+  }
 }
 
 extension ImportReport.Finding {

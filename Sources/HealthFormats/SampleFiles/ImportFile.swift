@@ -3,8 +3,8 @@ import HealthModel
 
 /// What a person may give to import, recognised by its content: names say nothing.
 public enum ImportFile: Sendable {
-  /// Apple's export: a zip, an XML file, or an unpacked folder.
-  case appleHealth(AppleHealthExport)
+  /// Apple's export: a zip, an XML file, or an unpacked folder. A zip and a folder may hold several.
+  case appleHealth([AppleHealthExport])
   /// hpeer's own JSON and CSV, and a saved change feed.
   case samples(SampleFile)
   case healthAutoExport(HealthAutoExport)
@@ -13,7 +13,7 @@ public enum ImportFile: Sendable {
   public static func recognise(_ path: String) throws -> ImportFile {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      return .appleHealth(try AppleHealthExport(path: path))
+      return .appleHealth(try AppleHealthExport.all(at: path))
     }
     let source = try FileSource(path: path)
     let head = try source.prefix(ExportLocator.sniffSize)
@@ -23,14 +23,14 @@ public enum ImportFile: Sendable {
     case .samples(let format): return .samples(SampleFile(format: format, path: path, totalBytes: size))
     case .healthAutoExport: return .healthAutoExport(HealthAutoExport(path: path, totalBytes: size))
     case .synchronisationFile: throw SampleFileError.synchronisationFile(path: path)
-    case nil: return .appleHealth(try AppleHealthExport(path: path))
+    case nil: return .appleHealth(try AppleHealthExport.all(at: path))
     }
   }
 
   /// What reading it reports as progress when it is done.
   public var workBytes: Int64 {
     switch self {
-    case .appleHealth(let export): export.workBytes
+    case .appleHealth(let exports): exports.reduce(0) { $0 + $1.workBytes }
     case .samples(let file): file.workBytes
     case .healthAutoExport(let file): file.workBytes
     }

@@ -13,7 +13,8 @@ struct Import: AsyncParsableCommand {
     discussion: """
       PATH is the export.zip that the iPhone made, the export.xml in it, or the unzipped folder; or what `hpeer export` \
       wrote, as JSON or CSV; or a saved change feed; or JSON of Health Auto Export. What it is, its content tells. \
-      Importing the same again, or a later export, adds only what is new.
+      Importing the same again, or a later export, adds only what is new. Of several exports in one zip file or folder \
+      all are read, if they are of one person.
 
       An export is everything that the phone holds. With --snapshot, what earlier exports of the same person had and \
       this one lacks is deleted here, and on machines that pull from here, for good: it does not come back with an \
@@ -118,9 +119,9 @@ struct Import: AsyncParsableCommand {
       dryRun ? "nothing was changed." : "everything up to here is saved, and the same command goes on from there."
     return try await interruptible(consequence) {
       switch source {
-      case .appleHealth(let export):
-        try await AppleImport(
-          export: export, name: name, store: store, options: options, capabilities: Console.capabilities
+      case .appleHealth(let exports):
+        try await AppleImports(
+          exports: exports, name: name, store: store, options: options, capabilities: Console.capabilities
         ).run()
       case .samples(let file):
         try await ImportingFile(store: store, bar: bar) { try file.read(progress: $0, deliver: $1) }.run()

@@ -25,21 +25,15 @@ struct AppleImport {
   let options: Options
   let capabilities: TerminalCapabilities
 
-  func run() async throws -> ImportResult {
+  /// - Parameter surveyed: what the export is, where it has been looked over already.
+  func run(_ surveyed: ExportSurvey? = nil) async throws -> ImportResult {
     let export = export
     async let digest = onThread { isCancelled in try export.digest(isCancelled: isCancelled) }
     if !options.rescans, try await store.hasFinishedImports() {
       let earlier = try await store.finishedImport(digest: try await digest)
       if let earlier, earlier.isSnapshot || !options.isSnapshot { return ImportResult(earlier: earlier) }
     }
-    let checking = bar("checking")
-    var survey = try await onThread { isCancelled in
-      defer { checking.finish() }
-      return try export.survey { bytes in
-        if isCancelled() { throw CancellationError() }
-        checking.update(items: 0, bytes: Int(bytes))
-      }
-    }
+    var survey = if let surveyed { surveyed } else { try await self.survey() }
     survey.expectTwins(try await store.twinKeys())
     let obstacle = try await snapshotObstacle(survey)
     let identityNames = try await store.identityNames(for: survey.sources)
@@ -54,6 +48,18 @@ struct AppleImport {
     try await store.finishImport(
       id, digest: try await digest, isComplete: result.report.isComplete, isSnapshot: result.snapshot == .done)
     return result
+  }
+
+  /// Looks the export over, with a bar.
+  func survey() async throws -> ExportSurvey {
+    let (export, checking) = (export, bar("checking"))
+    return try await onThread { isCancelled in
+      defer { checking.finish() }
+      return try export.survey { bytes in
+        if isCancelled() { throw CancellationError() }
+        checking.update(items: 0, bytes: Int(bytes))
+      }
+    }
   }
 
   /// Why what this export lacks may not be deleted.

@@ -18,6 +18,7 @@ struct ImportPresentation {
         "0 samples added: this very file, then \(PlainText.escaped(earlier.name, limit: 100)), was imported on "
           + "\(zone.seconds(earlier.finished ?? earlier.started)); --rescan reads it again")
     }
+    printExports()
     try printTable()
     printFindings()
     try Console.print(lastLine)
@@ -44,6 +45,14 @@ struct ImportPresentation {
       table.append(cells)
     }
     try Console.print(table)
+  }
+
+  private func printExports() {
+    if result.exports.isEmpty { return }
+    let exports = result.exports.map { export in
+      PlainText.escaped(export.place, limit: 100) + (export.exported.map { " of \(Self.date($0))" } ?? "")
+    }
+    Console.say("\(exports.count) exports, read in this order: \(exports.joined(separator: ", "))")
   }
 
   private func printFindings() {

@@ -14,6 +14,32 @@ struct ImportResult: Sendable {
   var snapshot: SnapshotOutcome?
   /// The import of the very same bytes, because of which nothing was read.
   var earlier: ImportRecord?
+  /// Where a zip file or folder holds several exports: these, in the order in which they were imported.
+  var exports: [Export] = []
+
+  struct Export: Sendable, Encodable {
+    /// The end of its path.
+    var place: String
+    var exported: Timestamp?
+  }
+}
+
+extension ImportResult {
+  /// Adds what the import of the next of several exports did.
+  mutating func add(_ other: ImportResult, of export: Export) {
+    if other.earlier == nil {
+      let isFirst = exports.isEmpty || earlier != nil
+      report = isFirst ? other.report.named(export.place) : report.adding(other.report.named(export.place))
+      summary += other.summary
+      read.merge(other.read, uniquingKeysWith: +)
+      earlier = nil
+    } else if exports.isEmpty || earlier != nil {
+      earlier = other.earlier
+    }
+    // The newest comes last, and what it lacks counts.
+    (missing, snapshot) = (other.missing, other.snapshot)
+    exports.append(export)
+  }
 }
 
 /// What became of `--snapshot`.

@@ -26,6 +26,8 @@ struct ImportSummaryObject: Encodable {
   var snapshot: String?
   /// By how many samples they are, the most first.
   var types: [Entry]
+  /// Where a zip file or folder held several exports: these, the newest last.
+  var exports: [ImportResult.Export]?
   var report: ImportReport
 
   init(_ result: ImportResult, isDryRun: Bool, duration: Duration) {
@@ -42,6 +44,7 @@ struct ImportSummaryObject: Encodable {
         type: type.rawValue, read: result.read[type] ?? 0, added: counts.added, unchanged: counts.unchanged,
         deleted: counts.deleted, missing: result.missing.counts[type])
     }.sorted { ($1.read, $0.type) < ($0.read, $1.type) }
+    exports = result.exports.isEmpty ? nil : result.exports
     report = result.report
   }
 }

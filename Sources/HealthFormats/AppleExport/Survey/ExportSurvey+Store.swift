@@ -21,6 +21,19 @@ extension ExportSurvey {
       .map { characteristics[$0] ?? "" }
     return told[0].isEmpty ? nil : told
   }
+
+  /// In what two exports cannot be of one person, in words; `nil` where they can. What only one of them tells, the
+  /// person may have told since, but for the date of birth, which is what tells one from another.
+  public func personDiffers(from other: ExportSurvey) -> String? {
+    func told(_ survey: ExportSurvey, _ name: String) -> String? {
+      survey.characteristics["HKCharacteristicTypeIdentifier\(name)"].flatMap { $0.hasSuffix("NotSet") ? nil : $0 }
+    }
+    if told(self, "DateOfBirth") != told(other, "DateOfBirth") { return "date of birth" }
+    for (name, words) in [("BiologicalSex", "sex"), ("BloodType", "blood type")] {
+      if let mine = told(self, name), let its = told(other, name), mine != its { return words }
+    }
+    return nil
+  }
 }
 
 extension ElementKind {

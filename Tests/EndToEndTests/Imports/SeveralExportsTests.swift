@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+/// A folder, or a zip file, that holds more than one export: none is passed over in silence.
+@Suite(.timeLimit(.minutes(5)))
+struct SeveralExportsTests {
+  private let scratch: Scratch
+  private let home: Host
+
+  init() throws {
+    scratch = try Scratch()
+    home = scratch.host("home")
+  }
+
+  /// - Parameter values: of heart rates, one a minute.
+  private func write(
+    _ folder: String, exported: String, values: [Int], born: String = "1986-05-06"
+  ) throws {
+    let records = values.enumerated().map { minute, value in
+      let date = "2024-06-15 10:\(minute + 10):00 +0000"
+      return #"<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Watch" unit="count/min""#
+        + #" startDate="\#(date)" endDate="\#(date)" value="\#(value)"/>"#
+    }
+    let me = #"<Me HKCharacteristicTypeIdentifierDateOfBirth="\#(born)"/>"#
+    let text =
+      "<HealthData locale=\"en\">\n<ExportDate value=\"\(exported) 12:00:00 +0000\"/>\n\(me)\n"
+      + records.joined(separator: "\n") + "\n</HealthData>\n"
+    let path = "\(scratch.path)/Downloads/\(folder)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/export.xml"))
+  }
+
+  @Test("both are read, the newest last")
+  func both() async throws {
+    // The older has more in it, and so the larger XML.
+    try write("b_old", exported: "2024-07-01", values: Array(60..<75))
+    try write("a_new", exported: "2024-08-01", values: Array(60..<72) + [])
+    let told = try await home.run("import", scratch.path + "/Downloads")
+    #expect(told.status == 0, "\(told.errors)")
+    #expect(
+      told.errors.contains(
+        "2 exports, read in this order: b_old/export.xml of 2024-07-01T12:00:00Z, a_new/export.xml of 2024-08-01"),
+      "\(told.errors)")
+    #expect(told.errors.contains("3 samples of earlier exports are not in this one"), "\(told.errors)")
+    let again = try await home.run("import", "--rescan", "--json", scratch.path + "/Downloads")
+    let object = try again.json()
+    #expect(object["added"] as? Int == 0)
+    #expect(
+      (object["exports"] as? [[String: Any]])?.compactMap { $0["place"] as? String } == [
+        "b_old/export.xml", "a_new/export.xml",
+      ])
+    // Each is known by its bytes.
+    let known = try await home.run("import", scratch.path + "/Downloads")
+    #expect(known.output.hasPrefix("0 samples added: this very file"), "\(known.output)")
+  }
+
+  @Test("of two persons neither is")
+  func ofTwoPersons() async throws {
+    try write("a", exported: "2024-07-01", values: [60])
+    try write("b", exported: "2024-08-01", values: [61], born: "1987-01-02")
+    let told = try await home.run("import", scratch.path + "/Downloads")
+    #expect(told.status == 65)
+    #expect(
+      told.errors.contains(
+        "Downloads holds 2 exports, of which a/export.xml and b/export.xml do not agree on the person's date of birth"),
+      "\(told.errors)")
+    #expect(try await home.sampleCount() == 0)
+  }
+}
