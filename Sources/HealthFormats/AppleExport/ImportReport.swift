@@ -5,7 +5,7 @@ public struct ImportReport: Sendable, Codable, Equatable {
   /// How often something was found, and where first.
   public struct Finding: Sendable, Codable, Equatable {
     public var count = 0
-    /// The lines of the first five.
+    /// The lines of the first five, in the XML or in the file that the finding names; none for what is about all of a file.
     public var lines: [Int] = []
 
     public init(count: Int = 0, lines: [Int] = []) {
@@ -69,7 +69,18 @@ public struct ImportReport: Sendable, Codable, Equatable {
 
 extension ImportReport.Finding {
   /// How many lines are kept.
-  fileprivate static let lineLimit = 5
+  private static let lineLimit = 5
+
+  /// - Parameter line: asked only for the first few.
+  mutating func add(line: () -> Int?) {
+    count += 1
+    if lines.count < Self.lineLimit, let line = line() { lines.append(line) }
+  }
+
+  mutating func add(_ other: ImportReport.Finding) {
+    count += other.count
+    lines += other.lines.prefix(Self.lineLimit - min(Self.lineLimit, lines.count))
+  }
 }
 
 extension [String: ImportReport.Finding] {
@@ -77,10 +88,17 @@ extension [String: ImportReport.Finding] {
   private static var limit: Int { 1000 }
 
   /// - Parameter line: asked only for the first few of a kind, because finding a line takes a while.
-  mutating func add(_ name: String, line: () -> Int) {
-    var key = name.utf8.count > 160 ? String(name.prefix(40)) + "…" : name
-    if count >= Self.limit, self[key] == nil { key = "others" }
-    self[key, default: .init()].count += 1
-    if self[key]?.lines.count ?? 0 < ImportReport.Finding.lineLimit { self[key]?.lines.append(line()) }
+  mutating func add(_ name: String, line: () -> Int?) {
+    self[key(name), default: .init()].add(line: line)
+  }
+
+  /// Adds what was found in another file.
+  mutating func add(_ name: String, _ finding: ImportReport.Finding) {
+    self[key(name), default: .init()].add(finding)
+  }
+
+  private func key(_ name: String) -> String {
+    let key = name.utf8.count > 160 ? String(name.prefix(40)) + "…" : name
+    return count >= Self.limit && self[key] == nil ? "others" : key
   }
 }

@@ -73,6 +73,7 @@ extension SampleReader {
 
   /// An element is whole: makes of it what it is to become.
   private mutating func finish(_ frame: ElementStack.Frame) throws {
+    defer { noticeLine = nil }
     switch frame.role {
     case .record: try finishRecord()
     case .member: finishMember()

@@ -24,7 +24,7 @@ extension SampleReader {
       if let bytes { draft.attributes.append(name, decoded(bytes)) }
     }
     current = draft
-    tree = [RawElement(name: name)]
+    tree = [RawElement(name: name, line: scanner.tokenLine())]
     treeSize = 0
     routes = []
     return .entity
@@ -55,7 +55,7 @@ extension SampleReader {
     }
     if name == .workoutRoute, tree.count == 1, let workout = current, workout.kind == .workout {
       routes.append(beginRoute(in: workout))
-      tree.append(RawElement(name: names.text(of: name), route: routes.count - 1))
+      tree.append(RawElement(name: names.text(of: name), line: scanner.tokenLine(), route: routes.count - 1))
     } else {
       tree.append(rawElement(name))
     }
@@ -70,6 +70,7 @@ extension SampleReader {
   mutating func finishEntity() throws {
     guard var draft = current.take(), let element = tree.popLast() else { return }
     report.elements[element.name, default: 0] += 1
+    noticeLine = element.line
     switch draft.kind {
     // Without a date.
     case .other where draft.hash == 0: readOther(element, into: &draft)
@@ -98,7 +99,7 @@ extension SampleReader {
         children.append(json(child))
       }
     }
-    remark("\(element.name) is unknown")
+    remark("\(element.name) is unknown", .line(element.line))
     var content: [String: JSONValue] = ["attributes": json(draft.attributes)]
     if !children.isEmpty { content["children"] = .array(children) }
     draft.sample.payload = .foreign(Self.lowerCamel(element.name), .object(content))
@@ -111,6 +112,7 @@ extension SampleReader {
   mutating func entry(
     _ element: RawElement, keepingIn entries: inout [(key: String, value: String)]
   ) -> (key: String, value: String)? {
+    noticeLine = element.line
     var attributes = element.attributes
     guard let key = attributes.take("key") else {
       keep(element, of: "MetadataEntry without a key", in: &entries)

@@ -104,6 +104,7 @@ extension SampleReader {
 
   /// Moves what has been collected into the sample.
   mutating func complete(_ draft: inout Draft) {
+    noticeLine = draft.line
     if !draft.beats.isEmpty { addBeats(to: &draft) }
     if !draft.metadata.isEmpty { draft.sample.metadata = metadata(draft.metadata) }
   }

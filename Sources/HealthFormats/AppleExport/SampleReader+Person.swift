@@ -89,7 +89,8 @@ extension SampleReader {
       emit(summary: sample)
       return .leaf
     }
-    current = Draft(kind: .other(name: "ActivitySummary", identifier: nil), hash: 0, sample: sample)
+    current = Draft(
+      kind: .other(name: "ActivitySummary", identifier: nil), line: scanner.tokenLine(), hash: 0, sample: sample)
     return .summary
   }
 

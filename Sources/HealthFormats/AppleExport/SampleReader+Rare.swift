@@ -22,6 +22,7 @@ extension SampleReader {
   private mutating func sensitivityPoint(
     _ element: RawElement, after earlier: [SensitivityPoint], keepingIn entries: inout [(key: String, value: String)]
   ) -> SensitivityPoint? {
+    noticeLine = element.line
     var attributes = element.attributes
     guard let frequency = takeNumber("frequencyValue", &attributes) else {
       keep(element, of: "Audiogram", in: &entries)
@@ -65,6 +66,7 @@ extension SampleReader {
       case "RightEye" where prescription.right == nil: prescription.right = eye(child, keepingIn: &draft.metadata)
       case "LeftEye" where prescription.left == nil: prescription.left = eye(child, keepingIn: &draft.metadata)
       case "Attachment":
+        noticeLine = child.line
         var attributes = child.attributes
         prescription.attachments.append(attachment(attributes.take("identifier")))
         let place = Self.place("Attachment", prescription.attachments.count)
@@ -79,6 +81,7 @@ extension SampleReader {
   private mutating func eye(
     _ element: RawElement, keepingIn entries: inout [(key: String, value: String)]
   ) -> [String: Quantity] {
+    noticeLine = element.line
     var attributes = element.attributes
     var eye: [String: Quantity] = [:]
     for (name, _) in attributes.rest where !name.hasSuffix("Unit") && eye[name] == nil {

@@ -86,7 +86,7 @@ extension SampleReader {
       remark(device.defects)
     }
     var draft = Draft(
-      kind: key.kind, hash: key.hash,
+      kind: key.kind, line: scanner.isSelfClosing ? nil : scanner.tokenLine(), hash: key.hash,
       sample: Sample(
         uuid: Self.noIdentity, type: SampleType(rawValue: key.type.text), start: key.start, end: key.end,
         created: key.created, source: source, device: device.device, payload: .category(CategoryValue(value: nil))))

@@ -22,7 +22,7 @@ extension SampleReader {
       var sample = workout.sample
       sample.metadata = [:]
       sample.device = attributes.device.flatMap { texts.device($0).device }
-      draft = Draft(kind: Self.routeKind, hash: workout.hash, sample: sample)
+      draft = Draft(kind: Self.routeKind, line: scanner.tokenLine(), hash: workout.hash, sample: sample)
       if let name = attributes.source.map({ decoded($0) }) { draft.sample.source = Source(name: name) }
       if let version = attributes.version { draft.sample.source.version = texts.version(version).text }
       for (name, bytes) in [
@@ -83,16 +83,18 @@ extension SampleReader {
       var route = routes[index]
       // One at a time in memory.
       routes[index].points = []
-      var paths: [String] = []
+      noticeLine = element.line
+      var references: [(path: String, line: Int)] = []
       for child in element.children {
         switch child.name {
         case "MetadataEntry":
           if let entry = entry(child, keepingIn: &route.draft.metadata) { route.draft.metadata.append(entry) }
-        case "FileReference": readFileReference(child, into: &paths, &route.draft)
+        case "FileReference": readFileReference(child, into: &references, &route.draft)
         default: keep(child, of: "WorkoutRoute", in: &route.draft.metadata)
         }
       }
-      for path in paths {
+      for (path, line) in references {
+        noticeLine = line
         guard let track = track(path, of: route.draft.sample) else { continue }
         keepHeader(of: track, in: &route.draft.metadata)
         let room = GPXReader.maximumPoints - route.points.count
@@ -102,6 +104,7 @@ extension SampleReader {
       complete(&route.draft)
       report.elements["WorkoutRoute", default: 0] += 1
       let isOpen = self.isSuspect(route.draft) || isSuspect || seen[route.draft.hash] ?? 0 > 1
+      let paths = references.map(\.path)
       let whole = WorkoutRoute(
         workout: workout, path: paths.isEmpty ? nil : paths.joined(separator: "\n"), points: route.points)
       route.points = []
@@ -109,16 +112,19 @@ extension SampleReader {
     }
   }
 
-  private mutating func readFileReference(_ element: RawElement, into paths: inout [String], _ draft: inout Draft) {
+  private mutating func readFileReference(
+    _ element: RawElement, into references: inout [(path: String, line: Int)], _ draft: inout Draft
+  ) {
+    noticeLine = element.line
     var attributes = element.attributes
     guard let path = attributes.take("path") else {
       return keep(element, of: "WorkoutRoute", in: &draft.metadata)
     }
-    if paths.contains(path) { return }
+    if references.contains(where: { $0.path == path }) { return }
     // Each is a file to be read.
-    guard paths.count < 100 else { return keep(element, of: "WorkoutRoute", in: &draft.metadata) }
-    paths.append(path)
-    let place = Self.place("FileReference", paths.count)
+    guard references.count < 100 else { return keep(element, of: "WorkoutRoute", in: &draft.metadata) }
+    references.append((path, element.line))
+    let place = Self.place("FileReference", references.count)
     keepRest(of: attributes, of: "FileReference", prefix: "\(place).", in: &draft.metadata)
     for child in element.children { keep(child, of: "FileReference", at: place, in: &draft.metadata) }
   }
@@ -131,7 +137,7 @@ extension SampleReader {
     }
     guard let track = reading(member, { source in try GPXReader(source: source, start: route.start).run() })
     else { return nil }
-    for problem in track.problems.keys.sorted() { remark("\(member.name): \(problem)") }
+    remark(track.problems, in: member)
     let interval = RouteClaims.Interval(start: route.start, end: route.end)
     guard routeClaims.gives(path, to: interval, times: track.times) else {
       remark("WorkoutRoute of \(route.start.iso8601) whose file is missing: \(member.name) is another's")
@@ -140,13 +146,19 @@ extension SampleReader {
     return track
   }
 
+  private mutating func remark(_ problems: [String: ImportReport.Finding], in member: ExportMember) {
+    for (problem, finding) in problems.sorted(by: { $0.key < $1.key }) {
+      report.remarks.add("\(member.name): \(problem)", finding)
+    }
+  }
+
   private mutating func reading(
     _ member: ExportMember, _ body: (any ByteSource) throws -> GPXReader.Track
   ) -> GPXReader.Track? {
     do {
       return try body(try sideFiles.source(of: member, limit: GPXReader.maximumBytes))
     } catch {
-      remark("\(member.name): \(SideFiles.reason(error))")
+      remark("\(member.name): \(SideFiles.reason(error))", .nowhere)
       return nil
     }
   }
@@ -191,7 +203,7 @@ extension SampleReader {
     let members = sideFiles.unread(in: "workout-routes", ending: ".gpx")
     guard report.isComplete else {
       // Their workouts may be in the part that is missing.
-      if !members.isEmpty { remark("GPX files that the part of the XML that is there does not name") }
+      if !members.isEmpty { remark("GPX files that the part of the XML that is there does not name", .nowhere) }
       return
     }
     // Files are read twice rather than kept in memory: the first time for their keys.
@@ -207,12 +219,12 @@ extension SampleReader {
       guard let source = try? sideFiles.source(of: member, limit: GPXReader.maximumBytes),
         let track = try? GPXReader(source: source).run()
       else { continue }
-      for problem in track.problems.keys.sorted() { remark("\(member.name): \(problem)") }
+      remark(track.problems, in: member)
       if track.points.isEmpty {
-        remark("\(member.name): it has no points")
+        remark("\(member.name): it has no points", .nowhere)
         continue
       }
-      remark("GPX file that no workout names")
+      remark("GPX file that no workout names", .nowhere)
       report.elements["WorkoutRoute", default: 0] += 1
       var sample = sample(of: track, member)
       var entries: [(key: String, value: String)] = []

@@ -26,13 +26,17 @@ extension SampleReader {
       do {
         recording = try self.recording(member)
       } catch {
-        remark("\(member.name): \(SideFiles.reason(error))")
+        remark("\(member.name): \(SideFiles.reason(error))", .nowhere)
         continue
       }
-      if !recording.hasOffset { remark("date without an offset") }
-      if recording.hasComma { remark("decimal comma") }
-      if recording.unreadable > 0 { remark("\(member.name): a voltage that cannot be read") }
-      if recording.electrocardiogram.samplingFrequency == nil { remark("\(member.name): its sample rate is missing") }
+      if !recording.hasOffset { remark("date without an offset", .nowhere) }
+      if recording.hasComma { remark("decimal comma", .nowhere) }
+      if recording.unreadable.count > 0 {
+        report.remarks.add("\(member.name): a voltage that cannot be read", recording.unreadable)
+      }
+      if recording.electrocardiogram.samplingFrequency == nil {
+        remark("\(member.name): its sample rate is missing", .nowhere)
+      }
       report.elements["Electrocardiogram", default: 0] += 1
       let sample = sample(of: recording)
       try emit(
@@ -68,7 +72,7 @@ extension SampleReader {
       source: Source(name: recording.device, version: recording.softwareVersion), device: device,
       metadata: metadata(
         recording.others.map { label, value in
-          remark("electrocardiogram with an unknown line")
+          remark("electrocardiogram with an unknown line", .nowhere)
           return (attributeKey(label), value)
         }), payload: .electrocardiogram(recording.electrocardiogram))
   }
@@ -84,10 +88,10 @@ extension SampleReader {
     do {
       let bytes = try sideFiles.content(of: member, limit: ClinicalResource.maximumBytes)
       let (resource, isJSON) = ClinicalResource.read(bytes)
-      if !isJSON { remark("\(member.name): it is no JSON") }
+      if !isJSON { remark("\(member.name): it is no JSON", .nowhere) }
       return resource
     } catch {
-      remark("\(member.name): \(SideFiles.reason(error))")
+      remark("\(member.name): \(SideFiles.reason(error))", .nowhere)
       return nil
     }
   }
@@ -102,7 +106,7 @@ extension SampleReader {
     do {
       attachment.content = Data(try sideFiles.content(of: member, limit: 8 << 20))
     } catch {
-      remark("\(member.name): \(SideFiles.reason(error))")
+      remark("\(member.name): \(SideFiles.reason(error))", .nowhere)
     }
     return attachment
   }

@@ -51,7 +51,7 @@ extension SampleReader {
 
   /// The element that the scanner is at, without its children.
   mutating func rawElement(_ name: ElementName) -> RawElement {
-    var element = RawElement(name: names.text(of: name))
+    var element = RawElement(name: names.text(of: name), line: scanner.tokenLine())
     for index in 0..<scanner.attributeCount {
       let attribute = scanner.attribute(index)
       element.attributes.append(texts.key(attribute.name).text, decoded(attribute.value))
@@ -74,9 +74,9 @@ extension SampleReader {
     }
     guard let text = try? CanonicalJSON.encode(object), text.utf8.count <= maximumKept.one,
       keptBytes + text.utf8.count <= maximumKept.all
-    else { return skip("\(name) is unknown and too large to be kept") }
+    else { return skip("\(name) is unknown and too large to be kept", .line(element.line)) }
     keptBytes += text.utf8.count
-    remark("\(name) is unknown")
+    remark("\(name) is unknown", .line(element.line))
     entries.append((elementKey(element.name), text))
   }
 
@@ -110,7 +110,7 @@ extension SampleReader {
     remark("\(name) without a startDate")
     let epoch = Timestamp(seconds: 0)
     return Draft(
-      kind: .other(name: name, identifier: nil), hash: 0,
+      kind: .other(name: name, identifier: nil), line: scanner.tokenLine(), hash: 0,
       sample: Sample(
         uuid: Self.noIdentity, type: SampleType(name), start: epoch, end: epoch, source: Source(name: ""),
         payload: .category(CategoryValue(value: nil))))

@@ -41,6 +41,7 @@ extension SampleReader {
   private mutating func event(
     _ element: RawElement, keepingIn outer: inout [(key: String, value: String)]
   ) -> WorkoutEvent? {
+    noticeLine = element.line
     var attributes = element.attributes
     guard let date = takeDate("date", &attributes) else {
       remark("WorkoutEvent with an unreadable date")
@@ -57,6 +58,7 @@ extension SampleReader {
         keep(child, of: "WorkoutEvent", in: &entries)
       }
     }
+    noticeLine = element.line
     event.metadata = metadata(entries)
     return event
   }
@@ -65,6 +67,7 @@ extension SampleReader {
     _ element: RawElement, after earlier: [WorkoutStatistics],
     keepingIn entries: inout [(key: String, value: String)]
   ) -> WorkoutStatistics? {
+    noticeLine = element.line
     var attributes = element.attributes
     guard let type = attributes.take("type") else {
       remark("WorkoutStatistics without a type")
@@ -89,6 +92,7 @@ extension SampleReader {
   private mutating func activity(
     _ element: RawElement, keepingIn outer: inout [(key: String, value: String)]
   ) -> WorkoutActivity? {
+    noticeLine = element.line
     var attributes = element.attributes
     guard let start = takeDate("startDate", &attributes) else {
       remark("WorkoutActivity with an unreadable startDate")
@@ -113,6 +117,7 @@ extension SampleReader {
       default: keep(child, of: "WorkoutActivity", in: &entries)
       }
     }
+    noticeLine = element.line
     activity.metadata = metadata(entries)
     return activity
   }

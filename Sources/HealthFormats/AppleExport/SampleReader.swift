@@ -38,6 +38,8 @@ struct SampleReader: ~Copyable {
   var leafPlace: String?
   /// Of the unknown elements that the sample keeps.
   var keptBytes = 0
+  /// Where the element began that is being made into something, where that is not the one that the scanner is at.
+  var noticeLine: Int?
   let sideFiles: SideFiles
   /// Whose the files are that several routes name.
   let routeClaims: RouteClaims
@@ -200,12 +202,23 @@ struct SampleReader: ~Copyable {
 
   // MARK: Findings
 
-  mutating func skip(_ reason: String) {
-    report.skipped.add(reason) { scanner.tokenPosition.line }
+  /// What a finding is about.
+  enum Place {
+    /// The element that is being made into something, else the one that the scanner is at.
+    case here
+    case line(Int)
+    /// A whole file, or nothing that has a line.
+    case nowhere
   }
 
-  mutating func remark(_ kind: String) {
-    report.remarks.add(kind) { scanner.tokenPosition.line }
+  mutating func skip(_ reason: String, _ place: Place = .here) {
+    let noticeLine = noticeLine
+    report.skipped.add(reason) { place.line(noticeLine ?? scanner.tokenPosition.line) }
+  }
+
+  mutating func remark(_ kind: String, _ place: Place = .here) {
+    let noticeLine = noticeLine
+    report.remarks.add(kind) { place.line(noticeLine ?? scanner.tokenPosition.line) }
   }
 
   mutating func remark(_ defects: TextDefects) {
@@ -213,6 +226,17 @@ struct SampleReader: ~Copyable {
     if defects.contains(.invalidUTF8) { remark("invalid UTF-8") }
     if defects.contains(.controlCharacter) { remark("control character") }
     if defects.contains(.unknownEntity) { remark("unknown entity") }
+  }
+}
+
+extension SampleReader.Place {
+  /// - Parameter here: what is not looked for unless it is wanted.
+  fileprivate func line(_ here: @autoclosure () -> Int) -> Int? {
+    switch self {
+    case .here: here()
+    case .line(let line): line
+    case .nowhere: nil
+    }
   }
 }
 

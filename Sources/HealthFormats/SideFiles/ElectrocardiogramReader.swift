@@ -15,7 +15,7 @@ struct ElectrocardiogramReader {
     /// Lines that are not understood, by label.
     var others: [(label: String, value: String)] = []
     /// Lines that should have been a voltage.
-    var unreadable = 0
+    var unreadable = ImportReport.Finding()
     var hasComma = false
   }
 
@@ -79,7 +79,7 @@ struct ElectrocardiogramReader {
       } else {
         // A gap would shift all that follows.
         recording.electrocardiogram.voltages.append(.nan)
-        recording.unreadable += 1
+        recording.unreadable.add { lines.number }
       }
     }
   }

@@ -14,8 +14,8 @@ struct GPXReader: ~Copyable {
     var start: Timestamp?
     /// Of the last point that has one.
     var end: Timestamp?
-    /// What was odd, by name, and how often.
-    var problems: [String: Int] = [:]
+    /// What was odd, by name, how often and in which lines.
+    var problems: [String: ImportReport.Finding] = [:]
   }
 
   /// Eleven days and a half with a point each second.
@@ -164,7 +164,7 @@ struct GPXReader: ~Copyable {
   private mutating func problem(_ name: String) {
     // Only a hostile file has more kinds.
     let name = track.problems.count < 50 || track.problems[name] != nil ? name : "others"
-    track.problems[name, default: 0] += 1
+    track.problems[name, default: .init()].add { scanner.tokenPosition.line }
   }
 
   /// `speed` of `gpxtpx:speed`.

@@ -5,7 +5,8 @@ struct LineSource {
   private var pending: [UInt8] = []
   private var position = 0
   private var isAtEnd = false
-  private var isFirst = true
+  /// Of the line that was read last, from 1.
+  private(set) var number = 0
 
   /// - Parameter limit: a longer line is an error, in bytes.
   init(_ source: any ByteSource, limit: Int) {
@@ -48,7 +49,7 @@ struct LineSource {
   }
 
   private mutating func withoutMark(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    defer { isFirst = false }
-    return isFirst && line.starts(with: [0xEF, 0xBB, 0xBF]) ? line.dropFirst(3) : line
+    number += 1
+    return number == 1 && line.starts(with: [0xEF, 0xBB, 0xBF]) ? line.dropFirst(3) : line
   }
 }

@@ -45,6 +45,8 @@ struct XMLScanner: ~Copyable {
   private var dropped: Int64 = 0
   private var droppedLines = 0
   private var lineStart: Int64 = 0
+  /// How many lines end before an index of the buffer, for ``tokenLine()``.
+  private var counted = (end: 0, lines: 0)
 
   /// Of the last `open` or `close`; valid until the next call, like all that points into the buffer.
   var name = Bytes(StaticString("").utf8Start, 0)
@@ -78,6 +80,15 @@ struct XMLScanner: ~Copyable {
 
   /// Where the last token began.
   var tokenPosition: TextPosition { droppedTokenStart ?? position(of: tokenStart) }
+
+  /// The line in which the last token began. Of one token after the other it is counted from the one before.
+  mutating func tokenLine() -> Int {
+    if let droppedTokenStart { return droppedTokenStart.line }
+    if tokenStart < counted.end { counted = (0, 0) }
+    counted.lines += newlines(in: counted.end..<tokenStart).count
+    counted.end = tokenStart
+    return droppedLines + counted.lines + 1
+  }
 
   mutating func next() throws(ImportError) -> Token {
     while true {
@@ -209,8 +220,9 @@ struct XMLScanner: ~Copyable {
 
   private mutating func drop(_ count: Int) {
     if tokenStart < count, droppedTokenStart == nil { droppedTokenStart = position(of: tokenStart) }
-    let (lines, last) = newlines(before: count)
+    let (lines, last) = newlines(in: 0..<count)
     droppedLines += lines
+    counted = (0, 0)
     if let last { lineStart = dropped + Int64(last) + 1 }
     if count < filled { memmove(buffer, buffer + count, filled - count) }
     dropped += Int64(count)
@@ -222,17 +234,19 @@ struct XMLScanner: ~Copyable {
   // MARK: Positions
 
   func position(of index: Int) -> TextPosition {
-    let (lines, last) = newlines(before: index)
+    let (lines, last) = newlines(in: 0..<index)
     let start = last.map { dropped + Int64($0) + 1 } ?? lineStart
     return TextPosition(
       line: droppedLines + lines + 1, column: Int(dropped + Int64(index) - start) + 1, offset: dropped + Int64(index))
   }
 
-  private func newlines(before end: Int) -> (count: Int, last: Int?) {
+  private func newlines(in range: Range<Int>) -> (count: Int, last: Int?) {
     var count = 0
     var last: Int?
-    var start = 0
-    while start < end, let found = Bytes(buffer + start, end - start).firstIndex(of: 0x0A) {
+    var start = range.lowerBound
+    while start < range.upperBound,
+      let found = Bytes(buffer + start, range.upperBound - start).firstIndex(of: 0x0A)
+    {
       count += 1
       last = start + found
       start += found + 1

@@ -43,7 +43,7 @@ enum ElectrocardiogramText {
     #expect(recording.device == "Watch6,7")
     #expect(recording.softwareVersion == "1.90")
     #expect(recording.others.isEmpty)
-    #expect(recording.unreadable == 0)
+    #expect(recording.unreadable.count == 0)
   }
 
   @Test func labelsInAnyLanguageAreKnownByTheirPlace() throws {
@@ -92,7 +92,7 @@ enum ElectrocardiogramText {
   @Test func aVoltageThatCannotBeReadKeepsItsPlace() throws {
     let recording = try read(ElectrocardiogramText.file(voltages: ["1", "x", "nan", "3", "1e999"]))
     #expect(recording.electrocardiogram.voltages.map { $0.isNaN } == [false, true, true, false, true])
-    #expect(recording.unreadable == 3)
+    #expect(recording.unreadable.count == 3)
   }
 
   @Test(arguments: [

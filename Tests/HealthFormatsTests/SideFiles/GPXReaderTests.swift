@@ -71,7 +71,7 @@ enum GPXText {
       """)
     #expect(
       track.points == [RoutePoint(latitude: 1.5, longitude: 2, speed: 3), RoutePoint(latitude: 3, longitude: 4)])
-    #expect(track.problems == ["a decimal comma": 1, "more than one segment": 1])
+    #expect(track.problems.mapValues(\.count) == ["a decimal comma": 1, "more than one segment": 1])
   }
 
   @Test(arguments: [
@@ -97,7 +97,7 @@ enum GPXText {
     let text = GPXText.file((0..<20).map { GPXText.point($0) })
     for cut in stride(from: 150, to: text.utf8.count - 6, by: 37) {
       let track = try read(String(decoding: text.utf8.prefix(cut), as: UTF8.self))
-      #expect(track.problems["it ends early"] == 1)
+      #expect(track.problems["it ends early"]?.count == 1)
       #expect(track.points.allSatisfy { $0.latitude == 52.5 })
     }
   }
@@ -134,7 +134,7 @@ enum GPXText {
       head: "<gpx><trk><trkseg>", unit: #"<trkpt lat="1" lon="2"/>"#, count: 2_000_000, tail: "</gpx>")
     let track = try GPXReader(source: source).run()
     #expect(track.points.count == GPXReader.maximumPoints)
-    #expect(track.problems["more than a million points"] == 1_000_000)
+    #expect(track.problems["more than a million points"]?.count == 1_000_000)
   }
 }
 

@@ -3,6 +3,8 @@ import HealthModel
 /// An element whose attributes have been read and whose children have not.
 struct Draft {
   var kind: ElementKind
+  /// Where it began, if it has children; for notices of what shows at its end only.
+  var line: Int?
   /// Of the key.
   var hash: UInt64
   /// Without identity and, but for records, without payload.
@@ -33,6 +35,8 @@ struct AttributeList {
 /// An element as it stands in the file.
 struct RawElement {
   var name: String
+  /// Where it began.
+  var line: Int
   var attributes = AttributeList()
   var children: [RawElement] = []
   /// Of a `WorkoutRoute`: the index of its draft.

@@ -32,7 +32,7 @@ extension FuzzTarget {
       require(header.device == recording.device, "and names the same device: \(text(input))")
       require(!recording.electrocardiogram.voltages.isEmpty, "no electrocardiogram without voltages")
       requireRoundTrip(recording.electrocardiogram)
-      if recording.unreadable == 0 { requireCoded(.electrocardiogram(recording.electrocardiogram)) }
+      if recording.unreadable.count == 0 { requireCoded(.electrocardiogram(recording.electrocardiogram)) }
     } catch {
       require(error is SideFiles.Failure || error is ImportError, "a documented error: \(error)")
       require(!SideFiles.reason(error).isEmpty, "a reason for every error")
