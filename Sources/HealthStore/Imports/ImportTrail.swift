@@ -6,7 +6,7 @@ import GRDB
 struct ImportTrail {
   /// Of all imports, this one too.
   private(set) var imported = ChangeNumbers()
-  /// Of this import.
+  /// Of this import, deletions too.
   private(set) var met = ChangeNumbers()
   /// Met in this transaction, and by no import before.
   private var fresh: [Int64] = []
@@ -27,6 +27,9 @@ struct ImportTrail {
     if imported.insert(change) { fresh.append(change) }
     return met.insert(change)
   }
+
+  /// - Returns: whether this import meets the deletion for the first time.
+  mutating func meet(deletion change: Int64) -> Bool { met.insert(change) }
 
   /// Within the transaction in which they were met.
   mutating func write(_ db: Database) throws {

@@ -41,7 +41,7 @@ struct SampleWriter {
         INSERT INTO tombstone(\(StoredChanges.tombstoneColumns), replaced) VALUES (?,?,?,?,?,?)
         ON CONFLICT(type, start, uuid) DO NOTHING
         """)
-    lookup = try db.cachedStatement(sql: "SELECT 1 FROM tombstone WHERE type = ? AND start = ? AND uuid = ?")
+    lookup = try db.cachedStatement(sql: "SELECT change FROM tombstone WHERE type = ? AND start = ? AND uuid = ?")
     search = try db.cachedStatement(sql: "SELECT change FROM sample WHERE type = ? AND start = ? AND uuid = ?")
   }
 
@@ -102,8 +102,10 @@ struct SampleWriter {
       if let number = try number(of: sample, type: run.type) { return meet(number, &run.tally) }
       expectsPresent = false
     }
-    if try isGone(sample, run) {
-      run.tally.unchanged += 1
+    if run.tally.hasTombstones,
+      let deletion = try deletion(of: sample.uuid, start: sample.start.microseconds, type: run.type)
+    {
+      if trail?.meet(deletion: deletion) ?? true { run.tally.unchanged += 1 }
       return
     }
     let isDerived = sample.uuid.isDerived
@@ -158,10 +160,6 @@ struct SampleWriter {
     if trail?.meet(number) ?? true { tally.unchanged += 1 }
   }
 
-  private func isGone(_ sample: CodedSample, _ run: Run) throws -> Bool {
-    try run.tally.hasTombstones && isDeleted(sample.uuid, start: sample.start.microseconds, type: run.type)
-  }
-
   private func number(of sample: CodedSample, type: Int64) throws -> Int64? {
     var binding = Binding(search)
     binding.bind(type)
@@ -204,7 +202,9 @@ struct SampleWriter {
     burying.bind(tombstone.deleted.microseconds)
     burying.bind(original)
     try burying.run(db)
-    if sqlite3_changes(db.sqliteConnection) == 1 { counter += 1 }
+    guard sqlite3_changes(db.sqliteConnection) == 1 else { return }
+    counter += 1
+    _ = trail?.meet(deletion: counter)
   }
 
   /// Takes a sample that has just been deleted out of the digests that are kept.
@@ -234,14 +234,15 @@ struct SampleWriter {
 
   func isDeleted(_ sample: SampleReference) throws -> Bool {
     guard let type = try sample.type.id(in: db) else { return false }
-    return try isDeleted(sample.uuid, start: sample.start.microseconds, type: type)
+    return try deletion(of: sample.uuid, start: sample.start.microseconds, type: type) != nil
   }
 
-  private func isDeleted(_ uuid: UUID, start: Int64, type: Int64) throws -> Bool {
+  /// The number of a tombstone.
+  private func deletion(of uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
     var binding = Binding(lookup)
     binding.bind(type)
     binding.bind(start)
     binding.bind(uuid)
-    return try binding.integer(db) != nil
+    return try binding.integer(db)
   }
 }

@@ -87,12 +87,13 @@ struct AppleImport {
     _ isCancelled: () -> Bool
   ) throws -> ImportResult {
     var result = ImportResult()
-    var records = 0
+    var types: Set<SampleType> = []
     let bar = bar("importing")
     defer { bar.finish() }
     let progress: (Int64) throws -> Void = { bytes in
       if isCancelled() { throw CancellationError() }
-      bar.update(items: records, bytes: Int(bytes - export.totalBytes))
+      let total = writer.summary.total
+      bar.update(items: total.added + total.unchanged, bytes: Int(bytes - export.totalBytes))
     }
     result.report = try export.read(
       survey, identityNames: identityNames, batchSize: Self.batchSize, progress: progress
@@ -102,10 +103,14 @@ struct AppleImport {
         try writer.write(batch.changes, drifting: batch.drifting)
       }
       if !batch.groups.isEmpty { try writer.write(twins: batch.groups) }
-      records += batch.count + batch.drifting.count
-      for (type, count) in batch.countsByType { result.read[type, default: 0] += count }
+      types.formUnion(batch.countsByType.keys)
     }
     result.summary = writer.summary
+    // Members of correlations come twice, and the writer knows which it has met.
+    for type in types {
+      let counts = result.summary.types[type] ?? .init()
+      result.read[type] = counts.added + counts.unchanged
+    }
     return result
   }
 

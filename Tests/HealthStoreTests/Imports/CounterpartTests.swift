@@ -30,6 +30,16 @@ import Testing
     #expect(try await present() == [original])
   }
 
+  @Test func whatAnExportSaysTwiceCountsOnce() async throws {
+    let (exported, original) = (ExportedSample().sample(), ExportedSample().original())
+    try await store.add(original)
+    for _ in 0..<2 { #expect(try store.importExport([exported, exported]).total == .init(unchanged: 1)) }
+    let deleted = ExportedSample(minute: 5).sample()
+    #expect(try store.importExport([deleted, deleted]).total == .init(added: 1))
+    #expect(try await store.delete(type, in: deleted.start..<Timestamp(seconds: deleted.start.seconds + 1)) == 1)
+    for _ in 0..<2 { #expect(try store.importExport([deleted, exported, deleted]).total == .init(unchanged: 2)) }
+  }
+
   @Test func bothWaysEndAlikeAndAgree() async throws {
     let other = try StoreFixture().store
     let (exported, original) = (ExportedSample().sample(), ExportedSample().original())
