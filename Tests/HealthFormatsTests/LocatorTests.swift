@@ -125,7 +125,7 @@ import Testing
       .damagedZip(path: "p", detail: "CRC error", someKept: true),
       .damagedZip(path: "p", detail: "CRC error", someKept: false), .encryptedZip(path: "p"),
       .tooLarge(what: "an element", at: TextPosition(line: 1, column: 2, offset: 3)), .changedWhileReading(path: "p"),
-      .ioError(path: "p", detail: "Input/output error"),
+      .unsupportedCompression(path: "p", method: "LZMA"), .ioError(path: "p", detail: "Input/output error"),
     ]
     for error in errors {
       #expect(error.description.hasSuffix("."))

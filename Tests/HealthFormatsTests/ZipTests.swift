@@ -85,6 +85,31 @@ import Testing
     #expect(error(path) == .encryptedZip(path: path))
   }
 
+  @Test(
+    arguments: [(9, "Deflate64"), (14, "LZMA"), (93, "Zstandard"), (98, "PPMd"), (77, "method 77")]
+      as [(UInt64, String)])
+  func aMethodOfCompressionThatIsNotSupportedIsNamed(method: UInt64, name: String) throws {
+    var zip = ZipBytes()
+    zip.claimedMethod = method
+    zip.add("apple_health_export/export.xml", Array(xml.utf8))
+    // As it is, and without its end.
+    for bytes in [zip.withDirectory, zip.bytes] {
+      let path = try folder.write(bytes, to: "export.zip")
+      #expect(error(path) == .unsupportedCompression(path: path, method: name))
+    }
+  }
+
+  @Test func aFileBesideThatCannotBeUnpackedIsNamed() throws {
+    var zip = ZipBytes()
+    zip.add("export.xml", Array(xml.utf8))
+    zip.claimedMethod = 14
+    zip.add("workout-routes/a.gpx", Array("<gpx/>".utf8))
+    let reading = try Reading(try AppleHealthExport(path: try folder.write(zip.withDirectory, to: "export.zip")))
+    #expect(reading.uuids == expected)
+    #expect(
+      reading.report.remarks["workout-routes/a.gpx: it is compressed with LZMA, which is not supported"]?.count == 1)
+  }
+
   @Test func aZipWithoutTheXMLSaysSo() throws {
     for members in [[("photo.jpg", "x")], [("empty.xml", "")]] {
       let path = try zip(members)

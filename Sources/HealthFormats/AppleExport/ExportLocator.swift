@@ -63,6 +63,7 @@ enum ExportLocator {
     let found = search.exports { entry throws(ImportError) in try ZipSalvage.source(of: entry, path: path) }
     if found.isEmpty {
       if search.hasEncrypted { throw .encryptedZip(path: path) }
+      if let method = contents.unsupported { throw .unsupportedCompression(path: path, method: method.name) }
       throw damage
     }
     return found.map { entry in

@@ -14,6 +14,8 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   /// - Parameter someKept: whether samples had been delivered before the damage showed.
   case damagedZip(path: String, detail: String, someKept: Bool)
   case encryptedZip(path: String)
+  /// - Parameter method: its name, such as `LZMA`.
+  case unsupportedCompression(path: String, method: String)
   /// Something in the XML is far beyond what any export holds.
   case tooLarge(what: String, at: TextPosition)
   case changedWhileReading(path: String)
@@ -40,6 +42,9 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
           : "nothing was imported, so copy the file again or export again in the Health app.")
     case .encryptedZip(let path):
       "\(path) is protected by a password; unpack it yourself and give the folder instead."
+    case .unsupportedCompression(let path, let method):
+      "\(path) is compressed with \(method), which is not supported; unzip it with the program that made it and import "
+        + "the folder."
     case .tooLarge(let what, let position):
       "The XML holds \(what) that is larger than any export has, at line \(position.line), column \(position.column); "
         + "export again in the Health app."
@@ -72,6 +77,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .damagedZip(let path, let detail, let someKept):
       .damagedZip(path: named(path), detail: detail, someKept: someKept)
     case .encryptedZip(let path): .encryptedZip(path: named(path))
+    case .unsupportedCompression(let path, let method): .unsupportedCompression(path: named(path), method: method)
     case .tooLarge: self
     case .changedWhileReading(let path): .changedWhileReading(path: named(path))
     case .ioError(let path, let detail): .ioError(path: named(path), detail: detail)

@@ -10,9 +10,9 @@ final class ZipArchive {
     /// Uncompressed, as the central directory declares it.
     var size: Int64
     var isEncrypted: Bool
-    /// Whether it is deflated and its checksum known.
-    var isDeflated: Bool
-    var checksum: UInt32
+    var method: ZipMethod
+    /// `nil` where the central directory does not say it.
+    var checksum: UInt32?
   }
 
   let path: String
@@ -55,8 +55,8 @@ final class ZipArchive {
         Entry(
           index: index, name: name, size: Int64(clamping: stat.size),
           isEncrypted: stat.encryption_method != UInt16(ZIP_EM_NONE),
-          isDeflated: stat.comp_method == UInt16(ZIP_CM_DEFLATE) && stat.valid & UInt64(ZIP_STAT_CRC) != 0,
-          checksum: stat.crc))
+          method: ZipMethod(rawValue: stat.comp_method),
+          checksum: stat.valid & UInt64(ZIP_STAT_CRC) != 0 ? stat.crc : nil))
     }
     return entries
   }
@@ -64,16 +64,18 @@ final class ZipArchive {
   /// Opens one entry. The source keeps the archive open and checks size and CRC at the end.
   func source(of entry: Entry) throws(ImportError) -> any ByteSource {
     // ISA-L inflates three times as fast as zlib, with which libzip does it.
-    let isRaw = entry.isDeflated && !entry.isEncrypted
-    guard let file = zip_fopen_index(handle, entry.index, isRaw ? zip_flags_t(ZIP_FL_COMPRESSED) : 0) else {
+    let rawChecksum = entry.method == .deflated && !entry.isEncrypted ? entry.checksum : nil
+    let flags = zip_flags_t(rawChecksum == nil ? 0 : ZIP_FL_COMPRESSED)
+    guard let file = zip_fopen_index(handle, entry.index, flags) else {
       switch zip_error_code_zip(zip_get_error(handle)) {
       case ZIP_ER_NOPASSWD, ZIP_ER_WRONGPASSWD, ZIP_ER_ENCRNOTSUPP: throw .encryptedZip(path: path)
+      case ZIP_ER_COMPNOTSUPP: throw .unsupportedCompression(path: path, method: entry.method.name)
       default: throw .damagedZip(path: path, detail: lastError, someKept: false)
       }
     }
-    if isRaw {
+    if let rawChecksum {
       let raw = EntrySource(archive: self, file: file, size: nil)
-      return DeflatedSource(raw, path: path, size: entry.size, checksum: entry.checksum)
+      return DeflatedSource(raw, path: path, size: entry.size, checksum: rawChecksum)
     }
     return EntrySource(archive: self, file: file, size: entry.size)
   }

@@ -8,8 +8,7 @@ struct LocalHeader {
   var isEncrypted: Bool
   /// Whether checksum and sizes follow the content.
   var hasDescriptor: Bool
-  var isStored: Bool
-  var isDeflated: Bool
+  var method: ZipMethod
   var checksum: UInt32
   /// `nil` where it follows the content.
   var storedSize: Int64?
@@ -31,8 +30,7 @@ struct LocalHeader {
     let flags = fixed[2, at: 6]
     isEncrypted = flags & 1 != 0
     hasDescriptor = flags & 8 != 0
-    isStored = fixed[2, at: 8] == 0
-    isDeflated = fixed[2, at: 8] == 8
+    method = ZipMethod(rawValue: UInt16(truncatingIfNeeded: fixed[2, at: 8]))
     checksum = UInt32(truncatingIfNeeded: fixed[4, at: 14])
     let (stored, plain) = (fixed[4, at: 18], fixed[4, at: 22])
     storedSize = Int64(stored)

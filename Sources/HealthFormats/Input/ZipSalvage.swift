@@ -19,6 +19,8 @@ enum ZipSalvage {
   struct Contents {
     var entries: [Entry] = []
     var hasEncrypted = false
+    /// Of the first file that is compressed in a way that is not supported, behind which nothing is looked for.
+    var unsupported: ZipMethod?
   }
 
   /// More files than any export has.
@@ -39,6 +41,10 @@ enum ZipSalvage {
         guard let size = header.storedSize else { break }
         position = header.end(storedSize: size, fileSize: Int64(status.st_size))
         continue
+      }
+      guard header.method == .stored || header.method == .deflated else {
+        contents.unsupported = header.method
+        break
       }
       guard let (entry, next) = try measure(header, path: path, fileSize: Int64(status.st_size)) else { break }
       // Folders have no content.
@@ -61,13 +67,10 @@ enum ZipSalvage {
     _ header: LocalHeader, path: String, fileSize: Int64
   ) throws(ImportError) -> (Entry, next: Int64)? {
     let rest = fileSize - header.content
-    guard header.isDeflated || header.isStored else {
-      // Of another method only the length is known.
-      return nil
-    }
-    if header.isStored, header.storedSize == nil { return nil }
+    let isStored = header.method == .stored
+    if isStored, header.storedSize == nil { return nil }
     let range = try FileRange(path: path, from: header.content, count: min(rest, header.storedSize ?? rest))
-    let source = OpenEndedSource(range, path: path, isDeflated: header.isDeflated)
+    let source = OpenEndedSource(range, path: path, isDeflated: !isStored)
     let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 << 10)
     defer { buffer.deallocate() }
     var size: Int64 = 0
@@ -80,7 +83,7 @@ enum ZipSalvage {
       }
     }
     var entry = Entry(
-      name: header.name, start: header.content, storedSize: source.used, isDeflated: header.isDeflated, size: size,
+      name: header.name, start: header.content, storedSize: source.used, isDeflated: !isStored, size: size,
       isWhole: false)
     var next = header.content + source.used
     if header.hasDescriptor {
@@ -90,7 +93,7 @@ enum ZipSalvage {
       next = descriptor.end
       entry.isWhole = descriptor.checksum == source.checksum
     } else {
-      let isFinished = header.isStored ? source.used == header.storedSize : source.isFinished
+      let isFinished = isStored ? source.used == header.storedSize : source.isFinished
       if isFinished, source.checksum == header.checksum { entry.isWhole = size == header.size }
       next = header.end(storedSize: header.storedSize ?? source.used, fileSize: fileSize)
       if isFinished, !entry.isWhole { throw .damagedZip(path: path, detail: "CRC error", someKept: false) }

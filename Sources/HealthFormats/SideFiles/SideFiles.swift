@@ -81,6 +81,7 @@ final class SideFiles {
     case .notReadable: .unusable("it may not be read")
     case .damagedZip(_, let detail, _), .ioError(_, let detail): .unusable(detail)
     case .encryptedZip: .unusable("it is protected by a password")
+    case .unsupportedCompression(_, let method): .unusable("it is compressed with \(method), which is not supported")
     case .changedWhileReading: .unusable("it changed while it was being read")
     case .tooLarge(let what, _): .unusable("it holds \(what) that is larger than any has")
     case .notAnExport, .exportXMLMissing, .onlyClinicalDocument: .unusable("it is something else")
