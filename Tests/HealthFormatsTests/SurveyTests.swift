@@ -42,6 +42,18 @@ import Testing
     #expect(reading.survey.end == reading.report.end)
   }
 
+  @Test(arguments: [10_000, 7], [1 << 16, 9])
+  func aFileThatIsCutOffSaysWhatCameLast(batchSize: Int, chunkSize: Int) throws {
+    let text = ExportText((0..<20).map { ExportText.record(at: $0) }).text
+    let cut = try #require(text.range(of: ExportText.date(15))).lowerBound
+    let report = try Reading(bytes: Array(text[..<cut].utf8), batchSize: batchSize, chunkSize: chunkSize).report
+    #expect(
+      report.last
+        == .init(type: SampleType(ExportText.heartRate), start: Timestamp(seconds: ExportText.start.seconds + 14)))
+    #expect(report.end?.line == text[..<cut].utf8.count { $0 == 0x0A } + 1)
+    #expect(try Reading(text).report.last == nil)
+  }
+
   /// What an element is decides what a lost closing tag closes, and so where the elements after it stand.
   @Test(arguments: [
     #"<Workout startDate="soon"><WorkoutRoute>"#, #"<Workout startDate="soon"><HealthData>"#,

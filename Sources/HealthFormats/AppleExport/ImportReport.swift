@@ -39,6 +39,14 @@ public struct ImportReport: Sendable, Codable, Equatable {
   public var isComplete = false
   /// Where an incomplete file ends.
   public var end: TextPosition?
+  /// Of an incomplete file, the sample that was read last.
+  public var last: Last?
+
+  /// The type and the start of a sample.
+  public struct Last: Sendable, Codable, Equatable {
+    public var type: SampleType
+    public var start: Timestamp
+  }
 
   public init() {}
 
@@ -62,7 +70,7 @@ public struct ImportReport: Sendable, Codable, Equatable {
     report.equalKeys += equalKeys
     report.skipped.merge(skipped, uniquingKeysWith: { first, _ in first })
     report.remarks.merge(remarks, uniquingKeysWith: { first, _ in first })
-    if !isComplete { (report.isComplete, report.end) = (false, end) }
+    if !isComplete { (report.isComplete, report.end, report.last) = (false, end, last) }
     return report
   }
 }

@@ -22,6 +22,8 @@ struct SampleReader: ~Copyable {
   private var drifting: [Sample] = []
   private var groups: [TwinGroup] = []
   private var heldCount = 0
+  /// In the batches that have been sent.
+  private var lastSent: ImportReport.Last?
   private var held = HeldSamples()
 
   /// The element that will become a sample when it closes, and the record in a correlation.
@@ -154,7 +156,7 @@ struct SampleReader: ~Copyable {
 
   private mutating func finish(_ progress: () throws -> Void, _ queue: BatchQueue) throws {
     report.isComplete = stack.isEmpty && !scanner.endsInsideTag
-    if !report.isComplete { report.end = scanner.tokenPosition }
+    if !report.isComplete { (report.end, report.last) = (scanner.tokenPosition, coder.last ?? lastSent) }
     report.records = typeCounts.total.merging(plain.records, uniquingKeysWith: +)
     report.utcOffset = report.utcOffset ?? keys.dates.offset.map { Int($0) }
     try readSideFiles(progress, into: queue)
@@ -193,6 +195,7 @@ struct SampleReader: ~Copyable {
 
   private mutating func send(to queue: BatchQueue) throws {
     if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }
+    lastSent = coder.last ?? lastSent
     let (changes, payloads) = coder.take()
     try queue.put(ReadBatch(ImportBatch(changes: changes, drifting: drifting, groups: groups), payloads: payloads))
     drifting.removeAll()

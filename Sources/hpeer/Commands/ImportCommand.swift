@@ -139,7 +139,8 @@ struct Import: AsyncParsableCommand {
     if result.earlier == nil, !result.report.isComplete {
       return CommandFailure(
         .badInput,
-        "The file ends in the middle, so only what is whole was read; export or copy it again and import that too.")
+        "The file ends in the middle\(result.report.whereItEnds), so only what is whole was read; "
+          + "export or copy it again and import that too.")
     }
     guard result.snapshot == .refused, !dryRun else { return nil }
     return CommandFailure(

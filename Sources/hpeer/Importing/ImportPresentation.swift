@@ -121,3 +121,12 @@ extension MissingSamples {
       + (whole.count > 3 ? " and \(HumanFormat.count(whole.count - 3, "other type"))" : "")
   }
 }
+
+extension ImportReport {
+  /// Follows "The file ends in the middle".
+  var whereItEnds: String {
+    let line = end.map { " of line \(HumanFormat.count($0.line))" } ?? ""
+    let sample = last.map { ", after \($0.type.shortName) of \(Timestamp(seconds: $0.start.seconds).iso8601)" } ?? ""
+    return line + sample
+  }
+}

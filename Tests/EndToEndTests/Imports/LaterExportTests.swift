@@ -114,5 +114,10 @@ struct LaterExportTests {
     #expect(outcome.status == 65)
     let told = try Told(outcome)
     #expect((told.deleted, told.snapshot) == (0, "incomplete"))
+    // The person is told where.
+    let lines = try await home.sh("wc -l < '\(path)'").output.trimmingCharacters(in: .whitespacesAndNewlines)
+    let said = try #require(
+      outcome.errors.firstMatch(of: /The file ends in the middle of line ([0-9,]+), after (\w+) of \d{4}-\d\d-\d\dT/))
+    #expect(said.1.replacing(",", with: "") == String((Int(lines) ?? 0) + 1))
   }
 }

@@ -28,6 +28,10 @@ struct BatchCoder {
   private(set) var batch = 0
 
   var count: Int { samples.count }
+  /// The sample that was added last.
+  var last: ImportReport.Last? {
+    samples.last.map { ImportReport.Last(type: types.values[Int($0.type)], start: $0.start) }
+  }
 
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
   mutating func add(_ sample: Sample) throws {
