@@ -52,29 +52,10 @@ public struct ServiceBrowser: Sendable {
     until isEnough: @escaping @Sendable (DiscoveredService) -> Bool = { _ in false }
   ) async throws -> ServiceSurvey {
     let events = events(preferring: isPreferred)
-    let (matches, match) = AsyncStream.makeStream(of: Void.self)
-    let (survey, daemon) = try await withThrowingTaskGroup(of: (ServiceSurvey, DaemonState)?.self) { group in
-      group.addTask {
-        try await Self.collect(events) { if isEnough($0) { match.finish() } }
-      }
-      // A timer that is cancelled ends like one that has run out: the collector alone decides what comes of it.
-      group.addTask {
-        try? await Task.sleep(for: duration)
-        return nil
-      }
-      group.addTask {
-        for await _ in matches {}
-        try? await Task.sleep(for: min(duration, Self.momentForOtherAddresses))
-        return nil
-      }
-      defer { group.cancelAll() }
-      while let result = try await group.next() {
-        if let result { return result }
-        // Cancellation ends the stream of events, and what was collected is the result.
-        group.cancelAll()
-      }
-      return (ServiceSurvey(), .listening)
+    let collected = try await gather(for: duration, moment: Self.momentForOtherAddresses) { hasEnough in
+      try await Self.collect(events) { if isEnough($0) { hasEnough() } }
     }
+    let (survey, daemon) = collected ?? (ServiceSurvey(), .listening)
     try Task.checkCancellation()
     switch daemon {
     case .silent: throw DiscoveryError.daemonSilent(for: duration)

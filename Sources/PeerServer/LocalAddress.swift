@@ -5,6 +5,17 @@ public enum LocalAddress {
   /// Numeric addresses of interfaces that are up and not loopback, IPv4 first; link-local IPv6 is left out, because it
   /// means nothing without the other side's interface name.
   public static func all() -> [String] {
+    interfaceAddresses().filter { !isLinkLocal($0) }
+  }
+
+  /// The IPv6 addresses of the same interfaces that ``all()`` leaves out, each with `%` and the interface here.
+  public static func linkLocal() -> [String] {
+    interfaceAddresses().filter(isLinkLocal)
+  }
+
+  private static func isLinkLocal(_ address: String) -> Bool { address.hasPrefix("fe80:") }
+
+  private static func interfaceAddresses() -> [String] {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else { return [] }
     defer { freeifaddrs(list) }
@@ -21,7 +32,7 @@ public enum LocalAddress {
       guard family == AF_INET || family == AF_INET6, let text = numeric(address, family: family) else { continue }
       if family == AF_INET {
         ipv4.append(text)
-      } else if !text.hasPrefix("fe80:") {
+      } else {
         ipv6.append(text)
       }
     }

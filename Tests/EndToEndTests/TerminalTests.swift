@@ -10,11 +10,12 @@ struct TerminalTests {
     scratch = try Scratch()
   }
 
-  private func serve(_ home: Host) throws -> PseudoTerminal {
-    try PseudoTerminal([
-      "HPEER_HOME=\(home.home)", Build.hpeer, "serve", "--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name",
-      "studio",
-    ])
+  private func serve(_ home: Host, columns: UInt16 = 80, rows: UInt16 = 24) throws -> PseudoTerminal {
+    try PseudoTerminal(
+      [
+        "HPEER_HOME=\(home.home)", Build.hpeer, "serve", "--port", "0", "--no-advertise", "--bind", "127.0.0.1",
+        "--name", "studio",
+      ], columns: columns, rows: rows)
   }
 
   /// The code that is shown now.
@@ -41,6 +42,49 @@ struct TerminalTests {
     #expect(try await client.run("pull").status == 0)
     #expect(try await client.contents() == home.contents())
     try await terminal.text(matching: #/Paired with/#)
+  }
+
+  @Test("on 80x24 the whole QR code and what to type are on the screen at once")
+  func classicScreen() async throws {
+    let terminal = try serve(scratch.host("home"))
+    try await terminal.text(matching: #/Ctrl-C: stop/#)
+    // The last row is where the cursor is.
+    try await eventually("all of the code") { terminal.lines.count >= 23 ? true : nil }
+    let screen = terminal.lines.suffix(24)
+    #expect(screen.count { $0.contains("█") || $0.contains("▀") } >= 17, "\(terminal.text)")
+    let port = try #require(try #/Sharing .* at 127\.0\.0\.1:(\d+)/#.firstMatch(in: terminal.text)?.1)
+    for text in [
+      "Sharing 0 samples", "Code: ", "On the other machine:", "hpeer pull --host 127.0.0.1:\(port)", "SHA-256 ",
+    ] {
+      #expect(screen.contains { $0.contains(text) }, "\(text): \(screen)")
+    }
+    #expect(terminal.lines.allSatisfy { $0.count < 80 }, "\(terminal.lines)")
+  }
+
+  @Test("a narrow terminal has the code below, a small one has no QR code, and both say what to type")
+  func otherScreens() async throws {
+    let high = try serve(scratch.host("high"), columns: 50, rows: 50)
+    try await high.text(matching: #/hpeer pull --host 127/#)
+    #expect(ScreenQR.picture(of: high.text) != nil)
+    #expect(high.lines.contains { $0.hasPrefix("Code: ") })
+    let small = try serve(scratch.host("small"), columns: 50, rows: 20)
+    try await small.text(matching: #/hpeer pull --host 127/#)
+    #expect(!small.text.contains("▀"))
+    #expect(small.text.contains("HPEER:P1/127.0.0.1:"))
+    #expect(small.lines.contains { $0.hasPrefix("Code: ") })
+  }
+
+  @Test("a window that is opened from another terminal says what to type, too")
+  func waiting() async throws {
+    let home = scratch.host("home")
+    let (_, port) = try await home.serve(["--port", "0", "--no-advertise", "--bind", "127.0.0.1"])
+    let terminal = try PseudoTerminal(["HPEER_HOME=\(home.home)", Build.hpeer, "pair", "--wait"])
+    try await terminal.text(matching: #/SHA-256/#)
+    #expect(terminal.text.contains("hpeer pull --host 127.0.0.1:\(port)"))
+    #expect(ScreenQR.picture(of: terminal.text) != nil)
+    let (_, piped) = try await home.openWindow()
+    try await piped.errors(matching: #/hpeer pull --host 127\.0\.0\.1:\d+/#)
+    #expect(!piped.errors.contains("\n\n"), "\(piped.errors)")
   }
 
   @Test("a code is typed without echo; a wrong one is asked for again")

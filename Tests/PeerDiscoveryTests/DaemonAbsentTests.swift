@@ -34,6 +34,14 @@ struct DaemonAbsentTests {
     #expect(isNoDBus(error))
   }
 
+  @Test("A host name fails at once, too", .timeLimit(.minutes(1)))
+  func hostName() async {
+    let error = await #expect(throws: DiscoveryError.self) {
+      try await HostNameLookup().addresses(of: "studio.local", within: .seconds(3600))
+    }
+    #expect(isNoDBus(error))
+  }
+
   @Test("Advertising reports once and waits until it is cancelled", .timeLimit(.minutes(1)))
   func advertising() async throws {
     let advertiser = try ServiceAdvertiser(name: "test", port: 1)

@@ -83,6 +83,42 @@ import Testing
     #expect(try await scan(painted) == text)
   }
 
+  @Test func textStandsBesideTheCodeOnAClassicTerminal() throws {
+    let text = [TextLine("Code: 123 456", .bold), TextLine(""), TextLine("  " + String(repeating: "word ", count: 12))]
+    let lines = try #require(
+      try QRCode(QRCodeTests.pairingText).rendered(
+        with: text, in: .fallback, style: .halfBlocks, textStyle: Style(isEnabled: true)))
+    #expect(lines.count == 21)
+    let plain = lines.map { $0.replacing(/\u{1b}\[[0-9;]*m/, with: "") }
+    #expect(plain.allSatisfy { $0.count < 80 })
+    #expect(plain[2].hasPrefix("    █▀▀▀▀▀█ "))
+    #expect(plain[2].hasSuffix("    Code: 123 456"))
+    #expect(lines[2].contains("\u{1b}[1mCode"))
+    #expect(plain[4].hasSuffix("      word" + String(repeating: " word", count: 6)))
+    #expect(plain[5].hasSuffix("      word" + String(repeating: " word", count: 4)))
+  }
+
+  @Test(arguments: [
+    // Columns, rows, lines in all where the text is two lines.
+    (66, 24, 23), (66, 23, 23), (66, 22, nil), (41, 40, 23), (40, 40, nil), (68, 21, 21), (68, 20, nil),
+  ])
+  func withoutRoomBesideTheTextStandsBelow(_ columns: Int, _ rows: Int, _ expected: Int?) throws {
+    let lines = try QRCode(QRCodeTests.pairingText).rendered(
+      with: [TextLine("Code"), TextLine("word")], in: TerminalSize(columns: columns, rows: rows), style: .halfBlocks,
+      textStyle: .plain)
+    #expect(lines?.count == expected)
+    if expected == 23 { #expect(lines?.suffix(2) == ["Code", "word"]) }
+  }
+
+  @Test func moreTextThanCodeGoesOnBelowInItsColumn() throws {
+    let text = (0..<25).map { TextLine("line \($0)") }
+    let lines = try #require(
+      try QRCode(QRCodeTests.pairingText).rendered(
+        with: text, in: TerminalSize(columns: 80, rows: 27), style: .halfBlocks, textStyle: .plain))
+    #expect(lines.count == 27)
+    #expect(lines.last == String(repeating: " ", count: 43) + "line 24")
+  }
+
   private func glyphs(of line: String) -> String {
     line.replacing("\u{1b}[38;5;16;48;5;231m", with: "").replacing("\u{1b}[0m", with: "")
   }

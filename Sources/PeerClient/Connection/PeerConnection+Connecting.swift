@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 
@@ -53,6 +54,7 @@ extension PeerConnection {
       var judge: CertificateJudge?
       do {
         let connected = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+          .resolver(try await resolver(for: endpoint, within: handshakeLimit))
           .connectTimeout(connectTimeout)
           .channelOption(.socketOption(.so_keepalive), value: 1)
           .connect(host: endpoint.host, port: endpoint.port) { channel in
@@ -90,6 +92,16 @@ extension PeerConnection {
     } onCancel: {
       attempt.cancel()
     }
+  }
+
+  /// For a `.local` name, which the system's own resolver may not know; `nil` leaves it to that.
+  private static func resolver(for endpoint: PeerEndpoint, within limit: Duration?) async throws -> KnownAddresses? {
+    guard HostNameLookup.isLocal(endpoint.host) else { return nil }
+    let patience = min(HostNameLookup.patience, limit ?? HostNameLookup.patience)
+    let addresses = try? await HostNameLookup().addresses(of: endpoint.host, within: patience)
+    try Task.checkCancellation()
+    guard let addresses, !addresses.isEmpty else { return nil }
+    return KnownAddresses(addresses, port: endpoint.port)
   }
 
   private static func tlsConfiguration(_ identity: PeerIdentity?) throws -> TLSConfiguration {

@@ -10,8 +10,8 @@ public enum ControlRequest: Codable, Sendable, Hashable {
 
 /// What the server answers, one JSON object a line, until the window is gone.
 public enum ControlEvent: Codable, Sendable, Hashable {
-  /// The code to show now, with the payload that a QR code carries.
-  case code(digits: String, uri: String, json: String, expiresAt: Date, attemptsLeft: Int?)
+  /// The code to show now, with the payload that a QR code carries. `name` is what this machine is announced as.
+  case code(digits: String, uri: String, json: String, expiresAt: Date, attemptsLeft: Int?, name: String? = nil)
   case paired(name: String)
   case closed(reason: String)
   case locked

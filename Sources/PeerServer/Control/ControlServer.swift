@@ -14,6 +14,7 @@ import ServiceLifecycle
 /// the kernel is asked for the user of each connection besides.
 public struct ControlServer: Service {
   private let path: String
+  private let name: String?
   private let desk: PairingDesk
   private let events: PairingEvents
   private let payload: @Sendable (PairingCode, Date) throws -> PairingPayload
@@ -26,13 +27,15 @@ public struct ControlServer: Service {
   /// One person opens one window at a time.
   private static let maximumConnections = 8
 
-  /// - Parameter payload: what another machine needs beside the code.
+  /// - Parameters:
+  ///   - name: what this machine is announced as; `nil` if it is not.
+  ///   - payload: what another machine needs beside the code.
   public init(
-    path: String, desk: PairingDesk, events: PairingEvents, logger: Logger,
+    path: String, name: String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
     payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
     self.init(
-      path: path, desk: desk, events: events, logger: logger, owner: geteuid(), requestTimeout: .seconds(5),
+      path: path, name: name, desk: desk, events: events, logger: logger, owner: geteuid(), requestTimeout: .seconds(5),
       payload: payload)
   }
 
@@ -40,12 +43,13 @@ public struct ControlServer: Service {
   ///   - owner: the only user who is answered.
   ///   - requestTimeout: how long a process may take to say what it wants.
   init(
-    path: String, desk: PairingDesk, events: PairingEvents, logger: Logger, owner: uid_t, requestTimeout: Duration,
-    payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
+    path: String, name: String?, desk: PairingDesk, events: PairingEvents, logger: Logger, owner: uid_t,
+    requestTimeout: Duration, payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
     self.owner = owner
     self.requestTimeout = requestTimeout
     self.path = path
+    self.name = name
     self.desk = desk
     self.events = events
     self.payload = payload
@@ -160,7 +164,8 @@ public struct ControlServer: Service {
   private func code(_ code: PairingCode, _ expiresAt: Date, attemptsLeft: Int?) throws -> ControlEvent {
     let payload = try payload(code, expiresAt)
     return .code(
-      digits: code.digits, uri: payload.uri, json: payload.json, expiresAt: expiresAt, attemptsLeft: attemptsLeft)
+      digits: code.digits, uri: payload.uri, json: payload.json, expiresAt: expiresAt, attemptsLeft: attemptsLeft,
+      name: name)
   }
 
   private func send(_ event: ControlEvent, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {

@@ -16,13 +16,15 @@ final class DisplayService: Service {
   private let store: HealthStore
   private let identity: PeerIdentity
   private let name: String
+  private let announced: String?
   private let host: String?
   private let presentation: ServePresentation
   private let port = Mutex(0)
 
+  /// - Parameter announced: what this machine can be found as; `nil` if it is not announced.
   init(
     ports: AsyncStream<Int>, desk: PairingDesk, events: PairingEvents, audit: AuditTrail, store: HealthStore,
-    identity: PeerIdentity, name: String, host: String?, presentation: ServePresentation
+    identity: PeerIdentity, name: String, announced: String?, host: String?, presentation: ServePresentation
   ) {
     self.ports = ports
     self.desk = desk
@@ -31,6 +33,7 @@ final class DisplayService: Service {
     self.store = store
     self.identity = identity
     self.name = name
+    self.announced = announced
     self.host = host
     self.presentation = presentation
   }
@@ -40,8 +43,10 @@ final class DisplayService: Service {
       guard let port = await ports.first(where: { _ in true }) else { return }
       self.port.withLock { $0 = port }
       await audit.record(.serverStarted, ["port": String(port), "name": name])
+      let addresses = addresses
       presentation.started(
-        name: name, port: port, addresses: addresses, counts: try await store.typeCounts(),
+        name: name, port: port, addresses: addresses.isEmpty ? LocalAddress.linkLocal() : addresses,
+        counts: try await store.typeCounts(),
         fingerprint: identity.fingerprint)
       await withTaskGroup { group in
         group.addTask { await self.report() }
@@ -60,6 +65,7 @@ final class DisplayService: Service {
       fingerprint: identity.fingerprint, code: code, expiry: expiry)
   }
 
+  /// Where others reach this machine, whatever their interfaces are called.
   private var addresses: [String] {
     if let host, host != "0.0.0.0", host != "::" { return [host] }
     return LocalAddress.all()
@@ -79,7 +85,7 @@ final class DisplayService: Service {
   private func showCode() async {
     guard case .open(let expiresAt, _) = await desk.status().window, let code = await desk.currentCode else { return }
     do {
-      presentation.code(code, payload: try payload(code, expiresAt), expiresAt: expiresAt)
+      presentation.code(code, payload: try payload(code, expiresAt), expiresAt: expiresAt, announced: announced)
     } catch {
       Console.warn("the code cannot be shown: \(error)")
     }

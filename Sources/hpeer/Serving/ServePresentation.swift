@@ -1,5 +1,6 @@
 import Foundation
 import HealthStore
+import PeerClient
 import PeerProtocol
 import PeerTrust
 import Terminal
@@ -18,7 +19,6 @@ struct ServePresentation: Sendable {
     let types = HumanFormat.count(counts.count, "type")
     let name = PlainText.escaped(name)
     let shared = "Sharing \(samples) of \(types) as \(name)"
-    let places = addresses.map { $0.contains(":") ? "[\($0)]:\(port)" : "\($0):\(port)" }
     let isEmpty = counts.allSatisfy { $0.samples == 0 }
     guard interactive else {
       log("\(shared) on port \(port)")
@@ -27,21 +27,32 @@ struct ServePresentation: Sendable {
       log("No terminal, so no code is shown here: run `hpeer pair --wait` on this machine to pair another.")
       return
     }
-    Console.say("\(Console.style.bold(shared)) at \(places.prefix(3).joined(separator: ", "))")
+    let places = addresses.map { PeerEndpoint(host: $0, port: port).description }
+    Console.say("\(Console.style.bold(shared))\(Self.list(places, after: shared.count))")
     if isEmpty { Console.say(Console.style.yellow(Self.empty)) }
-    Console.say("SHA-256 \(fingerprint.grouped)")
     if let scope { Console.say("A machine that pairs may read \(PeersList.text(scope)).") }
-    Console.say(
-      "On the other machine: \(Console.style.bold("hpeer pull \(name)"))     n + Enter: new code     Ctrl-C: stop")
   }
 
   private static let empty =
     "This store is empty: `hpeer import export.zip` or `hpeer pull` on this machine fills it, also while it is served."
 
-  func code(_ code: PairingCode, payload: PairingPayload, expiresAt: Date) {
+  /// ` at A, B`, as many as fit into the window, and one in any case.
+  private static func list(_ places: [String], after used: Int) -> String {
+    guard var text = places.first.map({ " at \($0)" }) else { return "" }
+    for place in places.dropFirst() {
+      guard used + text.count + 2 + place.count < Console.capabilities.size.columns else { break }
+      text += ", \(place)"
+    }
+    return text
+  }
+
+  /// - Parameter announced: what this machine can be found as; `nil` if it is not announced.
+  func code(_ code: PairingCode, payload: PairingPayload, expiresAt: Date, announced: String?) {
     guard interactive else { return }
-    let lines = WindowPresentation.lines(digits: code.digits, uri: payload.uri, expiresAt: expiresAt, showQR: showQR)
-    for line in lines { Console.say(line) }
+    let window = WindowPresentation(
+      digits: code.digits, uri: payload.uri, expiresAt: expiresAt, name: announced.map { PlainText.escaped($0) },
+      keys: "n + Enter: new code   Ctrl-C: stop")
+    for line in window.lines(showQR: showQR) { Console.say(line) }
     if pairingJSON { try? Console.print(payload.json) }
   }
 

@@ -58,10 +58,13 @@ struct ServeSession {
       toDisplay.yield(port)
       toAdvertiser.yield(port)
     }
+    let announced = advertise ? name : nil
     let display = DisplayService(
       ports: displayPorts, desk: desk, events: events, audit: audit, store: store, identity: identity, name: name,
-      host: host, presentation: presentation)
-    let control = ControlServer(path: home.socketPath, desk: desk, events: events, logger: logger) { code, expiry in
+      announced: announced, host: host, presentation: presentation)
+    let control = ControlServer(
+      path: home.socketPath, name: announced, desk: desk, events: events, logger: logger
+    ) { code, expiry in
       try display.payload(code, expiry)
     }
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [

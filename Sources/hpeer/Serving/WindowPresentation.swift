@@ -1,37 +1,68 @@
 import Foundation
+import PeerClient
 import PeerProtocol
 import PeerServer
+import PeerTrust
 import Terminal
 
-/// How a pairing window looks on a terminal.
-enum WindowPresentation {
-  /// The QR code with the code and its time left below, at most 24 lines in all.
-  static func lines(digits: String, uri: String, expiresAt: Date, showQR: Bool = true) -> [String] {
+/// How an open pairing window looks on a terminal, and in a log.
+struct WindowPresentation {
+  var digits: String
+  var uri: String
+  var expiresAt: Date
+  /// What this machine is announced as; `nil` if others cannot find it by name.
+  var name: String?
+  /// What can be typed here.
+  var keys: String?
+
+  /// The QR code with what to type on the other machine beside it, so that an 80x24 terminal shows both; without the
+  /// code where there is no room for it.
+  func lines(showQR: Bool = true) -> [String] {
     let capabilities = Console.capabilities
-    let left = max(0, expiresAt.timeIntervalSinceNow)
-    let code = "\(digits.prefix(3)) \(digits.dropFirst(3))"
-    var lines: [String] = []
-    if showQR, let style = QRCode.RenderingStyle(for: .error, of: capabilities), let qr = try? QRCode(uri),
-      qr.fits(capabilities.size, style: style)
+    let size = TerminalSize.ofWindow(of: [.error]) ?? capabilities.size
+    if showQR, let style = QRCode.RenderingStyle(for: .error, of: capabilities), let code = try? QRCode(uri),
+      let lines = code.rendered(with: text, in: size, style: style, textStyle: Console.style)
     {
-      lines = qr.rendered(style: style)
-    } else {
-      lines.append(uri)
+      return lines
     }
-    lines.append(
-      "Code: \(Console.style.bold(code))   (valid for \(HumanFormat.countdown(.seconds(left.rounded()))))")
+    return [uri] + text.filter { !$0.text.isEmpty }.map { $0.painted(Console.style) }
+  }
+
+  private var text: [TextLine] {
+    let left = HumanFormat.countdown(.seconds(max(0, expiresAt.timeIntervalSinceNow).rounded()))
+    var lines = [
+      TextLine("Code: \(digits.prefix(3)) \(digits.dropFirst(3))   (valid for \(left))", .bold), TextLine(""),
+      TextLine("On the other machine:"),
+    ]
+    if let name { lines.append(TextLine("  hpeer pull \(ShellWord.quoted(name))", .bold)) }
+    if let payload = try? PairingPayload.parse(uri) {
+      if name != nil { lines.append(TextLine("or, if it is not found there:")) }
+      lines += [
+        TextLine("  hpeer pull --host \(ShellWord.quoted(Self.address(payload)))", name == nil ? .bold : nil),
+        TextLine(""), TextLine("SHA-256 \(payload.fingerprint.grouped)", .dim),
+      ]
+    }
+    if let keys { lines += [TextLine(""), TextLine(keys)] }
     return lines
+  }
+
+  /// As short as can be typed: every column counts beside the QR code.
+  private static func address(_ payload: PairingPayload) -> String {
+    if Int(payload.port) == Route.defaultPort { return payload.host }
+    return PeerEndpoint(host: payload.host, port: Int(payload.port)).description
   }
 
   /// What a running server said to `hpeer pair --wait`.
   static func show(_ event: ControlEvent, pairingJSON: Bool) throws {
     switch event {
-    case .code(let digits, let uri, let json, let expiresAt, let attemptsLeft):
+    case .code(let digits, let uri, let json, let expiresAt, let attemptsLeft, let name):
       if let attemptsLeft {
         Console.warn(
           "someone tried a wrong code: here is a new one (\(HumanFormat.count(attemptsLeft, "attempt")) left).")
       }
-      for line in lines(digits: digits, uri: uri, expiresAt: expiresAt) { Console.say(line) }
+      let window = WindowPresentation(
+        digits: digits, uri: uri, expiresAt: expiresAt, name: name.map { PlainText.escaped($0) })
+      for line in window.lines() { Console.say(line) }
       if pairingJSON { try Console.print(json) }
     case .paired(let name): Console.say("\(Console.style.green("Paired")) with \(PlainText.escaped(name)).")
     case .closed, .locked, .failed: break

@@ -122,6 +122,30 @@ struct DiscoveryFaultTests {
     #expect(count("Not announced", in: server) == 0)
   }
 
+  @Test("with link-local IPv6 alone: the address is shown, and the payload's name leads there")
+  func linkLocalOnly() async throws {
+    let hosts = try await TwoHosts()
+    for host in [hosts.studio, hosts.laptop] {
+      #expect(try await host.sh("ip -4 address flush dev eth0 && ip -4 route flush dev eth0").status == 0)
+    }
+    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    let terminal = try PseudoTerminal(
+      hosts.studio.prefix + ["env", "HPEER_HOME=\(hosts.studio.home)", Build.hpeer, "serve", "--name", "studio"])
+    try await terminal.text(matching: #/Announced/#)
+    #expect(
+      try #/Sharing .* at \[fe80::[0-9a-f:]+%eth0\]:8737/#.firstMatch(in: terminal.text) != nil, "\(terminal.text)")
+    #expect(terminal.text.contains("hpeer pull --host studio.local\r"))
+
+    let waiting = try hosts.studio.start(["pair", "--wait", "--pairing-json"])
+    let payload = try await eventually("a payload") { waiting.output.contains("}\n") ? waiting.output : nil }
+    #expect(payload.contains("\"host\":\"studio.local\""))
+    let paired = try await hosts.laptop.run("pair", "-", input: payload)
+    #expect(paired.status == 0, "\(paired.errors)")
+    let pulled = try await hosts.laptop.run("pull", "--host", "studio.local")
+    #expect(pulled.status == 0, "\(pulled.errors)")
+    #expect(try await hosts.laptop.contents() == hosts.studio.contents())
+  }
+
   @Test("two servers of one name: one is renamed, once, and says so; the name then means the other")
   func collision() async throws {
     let hosts = try await TwoHosts()

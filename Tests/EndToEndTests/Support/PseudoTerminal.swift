@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// A process on an 80x24 terminal of its own, with everything that it has written there.
+/// A process on a terminal of its own, 80x24 unless said otherwise, with everything that it has written there.
 final class PseudoTerminal: Sendable {
   private let screen = Mutex("")
   private let primary: Int32
   private let process: Mutex<Process>
 
-  init(_ arguments: [String]) throws {
+  init(_ arguments: [String], columns: UInt16 = 80, rows: UInt16 = 24) throws {
     var primary: Int32 = 0
     var secondary: Int32 = 0
-    var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
     guard openpty(&primary, &secondary, nil, nil, &size) == 0 else { throw POSIXError(.EIO) }
     _ = fcntl(primary, F_SETFD, FD_CLOEXEC)
     self.primary = primary
@@ -45,6 +45,12 @@ final class PseudoTerminal: Sendable {
   /// Everything that was written, control sequences and all.
   var text: String { screen.withLock { $0 } }
 
+  /// The lines, without control sequences, from the first that was written to the one that the cursor is on.
+  var lines: [String] {
+    text.replacing(#/\u{1B}\[[0-9;]*[mK]/#, with: "").replacing("\r\n", with: "\n")
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
   func type(_ text: String) {
     _ = text.withCString { write(primary, $0, strlen($0)) }
   }
@@ -67,12 +73,8 @@ final class PseudoTerminal: Sendable {
 enum ScreenQR {
   /// The half blocks of `screen` as a picture (portable graymap), a module being `scale` pixels wide.
   static func picture(of screen: String, scale: Int = 6) -> Data? {
-    // A row is painted black on white from its first to its last column.
-    let rows = screen.split(whereSeparator: \.isNewline).compactMap { line -> [Character]? in
-      guard line.contains("\u{1B}[") else { return nil }
-      let cells = Array(line.replacing(#/\u{1B}\[[0-9;]*m/#, with: ""))
-      return cells.count >= 21 && cells.allSatisfy { " ▀▄█".contains($0) } ? cells : nil
-    }
+    // A row is painted black on white from its first to its last column; there may be text beside it.
+    let rows = screen.matches(of: #/\u{1B}\[38;5;16;48;5;231m([ ▀▄█]{21,})\u{1B}\[0m/#).map { Array($0.1) }
     guard let width = rows.first?.count, rows.count >= 11 else { return nil }
     var pixels = Data()
     for row in rows where row.count == width {

@@ -19,7 +19,8 @@ extension TestServer {
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     let control = ControlServer(
-      path: socketPath, desk: desk, events: events, logger: logger, owner: owner, requestTimeout: requestTimeout
+      path: socketPath, name: "studio", desk: desk, events: events, logger: logger, owner: owner,
+      requestTimeout: requestTimeout
     ) { code, expiry in
       try PairingPayload(
         host: "127.0.0.1", port: UInt16(port), fingerprint: identity.fingerprint, code: code, expiry: expiry)
@@ -58,7 +59,7 @@ private struct Watcher {
   mutating func nextCode(
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> (code: PairingCode, payload: PairingPayload, attemptsLeft: Int?) {
-    guard case .code(let digits, let uri, let json, let expiresAt, let left)? = await next() else {
+    guard case .code(let digits, let uri, let json, let expiresAt, let left, let name)? = await next() else {
       Issue.record("no code", sourceLocation: sourceLocation)
       throw NeverHappened()
     }
@@ -69,6 +70,7 @@ private struct Watcher {
     #expect(fromJSON.fingerprint == payload.fingerprint, sourceLocation: sourceLocation)
     #expect(fromJSON.code == code, sourceLocation: sourceLocation)
     #expect(expiresAt > Date(), sourceLocation: sourceLocation)
+    #expect(name == "studio", sourceLocation: sourceLocation)
     return (code, payload, left)
   }
 
