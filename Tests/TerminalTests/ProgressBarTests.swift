@@ -27,9 +27,10 @@ import Testing
       }
     }
 
-    func bar(_ label: String = "Pulling", total: Int? = 100) -> ProgressBar {
+    func bar(_ label: String = "Pulling", total: Int? = 100, patience: Duration? = nil) -> ProgressBar {
       ProgressBar(
-        label: label, totalItems: total, surface: surface, log: { text in self.writes.withLock { $0.append(text) } })
+        label: label, totalItems: total, patience: patience, surface: surface,
+        log: { text in self.writes.withLock { $0.append(text) } })
     }
   }
 
@@ -52,8 +53,8 @@ import Testing
     bar.advance(items: 30)
     #expect(
       screen.taken() == [
-        "\rPulling  ██████░░░░░░░░░░░░░░░░░░░░░░░░   20%  20/100\u{1b}[K",
-        "\rPulling  █████████░░░░░░░░░░   50%  50/100  50/s  0:01 left\u{1b}[K",
+        "\rPulling  ██░░░░░░░░   20%   20/100\u{1b}[K",
+        "\rPulling  █████░░░░░   50%   50/100       50/s   0:01 left\u{1b}[K",
       ])
     bar.finish()
   }
@@ -65,8 +66,48 @@ import Testing
     bar.setTotal(items: nil)
     screen.pass(.seconds(1))
     bar.update(items: 5000, bytes: 1_500_000)
-    #expect(screen.taken().last == "\rPulling  5,000  1.50 MB  5,000/s\u{1b}[K")
+    #expect(screen.taken().last == "\rPulling      5,000  1.50 MB    5,000/s\u{1b}[K")
     bar.finish()
+  }
+
+  @Test func silenceIsSaidAfterSomeSecondsAndCounted() {
+    let screen = Screen()
+    let bar = screen.bar(total: 1000, patience: .seconds(30))
+    screen.pass(.seconds(1))
+    bar.update(items: 500, bytes: 0)
+    #expect(screen.taken().last?.contains("500/s") == true)
+    screen.pass(.seconds(2))
+    bar.tick()
+    #expect(screen.taken().last?.contains("waiting") == false)
+    screen.pass(.seconds(1))
+    bar.tick()
+    #expect(screen.taken().last?.contains("  waiting 0:03 of 0:30") == true)
+    screen.pass(.seconds(9))
+    bar.tick()
+    #expect(screen.taken().last?.contains("  waiting 0:12 of 0:30") == true)
+    // Bytes that make no item yet end the silence as well, and so does what changes no number.
+    bar.update(bytes: 10)
+    screen.pass(.milliseconds(100))
+    bar.tick()
+    #expect(screen.taken().last?.contains("waiting") == false)
+    screen.pass(.seconds(3))
+    bar.hear()
+    #expect(screen.taken().last?.contains("waiting") == false)
+    bar.finish()
+  }
+
+  @Test func onlyABarWithPatienceAppearsByItself() {
+    let screen = Screen()
+    let impatient = screen.bar()
+    screen.pass(.seconds(5))
+    impatient.tick()
+    #expect(screen.taken().isEmpty)
+    let patient = screen.bar(total: nil, patience: .seconds(30))
+    screen.pass(.seconds(4))
+    patient.tick()
+    #expect(screen.taken() == ["\rPulling          0  waiting 0:04 of 0:30\u{1b}[K"])
+    patient.finish()
+    impatient.finish()
   }
 
   @Test func finishClearsTheLineOnceAndForGood() {
@@ -104,7 +145,7 @@ import Testing
     bar.note("retrying")
     #expect(
       screen.taken() == [
-        "before\n", "\rPulling  3\u{1b}[K", "\r\u{1b}[K", "retrying\n", "\rPulling  3\u{1b}[K",
+        "before\n", "\rPulling          3\u{1b}[K", "\r\u{1b}[K", "retrying\n", "\rPulling          3\u{1b}[K",
       ])
     bar.finish()
   }
@@ -126,7 +167,7 @@ import Testing
     let screen = Screen()
     let bar = screen.bar("a\u{1b}b", total: nil)
     bar.advance(items: 1)
-    #expect(screen.taken() == ["\ra\\u{1b}b  1\u{1b}[K"])
+    #expect(screen.taken() == ["\ra\\u{1b}b          1\u{1b}[K"])
     bar.finish()
   }
 
@@ -139,8 +180,8 @@ import Testing
       }
     }
     screen.pass(.seconds(1))
-    bar.refresh()
-    #expect(screen.taken().last == "\rPulling  4,000  4,000/s\u{1b}[K")
+    bar.tick()
+    #expect(screen.taken().last == "\rPulling      4,000    4,000/s\u{1b}[K")
     bar.finish()
   }
 }

@@ -25,6 +25,7 @@ public struct Follow: Sendable {
   private let ownName: String?
   private let silenceLimit: Int
   private let backOff: BackOff
+  private let heard: @Sendable () -> Void
 
   /// The least limit on silence with which following makes sense, in seconds.
   public static let leastSilenceLimit = 5
@@ -32,18 +33,21 @@ public struct Follow: Sendable {
   /// - Parameters:
   ///   - finder: finds the peer, again and again.
   ///   - identity, types, ownName, silenceLimit: see ``Pull``.
+  ///   - heard: told whenever more of an answer has come.
   public init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
-    types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit
+    types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
+    heard: @escaping @Sendable () -> Void = {}
   ) {
     self.init(
       into: store, from: server, finder: finder, identity: identity, types: types, ownName: ownName,
-      silenceLimit: silenceLimit, backOff: BackOff())
+      silenceLimit: silenceLimit, backOff: BackOff(), heard: heard)
   }
 
   init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
-    types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit, backOff: BackOff
+    types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
+    backOff: BackOff, heard: @escaping @Sendable () -> Void = {}
   ) {
     self.ownName = ownName
     self.store = store
@@ -53,6 +57,7 @@ public struct Follow: Sendable {
     self.types = types
     self.silenceLimit = silenceLimit
     self.backOff = backOff
+    self.heard = heard
   }
 
   /// For how long the peer may hold a request, in seconds: so much less than our limit on silence that a slow network
@@ -76,7 +81,7 @@ public struct Follow: Sendable {
         _ = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await Pull(
             into: store, from: server, at: endpoint, identity: identity, types: types, ownName: ownName,
-            silenceLimit: silenceLimit, handshakeLimit: handshakeLimit
+            silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, heard: { [heard] _ in heard() }
           ).watch(full: full, wait: wait) { done, expected in
             latest = done
             // What is reported here is for a progress bar.

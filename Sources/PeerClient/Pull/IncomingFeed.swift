@@ -10,19 +10,25 @@ struct IncomingFeed {
   private static let maximumToken = 1_000
 
   private let connection: PeerConnection
+  private let heard: (@Sendable (_ bytes: Int) -> Void)?
   private var decoder: ChangeFeedDecoder
   private var decoded: ArraySlice<ChangeFeedBatch> = []
   private var isOver = false
   private var failure: (any Error)?
 
   /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format.
-  init(_ connection: PeerConnection, _ head: HTTPResponseHead) throws {
+  ///
+  /// - Parameter heard: told how many bytes of answers have come on the connection, whenever there are more.
+  init(
+    _ connection: PeerConnection, _ head: HTTPResponseHead, heard: (@Sendable (_ bytes: Int) -> Void)? = nil
+  ) throws {
     let type = head.headers.first(name: "Content-Type")
     guard let format = ChangeFeedFormat(contentType: type) else {
       throw PeerError.unexpectedAnswer(
         status: Int(head.status.code), message: "no change feed, but \(type ?? "nothing")")
     }
     self.connection = connection
+    self.heard = heard
     decoder = ChangeFeedDecoder(format)
   }
 
@@ -56,6 +62,7 @@ struct IncomingFeed {
         guard decoder.isBetweenBatches else { throw PeerError.feed(.cutOff) }
         return nil
       }
+      heard?(connection.bytesReceived)
       try Task.checkCancellation()
       do {
         decoded = try part.withUnsafeReadableBytes { bytes throws(ChangeFeedError) in try decoder.decode(bytes) }[...]

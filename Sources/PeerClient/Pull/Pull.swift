@@ -17,6 +17,7 @@ public struct Pull: Sendable {
   private let ownName: String?
   private let silenceLimit: Int
   private let handshakeLimit: Duration?
+  private let heard: (@Sendable (_ bytes: Int) -> Void)?
 
   /// - Parameters:
   ///   - identity: whose certificate is shown; the one that was paired with, or `nil` where that showed none.
@@ -24,12 +25,14 @@ public struct Pull: Sendable {
   ///   - ownName: what the peer's list shall call this machine by now; `nil` leaves that.
   ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
   ///   - handshakeLimit: see ``PeerConnection/withConnection(to:trust:identity:silenceLimit:handshakeLimit:_:)``.
+  ///   - heard: told how many bytes of answers have come on this connection, whenever there are more.
   public init(
     into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    handshakeLimit: Duration? = nil
+    handshakeLimit: Duration? = nil, heard: (@Sendable (_ bytes: Int) -> Void)? = nil
   ) {
     self.ownName = ownName
+    self.heard = heard
     self.silenceLimit = silenceLimit
     self.handshakeLimit = handshakeLimit
     self.store = store
@@ -103,7 +106,7 @@ public struct Pull: Sendable {
 
     done.peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded) ?? done.peerName
     let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { Int($0) }.map { done.changes + $0 }
-    var feed = try IncomingFeed(connection, head)
+    var feed = try IncomingFeed(connection, head, heard: heard)
     var more: Bool?
     var arrived = await feed.batches()
     while let last = arrived.last {

@@ -3,7 +3,8 @@ import Synchronization
 /// One line on standard error that is repainted while work goes on, and gone when it is done.
 ///
 /// Silent when standard error is no terminal. Safe to call from any thread and cheap enough (a lock and a look at the
-/// clock) for every batch; it paints at most ten times a second, and skips a painting that would block.
+/// clock) for every batch; it paints at most ten times a second, and skips a painting that would block. When nothing has
+/// come for some seconds it says so, and counts them.
 ///
 ///     let progress = ProgressBar(label: "Pulling", totalItems: 1_204_331)
 ///     defer { progress.finish() }
@@ -14,8 +15,11 @@ public final class ProgressBar: Sendable {
     var itemRate: RateEstimator
     var byteRate: RateEstimator
     var nextPainting: Duration
+    var lastNews: Duration
     var isPainted = false
     var isFinished = false
+    /// Repaints while nothing comes; `nil` in tests, which have a clock of their own.
+    var ticker: Task<Void, Never>?
   }
 
   /// Where a bar paints, for tests to replace.
@@ -30,6 +34,8 @@ public final class ProgressBar: Sendable {
   }
 
   private static let interval = Duration.milliseconds(100)
+  /// Silence that is worth saying.
+  private static let noticeableSilence = Duration.seconds(3)
   private static let erasingToEnd = "\u{1b}[K"
 
   private let state: Mutex<State>
@@ -41,8 +47,10 @@ public final class ProgressBar: Sendable {
   ///   - label: what is being done; shown escaped.
   ///   - totalItems: `nil` while unknown, see ``setTotal(items:)``.
   ///   - totalBytes: what the bar goes by while the number of items is unknown.
+  ///   - patience: how long nothing may come before whoever waits gives up; such a bar is shown before anything has come.
   public convenience init(
-    label: String, totalItems: Int? = nil, totalBytes: Int? = nil, capabilities: TerminalCapabilities = .current()
+    label: String, totalItems: Int? = nil, totalBytes: Int? = nil, patience: Duration? = nil,
+    capabilities: TerminalCapabilities = .current()
   ) {
     let output = OutputWriter.standardError
     let start = ContinuousClock.now
@@ -54,13 +62,22 @@ public final class ProgressBar: Sendable {
       // A progress bar that cannot be painted is no reason to stop the work.
       write: { text in if output.acceptsOutput() { try? output.write(text) } })
     self.init(
-      label: label, totalItems: totalItems, totalBytes: totalBytes,
+      label: label, totalItems: totalItems, totalBytes: totalBytes, patience: patience,
       surface: capabilities.allowsEscapeSequences(on: .error) ? surface : nil,
       log: { try? output.write($0) })
+    guard self.surface != nil else { return }
+    let ticker = Task { [weak self] in
+      while !Task.isCancelled {
+        try? await Task.sleep(for: .seconds(1))
+        guard let self else { return }
+        self.tick()
+      }
+    }
+    state.withLock { $0.ticker = ticker }
   }
 
   init(
-    label: String, totalItems: Int?, totalBytes: Int? = nil, surface: Surface?,
+    label: String, totalItems: Int?, totalBytes: Int? = nil, patience: Duration? = nil, surface: Surface?,
     log: @escaping @Sendable (String) -> Void
   ) {
     let now = surface?.now() ?? .zero
@@ -68,10 +85,12 @@ public final class ProgressBar: Sendable {
     self.log = log
     state = Mutex(
       State(
-        line: ProgressLine(label: PlainText.escaped(label), totalItems: totalItems, totalBytes: totalBytes),
+        line: ProgressLine(
+          label: PlainText.escaped(label), totalItems: totalItems, totalBytes: totalBytes, patience: patience),
         itemRate: RateEstimator(seconds: now / .seconds(1)),
         byteRate: RateEstimator(seconds: now / .seconds(1)),
-        nextPainting: now))
+        nextPainting: now,
+        lastNews: now))
   }
 
   deinit {
@@ -94,13 +113,24 @@ public final class ProgressBar: Sendable {
     }
   }
 
+  /// Says how many bytes have come in all, which may be long before they make another item.
+  public func update(bytes: Int) {
+    change { $0.bytes = bytes }
+  }
+
+  /// Says that something has come, though none of the numbers has changed yet.
+  public func hear() {
+    change(isNews: true) { _ in }
+  }
+
   /// Says how much there is to do in all.
   public func setTotal(items: Int?) {
     change { $0.totalItems = items }
   }
 
-  /// Repaints if it is time to, so that the rate falls while nothing comes; for a timer to call.
-  public func refresh() {
+  /// A second has passed, perhaps without news. A bar that is not on the screen stays away if it has no patience to count.
+  func tick() {
+    guard state.withLock({ $0.isPainted || $0.line.patience != nil }) else { return }
     change { _ in }
   }
 
@@ -119,21 +149,26 @@ public final class ProgressBar: Sendable {
       if state.isPainted { surface?.write("\r" + ProgressBar.erasingToEnd) }
       state.isPainted = false
       state.isFinished = true
+      state.ticker?.cancel()
     }
   }
 
-  private func change(_ edit: (inout ProgressLine) -> Void) {
+  private func change(isNews: Bool = false, _ edit: (inout ProgressLine) -> Void) {
     guard let surface else { return }
     state.withLock { state in
       guard !state.isFinished else { return }
+      let before = (state.line.items, state.line.bytes)
       edit(&state.line)
       let now = surface.now()
+      if isNews || before != (state.line.items, state.line.bytes) { state.lastNews = now }
       guard now >= state.nextPainting else { return }
       state.nextPainting = now + ProgressBar.interval
       state.itemRate.record(count: state.line.items, seconds: now / .seconds(1))
       state.byteRate.record(count: state.line.bytes, seconds: now / .seconds(1))
       state.line.itemsPerSecond = state.itemRate.perSecond
       state.line.bytesPerSecond = state.byteRate.perSecond
+      let silence = now - state.lastNews
+      state.line.silence = silence >= ProgressBar.noticeableSilence ? silence : nil
       state.isPainted = true
       paint(state, on: surface)
     }

@@ -1,6 +1,7 @@
 /// What a progress bar shows, and the one line that shows it:
 ///
-///     Pulling  ████████████░░░░░░░░░░░░░░░░░░  41%  504,331/1,204,331  12.4 MB  184,200/s  0:04 left
+///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  184,200/s   0:04 left
+///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  waiting 0:12 of 0:30
 public struct ProgressLine: Sendable, Equatable {
   public var label: String
   /// So far; neither they nor their rate are shown while they are 0 and only bytes are counted.
@@ -11,16 +12,23 @@ public struct ProgressLine: Sendable, Equatable {
   public var bytes: Int
   /// `nil` while unknown.
   public var totalBytes: Int?
+  /// Not shown while it reads 0.0.
   public var itemsPerSecond: Double?
   public var bytesPerSecond: Double?
+  /// How long nothing has come, when that is worth saying: it is shown in place of rate and time left.
+  public var silence: Duration?
+  /// How long it may go on.
+  public var patience: Duration?
 
   private static let narrowestBar = 10
   private static let widestBar = 30
   private static let gap = "  "
+  /// What a line leaves free: a terminal echoes Ctrl-C as `^C`, and a line that then reached the end would wrap.
+  private static let reserve = 3
 
   public init(
     label: String, items: Int = 0, totalItems: Int? = nil, bytes: Int = 0, totalBytes: Int? = nil,
-    itemsPerSecond: Double? = nil, bytesPerSecond: Double? = nil
+    itemsPerSecond: Double? = nil, bytesPerSecond: Double? = nil, silence: Duration? = nil, patience: Duration? = nil
   ) {
     self.label = label
     self.items = items
@@ -29,30 +37,48 @@ public struct ProgressLine: Sendable, Equatable {
     self.totalBytes = totalBytes
     self.itemsPerSecond = itemsPerSecond
     self.bytesPerSecond = bytesPerSecond
+    self.silence = silence
+    self.patience = patience
   }
 
-  /// The line in at most `columns - 1` columns (the last one would wrap). What does not fit is left out, least
-  /// important first: bytes, bar, time left, rate, counts, percentage; the label is cut last.
+  /// The line in at most `columns - 3` columns. What does not fit is left out, least important first: bytes, bar, time
+  /// left, rate, counts, percentage; the label is cut last. Each part keeps its place while the numbers grow.
   public func rendered(columns: Int, style: Style = .plain, usesUTF8: Bool = true) -> String {
-    let room = max(0, columns - 1)
+    let room = max(0, columns - ProgressLine.reserve)
     let name = DisplayWidth.truncated(label, to: room)
     var used = DisplayWidth.of(name)
-    var shown: Set<Part> = []
-    var texts: [Part: String] = [:]
+    var widths: [Part: Int] = [:]
+    var isCrowded = false
     for part in Part.byImportance {
-      guard let text = text(of: part) else { continue }
-      let width = ProgressLine.gap.count + text.utf8.count
-      guard used + width <= room else { continue }
-      shown.insert(part)
-      texts[part] = text
-      used += width
+      guard let width = width(of: part) else { continue }
+      guard used + ProgressLine.gap.count + width <= room, !isCrowded || !part.isOrnament else {
+        isCrowded = isCrowded || part.isForecast
+        continue
+      }
+      widths[part] = width
+      used += ProgressLine.gap.count + width
     }
-    if shown.contains(.bar), let fraction {
-      let width = min(ProgressLine.widestBar, ProgressLine.narrowestBar + room - used)
-      texts[.bar] = bar(fraction, width: width, style: style, usesUTF8: usesUTF8)
+    if let narrowest = widths[.bar] {
+      let width = min(ProgressLine.widestBar, narrowest + room - used)
+      widths[.bar] = width
+      used += width - narrowest
     }
-    let parts = Part.allCases.filter(shown.contains).compactMap { texts[$0] }
-    return ([style.bold(name)] + parts).joined(separator: ProgressLine.gap)
+
+    var parts = [style.bold(name)]
+    for part in Part.allCases {
+      guard let width = widths[part] else { continue }
+      if silence != nil, part.isForecast {
+        used -= ProgressLine.gap.count + width
+      } else if part == .bar {
+        parts.append(bar(width: width, style: style, usesUTF8: usesUTF8))
+      } else {
+        parts.append(ProgressLine.padded(text(of: part), to: width))
+      }
+    }
+    if let waiting = waiting(columns: room - used - ProgressLine.gap.count) { parts.append(waiting) }
+    var line = parts.joined(separator: ProgressLine.gap)
+    while line.last == " " { line.removeLast() }
+    return line
   }
 
   // MARK: Parts
@@ -62,13 +88,22 @@ public struct ProgressLine: Sendable, Equatable {
     case bar, percentage, count, bytes, rate, timeLeft
 
     static let byImportance: [Part] = [.percentage, .count, .rate, .timeLeft, .bar, .bytes]
+
+    /// Whether it supposes that things go on as they did.
+    var isForecast: Bool { self == .rate || self == .timeLeft }
+
+    /// Whether it stays away where a forecast, or silence in place of it, has no room.
+    var isOrnament: Bool { self == .bar || self == .bytes }
   }
 
   /// What measures the whole: items where their number is known, else bytes.
   private var measure: (done: Int, total: Int, perSecond: Double?)? {
-    if let totalItems { return (items, totalItems, itemsPerSecond) }
+    if let totalItems { return (items, totalItems, rate) }
     return totalBytes.map { (bytes, $0, bytesPerSecond) }
   }
+
+  /// `nil` as long as it would read 0.0.
+  private var rate: Double? { itemsPerSecond.flatMap { $0 >= 0.05 ? $0 : nil } }
 
   private var countsBytesOnly: Bool { items == 0 && totalItems == nil && bytes > 0 }
 
@@ -77,36 +112,60 @@ public struct ProgressLine: Sendable, Equatable {
     measure.map { $0.total > 0 ? min(1, max(0, Double($0.done) / Double($0.total))) : 1 }
   }
 
-  /// ASCII text; for the bar only its narrowest width.
-  private func text(of part: Part) -> String? {
+  /// How wide a part is whatever it says, unless that is more than anybody expects; for the bar the least. `nil` if it is
+  /// not shown.
+  private func width(of part: Part) -> Int? {
     switch part {
-    case .bar:
-      return fraction.map { _ in String(repeating: " ", count: ProgressLine.narrowestBar) }
-    case .percentage:
-      // Always three digits wide, so that what follows stays in place; rounded down, so that 100 % means done.
-      return fraction.map { fraction in
-        let number = String(Int(fraction * 100))
-        return String(repeating: " ", count: 3 - number.count) + number + "%"
-      }
+    case .bar: return measure.map { _ in ProgressLine.narrowestBar }
+    case .percentage: return measure.map { _ in "100%".utf8.count }
     case .count:
       if countsBytesOnly { return nil }
-      return HumanFormat.count(items) + (totalItems.map { "/" + HumanFormat.count($0) } ?? "")
-    case .bytes:
-      return bytes > 0 ? HumanFormat.bytes(bytes) : nil
-    case .rate:
-      if countsBytesOnly { return nil }
-      return itemsPerSecond.map { HumanFormat.rate(perSecond: $0) }
-    case .timeLeft:
-      guard let measure, let perSecond = measure.perSecond, perSecond > 0 else { return nil }
-      let seconds = Double(max(0, measure.total - measure.done)) / perSecond
-      // Beyond a few days it is a stalled transfer, not a forecast.
-      return seconds < 360_000 ? HumanFormat.countdown(.seconds(seconds)) + " left" : nil
+      let widest = totalItems.map { 2 * HumanFormat.count($0).utf8.count + 1 } ?? "1,204,331".utf8.count
+      return max(widest, text(of: .count).utf8.count)
+    case .bytes: return bytes > 0 ? "12.4 MB".utf8.count : nil
+    case .rate: return countsBytesOnly ? nil : max("184,200/s".utf8.count, text(of: .rate).utf8.count)
+    case .timeLeft: return measure.map { _ in max("59:59 left".utf8.count, text(of: .timeLeft).utf8.count) }
     }
   }
 
-  private func bar(_ fraction: Double, width: Int, style: Style, usesUTF8: Bool) -> String {
+  /// ASCII text, empty as long as there is nothing to say. Not for the bar.
+  private func text(of part: Part) -> String {
+    switch part {
+    case .bar: return ""
+    // Rounded down, so that 100 % means done.
+    case .percentage: return fraction.map { "\(Int($0 * 100))%" } ?? ""
+    case .count: return HumanFormat.count(items) + (totalItems.map { "/" + HumanFormat.count($0) } ?? "")
+    case .bytes: return HumanFormat.bytes(bytes)
+    case .rate:
+      return rate.map(HumanFormat.rate) ?? ""
+    case .timeLeft:
+      guard let measure, let perSecond = measure.perSecond, perSecond > 0 else { return "" }
+      let seconds = Double(max(0, measure.total - measure.done)) / perSecond
+      // Beyond a few days it is a stalled transfer, not a forecast.
+      return seconds < 360_000 ? HumanFormat.countdown(.seconds(seconds)) + " left" : ""
+    }
+  }
+
+  /// The fullest way to say so that fits.
+  private func waiting(columns: Int) -> String? {
+    guard let silence else { return nil }
+    let short = "waiting \(ProgressLine.clock(silence))"
+    let full = patience.map { "\(short) of \(ProgressLine.clock($0))" } ?? short
+    return [full, short, "waiting"].first { $0.utf8.count <= columns }
+  }
+
+  /// Whole seconds that have passed: a countdown rounds up.
+  private static func clock(_ duration: Duration) -> String {
+    HumanFormat.countdown(.seconds(duration.components.seconds))
+  }
+
+  private static func padded(_ text: String, to width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+  }
+
+  private func bar(width: Int, style: Style, usesUTF8: Bool) -> String {
     let cells = usesUTF8 ? width : width - 2
-    let full = Int(fraction * Double(cells))
+    let full = Int((fraction ?? 0) * Double(cells))
     let done = style.green(String(repeating: usesUTF8 ? "█" : "#", count: full))
     let rest = style.dim(String(repeating: usesUTF8 ? "░" : ".", count: cells - full))
     return usesUTF8 ? done + rest : "[" + done + rest + "]"

@@ -24,7 +24,7 @@ final class FollowedPeer: Sendable {
   /// How often it is noted that the server was used, while nothing else happens.
   private static let noting = Duration.seconds(3600)
 
-  private let server: ServerRecord
+  let server: ServerRecord
   private let puller: Puller
   private let showsBar: Bool
   private let state = Mutex(State())
@@ -48,7 +48,8 @@ final class FollowedPeer: Sendable {
       AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex, "watch": "true"]))
     let follow = Follow(
       into: puller.store, from: server, finder: puller.finder, identity: puller.identity, types: puller.types,
-      ownName: Hostname.short, silenceLimit: puller.timeout)
+      ownName: Hostname.short, silenceLimit: puller.timeout,
+      heard: { [self] in state.withLock(\.bar)?.hear() })
     do {
       try await follow.run(endpoints: endpoints, full: puller.full) { try await self.tell($0) }
     } catch {
@@ -75,7 +76,8 @@ final class FollowedPeer: Sendable {
         let bar =
           state.bar
           ?? ProgressBar(
-            label: PlainText.escaped(server.name, limit: 20), totalItems: nil, capabilities: Console.capabilities)
+            label: PlainText.escaped(server.name, limit: 20), patience: .seconds(puller.timeout),
+            capabilities: Console.capabilities)
         state.bar = bar
         return bar
       }

@@ -30,7 +30,7 @@ struct Puller {
   func fetch(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws -> PullPresentation {
     let started = ContinuousClock.now
     let bar = ProgressBar(
-      label: PlainText.escaped(server.name, limit: 20), totalItems: nil, capabilities: Console.capabilities)
+      label: PlainText.escaped(server.name, limit: 20), patience: .seconds(timeout), capabilities: Console.capabilities)
     let progress = ProgressBox()
     try await store.record(AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
     do {
@@ -38,7 +38,7 @@ struct Puller {
         try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await PeerClient.Pull(
             into: store, from: server, at: endpoint, identity: identity, types: types, ownName: Hostname.short,
-            silenceLimit: timeout, handshakeLimit: handshakeLimit
+            silenceLimit: timeout, handshakeLimit: handshakeLimit, heard: { bar.update(bytes: $0) }
           ).run(full: full) { done, total in
             progress.set(done)
             bar.setTotal(items: total)

@@ -62,6 +62,22 @@ struct PullTests {
     }
   }
 
+  @Test("bytes are heard of as they come, between one commit and the next too")
+  func hearing() async throws {
+    try await withServer(ServerOptions(samples: Samples.heartRates(4_100))) { server in
+      try await withStore { store in
+        let record = try await server.record().server
+        let heard = NIOLockedValueBox<[Int]>([])
+        let done = try await Pull(into: store, from: record, at: server.endpoint) { bytes in
+          heard.withLockedValue { $0.append(bytes) }
+        }.run()
+        let counts = heard.withLockedValue(\.self)
+        #expect(counts == counts.sorted() && counts.count > 1)
+        #expect(try #require(counts.last) >= done.bytes && counts.last ?? 0 <= done.bytes + 1_000)
+      }
+    }
+  }
+
   @Test("later pulls bring what was added and remove what was deleted")
   func incremental() async throws {
     let samples = Samples.heartRates(50)
