@@ -140,12 +140,13 @@ struct Import: AsyncParsableCommand {
       return CommandFailure(
         .badInput,
         "The file ends in the middle\(result.report.whereItEnds), so only what is whole was read; "
-          + "export or copy it again and import that too.")
+          + "export or copy it again and import that too.",
+        isInReport: true)
     }
     guard result.snapshot == .refused, !dryRun else { return nil }
     return CommandFailure(
       .partial,
-      "Nothing was deleted, because \(result.missing.explanation); look with --dry-run, and give --force if that is right."
-    )
+      "Nothing was deleted, because \(result.missing.explanation); look with --dry-run, and give --force if that is right.",
+      isInReport: true)
   }
 }

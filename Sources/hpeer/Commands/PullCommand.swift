@@ -123,6 +123,7 @@ struct Pull: AsyncParsableCommand {
         let status = ExitStatus.of(error)
         if status == .interrupted { throw error }
         Console.say("\(PlainText.escaped(server.name)): \(ErrorText.of(error))")
+        if output.json { try FailedPull.print(server, error) }
         failure = failure ?? status
       }
     }

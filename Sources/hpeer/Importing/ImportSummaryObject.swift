@@ -46,5 +46,7 @@ struct ImportSummaryObject: Encodable {
     }.sorted { ($1.read, $0.type) < ($0.read, $1.type) }
     exports = result.exports.isEmpty ? nil : result.exports
     report = result.report
+    // Only of a whole file it is remembered that it was read.
+    if result.earlier != nil { report.isComplete = true }
   }
 }

@@ -23,7 +23,10 @@ struct Follower {
               try await contact.follow(endpoints)
               return CancellationError()
             } catch {
-              if servers.count > 1, !(error is CancellationError) { contact.say(ErrorText.of(error)) }
+              if servers.count > 1, !(error is CancellationError) {
+                contact.say(ErrorText.of(error))
+                if puller.json { try FailedPull.print(contact.server, error) }
+              }
               return error
             }
           }

@@ -32,24 +32,34 @@ enum ExitStatus: Int32 {
 struct CommandFailure: Error, CustomStringConvertible {
   var status: ExitStatus
   var description: String
+  /// With `--json`: the object that was printed says so already.
+  var isInReport: Bool
 
-  init(_ status: ExitStatus, _ description: String) {
+  init(_ status: ExitStatus, _ description: String, isInReport: Bool = false) {
     self.status = status
     self.description = description
+    self.isInReport = isInReport
   }
 }
 
 extension ExitStatus {
-  /// Says what happened in one sentence on standard error and ends the process.
+  /// Says what happened in one sentence on standard error, and as an object on standard output where that is JSON, and
+  /// ends the process.
   static func exit(with error: any Error) -> Never {
     if let error = error as? OutputError, error == .readerGone { Foundation.exit(0) }
-    if case PromptError.interrupted(let signal)? = error as? PromptError { Foundation.exit(128 + signal) }
+    if case PromptError.interrupted(let signal)? = error as? PromptError {
+      ErrorObject(.interrupted, code: 128 + signal, message: "Interrupted.").printIfWanted()
+      Foundation.exit(128 + signal)
+    }
     // A command that has said everything.
     if let code = error as? ExitCode { Foundation.exit(code.rawValue) }
     let status = foreseen(error) ?? leaveToParser(error)
     let capabilities = TerminalCapabilities.current()
     let style = Style(for: .error, of: capabilities)
     try? OutputWriter.standardError.writeLine("\(style.red("hpeer:")) \(ErrorText.of(error))")
+    if (error as? CommandFailure)?.isInReport != true {
+      ErrorObject(status, message: ErrorText.of(error)).printIfWanted()
+    }
     Foundation.exit(status.rawValue)
   }
 
@@ -60,6 +70,7 @@ extension ExitStatus {
     if code.isSuccess { printAsked(Hpeer.fullMessage(for: error)) }
     guard code == .validationFailure else { return .other }
     try? OutputWriter.standardError.writeLine(Hpeer.fullMessage(for: error))
+    ErrorObject(.usage, message: Hpeer.message(for: error)).printIfWanted()
     Foundation.exit(ExitStatus.usage.rawValue)
   }
 

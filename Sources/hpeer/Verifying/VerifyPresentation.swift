@@ -84,7 +84,8 @@ struct VerifyPresentation {
       .notEqual,
       "This machine and \(name) differ in \(HumanFormat.count(differences.count, "month")) of "
         + "\(HumanFormat.count(types, "type"))\(scope): `hpeer pull` fetches what is missing here; what only this "
-        + "machine has gets to \(name) when that pulls from here.")
+        + "machine has gets to \(name) when that pulls from here.",
+      isInReport: true)
   }
 
   private var scope: String {

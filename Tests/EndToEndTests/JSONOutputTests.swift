@@ -1,0 +1,220 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `--json` prints is what docs/schemas says, whatever happens; docs/json.md explains it.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct JSONOutputTests {
+  /// The schema of each command that takes `--json`; where `isLines`, of each line.
+  private static let schemas: [String: (schema: String, isLines: Bool)] = [
+    "import": ("import.json", false), "types": ("types.json", false), "show": ("sample.json", true),
+    "digest": ("digest.json", false), "discover": ("discover.json", false), "pull": ("pull.json", true),
+    "verify": ("verify.json", false), "peers list": ("peers.json", false), "identity show": ("identity.json", false),
+    "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
+  ]
+  private static let documents = Build.root + "/docs/schemas"
+  private let schema: JSONSchema
+
+  init() throws {
+    schema = try JSONSchema(directory: Self.documents)
+  }
+
+  /// Fails the test unless everything on standard output is one JSON value a line that is as the schema says.
+  private func expect(
+    _ outcome: Outcome, _ name: String, lines expected: Int? = 1, status: Int32 = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(outcome.status == status, "\(outcome.errors)", sourceLocation: sourceLocation)
+    let lines = outcome.output.split(separator: "\n")
+    if let expected {
+      #expect(lines.count == expected, "\(outcome.output.prefix(2000))", sourceLocation: sourceLocation)
+    }
+    for line in lines {
+      #expect(
+        try schema.violations(of: line, against: name) == [], "\(line.prefix(2000))", sourceLocation: sourceLocation)
+    }
+  }
+
+  /// The same for an error, whose code is the exit code.
+  private func expectError(
+    _ outcome: Outcome, _ kind: String, _ status: Int32, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    try expect(outcome, "error.json", status: status, sourceLocation: sourceLocation)
+    let error = try #require(try outcome.json()["error"] as? [String: Any], sourceLocation: sourceLocation)
+    #expect(error["kind"] as? String == kind, sourceLocation: sourceLocation)
+    #expect(error["code"] as? Int == Int(status), sourceLocation: sourceLocation)
+    let message = try #require(error["message"] as? String, sourceLocation: sourceLocation)
+    #expect(outcome.errors.contains(message.prefix { $0 != "\n" }), sourceLocation: sourceLocation)
+  }
+
+  // MARK: Every command
+
+  /// A command as `--experimental-dump-help` has it.
+  private struct CommandHelp: Decodable {
+    struct Argument: Decodable {
+      struct Name: Decodable { var name: String }
+      var names: [Name]?
+    }
+    var commandName: String
+    var subcommands: [CommandHelp]?
+    var arguments: [Argument]?
+
+    /// Those with `--json`, by the words that lead to them.
+    func takingJSON(below path: [String] = []) -> [String] {
+      let isTaking = (arguments ?? []).contains { $0.names?.contains { $0.name == "json" } ?? false }
+      let own = isTaking ? [path.joined(separator: " ")] : []
+      return own + (subcommands ?? []).flatMap { $0.takingJSON(below: path + [$0.commandName]) }
+    }
+  }
+
+  private struct Help: Decodable { var command: CommandHelp }
+
+  @Test("every command that takes --json has a schema, and every schema is in docs/json.md")
+  func completeness() async throws {
+    let dumped = try await Scratch().host("home").run("--experimental-dump-help")
+    let help = try JSONDecoder().decode(Help.self, from: Data(dumped.output.utf8))
+    #expect(
+      help.command.takingJSON().sorted() == Self.schemas.keys.sorted(),
+      "a command that takes --json: describe it in docs/schemas and docs/json.md, and add it here")
+    let text = try String(contentsOfFile: Build.root + "/docs/json.md", encoding: .utf8)
+    for name in schema.names { #expect(text.contains("(schemas/\(name))"), "\(name) is not in docs/json.md") }
+    for (_, entry) in Self.schemas { #expect(schema.names.contains(entry.schema)) }
+  }
+
+  @Test("one machine: what is there, and what was done")
+  func alone() async throws {
+    let home = try Scratch().host("home")
+    let imported = try await home.run("import", "--json", SampleExport.small.value)
+    try expect(imported, "import.json")
+    let again = try await home.run("import", "--json", SampleExport.small.value)
+    try expect(again, "import.json")
+    let report = try #require(try again.json()["report"] as? [String: Any])
+    #expect(report["isComplete"] as? Bool == true)
+    #expect(try again.json()["importedBefore"] is String)
+    let tried = try await home.run("import", "--json", "--snapshot", "--dry-run", SampleExport.smallLater.value)
+    try expect(tried, "import.json")
+    #expect(try tried.json()["snapshot"] as? String == "done")
+
+    let types = try await home.run("types", "--json")
+    try expect(types, "types.json")
+    var kinds: Set<String> = []
+    for entry in try #require(try types.json()["types"] as? [[String: Any]]) {
+      let type = try #require(entry["type"] as? String)
+      let shown = try await home.run("show", type, "--json", "--limit", "3")
+      try expect(shown, "sample.json", lines: nil)
+      for line in shown.output.split(separator: "\n") {
+        let sample = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        kinds.insert(try #require(sample?["kind"] as? String))
+      }
+    }
+    #expect(kinds.isSuperset(of: ["quantity", "category", "correlation", "workout"]))
+    for arguments in [["digest", "--json"], ["digest", "--deep", "--json", "--types", "heartRate"]] {
+      try expect(try await home.start(arguments).outcome(), "digest.json")
+    }
+    try expect(try await home.run("identity", "--json"), "identity.json")
+    try expect(try await home.run("peers", "--json"), "peers.json")
+    try expect(try await home.run("audit", "--json"), "audit.json", lines: nil)
+    let examined = try await home.run("doctor", "--json")
+    try expect(examined, "doctor.json", status: examined.status)
+    #expect(try examined.json()["ok"] as? Bool == (examined.status == 0))
+  }
+
+  @Test("two machines: pulling, comparing, following, and one of several that is away")
+  func peers() async throws {
+    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let (server, port) = try await homes.serve()
+    try await homes.remember(port: port)
+    try expect(try await homes.laptop.run("pull", "--json"), "pull.json")
+    try expect(try await homes.laptop.run("verify", "--json"), "verify.json")
+    try expect(try await homes.laptop.run("pull", "--json", "--verify", "--deep"), "pull.json")
+
+    let following = try homes.laptop.start(["pull", "--watch", "--json"])
+    try await following.errors(matching: #/up to date/#)
+    #expect(try await homes.studio.run("import", SampleExport.smallLater.value).status == 0)
+    let news = try await eventually("news") { following.output.contains("}\n") ? following.output : nil }
+    for line in news.split(separator: "\n") {
+      #expect(try schema.violations(of: line, against: "pull-watch.json") == [])
+    }
+    following.send(SIGTERM)
+    #expect(try await following.outcome().status == 0)
+    try expect(try await homes.studio.run("audit", "--json"), "audit.json", lines: nil)
+    for host in [homes.studio, homes.laptop] { try expect(try await host.run("peers", "--json"), "peers.json") }
+
+    // What this machine alone has makes a difference, which the report says: no error besides.
+    let deletion = ["delete", "--type", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01", "--yes"]
+    #expect(try await homes.laptop.start(deletion).outcome().status == 0)
+    try expect(try await homes.laptop.run("verify", "--json"), "verify.json", status: 9)
+    try expect(try await homes.laptop.run("pull", "--json", "--all", "--verify"), "pull.json", status: 9)
+
+    let attic = homes.scratch.host("attic")
+    #expect(try await attic.run("import", SampleExport.small.value).status == 0)
+    let (_, atticPort) = try await attic.serve([
+      "--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name", "attic",
+    ])
+    let (code, _) = try await attic.openWindow()
+    let paired = try await homes.laptop.run("pair", "--host", "127.0.0.1:\(atticPort)", "--code-stdin", input: code)
+    try #require(paired.status == 0, "\(paired.errors)")
+    server.send(SIGKILL)
+    _ = try await server.outcome()
+    let all = try await homes.laptop.run("pull", "--all", "--json")
+    try expect(all, "pull.json", lines: 2, status: 3)
+    let peers = try all.output.split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(Set(peers.compactMap { $0["peer"] as? String }) == ["studio", "attic"])
+    for peer in peers {
+      let error = peer["error"] as? [String: Any]
+      #expect((peer["peer"] as? String == "studio") == (error?["kind"] as? String == "unreachable"))
+      #expect((peer["added"] is Int) == (error == nil))
+    }
+    try expectError(try await homes.laptop.run("pull", "studio", "--json"), "unreachable", 3)
+  }
+
+  @Test("errors: an object in the place of the answer, the exit code unchanged")
+  func errors() async throws {
+    let scratch = try Scratch()
+    let home = scratch.host("home")
+    try expectError(try await home.run("types", "--json"), "storeUnusable", 10)
+    try expectError(try await home.run("show", "--json"), "usage", 2)
+    try expectError(try await home.run("show", "stepCount", "--json", "--limit", "-1"), "usage", 2)
+    try expectError(try await home.run("pull", "--all", "--json"), "refused", 4)
+    try expectError(try await home.run("pull", "--host", "127.0.0.1:1", "--json"), "unreachable", 3)
+    let garbage = scratch.path + "/garbage.zip"
+    try Data("no export".utf8).write(to: URL(fileURLWithPath: garbage))
+    try expectError(try await home.run("import", "--json", garbage), "badInput", 65)
+
+    // Without --json, and after the end of the options, nothing is added to standard output.
+    let plain = try await home.run("import", garbage)
+    #expect(plain.status == 65 && plain.output.isEmpty)
+    #expect(try await home.run("import", "--", "--json").output.isEmpty)
+    #expect(try await home.run("types", "--json", "--help").output.hasPrefix("OVERVIEW"))
+  }
+
+  @Test("a file that is cut off: the report says so, and no error besides")
+  func cutOff() async throws {
+    let scratch = try Scratch()
+    let home = scratch.host("home")
+    let path = scratch.path + "/export.xml"
+    let outcome = try await home.sh(
+      "unzip -p '\(try await SampleExport.small.value)' '*/export.xml' | head -c 500000 >'\(path)'")
+    try #require(outcome.status == 0, "\(outcome.errors)")
+    for _ in 0..<2 {
+      let imported = try await home.run("import", "--json", path)
+      try expect(imported, "import.json", status: 65)
+      #expect((try imported.json()["report"] as? [String: Any])?["isComplete"] as? Bool == false)
+    }
+  }
+
+  @Test(
+    "who is on the network", .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
+  func discover() async throws {
+    let hosts = try await TwoHosts()
+    try expect(try await hosts.laptop.run("discover", "--json", "--timeout", "1"), "discover.json")
+    _ = try await hosts.studio.serve(["--name", "studio"])
+    let found = try await hosts.laptop.run("discover", "--json")
+    try expect(found, "discover.json")
+    #expect(try (found.json()["peers"] as? [Any])?.count == 1)
+    try await hosts.control("dbus", "laptop", "stop")
+    try expectError(try await hosts.laptop.run("discover", "--json"), "unreachable", 3)
+  }
+}
