@@ -20,6 +20,9 @@ struct Report {
   private static let warning = "This is a debug build: the numbers mean nothing."
   private static let hint = "Quick: too few samples to judge by."
 
+  /// Whether the goals are meant for a run such as this one.
+  private var isJudged: Bool { !Self.isDebug && !bench.sizes.isQuick }
+
   func print(json: Bool) throws {
     if json {
       let encoder = JSONEncoder()
@@ -39,7 +42,7 @@ struct Report {
       for measure in row.measures {
         table.append([
           .init("  \(measure.name)"), .init(measure.text), .init(measure.goalText),
-          .init(measure.isMet.map { $0 ? "met" : "NOT MET" } ?? ""),
+          .init(verdict(measure)),
         ])
       }
     }
@@ -48,6 +51,11 @@ struct Report {
       + "\(ProcessInfo.processInfo.activeProcessorCount) processors, medians of \(bench.sizes.repeats)"
     let warning = Self.isDebug ? Self.warning : bench.sizes.isQuick ? Self.hint : nil
     return [warning, head, ""].compactMap(\.self) + table.rendered()
+  }
+
+  private func verdict(_ measure: Measure) -> String {
+    guard let isMet = measure.isMet else { return "" }
+    return isJudged ? isMet ? "met" : "NOT MET" : "not judged"
   }
 
   // MARK: For programs
@@ -66,6 +74,7 @@ struct Report {
       var unit: String
       var atLeast: Double?
       var atMost: Double?
+      /// Not there where there is no goal, or the run is none to judge by.
       var isMet: Bool?
       var runs: [Double]?
     }
@@ -93,7 +102,7 @@ struct Report {
           measures: row.measures.map { measure in
             var number = Summary.Number(
               name: measure.name, value: measure.value.isFinite ? measure.value : nil, unit: measure.unit.rawValue,
-              isMet: measure.isMet, runs: measure.runs.isEmpty ? nil : measure.runs)
+              isMet: isJudged ? measure.isMet : nil, runs: measure.runs.isEmpty ? nil : measure.runs)
             switch measure.goal {
             case .atLeast(let bound): number.atLeast = bound
             case .atMost(let bound): number.atMost = bound
