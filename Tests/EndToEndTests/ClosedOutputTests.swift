@@ -16,7 +16,7 @@ struct ClosedOutputTests {
   @Test("what prints data to a closed standard output ends with code 1, says so, and harms nothing")
   func closed() async throws {
     let home = scratch.host("home")
-    #expect(try await home.run("import", SampleExport.small.value).status == 0)
+    #expect(try await home.run("import", SampleExport.small.path).status == 0)
     let before = try await home.run("digest", "--deep").output
     for command in Self.commands {
       for redirection in [">&-", ">/dev/full", "<&- >&-"] {
@@ -32,7 +32,7 @@ struct ClosedOutputTests {
   @Test("without any of the three streams, the files of the store are not written as if they were one")
   func allClosed() async throws {
     let home = scratch.host("home")
-    let small = try await SampleExport.small.value
+    let small = try await SampleExport.small.path
     let script = "HPEER_HOME='\(home.home)' '\(Build.hpeer)' import '\(small)' <&- >&- 2>&-"
     #expect(try await home.sh(script).status == 1)
     let other = scratch.host("other")
@@ -53,7 +53,7 @@ struct ClosedOutputTests {
   @Test("an export into a file needs no standard output")
   func file() async throws {
     let home = scratch.host("home")
-    #expect(try await home.run("import", SampleExport.small.value).status == 0)
+    #expect(try await home.run("import", SampleExport.small.path).status == 0)
     let path = scratch.path + "/export.json"
     let outcome = try await home.sh("HPEER_HOME='\(home.home)' '\(Build.hpeer)' export --output '\(path)' >&-")
     #expect(outcome.status == 0, "\(outcome.errors)")

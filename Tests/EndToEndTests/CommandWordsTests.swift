@@ -13,7 +13,7 @@ struct CommandWordsTests {
   @Test("--home may stand before the command, and counts before HPEER_HOME")
   func homeFirst() async throws {
     let other = scratch.host("other")
-    #expect(try await other.run("import", SampleExport.small.value).status == 0)
+    #expect(try await other.run("import", SampleExport.small.path).status == 0)
     let expected = try await other.run("types").output
     for words in [
       ["--home", other.home, "types"], ["--home=\(other.home)", "types"], ["types", "--home", other.home],
@@ -71,7 +71,7 @@ struct CommandWordsTests {
       let help = try await home.run("help", command).output
       for name in ["--since", "--until", "--type "] { #expect(!help.contains(name), "\(command) \(name)") }
     }
-    #expect(try await home.run("import", SampleExport.small.value).status == 0)
+    #expect(try await home.run("import", SampleExport.small.path).status == 0)
     let older = ["export", "--type", "stepCount", "--since", "2000-01-01", "--until", "2100-01-01"]
     let newer = ["export", "--types", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01"]
     let lines = try await home.start(older).outcome().output.split(separator: "\n").dropFirst()

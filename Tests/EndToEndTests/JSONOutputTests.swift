@@ -84,14 +84,14 @@ struct JSONOutputTests {
   @Test("one machine: what is there, and what was done")
   func alone() async throws {
     let home = try Scratch().host("home")
-    let imported = try await home.run("import", "--json", SampleExport.small.value)
+    let imported = try await home.run("import", "--json", SampleExport.small.path)
     try expect(imported, "import.json")
-    let again = try await home.run("import", "--json", SampleExport.small.value)
+    let again = try await home.run("import", "--json", SampleExport.small.path)
     try expect(again, "import.json")
     let report = try #require(try again.json()["report"] as? [String: Any])
     #expect(report["isComplete"] as? Bool == true)
     #expect(try again.json()["importedBefore"] is String)
-    let tried = try await home.run("import", "--json", "--snapshot", "--dry-run", SampleExport.smallLater.value)
+    let tried = try await home.run("import", "--json", "--snapshot", "--dry-run", SampleExport.smallLater.path)
     try expect(tried, "import.json")
     #expect(try tried.json()["snapshot"] as? String == "done")
 
@@ -121,7 +121,7 @@ struct JSONOutputTests {
 
   @Test("two machines: pulling, comparing, following, and one of several that is away")
   func peers() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.value)
+    let homes = try await PairedHomes(export: .small)
     let (server, port) = try await homes.serve()
     try await homes.remember(port: port)
     try expect(try await homes.laptop.run("pull", "--json"), "pull.json")
@@ -130,7 +130,7 @@ struct JSONOutputTests {
 
     let following = try homes.laptop.start(["pull", "--watch", "--json"])
     try await following.errors(matching: #/up to date/#)
-    #expect(try await homes.studio.run("import", SampleExport.smallLater.value).status == 0)
+    #expect(try await homes.studio.run("import", SampleExport.smallLater.path).status == 0)
     let news = try await eventually("news") { following.output.contains("}\n") ? following.output : nil }
     for line in news.split(separator: "\n") {
       #expect(try schema.violations(of: line, against: "pull-watch.json") == [])
@@ -147,7 +147,7 @@ struct JSONOutputTests {
     try expect(try await homes.laptop.run("pull", "--json", "--all", "--verify"), "pull.json", status: 9)
 
     let attic = homes.scratch.host("attic")
-    #expect(try await attic.run("import", SampleExport.small.value).status == 0)
+    #expect(try await attic.run("import", SampleExport.small.path).status == 0)
     let (_, atticPort) = try await attic.serve([
       "--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name", "attic",
     ])
@@ -196,7 +196,7 @@ struct JSONOutputTests {
     let home = scratch.host("home")
     let path = scratch.path + "/export.xml"
     let outcome = try await home.sh(
-      "unzip -p '\(try await SampleExport.small.value)' '*/export.xml' | head -c 500000 >'\(path)'")
+      "unzip -p '\(try await SampleExport.small.path)' '*/export.xml' | head -c 500000 >'\(path)'")
     try #require(outcome.status == 0, "\(outcome.errors)")
     for _ in 0..<2 {
       let imported = try await home.run("import", "--json", path)

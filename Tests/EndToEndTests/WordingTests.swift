@@ -25,7 +25,7 @@ struct WordingTests {
 
   @Test("Ctrl-C ends `audit --follow` without a word")
   func following() async throws {
-    #expect(try await studio.run("import", SampleExport.small.value).status == 0)
+    try await studio.hold(.small)
     let following = try studio.start(["audit", "--follow"])
     try await eventually("the log is printed") { following.output.contains("import") ? true : nil }
     following.send(SIGINT)

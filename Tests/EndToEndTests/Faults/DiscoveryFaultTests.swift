@@ -128,7 +128,7 @@ struct DiscoveryFaultTests {
     for host in [hosts.studio, hosts.laptop] {
       #expect(try await host.sh("ip -4 address flush dev eth0 && ip -4 route flush dev eth0").status == 0)
     }
-    #expect(try await hosts.studio.run("import", SampleExport.small.value).status == 0)
+    try await hosts.studio.hold(.small)
     let terminal = try PseudoTerminal(
       hosts.studio.prefix + ["env", "HPEER_HOME=\(hosts.studio.home)", Build.hpeer, "serve", "--name", "studio"])
     try await terminal.text(matching: #/Announced/#)

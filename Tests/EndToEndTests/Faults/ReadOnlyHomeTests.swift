@@ -39,7 +39,7 @@ struct ReadOnlyHomeTests {
     "everything that only looks works as on the disk it came from, log files left behind or not",
     arguments: ["-none", "-shm"])
   func looking(without suffix: String) async throws {
-    #expect(try await home.run("import", SampleExport.small.value).status == 0)
+    #expect(try await home.run("import", SampleExport.small.path).status == 0)
     let (_, port) = try await home.serve(["--port", "0", "--no-advertise", "--bind", "127.0.0.1"])
     let (code, _) = try await home.openWindow()
     #expect(
