@@ -14,8 +14,7 @@ import Testing
     #expect(code.moduleCount == 33)
     #expect(code.columns(style: .halfBlocks) == 41)
     #expect(code.rows(style: .halfBlocks) == 21)
-    #expect(code.fits(.fallback, style: .halfBlocks))
-    #expect(!code.fits(.fallback, style: .painted))
+    #expect(code.columns(style: .painted) == 82)
   }
 
   @Test func versionFourHoldsExactlyNinetyAlphanumericCharacters() throws {

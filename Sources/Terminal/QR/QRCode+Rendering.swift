@@ -41,10 +41,6 @@ extension QRCode {
     }
   }
 
-  public func fits(_ size: TerminalSize, style: RenderingStyle) -> Bool {
-    columns(style: style) <= size.columns && rows(style: style) <= size.rows
-  }
-
   /// The code with its quiet zone, one string a terminal row.
   public func rendered(style: RenderingStyle) -> [String] {
     let modules = -QRCode.quietZone..<moduleCount + QRCode.quietZone
