@@ -32,26 +32,18 @@ struct CanonicalJSONWriter {
 
   mutating func string(_ text: String) {
     separate()
-    append(quoted: text)
+    bytes.append(quoted: text)
   }
 
   /// `"nan"`, `"inf"` or `"-inf"` for what JSON has no number for.
   mutating func number(_ value: Double) {
     separate()
-    guard value.isFinite else {
-      return append(value.isNaN ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"")
-    }
-    var digits = value.description
-    digits.withUTF8 { utf8 in
-      // As the encoder writes whole numbers.
-      let isWhole = utf8.count > 2 && utf8[utf8.count - 1] == 0x30 && utf8[utf8.count - 2] == 0x2E
-      bytes.append(contentsOf: isWhole ? UnsafeBufferPointer(rebasing: utf8.dropLast(2)) : utf8)
-    }
+    bytes.append(number: value)
   }
 
   mutating func null() {
     separate()
-    append("null")
+    bytes.append("null")
   }
 
   /// JSON that somebody else wrote.
@@ -69,7 +61,7 @@ struct CanonicalJSONWriter {
   /// The name of a member, whose value is written next.
   mutating func name(_ name: String) {
     separate()
-    append(quoted: name)
+    bytes.append(quoted: name)
     bytes.append(UInt8(ascii: ":"))
     needsComma = false
   }
@@ -115,39 +107,6 @@ struct CanonicalJSONWriter {
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
-  }
-
-  private mutating func append(_ text: StaticString) {
-    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-  }
-
-  private mutating func append(quoted text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    var text = text
-    text.withUTF8 { utf8 in
-      if utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
-        for byte in utf8 { append(escaping: byte) }
-      } else {
-        bytes.append(contentsOf: utf8)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  private mutating func append(escaping byte: UInt8) {
-    switch byte {
-    case UInt8(ascii: "\""): append("\\\"")
-    case UInt8(ascii: "\\"): append("\\\\")
-    case 0x08: append("\\b")
-    case 0x09: append("\\t")
-    case 0x0A: append("\\n")
-    case 0x0C: append("\\f")
-    case 0x0D: append("\\r")
-    case 0..<0x20:
-      append("\\u00")
-      for digit in [byte >> 4, byte & 15] { bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
-    default: bytes.append(byte)
-    }
   }
 }
 

@@ -18,8 +18,9 @@ public enum MetadataText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether a text is surely one that ``encode(_:)`` makes of some metadata. False also for one that holds escapes,
-  /// fractions or dates: whoever decodes and encodes those again has the same text, or learns that it is none.
+  /// Whether a text is surely one that ``encode(_:)`` makes of some metadata, and ``CanonicalJSON`` too. False also for one
+  /// that holds escapes, fractions, dates or keys beyond ASCII: whoever decodes and encodes those again has the same text,
+  /// or learns that it is none.
   public static func isPlain(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { utf8 in
@@ -75,6 +76,8 @@ private struct PlainMetadataScanner {
       guard let key = string(), take(":") else { return false }
       // Ascending, and so none twice.
       if let previous, !previous.lexicographicallyPrecedes(key) { return false }
+      // Of others, two may be one key to Swift: letters combine.
+      guard key.allSatisfy({ $0 < 0x80 }) else { return false }
       previous = key
       guard isValue() else { return false }
     } while take(",")

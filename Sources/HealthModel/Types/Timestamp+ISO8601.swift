@@ -2,42 +2,56 @@
 extension Timestamp {
   /// `2024-06-15T10:30:00Z`, with six decimals only where the instant has a fraction of a second. Always UTC.
   public var iso8601: String {
-    let (year, month, day, hour, minute, second, microsecond) = civil
-    return String(unsafeUninitializedCapacity: 32) { buffer in
-      var count = 0
-      func put(_ character: Unicode.Scalar) {
-        buffer[count] = UInt8(ascii: character)
-        count += 1
-      }
-      func put(_ value: Int, width: Int) {
-        var rest = value
-        for index in stride(from: count + width - 1, through: count, by: -1) {
-          buffer[index] = UInt8(ascii: "0") + UInt8(rest % 10)
-          rest /= 10
-        }
-        count += width
-      }
-      let isExtended = year < 0 || year > 9999
-      if isExtended { put(year < 0 ? "-" : "+") }
-      // No instant that a timestamp holds is a million years away.
-      put(abs(year), width: isExtended ? 6 : 4)
-      put("-")
-      put(month, width: 2)
-      put("-")
-      put(day, width: 2)
-      put("T")
-      put(hour, width: 2)
-      put(":")
-      put(minute, width: 2)
-      put(":")
-      put(second, width: 2)
-      if microsecond != 0 {
-        put(".")
-        put(microsecond, width: 6)
-      }
-      put("Z")
-      return count
+    String(unsafeUninitializedCapacity: Self.longestText) { write(into: $0) }
+  }
+
+  /// Appends what ``iso8601`` is, without a `String`.
+  public func append(to bytes: inout [UInt8]) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestText) { buffer in
+      let count = write(into: buffer)
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<count]))
     }
+  }
+
+  /// In bytes, and room beyond it.
+  private static var longestText: Int { 32 }
+
+  /// - Returns: how many bytes were written.
+  private func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    let (year, month, day, hour, minute, second, microsecond) = civil
+    var count = 0
+    func put(_ character: Unicode.Scalar) {
+      buffer[count] = UInt8(ascii: character)
+      count += 1
+    }
+    func put(_ value: Int, width: Int) {
+      var rest = value
+      for index in stride(from: count + width - 1, through: count, by: -1) {
+        buffer[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+        rest /= 10
+      }
+      count += width
+    }
+    let isExtended = year < 0 || year > 9999
+    if isExtended { put(year < 0 ? "-" : "+") }
+    // No instant that a timestamp holds is a million years away.
+    put(abs(year), width: isExtended ? 6 : 4)
+    put("-")
+    put(month, width: 2)
+    put("-")
+    put(day, width: 2)
+    put("T")
+    put(hour, width: 2)
+    put(":")
+    put(minute, width: 2)
+    put(":")
+    put(second, width: 2)
+    if microsecond != 0 {
+      put(".")
+      put(microsecond, width: 6)
+    }
+    put("Z")
+    return count
   }
 
   /// Reads `YYYY-MM-DD`, optionally followed by `T` or a space, `HH:MM[:SS[.fraction]]` and `Z` or `±HH[:]MM`.

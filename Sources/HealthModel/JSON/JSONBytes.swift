@@ -1,0 +1,102 @@
+import Foundation
+
+/// JSON as ``CanonicalJSON`` writes it, at the end of other bytes.
+extension [UInt8] {
+  mutating func append(_ text: StaticString) {
+    append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  mutating func append(quoted text: String) {
+    append(UInt8(ascii: "\""))
+    var text = text
+    text.withUTF8 { utf8 in
+      if utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+        for byte in utf8 { append(escaping: byte) }
+      } else {
+        append(contentsOf: utf8)
+      }
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(escaping byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""): append("\\\"")
+    case UInt8(ascii: "\\"): append("\\\\")
+    case 0x08: append("\\b")
+    case 0x09: append("\\t")
+    case 0x0A: append("\\n")
+    case 0x0C: append("\\f")
+    case 0x0D: append("\\r")
+    case 0..<0x20:
+      append("\\u00")
+      for digit in [byte >> 4, byte & 15] { append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
+    default: append(byte)
+    }
+  }
+
+  /// `"nan"`, `"inf"` or `"-inf"` for what JSON has no number for.
+  mutating func append(number value: Double) {
+    if value.appendWhole(to: &self) { return }
+    guard value.isFinite else {
+      return append(value.isNaN ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"")
+    }
+    var digits = value.description
+    digits.withUTF8 { utf8 in
+      // As the encoder writes whole numbers.
+      let isWhole = utf8.count > 2 && utf8[utf8.count - 1] == 0x30 && utf8[utf8.count - 2] == 0x2E
+      append(contentsOf: isWhole ? UnsafeBufferPointer(rebasing: utf8.dropLast(2)) : utf8)
+    }
+  }
+}
+
+extension Double {
+  /// Appends a whole number of at most 15 digits, of which there are many, as its digits alone.
+  ///
+  /// - Returns: false for any other, of which nothing is written; -0 is one.
+  public func appendWhole(to bytes: inout [UInt8]) -> Bool {
+    guard magnitude < 1e15, let whole = Int64(exactly: self), whole != 0 || sign == .plus else { return false }
+    whole.append(to: &bytes)
+    return true
+  }
+}
+
+extension Int64 {
+  /// Appends the decimal digits.
+  public func append(to bytes: inout [UInt8]) {
+    if self < 0 { bytes.append(UInt8(ascii: "-")) }
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var first = digits.count
+      var rest = magnitude
+      repeat {
+        first -= 1
+        digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[first...]))
+    }
+  }
+}
+
+extension UUID {
+  /// Appends what `uuidString` is, without a `String`.
+  public func append(to bytes: inout [UInt8]) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { text in
+      withUnsafeBytes(of: uuid) { parts in
+        var next = 0
+        for (index, part) in parts.enumerated() {
+          if index == 4 || index == 6 || index == 8 || index == 10 {
+            text[next] = UInt8(ascii: "-")
+            next += 1
+          }
+          text[next] = Self.digit(part >> 4)
+          text[next + 1] = Self.digit(part & 15)
+          next += 2
+        }
+      }
+      bytes.append(contentsOf: UnsafeBufferPointer(text))
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+}
