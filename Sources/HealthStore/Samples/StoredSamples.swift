@@ -7,6 +7,14 @@ enum StoredSamples {
   static func fetch(
     _ db: Database, where clause: String, bind: (inout Binding) -> Void = { _ in }
   ) throws -> [Sample] {
+    try read(db, where: clause, bind: bind)
+      .expanded { changes, expander in try changes.samples.map(expander.sample) }
+  }
+
+  /// The same as they are stored.
+  static func read(
+    _ db: Database, where clause: String, bind: (inout Binding) -> Void = { _ in }
+  ) throws -> StoredChanges {
     var query = try Binding(db, "SELECT \(StoredChanges.sampleColumns) FROM sample WHERE \(clause)")
     bind(&query)
     var stored = StoredChanges(db)
@@ -14,7 +22,7 @@ enum StoredSamples {
       try stored.addSample(row)
       return true
     }
-    return try stored.expanded { changes, expander in try changes.samples.map(expander.sample) }
+    return stored
   }
 
   /// One sample after the other, of which a thousand at a time are in memory.
@@ -42,7 +50,16 @@ extension StoredChanges {
       let changes = changes
       return try expand(changes, try ChangeExpander(changes))
     } catch let error as DecodingError {
-      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a sample in the store cannot be read: \(error)")
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: Self.damage(error))
     }
+  }
+
+  static func damage(_ error: DecodingError) -> String { "a sample in the store cannot be read: \(error)" }
+}
+
+extension HealthStore {
+  /// What is to be said of a text in coded changes of this store that turned out not to be what it should be.
+  public func damage(_ error: DecodingError) -> StoreError {
+    .corrupt(path: path, detail: StoredChanges.damage(error))
   }
 }

@@ -48,6 +48,28 @@ import TestSupport
     #expect(try await store.count(of: type, in: range) == 4)
   }
 
+  @Test func codedSamplesAreTheSame() async throws {
+    var maker = SampleMaker(seed: 3)
+    let all = maker.samples(300)
+    try await store.apply(ChangeBatch(additions: all))
+    for type in Set(all.map(\.type)) {
+      for range in [nil, samples[4].start..<Timestamp(microseconds: .max), samples[4].start..<samples[4].start] {
+        for (offset, limit) in [(0, 100), (2, 5)] {
+          let coded = try await store.codedSamples(of: type, in: range, offset: offset, limit: limit)
+          let expander = try ChangeExpander(coded)
+          let expected = try await store.samples(of: type, in: range, offset: offset, limit: limit)
+          #expect(try coded.samples.map { try expander.sample($0).text() } == expected.map { try $0.text() })
+        }
+      }
+    }
+  }
+
+  @Test func anEmptyRangeHoldsNothing() async throws {
+    for instant in [Timestamp(microseconds: .min), samples[4].start, Timestamp(microseconds: .max)] {
+      #expect(try await store.samples(of: type, in: instant..<instant, limit: 100) == [])
+    }
+  }
+
   @Test func theWidestRangeIsEverything() async throws {
     let range = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
     #expect(try await store.samples(of: type, in: range, limit: 100).count == 20)
