@@ -16,6 +16,16 @@ enum SampleCSV {
     number.isFinite ? "\(number)" : number.isNaN ? "nan" : number < 0 ? "-inf" : "inf"
   }
 
+  /// Appends what ``text(of:)`` is; mostly without a `String`.
+  static func append(_ number: Double, to bytes: inout [UInt8]) {
+    if number.appendWhole(to: &bytes) {
+      bytes.append(UInt8(ascii: "."))
+      bytes.append(UInt8(ascii: "0"))
+    } else {
+      bytes.append(contentsOf: text(of: number).utf8)
+    }
+  }
+
   static func number(_ text: String) -> Double? {
     switch text {
     case "nan": .nan

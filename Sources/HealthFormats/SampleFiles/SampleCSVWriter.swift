@@ -49,9 +49,16 @@ public struct SampleCSVWriter: SampleFileWriter {
     Self.endRow(&bytes)
   }
 
+  public func append(_ changes: CodedChanges, to bytes: inout [UInt8]) throws {
+    let printer = try CSVRowPrinter(changes)
+    for row in changes.samples {
+      if !printer.append(row, to: &bytes) { try append(try changes.sample(row), to: &bytes) }
+    }
+  }
+
   public func end(into bytes: inout [UInt8]) {}
 
-  private static func append(_ text: String, to bytes: inout [UInt8]) {
+  static func append(_ text: String, to bytes: inout [UInt8]) {
     let needsQuotes =
       text.isEmpty || text.utf8.contains { $0 <= 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
     guard needsQuotes else {
@@ -66,5 +73,5 @@ public struct SampleCSVWriter: SampleFileWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  private static func endRow(_ bytes: inout [UInt8]) { bytes.append(contentsOf: [0x0D, 0x0A]) }
+  static func endRow(_ bytes: inout [UInt8]) { bytes.append(contentsOf: [0x0D, 0x0A]) }
 }

@@ -19,9 +19,22 @@ public struct SampleJSONWriter: SampleFileWriter {
   }
 
   public mutating func append(_ sample: Sample, to bytes: inout [UInt8]) throws {
-    bytes.append(contentsOf: (isFirst ? "\n" : ",\n").utf8)
-    isFirst = false
+    beginLine(&bytes)
     bytes.append(contentsOf: try encoder.encode(sample))
+  }
+
+  public mutating func append(_ changes: CodedChanges, to bytes: inout [UInt8]) throws {
+    let printer = try SamplePrinter(changes)
+    for row in changes.samples {
+      beginLine(&bytes)
+      try printer.append(row, to: &bytes)
+    }
+  }
+
+  private mutating func beginLine(_ bytes: inout [UInt8]) {
+    if !isFirst { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(UInt8(ascii: "\n"))
+    isFirst = false
   }
 
   public func end(into bytes: inout [UInt8]) {
@@ -35,6 +48,9 @@ public protocol SampleFileWriter {
   mutating func begin(into bytes: inout [UInt8])
   /// Throws `EncodingError` for a sample that the format cannot say.
   mutating func append(_ sample: Sample, to bytes: inout [UInt8]) throws
+  /// The same of all samples of `changes`, in a small part of the time. Throws `DecodingError` where a text in them is
+  /// not what it should be.
+  mutating func append(_ changes: CodedChanges, to bytes: inout [UInt8]) throws
   /// What comes after the last sample.
   mutating func end(into bytes: inout [UInt8])
 }

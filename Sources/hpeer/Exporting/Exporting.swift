@@ -28,11 +28,15 @@ struct Exporting: Sendable {
       var bytes: [UInt8] = []
       writer.begin(into: &bytes)
       for type in plan.types {
-        try await reader.pages(of: type) { page in
-          for sample in page { try writer.append(sample, to: &bytes) }
+        try await reader.codedPages(of: type) { page in
+          do {
+            try writer.append(page, to: &bytes)
+          } catch let error as DecodingError {
+            throw reader.store.damage(error)
+          }
           try await flush(&bytes)
-          summary.written += page.count
-          bar.advance(items: page.count)
+          summary.written += page.samples.count
+          bar.advance(items: page.samples.count)
         }
       }
       writer.end(into: &bytes)

@@ -18,12 +18,12 @@ struct StoredSampleReader: Sendable {
   let until: Timestamp?
 
   /// How many samples like those of the last page are read at a time, which all are in memory.
-  private static func pageSize(after page: [Sample]) -> Int {
-    page.reduce(2000) { size, sample in
-      switch sample.payload {
-      case .workoutRoute, .electrocardiogram, .visionPrescription, .clinicalRecord: min(size, 4)
-      case .unknown: min(size, 200)
-      default: size
+  private static func pageSize(after page: CodedChanges) -> Int {
+    page.kinds.reduce(2000) { size, kind in
+      switch kind {
+      case "workoutRoute", "electrocardiogram", "visionPrescription", "clinicalRecord": min(size, 4)
+      case "quantity", "category", "correlation", "workout", "activitySummary", "characteristic", "audiogram": size
+      default: min(size, 200)
       }
     }
   }
@@ -51,6 +51,19 @@ struct StoredSampleReader: Sendable {
 
   /// Calls `body` with page after page. What is added meanwhile may be among them.
   func pages(of type: SampleType, _ body: ([Sample]) async throws -> Void) async throws {
+    try await codedPages(of: type) { page in
+      let samples: [Sample]
+      do {
+        samples = try page.samples.map(try ChangeExpander(page).sample)
+      } catch let error as DecodingError {
+        throw store.damage(error)
+      }
+      try await body(samples)
+    }
+  }
+
+  /// The same as they are stored, which is what ``CodedChanges/samples`` of a page hold.
+  func codedPages(of type: SampleType, _ body: (CodedChanges) async throws -> Void) async throws {
     var upper = until
     // Those that were seen of the instant where the last page ended.
     var seen: (start: Timestamp, uuids: Set<UUID>)?
@@ -58,14 +71,15 @@ struct StoredSampleReader: Sendable {
     while true {
       try Task.checkCancellation()
       let limit = size + (seen?.uuids.count ?? 0)
-      let page = try await store.samples(of: type, in: range(upTo: upper), limit: limit)
-      let new = page.filter { $0.start != seen?.start || seen?.uuids.contains($0.uuid) == false }
-      if new.isEmpty { return }
-      try await body(new)
-      size = Self.pageSize(after: new)
-      guard page.count == limit, let last = new.last else { return }
+      var page = try await store.codedSamples(of: type, in: range(upTo: upper), limit: limit)
+      let isLast = page.samples.count < limit
+      if let seen { page.samples.removeAll { $0.start == seen.start && seen.uuids.contains($0.uuid) } }
+      guard let last = page.samples.last else { return }
+      try await body(page)
+      if isLast { return }
+      size = Self.pageSize(after: page)
       let kept = last.start == seen?.start ? seen?.uuids ?? [] : []
-      seen = (last.start, kept.union(new.filter { $0.start == last.start }.map(\.uuid)))
+      seen = (last.start, kept.union(page.samples.filter { $0.start == last.start }.map(\.uuid)))
       upper = last.start.microseconds == .max ? nil : Timestamp(microseconds: last.start.microseconds + 1)
     }
   }
