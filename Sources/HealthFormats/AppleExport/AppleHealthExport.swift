@@ -97,7 +97,7 @@ public struct AppleHealthExport: Sendable {
     _ survey: ExportSurvey, identityNames: [String: String], batchSize: Int, chunkSize: Int,
     progress: (Int64) throws -> Void, deliver: (ImportBatch) throws -> Void
   ) throws -> ImportReport {
-    let queue = BatchQueue()
+    let queue = BatchQueue<ReadBatch>()
     Thread.detachNewThread {
       queue.end(
         Result {

@@ -199,7 +199,7 @@ extension SampleReader {
   // MARK: Tracks that no workout names
 
   /// GPX files that no workout has named become routes of their own. Those without any time are dated at the export.
-  mutating func readOtherTracks(_ progress: () throws -> Void, into queue: BatchQueue) throws {
+  mutating func readOtherTracks(_ progress: () throws -> Void, into queue: BatchQueue<ReadBatch>) throws {
     let members = sideFiles.unread(in: "workout-routes", ending: ".gpx")
     guard report.isComplete else {
       // Their workouts may be in the part that is missing.

@@ -4,12 +4,13 @@ import HealthModel
 /// What lies beside the XML and is not named in it.
 extension SampleReader {
   /// - Parameter progress: called before each file; may throw to stop.
-  mutating func readSideFiles(_ progress: () throws -> Void, into queue: BatchQueue) throws {
+  mutating func readSideFiles(_ progress: () throws -> Void, into queue: BatchQueue<ReadBatch>) throws {
     try readElectrocardiograms(progress, into: queue)
     try readOtherTracks(progress, into: queue)
   }
 
-  private mutating func readElectrocardiograms(_ progress: () throws -> Void, into queue: BatchQueue) throws {
+  private mutating func readElectrocardiograms(_ progress: () throws -> Void, into queue: BatchQueue<ReadBatch>) throws
+  {
     let members = sideFiles.unread(in: "electrocardiograms", ending: ".csv")
     // Which of them are of one moment and device shows in their first lines.
     var keys: [String: Int] = [:]

@@ -66,7 +66,7 @@ struct SampleReader: ~Copyable {
 
   /// - Parameter progressBase: what the progress that is reported begins with.
   /// - Returns: `nil` for a file without a root.
-  mutating func run(progressBase: Int64, into queue: BatchQueue) throws -> ImportReport? {
+  mutating func run(progressBase: Int64, into queue: BatchQueue<ReadBatch>) throws -> ImportReport? {
     var meter = ProgressMeter(base: progressBase)
     var version: Int?
     let hasRoot = try scanner.skipProlog { comment in
@@ -154,7 +154,7 @@ struct SampleReader: ~Copyable {
     drifting.append(sample)
   }
 
-  private mutating func finish(_ progress: () throws -> Void, _ queue: BatchQueue) throws {
+  private mutating func finish(_ progress: () throws -> Void, _ queue: BatchQueue<ReadBatch>) throws {
     report.isComplete = stack.isEmpty && !scanner.endsInsideTag
     if !report.isComplete { (report.end, report.last) = (scanner.tokenPosition, coder.last ?? lastSent) }
     report.records = typeCounts.total.merging(plain.records, uniquingKeysWith: +)
@@ -177,12 +177,12 @@ struct SampleReader: ~Copyable {
   }
 
   /// Between two elements.
-  mutating func sendIfDue(to queue: BatchQueue) throws {
+  mutating func sendIfDue(to queue: BatchQueue<ReadBatch>) throws {
     if isDue(queue) { try send(to: queue) }
   }
 
   /// A batch is due when it is full, and also when somebody who takes batches has nothing to do.
-  private func isDue(_ queue: BatchQueue) -> Bool {
+  private func isDue(_ queue: BatchQueue<ReadBatch>) -> Bool {
     let count = coder.count + 20 * (drifting.count + heldCount)
     if count >= batchSize || coder.textBytes > Self.maximumTexts { return true }
     return (count >= Self.worthwhile || coder.textBytes > Self.maximumTexts / 2) && queue.isAwaited
@@ -193,7 +193,7 @@ struct SampleReader: ~Copyable {
   /// A transaction of fewer samples costs more than it saves. One that is not in coded form weighs as much as twenty.
   private static let worthwhile = 5000
 
-  private mutating func send(to queue: BatchQueue) throws {
+  private mutating func send(to queue: BatchQueue<ReadBatch>) throws {
     if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }
     lastSent = coder.last ?? lastSent
     let (changes, payloads) = coder.take()

@@ -144,6 +144,13 @@ struct JSONScanner: ~Copyable {
     while true {
       let found: Int? = buffer.withUnsafeBufferPointer { bytes in
         while index < bytes.count {
+          if isString, !isEscaped {
+            // Most bytes are in texts.
+            while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\") {
+              index += 1
+            }
+            if index == bytes.count { return nil }
+          }
           let byte = bytes[index]
           index += 1
           if isString {
@@ -239,9 +246,12 @@ struct JSONScanner: ~Copyable {
 
   private func position(of index: Int) -> TextPosition {
     var (line, start) = (droppedLines + 1, lineStart)
-    for (passed, byte) in buffer[..<max(0, min(index, buffer.count))].enumerated() where byte == 0x0A {
-      line += 1
-      start = dropped + Int64(passed) + 1
+    // Asked for each chunk, of all that it held.
+    buffer.withUnsafeBufferPointer { bytes in
+      for passed in 0..<max(0, min(index, bytes.count)) where bytes[passed] == 0x0A {
+        line += 1
+        start = dropped + Int64(passed) + 1
+      }
     }
     let offset = dropped + Int64(index)
     return TextPosition(line: line, column: Int(offset - start) + 1, offset: offset)

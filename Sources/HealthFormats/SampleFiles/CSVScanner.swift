@@ -50,6 +50,21 @@ struct CSVScanner: ~Copyable {
     }
   }
 
+  /// Takes the next row without looking at its fields, if `read` can tell from its bytes, and what is in memory after
+  /// them, how long it is with the line feed at its end, before which it holds no end of a line.
+  mutating func plainRow(_ read: (Bytes) -> Int?) throws -> Int? {
+    while let byte = try peek(), byte == 0x0A || byte == 0x0D { take(byte) }
+    guard try peek() != nil else { return nil }
+    let length = buffer.withUnsafeBufferPointer { bytes in
+      // There is a byte.
+      bytes.baseAddress.flatMap { read(Bytes($0 + next, filled - next)) }
+    }
+    guard let length else { return nil }
+    next += length
+    (line, lineStart, lastWasReturn) = (line + 1, bytesRead + Int64(next), false)
+    return length
+  }
+
   /// Up to the comma or the end of the row, which is left.
   private mutating func field(limit: Int, row: TextPosition) throws -> Field {
     var bytes: [UInt8] = []

@@ -34,17 +34,18 @@ enum ChangeFeedReader {
     _ scanner: consuming JSONScanner, into collector: inout SampleCollector, _ progress: (Int64) throws -> Void
   ) throws {
     let decoder = JSONDecoder()
+    var meter = ProgressMeter(base: 0)
     while try scanner.peek() != nil {
-      let (line, weight) = try scanner.decode(Line.self, with: decoder)
-      switch line {
-      case .added(let sample): try collector.add(sample, weight: weight)
+      let value = try scanner.value(limit: SampleFile.maximumSample)
+      switch try scanner.decode(Line.self, from: value, with: decoder) {
+      case .added(let sample): try collector.add(sample, weight: value.bytes.count)
       case .deleted(let tombstone): try collector.add(tombstone)
       case .token: break
       case .error:
         let place = scanner.position.line
         collector.report.remarks.add("the server that sent the feed stopped in the middle") { place }
       }
-      try progress(scanner.bytesRead)
+      try meter.update(scanner.bytesRead, progress)
     }
   }
 }

@@ -2,30 +2,52 @@ import HealthModel
 
 /// Some of what a file of samples holds.
 public struct SampleBatch: Sendable {
-  public var samples: [Sample] = []
-  /// Of a change feed.
-  public var deletions: [Tombstone] = []
+  /// Additions, and the deletions of a change feed. The dictionaries may hold values that no sample of this batch has.
+  public var changes: CodedChanges
   /// Readings that a newer reading of the same thing replaces; `created` says how new each is.
-  public var drifting: [Sample] = []
+  public var drifting: [Sample]
 
-  public init() {}
+  public init(changes: CodedChanges = CodedChanges(), drifting: [Sample] = []) {
+    self.changes = changes
+    self.drifting = drifting
+  }
 
-  public var isEmpty: Bool { count == 0 }
-  public var count: Int { samples.count + deletions.count + drifting.count }
+  public var count: Int { changes.count + drifting.count }
+
+  /// Samples by type, the drifting ones among them.
+  public var countsByType: [SampleType: Int] {
+    var counts = changes.countsByType
+    for sample in drifting { counts[sample.type, default: 0] += 1 }
+    return counts
+  }
+}
+
+extension CodedChanges {
+  /// Additions by type.
+  var countsByType: [SampleType: Int] {
+    var counts = Array(repeating: 0, count: types.count)
+    for sample in samples { counts[Int(sample.type)] += 1 }
+    var result: [SampleType: Int] = [:]
+    // Of two spellings that are equal to Swift, each is one of the types.
+    for (type, count) in zip(types, counts) where count > 0 { result[type, default: 0] += count }
+    return result
+  }
 }
 
 /// Collects what a reader finds into batches.
 struct SampleCollector {
   private let size: Int
   private let deliver: (SampleBatch) throws -> Void
-  private var batch = SampleBatch()
+  /// Where samples are put that are not drifting; ``added(_:)`` follows each.
+  var coder = BatchCoder()
+  private var drifting: [Sample] = []
+  private var count = 0
   /// In bytes of the text that the batch was made of.
   private var weight = 0
   var report = ImportReport()
-  private var counts = RunLengthCounts()
 
   /// One batch is not made of more text than this, whatever the number of samples.
-  private static let maximumWeight = 32 << 20
+  private static let maximumWeight = 16 << 20
 
   init(size: Int, deliver: @escaping (SampleBatch) throws -> Void) {
     self.size = max(1, size)
@@ -33,32 +55,34 @@ struct SampleCollector {
   }
 
   mutating func add(_ sample: Sample, weight: Int = 0, isDrifting: Bool = false) throws {
-    counts.add(sample.type.rawValue)
-    if isDrifting { batch.drifting.append(sample) } else { batch.samples.append(sample) }
+    if isDrifting { drifting.append(sample) } else { try coder.add(sample) }
     try added(weight)
   }
 
   mutating func add(_ tombstone: Tombstone) throws {
-    batch.deletions.append(tombstone)
+    coder.add(tombstone)
     try added(0)
   }
 
-  private mutating func added(_ bytes: Int) throws {
+  /// A sample has been put into ``coder``, made of so many bytes of text.
+  mutating func added(_ bytes: Int) throws {
+    count += 1
     weight += bytes
-    if batch.count >= size || weight >= Self.maximumWeight { try flush() }
+    if count >= size || weight >= Self.maximumWeight { try flush() }
   }
 
-  mutating func flush() throws {
-    if batch.isEmpty { return }
+  private mutating func flush() throws {
+    if count == 0 { return }
+    let batch = SampleBatch(changes: try coder.takeWhole(), drifting: drifting)
+    for (type, count) in batch.countsByType { report.records[type.rawValue, default: 0] += count }
+    drifting = []
+    (count, weight) = (0, 0)
     try deliver(batch)
-    batch = SampleBatch()
-    weight = 0
   }
 
   /// Delivers the rest.
   mutating func finish() throws -> ImportReport {
     try flush()
-    report.records = counts.total
     return report
   }
 }

@@ -4,7 +4,7 @@ import HealthModel
 /// Reads the table that ``SampleCSVWriter`` writes. Columns may come in another order, and others may be there.
 enum SampleCSVReader {
   static func read(
-    _ scanner: consuming CSVScanner, path: String, into collector: inout SampleCollector,
+    _ scanner: consuming CSVScanner, path: String, by way: SampleFile.Way, into collector: inout SampleCollector,
     _ progress: (Int64) throws -> Void
   ) throws {
     guard let header = try scanner.row(limit: SampleFile.maximumSample) else { return }
@@ -19,7 +19,17 @@ enum SampleCSVReader {
     for column in SampleCSV.required where columns[column] == nil {
       throw scanner.malformed("the column \(column.rawValue) is missing", at: header.at)
     }
-    while let row = try scanner.row(limit: SampleFile.maximumSample) {
+    // Any other table has some column for the other way to look at.
+    let isPlain = way == .fastest && header.fields.map(\.text) == SampleCSV.Column.allCases.map(\.rawValue)
+    var plain = PlainSamples()
+    var meter = ProgressMeter(base: 0)
+    while true {
+      if isPlain, let length = try scanner.plainRow({ plain.add(row: $0, to: &collector.coder) }) {
+        try collector.added(length)
+        try meter.update(scanner.bytesRead, progress)
+        continue
+      }
+      guard let row = try scanner.row(limit: SampleFile.maximumSample) else { return }
       // A file that was cut in its last row.
       guard row.fields.count == header.fields.count else {
         if try scanner.row(limit: SampleFile.maximumSample) == nil, row.fields.count < header.fields.count {
@@ -34,7 +44,7 @@ enum SampleCSVReader {
         throw scanner.malformed("\(error.column.rawValue) is not what it should be", at: row.at)
       }
       try collector.add(sample, weight: row.fields.reduce(0) { $0 + $1.text.utf8.count })
-      try progress(scanner.bytesRead)
+      try meter.update(scanner.bytesRead, progress)
     }
   }
 

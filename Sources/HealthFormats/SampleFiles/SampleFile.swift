@@ -38,24 +38,60 @@ public struct SampleFile: Sendable {
     origin = .memory(bytes)
   }
 
-  /// Reads the file once, in constant memory. Blocks: call it on a thread of your own.
+  /// Reads the file once, in constant memory, on a thread of its own. Blocks: call it on a thread of your own.
   ///
   /// - Parameters:
   ///   - batchSize: the most samples in one batch.
   ///   - progress: called now and then with the bytes that have been read; may throw to stop.
-  ///   - deliver: takes whole samples, in the order of the file; may block, and may throw to stop.
+  ///   - deliver: takes whole samples, in the order of the file, while the next are being read; may block, and may throw
+  ///     to stop.
   /// - Returns: what was found. ``ImportReport/isComplete`` is false for a file that ends early: all that was whole has
   ///   been delivered.
   /// - Throws: ``SampleFileError`` or ``ImportError``, or what the closures throw.
   public func read(
-    batchSize: Int = 10_000, progress: @escaping (_ bytes: Int64) throws -> Void = { _ in },
-    deliver: @escaping (SampleBatch) throws -> Void
+    batchSize: Int = 32_000, progress: (_ bytes: Int64) throws -> Void = { _ in },
+    deliver: (SampleBatch) throws -> Void
   ) throws -> ImportReport {
-    try read(batchSize: batchSize, chunkSize: 256 << 10, progress: progress, deliver: deliver)
+    let queue = BatchQueue<SampleBatch>()
+    let thread = Thread { [self] in
+      queue.end(
+        Result {
+          try read(
+            batchSize: batchSize, chunkSize: 256 << 10, progress: { try queue.report($0) },
+            deliver: { try queue.put($0) })
+        })
+    }
+    thread.stackSize = Self.stackSize
+    thread.start()
+    do {
+      while true {
+        switch queue.next() {
+        case .progress(let bytes): try progress(bytes)
+        case .batch(let batch): try deliver(batch)
+        // A reading that ends well has a report.
+        case .end(let result): return try result.get() ?? ImportReport()
+        }
+      }
+    } catch {
+      queue.cancel()
+      throw error
+    }
   }
 
+  /// In bytes: decoders descend into what is nested.
+  private static let stackSize = 4 << 20
+
+  /// How samples are read.
+  enum Way {
+    /// By ``PlainSamples`` what it can, the rest as in ``general``.
+    case fastest
+    /// By way of ``Sample``, whatever their form. Both give the same.
+    case general
+  }
+
+  /// The same on the calling thread.
   func read(
-    batchSize: Int, chunkSize: Int, progress: @escaping (Int64) throws -> Void = { _ in },
+    batchSize: Int, chunkSize: Int, by way: Way = .fastest, progress: @escaping (Int64) throws -> Void = { _ in },
     deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
     var collector = SampleCollector(size: batchSize, deliver: deliver)
@@ -63,10 +99,12 @@ public struct SampleFile: Sendable {
       switch format {
       case .json:
         try SampleJSONReader.read(
-          JSONScanner(source: try source(), path: path, chunkSize: chunkSize), path: path, into: &collector, progress)
+          JSONScanner(source: try source(), path: path, chunkSize: chunkSize), path: path, by: way, into: &collector,
+          progress)
       case .csv:
         try SampleCSVReader.read(
-          CSVScanner(source: try source(), path: path, chunkSize: chunkSize), path: path, into: &collector, progress)
+          CSVScanner(source: try source(), path: path, chunkSize: chunkSize), path: path, by: way, into: &collector,
+          progress)
       case .changeFeed:
         try ChangeFeedReader.read(
           JSONScanner(source: try source(), path: path, chunkSize: chunkSize), into: &collector, progress)
@@ -87,15 +125,16 @@ public struct SampleFile: Sendable {
 }
 
 extension JSONScanner {
-  /// The next value as what `type` is made of; where it is not, with the reason and the place.
-  mutating func decode<Value: Decodable>(_ type: Value.Type, with decoder: JSONDecoder) throws -> (Value, weight: Int) {
-    let (bytes, offset) = try value(limit: SampleFile.maximumSample)
+  /// What `type` is made of the value that was read last; where it is not, with the reason and the place.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, from value: (bytes: ArraySlice<UInt8>, offset: Int64), with decoder: JSONDecoder
+  ) throws -> Value {
     do {
-      return (try decoder.decode(type, from: Data(bytes)), bytes.count)
+      return try decoder.decode(type, from: Data(value.bytes))
     } catch {
       // Says where, if the text is no JSON at all.
-      _ = try parse(bytes, at: offset)
-      throw malformed(Self.reason(error), at: offset)
+      _ = try parse(value.bytes, at: value.offset)
+      throw malformed(Self.reason(error), at: value.offset)
     }
   }
 

@@ -6,7 +6,7 @@ enum SampleJSONReader {
   static let version = 1
 
   static func read(
-    _ scanner: consuming JSONScanner, path: String, into collector: inout SampleCollector,
+    _ scanner: consuming JSONScanner, path: String, by way: SampleFile.Way, into collector: inout SampleCollector,
     _ progress: (Int64) throws -> Void
   ) throws {
     var (hasFormat, hasVersion, hasSamples) = (false, false, false)
@@ -28,7 +28,7 @@ enum SampleJSONReader {
         hasVersion = true
       case "samples":
         guard hasFormat, hasVersion else { throw scanner.malformed("the samples stand before format and version") }
-        try readSamples(&scanner, into: &collector, progress)
+        try readSamples(&scanner, by: way, into: &collector, progress)
         hasSamples = true
       // A later member of this version.
       default: try scanner.skipValue()
@@ -39,14 +39,28 @@ enum SampleJSONReader {
   }
 
   private static func readSamples(
-    _ scanner: inout JSONScanner, into collector: inout SampleCollector, _ progress: (Int64) throws -> Void
+    _ scanner: inout JSONScanner, by way: SampleFile.Way, into collector: inout SampleCollector,
+    _ progress: (Int64) throws -> Void
   ) throws {
     let decoder = JSONDecoder()
+    var plain = PlainSamples()
+    var meter = ProgressMeter(base: 0)
     try scanner.beginArray()
     while try scanner.nextElement() {
-      let (sample, weight) = try scanner.decode(Sample.self, with: decoder)
-      try collector.add(sample, weight: weight)
-      try progress(scanner.bytesRead)
+      let value = try scanner.value(limit: SampleFile.maximumSample)
+      let isPlain =
+        way == .fastest
+        ? value.bytes.withUnsafeBufferPointer { bytes in
+          // A value has a first byte.
+          bytes.baseAddress.map { plain.add(json: Bytes($0, bytes.count), to: &collector.coder) } ?? false
+        } : false
+      if isPlain {
+        try collector.added(value.bytes.count)
+      } else {
+        try collector.add(
+          try scanner.decode(Sample.self, from: value, with: decoder), weight: value.bytes.count)
+      }
+      try meter.update(scanner.bytesRead, progress)
     }
   }
 }

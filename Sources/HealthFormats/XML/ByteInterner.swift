@@ -55,6 +55,16 @@ struct ByteInterner<Value>: ~Copyable {
     return nil
   }
 
+  /// The value that was asked for last, if the bytes at `start` begin with its key, which must be one that ends itself;
+  /// then nothing need be looked at byte for byte.
+  @inline(__always)
+  func latest(at start: UnsafePointer<UInt8>, limit: UnsafePointer<UInt8>) -> (value: Value, count: Int)? {
+    guard last >= 0, case let count = entries[last].count, count <= limit - start,
+      memcmp(entries[last].key, start, count) == 0
+    else { return nil }
+    return (entries[last].value, count)
+  }
+
   /// Keeps the value of `bytes`, which must be new.
   mutating func insert(_ bytes: Bytes, _ value: Value) {
     guard bytes.isInternable else { return }

@@ -26,11 +26,9 @@ struct ImportingFile {
       }
       let deliver = { (batch: SampleBatch) in
         if isCancelled() { throw CancellationError() }
-        summary += try store.applyBlocking(
-          ChangeBatch(additions: batch.samples, deletions: batch.deletions), drifting: batch.drifting)
+        summary += try store.applyBlocking([batch.changes], drifting: batch.drifting)
         records += batch.count
-        for sample in batch.samples { read[sample.type, default: 0] += 1 }
-        for sample in batch.drifting { read[sample.type, default: 0] += 1 }
+        read.merge(batch.countsByType, uniquingKeysWith: +)
       }
       let report = try reading(progress, deliver)
       return ImportResult(report: report, summary: summary, read: read)

@@ -138,7 +138,7 @@ struct SampleReading {
     var all: [SampleBatch] = []
     let file = SampleFile(format: format, bytes: bytes)
     report = try file.read(batchSize: batchSize, chunkSize: chunkSize) { all.append($0) }
-    add(all)
+    try add(all)
   }
 
   /// Of Health Auto Export.
@@ -149,13 +149,14 @@ struct SampleReading {
     report = try HealthAutoExport(bytes: Array(text.utf8)).read(
       asOf: asOf, period: period, batchSize: 1000, chunkSize: chunkSize
     ) { all.append($0) }
-    add(all)
+    try add(all)
   }
 
-  private mutating func add(_ all: [SampleBatch]) {
+  private mutating func add(_ all: [SampleBatch]) throws {
     for batch in all {
-      samples += batch.samples
-      deletions += batch.deletions
+      let expander = try ChangeExpander(batch.changes)
+      samples += try batch.changes.samples.map(expander.sample)
+      deletions += batch.changes.tombstones.map(expander.tombstone)
       drifting += batch.drifting
       batches.append(batch.count)
     }

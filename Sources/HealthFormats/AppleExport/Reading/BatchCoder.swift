@@ -8,6 +8,8 @@ import HealthModel
 struct BatchCoder {
   /// Dictionaries that have grown beyond this are begun anew with the next batch.
   private static let dictionaryLimit = 4096
+  /// In bytes: those of a hostile file may have few and large texts.
+  private static let dictionaryTexts = 8 << 20
 
   var types = ExactIndex<SampleType>()
   var kinds = ExactIndex<String>()
@@ -57,8 +59,14 @@ struct BatchCoder {
 
   /// There is more of this sample than its identity says, under another.
   mutating func bury(_ sample: SampleReference) {
+    add(Tombstone(sample: sample, deleted: Self.made))
+  }
+
+  mutating func add(_ tombstone: Tombstone) {
+    let sample = tombstone.sample
     tombstones.append(
-      CodedTombstone(type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: Self.made))
+      CodedTombstone(
+        type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: tombstone.deleted))
   }
 
   private mutating func index(ofMetadata text: String) -> UInt32 {
@@ -99,8 +107,33 @@ struct BatchCoder {
     batch += 1
     let largest = max(
       types.values.count, kinds.values.count, units.values.count, sources.values.count, devices.values.count)
-    if largest > Self.dictionaryLimit { self = BatchCoder(generation: generation + 1, batch: batch) }
+    if largest > Self.dictionaryLimit || dictionaryBytes > Self.dictionaryTexts {
+      self = BatchCoder(generation: generation + 1, batch: batch)
+    }
     return (changes, payloads)
+  }
+
+  /// Of the dictionaries that are kept from batch to batch.
+  private var dictionaryBytes: Int {
+    let types = types.values.lazy.map(\.rawValue.utf8.count)
+    let texts = (kinds.values + units.values).lazy.map(\.utf8.count)
+    let sources = sources.values.lazy.map { source in
+      [source.name, source.bundleIdentifier, source.version].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+    }
+    let devices = devices.values.lazy.map { device in
+      [
+        device.name, device.manufacturer, device.model, device.hardwareVersion, device.firmwareVersion,
+        device.softwareVersion, device.localIdentifier, device.udiDeviceIdentifier, device.text,
+      ].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+    }
+    return types.reduce(0, +) + texts.reduce(0, +) + sources.reduce(0, +) + devices.reduce(0, +)
+  }
+
+  /// The same with the payloads. Throws `EncodingError` for one that cannot be written as JSON.
+  mutating func takeWhole() throws -> CodedChanges {
+    var (changes, payloads) = take()
+    changes.payloads = try payloads.map { try $0.json() }
+    return changes
   }
 
   init() {}

@@ -22,20 +22,20 @@ struct ReadBatch: Sendable {
 /// Hands batches from the thread that reads to the one that takes them, a few ahead, so that both work.
 ///
 /// `@unchecked Sendable`: every mutable field is touched only under `condition`.
-final class BatchQueue: @unchecked Sendable {
+final class BatchQueue<Batch: Sendable>: @unchecked Sendable {
   enum Event {
-    case batch(ReadBatch)
-    /// Bytes of the XML that have been read.
+    case batch(Batch)
+    /// Bytes that have been read.
     case progress(Int64)
     /// `nil` for a file without a root.
     case end(Result<ImportReport?, any Error>)
   }
 
   /// Each batch is some megabytes.
-  private static let capacity = 2
+  private static var capacity: Int { 2 }
 
   private let condition = NSCondition()
-  private var batches: [ReadBatch] = []
+  private var batches: [Batch] = []
   private var bytes: Int64?
   private var result: Result<ImportReport?, any Error>?
   private var isCancelled = false
@@ -47,7 +47,7 @@ final class BatchQueue: @unchecked Sendable {
   // MARK: The reading thread
 
   /// Waits for room. Throws `CancellationError` when nobody takes batches any more.
-  func put(_ batch: ReadBatch) throws {
+  func put(_ batch: Batch) throws {
     // Who is woken before the lock is free has to wait again.
     defer { condition.broadcast() }
     condition.lock()

@@ -24,10 +24,7 @@ public struct ImportBatch: Sendable {
 
   /// Samples by type, the drifting ones among them.
   public var countsByType: [SampleType: Int] {
-    var counts = Array(repeating: 0, count: changes.types.count)
-    for sample in changes.samples { counts[Int(sample.type)] += 1 }
-    var result: [SampleType: Int] = [:]
-    for (type, count) in zip(changes.types, counts) where count > 0 { result[type] = count }
+    var result = changes.countsByType
     for group in groups { result[group.samples[0].type, default: 0] += group.samples.count }
     for sample in drifting { result[sample.type, default: 0] += 1 }
     return result

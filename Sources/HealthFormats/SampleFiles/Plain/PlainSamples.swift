@@ -1,0 +1,111 @@
+import HealthModel
+
+/// Codes quantities and categories straight from the bytes that ``SampleJSONWriter`` and ``SampleCSVWriter`` write.
+///
+/// What has any other form, or is wrong, is left to the way by a ``Sample``, which reads every form, gives the same for
+/// these, and says what is wrong.
+struct PlainSamples: ~Copyable {
+  private var texts = PlainTexts()
+
+  // MARK: JSON
+
+  /// Codes the object that `bytes` are, with its members in the order of their names and without white space.
+  ///
+  /// - Returns: whether it was done; else nothing is added to the coder's samples.
+  mutating func add(json bytes: Bytes, to coder: inout BatchCoder) -> Bool {
+    texts.begin(&coder)
+    var cursor = PlainCursor(bytes)
+    var (created, device, metadata): (Timestamp?, UInt32?, UInt32?)
+    guard cursor.take(UInt8(ascii: "{")) else { return false }
+    if cursor.take("\"created\":\"") {
+      created = cursor.instant()
+      guard created != nil, cursor.take("\",") else { return false }
+    }
+    if cursor.take("\"device\":") {
+      device = texts.device(&cursor, &coder)
+      guard device != nil, cursor.take(UInt8(ascii: ",")) else { return false }
+    }
+    guard cursor.take("\"end\":\""), let end = cursor.instant(), cursor.take("\",\"kind\":\"") else { return false }
+    let isQuantity = cursor.take("quantity\",")
+    guard isQuantity || cursor.take("category\",") else { return false }
+    if cursor.take("\"metadata\":") {
+      metadata = texts.metadata(&cursor, &coder)
+      guard metadata != nil, cursor.take(UInt8(ascii: ",")) else { return false }
+    }
+    var (number, unit): (Double?, UInt32?)
+    if isQuantity {
+      guard cursor.take("\"payload\":{\"unit\":") else { return false }
+      unit = texts.unit(&cursor, &coder)
+      guard unit != nil, cursor.take(",\"value\":") else { return false }
+      number = cursor.number()
+      guard number != nil else { return false }
+    } else {
+      guard cursor.take("\"payload\":{") else { return false }
+      if cursor.take("\"value\":") {
+        number = cursor.integer().map(Double.init)
+        guard number != nil else { return false }
+      }
+    }
+    guard cursor.take("},\"source\":"), let source = texts.source(&cursor, &coder), cursor.take(",\"start\":\""),
+      let start = cursor.instant(), cursor.take("\",\"type\":"), let type = texts.type(&cursor, &coder),
+      cursor.take(",\"uuid\":\""), let uuid = cursor.uuid(), cursor.take("\"}"), cursor.isAtEnd
+    else { return false }
+    coder.samples.append(
+      CodedSample(
+        uuid: uuid, start: start, end: end, created: created, type: type,
+        kind: isQuantity ? texts.quantity : texts.category, source: source, device: device, metadata: metadata,
+        number: number, unit: unit, payload: nil))
+    return true
+  }
+
+  // MARK: CSV
+
+  /// Codes the row at the beginning of `bytes`, of a table that has just the columns of ``SampleCSV`` in their order.
+  ///
+  /// - Returns: the length of the row with the end of its line; `nil` where nothing was added to the coder's samples.
+  mutating func add(row bytes: Bytes, to coder: inout BatchCoder) -> Int? {
+    texts.begin(&coder)
+    let comma = UInt8(ascii: ",")
+    var cursor = PlainCursor(bytes)
+    guard let uuid = cursor.uuid(), cursor.take(comma), let type = texts.typeField(&cursor, &coder),
+      let start = cursor.instant(), cursor.take(comma), let end = cursor.instant(), cursor.take(comma)
+    else { return nil }
+    var (created, number, unit): (Timestamp?, Double?, UInt32?)
+    if !cursor.take(comma) {
+      created = cursor.instant()
+      guard created != nil, cursor.take(comma) else { return nil }
+    }
+    let isQuantity = !cursor.take(comma)
+    if isQuantity {
+      number = cursor.number()
+      guard number != nil, cursor.take(comma) else { return nil }
+      unit = texts.unitField(&cursor, &coder)
+      guard unit != nil, cursor.take(comma) else { return nil }
+    } else {
+      guard cursor.take(comma) else { return nil }
+      if !cursor.take(comma) {
+        number = cursor.integer().map(Double.init)
+        guard number != nil, cursor.take(comma) else { return nil }
+      }
+    }
+    guard let source = texts.sourceFields(&cursor, &coder) else { return nil }
+    var (device, metadata): (UInt32?, UInt32?)
+    if !cursor.take(comma) {
+      device = texts.deviceField(&cursor, &coder)
+      if device == nil { return nil }
+    }
+    if !cursor.take(comma) {
+      metadata = texts.metadataField(&cursor, &coder)
+      if metadata == nil { return nil }
+    }
+    guard isQuantity ? cursor.take("quantity,") : cursor.take("category,"),
+      cursor.take("\r\n") || cursor.take(UInt8(ascii: "\n"))
+    else { return nil }
+    coder.samples.append(
+      CodedSample(
+        uuid: uuid, start: start, end: end, created: created, type: type,
+        kind: isQuantity ? texts.quantity : texts.category, source: source, device: device, metadata: metadata,
+        number: number, unit: unit, payload: nil))
+    return cursor.next - bytes.start
+  }
+}
