@@ -1,6 +1,6 @@
 /// What is measured about imports.
 enum ImportRow: String, BenchRow {
-  case first, again, later, large, kill, importers
+  case first, again, later, large, kill, own, importers
 
   var title: String {
     switch self {
@@ -9,6 +9,7 @@ enum ImportRow: String, BenchRow {
     case .later: "a later export of the same person"
     case .large: "ten times as many records, and peak memory"
     case .kill: "killed in the middle, then again"
+    case .own: "hpeer's own JSON and CSV, and the XML of the same samples"
     case .importers: "what people use today, on the same file"
     }
   }
@@ -20,6 +21,7 @@ enum ImportRow: String, BenchRow {
     case .later: try await LaterImport(bench).measure()
     case .large: try await LargeImport(bench).measure()
     case .kill: try await KilledImport(bench).measure()
+    case .own: try await OwnFiles(bench).measure()
     case .importers: try await OtherImporters(bench).measure()
     }
   }
