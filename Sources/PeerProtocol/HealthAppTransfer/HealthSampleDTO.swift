@@ -81,7 +81,7 @@ extension HealthSampleDTO: Encodable {
 /// `GET /health/types`: what there is.
 public struct HealthTypes: Encodable, Sendable {
   public struct Entry: Encodable, Sendable {
-    /// The catalogue's short name, or a HealthKit identifier that it does not have.
+    /// The catalogue's short name.
     public var identifier: String
     public var displayName: String
     public var sampleCount: Int

@@ -24,10 +24,12 @@ struct HealthAppTransferRoutes {
 
   @Sendable private func types(_ request: Request, context: PeerRequestContext) async throws -> Response {
     guard let client = context.client else { throw ServerFailure.unauthorized }
-    let entries = try await store.typeCounts(client.filter).map { count in
-      let known = SampleTypeCatalogue.healthKit[count.type]
-      return HealthTypes.Entry(
-        identifier: count.type.shortName, displayName: known?.displayName ?? count.type.rawValue,
+    // The app would ask for pages of every type that is listed, and get empty ones.
+    let counts = try await store.typeCounts(client.filter).filter { HealthSampleDTO.canSay($0.type) }
+    let entries = counts.map { count in
+      HealthTypes.Entry(
+        identifier: count.type.shortName,
+        displayName: SampleTypeCatalogue.healthKit[count.type]?.displayName ?? count.type.rawValue,
         sampleCount: count.samples)
     }.sorted { $0.identifier < $1.identifier }
     try await audit.listed(client, types: entries.count)
@@ -45,7 +47,7 @@ struct HealthAppTransferRoutes {
       try number(query["limit"], named: "limit", default: Self.defaultLimit, in: 1...Int(Int32.max)), Self.maximumLimit)
     let spelling = try dates(query["dates"], client: client)
 
-    let visible = client.filter.types?.contains(type) ?? true
+    let visible = HealthSampleDTO.canSay(type) && (client.filter.types?.contains(type) ?? true)
     let range = client.filter.earliest.map { $0..<Timestamp(microseconds: .max) }
     let samples = visible ? try await store.samples(of: type, in: range, offset: offset, limit: limit) : []
     let total = visible ? try await total(of: type, range: range) : 0

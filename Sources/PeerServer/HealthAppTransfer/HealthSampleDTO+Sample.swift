@@ -3,6 +3,16 @@ import HealthModel
 import PeerProtocol
 
 extension HealthSampleDTO {
+  /// Whether the app has words for samples of this type.
+  static func canSay(_ type: SampleType) -> Bool {
+    switch SampleTypeCatalogue.healthKit[type]?.kind {
+    case .quantity, .category, .workout, .correlation: true
+    case .characteristic, .activitySummary, .electrocardiogram, .heartbeatSeries, .audiogram, .stateOfMind,
+      .workoutRoute, .visionPrescription, .medicationDoseEvent, .scoredAssessment, .clinicalRecord, nil:
+      false
+    }
+  }
+
   /// A sample in the app's shape; `nil` for what the app has no words for: its clients refuse a page with an unknown
   /// type.
   ///
@@ -22,10 +32,9 @@ extension HealthSampleDTO {
       self.value = value
       self.unit = unit
     case .category(let category):
-      categoryValue = category.value ?? 0
+      categoryValue = category.value
     case .workout(let workout):
-      guard case .value(let activity) = workout.activityType else { return nil }
-      workoutActivityType = activity
+      workoutActivityType = Self.number(of: workout.activityType)
       workoutDuration =
         workout.duration.flatMap(Self.finite)
         ?? Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000
@@ -39,6 +48,16 @@ extension HealthSampleDTO {
     case .activitySummary, .characteristic, .workoutRoute, .electrocardiogram, .audiogram, .visionPrescription,
       .clinicalRecord, .unknown:
       return nil
+    }
+  }
+
+  /// What the app calls a workout whose activity has no number here: left out, it would be missing there for good.
+  private static let otherActivity: UInt = 3000
+
+  private static func number(of activity: WorkoutActivityType) -> UInt {
+    switch activity {
+    case .value(let value): value
+    case .name: otherActivity
     }
   }
 

@@ -27,15 +27,19 @@ struct HealthAppTransferSampleTests {
     }
   }
 
-  @Test("a category has its integer")
+  @Test("a category has its integer, and none where only its name is known: 0 would mean in bed")
   func category() async throws {
+    let future = CategoryValue(value: nil, name: "HKCategoryValueSleepAnalysisFuture")
     try await withServer(
-      ServerOptions(samples: [Samples.sample(Samples.sleep, .category(CategoryValue(value: 3)))])
+      ServerOptions(samples: [
+        Samples.sample(Samples.sleep, at: Samples.noon, .category(CategoryValue(value: 3))),
+        Samples.sample(Samples.sleep, at: Samples.noon - 60, .category(future)),
+      ])
     ) { server in
       let token = try await server.token().token
-      let sample = try #require(
-        try Self.samples(try await server.get("\(Route.data)?type=sleepAnalysis", token: token)).first)
-      #expect(sample["categoryValue"] as? Int == 3)
+      let samples = try Self.samples(try await server.get("\(Route.data)?type=sleepAnalysis", token: token))
+      #expect(samples.map { $0["categoryValue"] as? Int } == [3, nil])
+      let sample = try #require(samples.first)
       #expect(sample["value"] == nil)
       #expect(sample["metadataJSON"] == nil)
     }
@@ -68,10 +72,9 @@ struct HealthAppTransferSampleTests {
       let answer = try await server.get("\(Route.data)?type=workout", token: token)
       #expect(answer.status == 200)
       let workouts = try Self.samples(answer)
-      // The app has no number for the fourth.
-      #expect(workouts.count == 3)
-      #expect(workouts.map { $0["workoutActivityType"] as? Int } == [37, 13, 52])
-      #expect(workouts.map { $0["workoutDuration"] as? Double } == [1800.25, 90, 30])
+      // HealthKit has no number for the fourth's activity, and the app one for others.
+      #expect(workouts.map { $0["workoutActivityType"] as? Int } == [37, 13, 52, 3000])
+      #expect(workouts.map { $0["workoutDuration"] as? Double } == [1800.25, 90, 30, 60])
       #expect(workouts[0]["workoutTotalDistance"] as? Double == 5000)
       let energy = try #require(workouts[0]["workoutTotalEnergyBurned"] as? Double)
       #expect(abs(energy - 239.0057) < 0.001)

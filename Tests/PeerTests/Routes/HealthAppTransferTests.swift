@@ -21,11 +21,10 @@ struct HealthAppTransferTests {
       let token = try await server.token(method: .plain).token
       let types = try #require(
         try await server.get(Route.types, token: token).data()["types"] as? [[String: Any]])
-      #expect(
-        types.map { $0["identifier"] as? String } == ["HKQuantityTypeIdentifierUnheardOf", "heartRate", "stepCount"])
-      #expect(types.map { $0["sampleCount"] as? Int } == [1, 3, 1])
-      #expect(
-        types.map { $0["displayName"] as? String } == ["HKQuantityTypeIdentifierUnheardOf", "Heart Rate", "Step Count"])
+      // Not the type whose pages would be empty.
+      #expect(types.map { $0["identifier"] as? String } == ["heartRate", "stepCount"])
+      #expect(types.map { $0["sampleCount"] as? Int } == [3, 1])
+      #expect(types.map { $0["displayName"] as? String } == ["Heart Rate", "Step Count"])
     }
   }
 
@@ -145,6 +144,23 @@ struct HealthAppTransferTests {
       #expect(try await count("HKActivitySummaryTypeIdentifier") == 0)
       #expect(try await count("stepCount") == 1)
       #expect(try await count("distanceWalkingRunning") == 1)
+    }
+  }
+
+  @Test("a type is listed if and only if its pages hold samples, and counts no others")
+  func listed() async throws {
+    try await withServer(ServerOptions(samples: Samples.everyKind)) { server in
+      let token = try await server.token(method: .plain).token
+      let listed = try #require(try await server.get(Route.types, token: token).data()["types"] as? [[String: Any]])
+      let names = Set(listed.compactMap { $0["identifier"] as? String })
+      for count in try await server.store.typeCounts() {
+        let path = "\(Route.data)?type=\(count.type.shortName)"
+        let page = try await server.get(path, token: token).data()
+        let isEmpty = (page["samples"] as? [Any])?.isEmpty ?? true
+        #expect(names.contains(count.type.shortName) == !isEmpty, "\(count.type)")
+        if isEmpty { #expect(page["totalCount"] as? Int == 0 && page["hasMore"] as? Bool == false, "\(count.type)") }
+      }
+      #expect(names.contains("workout") && names.contains("bloodPressure"))
     }
   }
 
