@@ -4,11 +4,9 @@ import HTTPTypes
 import HealthStore
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
@@ -52,13 +50,13 @@ public struct PeerServer: Service {
     let limits = configuration.limits.fitting(
       descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors))
     let table = ConnectionTable(limits)
-    let tls = try Self.tls(identity)
+    let tls = try ServerTLS(identity, shutdown: limits.shutdown)
     let router = Self.router(
       configuration, limits: limits, store: store, registry: registry, identity: identity, desk: desk, audit: audit)
     application = Application(
       router: router,
       server: HTTPServerBuilder { responder in
-        try GuardedChannel(responder: responder, tls: tls, table: table, limits: limits)
+        GuardedChannel(responder: responder, tls: tls, table: table, limits: limits)
       },
       configuration: .init(
         address: .hostname(configuration.host ?? Self.anyAddress, port: configuration.port), serverName: "hpeer",
@@ -115,28 +113,6 @@ public struct PeerServer: Service {
     Route.data: [.get, .head], Route.changes: [.get, .head],
     Route.digest: [.get, .head], Route.pairing: [.delete],
   ]
-
-  /// A client may show a certificate, of whatever origin: the handshake proves that it holds the key, and a token that is
-  /// bound to the certificate asks for that.
-  private static func tls(_ identity: PeerIdentity) throws -> TLSChannelConfiguration {
-    var configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(identity.certificatePEM.utf8)).map {
-        .certificate($0)
-      },
-      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem)))
-    configuration.minimumTLSVersion = .tlsv12
-    configuration.applicationProtocols = ["http/1.1"]
-    // For TLS 1.2, which other apps may speak: nothing without forward secrecy or with CBC (RFC 9325 section 4.2).
-    configuration.cipherSuiteValues = [
-      .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
-      .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
-    ]
-    configuration.certificateVerification = .optionalVerification
-    configuration.trustRoots = .certificates([])
-    return TLSChannelConfiguration(tlsConfiguration: configuration) { _, promise in
-      promise.succeed(.certificateVerified)
-    }
-  }
 
   /// Both families where the kernel has IPv6, else IPv4 alone.
   private static var anyAddress: String {

@@ -108,6 +108,7 @@ extension PeerConnection {
     var configuration = TLSConfiguration.makeClientConfiguration()
     // Every hpeer speaks it, and only there a listener sees no client certificate go by (RFC 8446 section 4.4).
     configuration.minimumTLSVersion = .tlsv13
+    configuration.applicationProtocols = [NegotiatedProtocol.hpeer, NegotiatedProtocol.http]
     configuration.certificateVerification = .noHostnameVerification
     // The judge decides; reading the system's authorities for each connection would be most of its cost.
     configuration.trustRoots = .certificates([])

@@ -1,37 +1,29 @@
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 
 /// HTTP over TLS with ``ServingLimits`` at every level of the pipeline.
 struct GuardedChannel: ServerChildChannel {
-  typealias Base = TLSChannel<HTTP1Channel>
+  typealias Base = HTTP1Channel
 
   private let base: Base
+  private let tls: ServerTLS
   private let table: ConnectionTable
   private let limits: ServingLimits
 
   init(
-    responder: @escaping HTTPChannelHandler.Responder, tls: TLSChannelConfiguration, table: ConnectionTable,
-    limits: ServingLimits
-  ) throws {
-    var configuration = tls.tlsConfiguration
-    // A client that does not answer the TLS goodbye would keep its connection that long.
-    configuration.shutdownTimeout = TimeAmount(limits.shutdown)
-    let http = HTTP1Channel(
+    responder: @escaping HTTPChannelHandler.Responder, tls: ServerTLS, table: ConnectionTable, limits: ServingLimits
+  ) {
+    base = HTTP1Channel(
       responder: responder,
       configuration: .init(
         additionalChannelHandlers: [StalledPeer()],
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
           maxHeaderFieldCount: limits.headFields)))
-    base = try TLSChannel(
-      http,
-      configuration: .init(
-        tlsConfiguration: configuration, customVerificationCallback: tls.customVerificationCallback))
+    self.tls = tls
     self.table = table
     self.limits = limits
   }
@@ -44,8 +36,8 @@ struct GuardedChannel: ServerChildChannel {
       let pipeline = channel.pipeline.syncOperations
       let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
       try pipeline.addHandler(watch, position: .after(decoder))
-      let tls = try pipeline.handler(type: NIOSSLServerHandler.self)
-      try pipeline.addHandler(RequestMeter(watch: watch, limit: limits.requestBytes), position: .after(tls))
+      try pipeline.addHandler(RequestMeter(watch: watch, limit: limits.requestBytes), position: .first)
+      try pipeline.addHandler(ClientHelloPeek(limits: limits, makeTLS: tls.handler), position: .first)
       try pipeline.addHandler(ConnectionGuard(connection, table: table, limits: limits), position: .first)
       return accepted
     }

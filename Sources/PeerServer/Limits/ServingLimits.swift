@@ -1,9 +1,16 @@
+import PeerProtocol
+
 /// What one request, one connection, one address and all of them together may take of a server.
 ///
 /// Whoever is on the network can connect, so nothing here depends on good will: every buffer and every wait that a
 /// stranger can cause ends at one of these numbers. Callers that have shown a valid token are counted apart from all
 /// others, so that a crowd of strangers cannot keep paired machines out, not even from the same address.
 public struct ServingLimits: Hashable, Sendable {
+  // MARK: One connection
+
+  /// Bytes that are read before it is known whom TLS is to be spoken with; a longer ClientHello is left to TLS to refuse.
+  public var clientHelloBytes = ClientHelloReader.defaultLimit
+
   // MARK: One request
 
   /// Bytes of the request line and all header fields; more is 431. All 180 type names in one query fit.
@@ -19,6 +26,8 @@ public struct ServingLimits: Hashable, Sendable {
 
   // MARK: Time
 
+  /// From the connection to the end of its ClientHello.
+  public var clientHello = Duration.seconds(5)
   /// From the connection to the end of the TLS handshake.
   public var handshake = Duration.seconds(15)
   /// From there to the first byte of a request.

@@ -12,6 +12,7 @@ struct DeadlineTests {
   /// Only the deadline under test may pass.
   private static func limits(_ change: (inout ServingLimits) -> Void) -> ServingLimits {
     var limits = ServingLimits()
+    limits.clientHello = long
     limits.handshake = long
     limits.firstRequest = long
     limits.head = long

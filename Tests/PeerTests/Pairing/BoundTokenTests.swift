@@ -49,6 +49,27 @@ struct BoundTokenTests {
     }
   }
 
+  @Test("whatever protocols a client offers, a bound token needs its certificate, which only hpeer's is asked for")
+  func offeredProtocols() async throws {
+    let laptop = try await makeIdentity()
+    try await withServer { server in
+      let token = try await server.token(certificate: laptop.fingerprint).token
+      func status(_ protocols: [String], _ identity: PeerIdentity?) async throws -> Substring {
+        let request =
+          "GET \(Route.types) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token.text)\r\nConnection: close\r\n\r\n"
+        return try await rawExchange(server.port, request, offering: protocols, showing: identity).prefix(12)
+      }
+      #expect(try await status(["hpeer/1", "http/1.1"], laptop) == "HTTP/1.1 200")
+      #expect(try await status(["h2", "hpeer/1"], laptop) == "HTTP/1.1 200")
+      for protocols in [[], ["http/1.1"], ["h2", "http/1.1"], ["hpeer/10", "hpeer"], ["hpeer/1"]] {
+        #expect(try await status(protocols, nil) == "HTTP/1.1 401", "\(protocols)")
+        if !protocols.contains("hpeer/1") {
+          #expect(try await status(protocols, laptop) == "HTTP/1.1 401", "\(protocols)")
+        }
+      }
+    }
+  }
+
   @Test("a client that shows no certificate gets an unbound token, which works with any and is listed as such")
   func unbound() async throws {
     let other = try await makeIdentity()

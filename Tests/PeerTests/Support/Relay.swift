@@ -67,11 +67,10 @@ func relayOnce(_ inbound: ByteInbound, _ outbound: ByteOutbound, to target: Int)
   }
 }
 
-private func connect(to port: Int, isTLS: Bool) async throws -> ByteChannel {
-  var configuration = TLSConfiguration.makeClientConfiguration()
-  configuration.certificateVerification = .none
-  configuration.shutdownTimeout = .milliseconds(100)
-  let context = try NIOSSLContext(configuration: configuration)
+private func connect(
+  to port: Int, isTLS: Bool, offering protocols: [String] = [], showing identity: PeerIdentity? = nil
+) async throws -> ByteChannel {
+  let context = try NIOSSLContext(configuration: try clientTLS(offering: protocols, showing: identity))
   return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
     .connect(to: SocketAddress(ipAddress: "127.0.0.1", port: port)) { channel in
       channel.eventLoop.makeCompletedFuture {
@@ -83,20 +82,37 @@ private func connect(to port: Int, isTLS: Bool) async throws -> ByteChannel {
     }
 }
 
+/// A client that takes any certificate.
+func clientTLS(offering protocols: [String], showing identity: PeerIdentity?) throws -> TLSConfiguration {
+  var configuration = TLSConfiguration.makeClientConfiguration()
+  configuration.certificateVerification = .none
+  configuration.shutdownTimeout = .milliseconds(100)
+  configuration.applicationProtocols = protocols
+  if let identity {
+    configuration.certificateChain = [.certificate(try NIOSSLCertificate(bytes: identity.certificateDER, format: .der))]
+    configuration.privateKey = .privateKey(
+      try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem))
+  }
+  return configuration
+}
+
 /// A TLS connection over which a test says exactly what it wants.
 @discardableResult
 func withRawTLS<Result: Sendable>(
-  to port: Int, _ body: (ByteInbound, ByteOutbound) async throws -> Result
+  to port: Int, offering protocols: [String] = [], showing identity: PeerIdentity? = nil,
+  _ body: (ByteInbound, ByteOutbound) async throws -> Result
 ) async throws -> Result {
-  let connection = try await connect(to: port, isTLS: true)
+  let connection = try await connect(to: port, isTLS: true, offering: protocols, showing: identity)
   return try await connection.executeThenClose { inbound, _ in
     try await body(inbound, ByteOutbound(channel: connection.channel))
   }
 }
 
 /// Sends bytes over TLS and collects what comes back until the server hangs up.
-func rawExchange(_ port: Int, _ text: String) async throws -> String {
-  try await withRawTLS(to: port) { inbound, outbound in
+func rawExchange(
+  _ port: Int, _ text: String, offering protocols: [String] = [], showing identity: PeerIdentity? = nil
+) async throws -> String {
+  try await withRawTLS(to: port, offering: protocols, showing: identity) { inbound, outbound in
     try await outbound.write(ByteBuffer(string: text))
     var answer = ""
     do {

@@ -1,8 +1,10 @@
 import Crypto
 import Foundation
+import NIOCore
 import NIOSSL
 import PeerProtocol
 import PeerTrust
+import TestSupport
 import Testing
 
 @testable import PeerServer
@@ -93,6 +95,71 @@ struct TLSTests {
       let result = try await Command.run(
         try #require(openssl), ["s_client", "-connect", "127.0.0.1:\(server.port)", "-alpn", "h2,http/1.1"])
       #expect(result.output.contains("ALPN protocol: http/1.1"))
+    }
+  }
+
+  @Test(
+    "only a client that offers hpeer's protocol is asked for a certificate: there are apps that give up when they are",
+    .enabled(if: openssl != nil, "openssl is not installed"), arguments: ["-tls1_3", "-tls1_2"])
+  func certificateRequest(version: String) async throws {
+    try await withServer { server in
+      func messages(offering protocols: String?) async throws -> Command {
+        try await Command.run(
+          try #require(openssl),
+          ["s_client", "-connect", "127.0.0.1:\(server.port)", version, "-msg"]
+            + (protocols.map { ["-alpn", $0] } ?? []))
+      }
+      for protocols in [nil, "http/1.1", "h2,http/1.1", "hpeer/2"] {
+        let result = try await messages(offering: protocols)
+        #expect(result.status == 0 && result.output.contains("ServerHello"), "\(result.errors)")
+        #expect(!result.output.contains("CertificateRequest"), "\(protocols ?? "")")
+      }
+      let asked = try await messages(offering: "hpeer/1,http/1.1")
+      #expect(asked.status == 0 && asked.output.contains("CertificateRequest"), "\(asked.errors)")
+      #expect(asked.output.contains("ALPN protocol: hpeer/1"))
+    }
+  }
+
+  @Test(
+    "a session of a client that is asked is not resumed as one that is not, nor the other way round",
+    .enabled(if: openssl != nil, "openssl is not installed"), arguments: ["-tls1_3", "-tls1_2"])
+  func tickets(version: String) async throws {
+    try await withServer { server in
+      func connect(_ protocols: String, _ arguments: String...) async throws -> String {
+        let result = try await Command.run(
+          try #require(openssl),
+          ["s_client", "-connect", "127.0.0.1:\(server.port)", version, "-ign_eof", "-alpn", protocols] + arguments,
+          input: "GET /status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(result.output.contains("HTTP/1.1 200"), "\(result.errors)")
+        return result.output
+      }
+      for (own, other) in [("hpeer/1", "http/1.1"), ("http/1.1", "hpeer/1")] {
+        let session = server.directory.appendingPathComponent("session.pem").path
+        let first = try await connect(own, "-sess_out", session)
+        #expect(first.contains("\nNew, "))
+        let foreign = try await connect(other, "-sess_in", session)
+        #expect(foreign.contains("\nNew, "), "a ticket of \(own)")
+        // The ticket itself is good.
+        let again = try await connect(own, "-sess_in", session)
+        #expect(again.contains("\nReused, "), "a ticket of \(own)")
+      }
+    }
+  }
+
+  @Test("what is no ClientHello ends its own connection only")
+  func garbage() async throws {
+    let hello = ClientHelloBytes(protocols: ["hpeer/1"], padding: 17_000).message
+    try await withServer { server in
+      for bytes in [
+        Array("GET / HTTP/1.1\r\n\r\n".utf8), ClientHelloBytes.records(hello), ClientHelloBytes.records(hello, of: 1),
+      ] {
+        try await withRawTCP(to: server.port) { inbound, outbound in
+          // The server may have hung up before it was all sent.
+          try? await outbound.write(ByteBuffer(bytes: bytes))
+          do { for try await _ in inbound {} } catch is IOError {}
+        }
+      }
+      #expect(try await server.get(Route.status).status == 200)
     }
   }
 }
