@@ -167,9 +167,41 @@ struct HomeTests {
     for offset in stride(from: 40 * 4096, to: min(bytes.count, 60 * 4096), by: 7) { bytes[offset] ^= 0x5A }
     try bytes.write(to: URL(fileURLWithPath: path))
     let before = try home.traces()
-    let found = await StoreCheck(subject: .test(home: home.path, checksStore: true)).findings()
-    #expect(found.contains { $0.id == "store.damaged" && $0.severity == .blocking }, "\(found)")
+    for checksStore in [false, true] {
+      let found = await StoreCheck(subject: .test(home: home.path, checksStore: checksStore)).findings()
+      #expect(found.contains { $0.id == "store.damaged" && $0.severity == .blocking }, "\(found)")
+    }
     #expect(try home.traces() == before)
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+  }
+
+  @Test("what a pull would stumble over is found without --check-store: an index of samples, and what opening reads")
+  func whatPullRefuses() async throws {
+    try await fillStore()
+    try await home.untilAtRest()
+    let path = home.path + "/store.sqlite"
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    #expect(await StoreCheck(subject: subject).findings().ids == ["store.ok"])
+    for page in stride(from: 3, to: whole.count / 4096, by: 29) {
+      var bytes = whole
+      bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: repeatElement(0xAA, count: 4096))
+      try bytes.write(to: URL(fileURLWithPath: path))
+      let found = await StoreCheck(subject: subject).findings()
+      #expect(!found.areHealthy && found.allSatisfy { $0.id.hasPrefix("store.damaged") }, "page \(page): \(found)")
+    }
+  }
+
+  @Test("a store that takes too long to read is said to be unread, and stands in nobody's way")
+  func unreadStore() async throws {
+    try await fillStore()
+    var check = StoreCheck(subject: subject)
+    check.quickLimit = .zero
+    check.integrity = { _, _ in
+      try? await Task.sleep(for: .seconds(3600))
+      return .success(StoreIntegrity())
+    }
+    let found = await check.findings()
+    #expect(found.ids == ["store.unread"] && found.areHealthy)
+    #expect(found[0].remedy == "hpeer doctor --check-store")
   }
 }

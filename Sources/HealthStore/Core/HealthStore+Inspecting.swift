@@ -18,7 +18,8 @@ extension HealthStore {
   public static func inspect(directory: String) throws(StoreError) -> StoreInspection {
     let path = directory + "/store.sqlite"
     do {
-      guard !SQLiteFile(path).isEmpty || SQLiteFile(path).hasLog else {
+      guard !SQLiteFile(path).isEmpty else {
+        try requireFileOfLog(path)
         throw StoreError.missing(path: path)
       }
       guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }

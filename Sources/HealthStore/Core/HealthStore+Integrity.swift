@@ -4,33 +4,42 @@ import HealthModel
 import SQLiteFiles
 
 extension HealthStore {
-  /// Checks a store without opening it for use: SQLite's own `integrity_check`, then what hpeer promises of its tables.
+  /// How closely a store is looked at.
+  public enum CheckDepth: Hashable, Sendable {
+    /// What opening it reads, and that every page can be read: whatever a write would stumble over.
+    case pages
+    /// Also that indexes have what tables have, and what hpeer promises of its tables.
+    case everything
+  }
+
+  /// Checks a store without opening it for use: SQLite's own `quick_check` or `integrity_check`, then what hpeer promises
+  /// of its tables.
   ///
   /// Reads everything once, so it takes as long as the store is large. Never creates, migrates or writes the store; a
   /// server or an import may be at work meanwhile. Throws ``StoreError`` where there is no store that could be checked:
   /// none at all, another program's database, a newer version's, one that may not be read.
-  public static func checkIntegrity(directory: String) async throws(StoreError) -> StoreIntegrity {
+  public static func checkIntegrity(
+    directory: String, depth: CheckDepth = .everything
+  ) async throws(StoreError) -> StoreIntegrity {
     let path = directory + "/store.sqlite"
     do {
       guard !SQLiteFile.isEmpty(path) else {
-        guard SQLiteFile.isEmpty(path + "-wal") else {
-          throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
-        }
+        try requireFileOfLog(path)
         throw StoreError.missing(path: path)
       }
       guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
       // Whoever uses the store has a log beside it. Without one, SQLite would make it, and nothing takes it away again.
       let isAtRest = SQLiteFile.isEmpty(path + "-wal")
-      let integrity = try await check(path, isAtRest: isAtRest)
+      let integrity = try await check(path, depth, isAtRest: isAtRest)
       if !isAtRest || integrity.isSound || SQLiteFile.isEmpty(path + "-wal") { return integrity }
       // Somebody began to write while the file was taken for one that does not change.
-      return try await check(path, isAtRest: false)
+      return try await check(path, depth, isAtRest: false)
     } catch {
       throw StoreError(error, path: path)
     }
   }
 
-  private static func check(_ path: String, isAtRest: Bool) async throws -> StoreIntegrity {
+  private static func check(_ path: String, _ depth: CheckDepth, isAtRest: Bool) async throws -> StoreIntegrity {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(busyTimeout)
@@ -43,7 +52,7 @@ extension HealthStore {
           throw StoreError.corrupt(path: path, detail: "it has no tables")
         }
         var check = StoreCheck(db)
-        try check.run()
+        try check.run(depth)
         return StoreIntegrity(findings: check.findings)
       }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {

@@ -110,7 +110,7 @@ public final class HealthStore: Sendable {
 
   /// SQLite throws a write-ahead log away when the file that it belongs to is empty or gone. What is in that log may be
   /// all that is left.
-  private static func requireFileOfLog(_ path: String) throws {
+  static func requireFileOfLog(_ path: String) throws {
     guard SQLiteFile(path).isEmpty, SQLiteFile(path).hasLog else { return }
     throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
   }

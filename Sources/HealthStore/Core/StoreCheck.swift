@@ -10,12 +10,17 @@ struct StoreCheck {
     self.db = db
   }
 
-  mutating func run() throws {
+  mutating func run(_ depth: HealthStore.CheckDepth) throws {
     // A page that cannot be read ends one check, not those of the other tables.
-    let checks = [
-      Self.pages, Self.counts, Self.derivedCounts, Self.counter, Self.identities, Self.references, Self.digests,
-      Self.audit,
-    ]
+    let checks =
+      switch depth {
+      case .pages: [Self.quickPages, Self.opening]
+      case .everything:
+        [
+          Self.pages, Self.opening, Self.counts, Self.derivedCounts, Self.counter, Self.identities, Self.references,
+          Self.digests, Self.audit,
+        ]
+      }
     for check in checks {
       do {
         findings += try check(db)
@@ -26,8 +31,23 @@ struct StoreCheck {
     }
   }
 
-  private static func pages(_ db: Database) throws -> [StoreFinding] {
-    try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").flatMap { $0.split(separator: "\n") }
+  private static func pages(_ db: Database) throws -> [StoreFinding] { try damage("integrity_check", db) }
+
+  private static func quickPages(_ db: Database) throws -> [StoreFinding] { try damage("quick_check", db) }
+
+  /// What a store must have to be opened.
+  private static func opening(_ db: Database) throws -> [StoreFinding] {
+    // An older store gets what it lacks when it is opened.
+    guard try Schema.isCurrent(db) else { return [] }
+    _ = try Schema.storeID(db)
+    _ = try Schema.positionKey(db)
+    _ = try EpochKeeper(db)
+    return []
+  }
+
+  /// - Parameter pragma: https://www.sqlite.org/pragma.html#pragma_integrity_check.
+  private static func damage(_ pragma: String, _ db: Database) throws -> [StoreFinding] {
+    try String.fetchAll(db, sql: "PRAGMA \(pragma)(20)").flatMap { $0.split(separator: "\n") }
       .filter { $0 != "ok" && !$0.hasPrefix("***") }.map { .damagedPages(String($0)) }
   }
 

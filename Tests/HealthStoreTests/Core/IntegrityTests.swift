@@ -128,9 +128,28 @@ import TestSupport
     var bytes = try Data(contentsOf: URL(filePath: file))
     bytes.replaceSubrange(60 * 4096..<64 * 4096, with: repeatElement(0xAA, count: 4 * 4096))
     try bytes.write(to: URL(filePath: file))
-    let integrity = try await HealthStore.checkIntegrity(directory: directory.path)
-    #expect(
-      integrity.findings.contains { if case .damagedPages = $0 { true } else { false } }, "\(integrity.findings)")
+    for depth in [HealthStore.CheckDepth.pages, .everything] {
+      let integrity = try await HealthStore.checkIntegrity(directory: directory.path, depth: depth)
+      #expect(
+        integrity.findings.contains { if case .damagedPages = $0 { true } else { false } }, "\(integrity.findings)")
+    }
     #expect(try Data(contentsOf: URL(filePath: file)) == bytes)
+  }
+
+  @Test(
+    arguments: ["UPDATE store SET positionKey = NULL", "UPDATE store SET id = x'00'", "DELETE FROM store"])
+  func whatKeepsAStoreFromBeingOpenedIsFoundAtOnce(sql: String) async throws {
+    try await write()
+    try await SQLiteShell.run(sql, on: file)
+    #expect(throws: StoreError.self) { try HealthStore(directory: directory.path) }
+    let integrity = try await HealthStore.checkIntegrity(directory: directory.path, depth: .pages)
+    #expect(!integrity.isSound)
+  }
+
+  @Test func aLogWithoutItsStoreIsNoMissingStore() async throws {
+    try Data([1]).write(to: URL(filePath: file + "-wal"))
+    #expect(throws: StoreError.corrupt(path: file, detail: "it is empty or gone, but its write-ahead log is not")) {
+      try HealthStore.inspect(directory: directory.path)
+    }
   }
 }
