@@ -103,7 +103,8 @@ let package = Package(
 
     // MARK: The command line
 
-    .target(name: "Diagnosis", dependencies: ["HealthStore", "PeerTrust", "PeerDiscovery"]),
+    .target(
+      name: "Diagnosis", dependencies: ["HealthStore", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust"]),
     .target(name: "Terminal", dependencies: ["CQREncode"]),
     .executableTarget(
       name: "hpeer",
@@ -160,7 +161,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "DiagnosisTests",
-      dependencies: ["Diagnosis", "HealthStore", "PeerProtocol", "PeerTrust", "PeerDiscovery", "TestSupport"]),
+      dependencies: [
+        "Diagnosis", "HealthStore", "PeerClient", "PeerProtocol", "PeerTrust", "PeerDiscovery", "TestSupport",
+      ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(
       name: "EndToEndTests",

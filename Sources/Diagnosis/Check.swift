@@ -7,7 +7,7 @@ protocol Check: Sendable {
   /// How long it may take.
   var limit: Duration { get }
 
-  /// Never empty. Writes nothing, and does not block the caller's thread.
+  /// Empty only where there is nothing to be looked at. Writes nothing, and does not block the caller's thread.
   func findings() async -> [Finding]
 }
 

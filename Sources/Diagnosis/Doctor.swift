@@ -3,7 +3,8 @@
 ///     let findings = await Doctor(subject).examine()
 ///     for finding in findings where finding.severity != .ok { print(finding.text, finding.remedy ?? "") }
 ///
-/// Looking changes nothing: no file is made, migrated or locked, and no port is opened that others listen on.
+/// Looking changes nothing: no file is made, migrated or locked, and no port is opened that others listen on. Paired
+/// machines that are tried write it into their audit logs.
 public struct Doctor: Sendable {
   private let checks: [any Check]
 
@@ -15,6 +16,7 @@ public struct Doctor: Sendable {
       FirewallCheck(subject: subject, machine: machine), PortCheck(subject: subject, machine: machine),
       ClockCheck(subject: subject, machine: machine), PermissionsCheck(subject: subject), DiskCheck(subject: subject),
       StoreCheck(subject: subject), IdentityCheck(subject: subject), PeersCheck(subject: subject),
+      ContactCheck(subject: subject),
     ]
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import PeerProtocol
 
 /// What is to be examined: one user's hpeer on this machine.
 public struct Subject: Sendable {
@@ -12,19 +13,22 @@ public struct Subject: Sendable {
   public var isPortChosen: Bool
   /// Whether to read the whole store.
   public var checksStore: Bool
+  /// The paired machine that is to be reached; `nil` for all of them, which may as well be off.
+  public var peer: PeerID?
   /// The command that examines the same as root.
   public var rootCommand: String
   public var now: Date
 
   public init(
     home: String, socketPath: String, port: UInt16, isPortChosen: Bool = false, checksStore: Bool = false,
-    rootCommand: String = "sudo hpeer doctor", now: Date = Date()
+    peer: PeerID? = nil, rootCommand: String = "sudo hpeer doctor", now: Date = Date()
   ) {
     self.home = home
     self.socketPath = socketPath
     self.port = port
     self.isPortChosen = isPortChosen
     self.checksStore = checksStore
+    self.peer = peer
     self.rootCommand = rootCommand
     self.now = now
   }

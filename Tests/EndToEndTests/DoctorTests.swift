@@ -42,9 +42,35 @@ struct DoctorTests {
     }
     let laptop = try await report(hosts.laptop)
     #expect(laptop.blocking == [])
-    for id in ["multicast.heard", "port.free", "store.ok", "peers.ok"] {
+    for id in ["multicast.heard", "port.free", "store.ok", "peers.ok", "peer.ok"] {
       #expect(laptop[id] != nil, "no \(id): \(laptop.findings)")
     }
+  }
+
+  @Test("one machine by its name, step by step: there, not accepting this one any more, and off")
+  func namedMachine() async throws {
+    let hosts = try await TwoHosts()
+    _ = try await hosts.studio.run("import", SampleExport.small.value)
+    let (server, _) = try await hosts.studio.serve(["--name", "studio"])
+    #expect(try await hosts.pairAndPull().status == 0)
+    let there = try await report(hosts.laptop, "studio")
+    #expect(there.blocking == [])
+    for id in ["announced", "reached", "certificate", "token", "clock", "says", "otherEnd"] {
+      #expect(there["peer.\(id)"] != nil, "no peer.\(id): \(there.findings)")
+    }
+    #expect(there["peer.token"]?.severity == "ok")
+    // It reads here, and is not pulled from.
+    let client = try #require(
+      try await hosts.studio.run("peers").output.split(separator: "\n").dropFirst().first?.split(separator: " ").first)
+    let unknown = try await hosts.studio.run("doctor", String(client))
+    #expect(unknown.status == 4 && unknown.errors.contains("does not pull from it"), "\(unknown.errors)")
+    #expect(try await hosts.laptop.run("doctor", "nobody").status == 4)
+    _ = try await hosts.studio.run("revoke", String(client))
+    #expect(try await report(hosts.laptop, "studio").blocking == ["peer.refused"])
+    server.send(SIGTERM)
+    _ = try await server.outcome()
+    #expect(try await report(hosts.laptop).blocking == [])
+    #expect(try await report(hosts.laptop, "studio").blocking == ["peer.unreachable"])
   }
 
   @Test("for a person: one line each, the remedy below, a summary, no colour in a pipe")

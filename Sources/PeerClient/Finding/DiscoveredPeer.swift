@@ -19,7 +19,7 @@ public struct DiscoveredPeer: Hashable, Sendable {
   }
 
   /// Whether `instance` is the instance name `name`, or what Avahi makes of it where another has it already.
-  static func isInstance(_ instance: String, of name: String) -> Bool {
+  public static func isInstance(_ instance: String, of name: String) -> Bool {
     let (instance, name) = (instance.lowercased(), name.lowercased())
     return instance == name
       || instance.hasPrefix(name + " #") && instance.dropFirst(name.count + 2).allSatisfy(\.isNumber)

@@ -13,6 +13,17 @@ extension PeerRegistry {
       self.clients = clients
       self.servers = servers
     }
+
+    /// The server that a person means: by its name, or its id or the beginning of it.
+    /// - Throws: `notFound`, `ambiguous`.
+    public func server(matching text: String) throws(PeerRegistryError) -> ServerRecord {
+      try PeerRegistry.match(text, in: servers, name: \.name)
+    }
+
+    /// The same among clients.
+    public func client(matching text: String) throws(PeerRegistryError) -> ClientRecord {
+      try PeerRegistry.match(text, in: clients, name: \.name)
+    }
   }
 
   /// Whether the registry in `directory` can be opened for use.

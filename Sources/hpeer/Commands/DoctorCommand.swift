@@ -8,11 +8,15 @@ import Terminal
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check what usually goes wrong on this machine, and say the remedy.",
+    abstract: "Check what usually goes wrong on this machine, and with paired ones, and say the remedy.",
     discussion: """
       Looks at D-Bus, avahi-daemon, other mDNS responders, multicast, containers, the firewall, the port, the clock, \
       permissions, the disk, the store, the identity and the paired machines. Changes nothing. Each line is one finding, \
       with the remedy below it; as root it sees the firewall's rules, too.
+
+      Each machine that is pulled from is tried, and may be off. With a NAME that one must be there, and is looked at step \
+      by step: where it is announced, what answers there, its certificate, whether it accepts this machine, its clock. \
+      That leaves a line in its audit log.
 
       The exit code is 0 if nothing stands in the way (warnings and notes do not), and 1 otherwise. --json prints \
       {"ok":bool,"findings":[{"id","severity","text","remedy"}]}, where severity is ok, note, warning or blocking, and \
@@ -20,15 +24,18 @@ struct DoctorCommand: AsyncParsableCommand {
 
       Examples:
         hpeer doctor
+        hpeer doctor studio
         hpeer doctor --check-store
         hpeer doctor --port 9000 --json
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
+  @Argument(help: "A machine that is pulled from: its name, or the beginning of its id.")
+  var name: String?
   @Option(help: ArgumentHelp("The port that `hpeer serve` listens on. (default: \(Route.defaultPort))"))
   var port: UInt16?
-  @Flag(help: "Read every page of the store and check it.")
+  @Flag(help: "Check the store in every respect, however long that takes.")
   var checkStore = false
 
   func validate() throws {
@@ -44,7 +51,7 @@ struct DoctorCommand: AsyncParsableCommand {
     let home = common.homeDirectory
     let subject = Subject(
       home: home.directory, socketPath: home.socketPath, port: port ?? UInt16(Route.defaultPort),
-      isPortChosen: port != nil, checksStore: checkStore, rootCommand: rootCommand(home))
+      isPortChosen: port != nil, checksStore: checkStore, peer: try await peer(home), rootCommand: rootCommand(home))
     let findings = await Doctor(subject).examine()
     if output.json {
       try Console.print(json: Report(ok: findings.areHealthy, findings: findings))
@@ -55,6 +62,20 @@ struct DoctorCommand: AsyncParsableCommand {
       Console.say(FindingPresentation.summary(findings))
     }
     if !findings.areHealthy { throw ExitCode(ExitStatus.other.rawValue) }
+  }
+
+  /// The machine that `name` means. Opening the registry would make one.
+  private func peer(_ home: Home) async throws -> PeerID? {
+    guard let name else { return nil }
+    guard let peers = try await PeerRegistry.inspect(in: home.url) else { throw PeerRegistryError.notFound(name) }
+    do {
+      return try peers.server(matching: name).id
+    } catch PeerRegistryError.notFound where (try? peers.client(matching: name)) != nil {
+      throw CommandFailure(
+        .refused,
+        "\(name) reads here, and this machine does not pull from it: run `hpeer doctor` with this machine's name there."
+      )
+    }
   }
 
   /// Root has another home, and may not have this program on its path.

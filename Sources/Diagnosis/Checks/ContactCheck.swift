@@ -1,0 +1,211 @@
+import Foundation
+import PeerClient
+import PeerTrust
+
+/// The machines that are pulled from, tried over the network: all of them in short, or one step by step.
+struct ContactCheck: Check {
+  let id = "peer"
+  let title = "the paired machines over the network"
+  var subject: Subject
+  var servers: @Sendable () async -> [ServerRecord]
+  /// What tries them, made when there is somebody to be tried.
+  var tester: @Sendable () async -> @Sendable (ServerRecord) async -> PeerTrial
+
+  /// Listening, a handshake and two answers, of machines that are tried at the same time.
+  let limit = Duration.seconds(25)
+
+  /// Codes and tokens have dates; what is less than this apart does no harm.
+  private static let tolerance = 120.0
+  /// One machine has a few addresses; anybody may announce more.
+  private static let maximumNames = 4
+
+  init(subject: Subject) {
+    self.subject = subject
+    servers = { (try? await PeerRegistry.inspect(in: subject.homeURL))?.servers ?? [] }
+    tester = {
+      let tester = PeerTester(identity: try? await IdentityStore.existing(in: subject.homeURL))
+      return { await tester.tryOut($0) }
+    }
+  }
+
+  /// Empty where there is nobody to be tried; that is another check's finding.
+  func findings() async -> [Finding] {
+    let servers = await servers().filter { subject.peer == nil || $0.id == subject.peer }
+    guard !servers.isEmpty else { return [] }
+    let tryOut = await tester()
+    return await withTaskGroup(of: (Int, [Finding]).self) { group in
+      for (index, server) in servers.enumerated() {
+        group.addTask {
+          let steps = steps(with: server, await tryOut(server))
+          return (index, subject.peer == nil ? Self.short(steps, of: server) : steps + [otherEnd(server)])
+        }
+      }
+      var found: [Int: [Finding]] = [:]
+      for await (index, findings) in group { found[index] = findings }
+      return servers.indices.flatMap { found[$0] ?? [] }
+    }
+  }
+
+  /// One line for a machine with which all is well, else what is not.
+  private static func short(_ steps: [Finding], of server: ServerRecord) -> [Finding] {
+    let rest = steps.filter { $0.severity != .ok }
+    guard rest.isEmpty else { return rest }
+    return [
+      Finding(.ok, "peer.ok", "\(server.name) answers, with its own certificate, and accepts this machine")
+    ]
+  }
+
+  /// As far as one can get.
+  private func steps(with server: ServerRecord, _ trial: PeerTrial) -> [Finding] {
+    let reached = port(server, trial)
+    let before = announcement(server, trial).map { [$0, reached] } ?? [reached]
+    guard let answer = trial.answer else { return before + [impostor(server, trial)].compactMap(\.self) }
+    let certificate = Finding(
+      .ok, "peer.certificate",
+      "\(server.name) shows the certificate that was paired with: \(server.fingerprint.grouped)")
+    switch answer {
+    case .failure(let error):
+      return before + [
+        certificate,
+        Finding(
+          severity, "peer.silent", "\(server.name) took the connection, and then: \(error)",
+          remedy: "on \(server.name): stop `hpeer serve` and start it again; then `hpeer doctor` there"),
+      ]
+    case .success(let statement):
+      return before + [certificate, token(server, statement), clock(server, statement), name(server, statement)]
+    }
+  }
+
+  /// A machine that was not asked for may be off.
+  private var severity: Finding.Severity { subject.peer == nil ? .note : .blocking }
+
+  // MARK: Where it is
+
+  private func announcement(_ server: ServerRecord, _ trial: PeerTrial) -> Finding? {
+    let announced = trial.addresses.filter(\.isAnnounced)
+    if !announced.isEmpty {
+      return Finding(.ok, "peer.announced", "\(server.name) is announced at \(Self.list(announced))")
+    }
+    // Whoever is not there cannot be announced either, and one line for that is enough.
+    guard subject.peer != nil || trial.answer != nil else { return nil }
+    let last = trial.addresses.isEmpty ? "" : "; it was last at \(Self.list(trial.addresses))"
+    if let reason = trial.deafness {
+      // Once is enough: the daemon has a check of its own.
+      guard subject.peer != nil else { return nil }
+      return Finding(
+        .warning, "peer.unheard", "Whether \(server.name) is announced cannot be told\(last)", remedy: reason)
+    }
+    return Finding(
+      .warning, "peer.unannounced",
+      "\(server.name) is not announced on this network (listened for \(PeerTester.listening.components.seconds) s)"
+        + last,
+      remedy: "on \(server.name): see that `hpeer serve` runs, then `hpeer doctor`, which knows its avahi-daemon and "
+        + "firewall; without announcements: hpeer pull --host NAME:PORT")
+  }
+
+  private func port(_ server: ServerRecord, _ trial: PeerTrial) -> Finding {
+    if let place = trial.addresses.first(where: { $0.outcome == .proven }) {
+      let failures = trial.addresses.filter { $0.outcome != .proven }
+      let rest = failures.isEmpty ? "" : " (not at \(Self.reasons(failures)))"
+      return Finding(.ok, "peer.reached", "\(server.name) answers at \(place.endpoint)\(rest)")
+    }
+    let tried = trial.addresses.isEmpty ? "no address is known" : Self.reasons(trial.addresses)
+    return Finding(
+      severity, subject.peer == nil ? "peer.away" : "peer.unreachable", "\(server.name) is not reached: \(tried)",
+      remedy: subject.peer == nil
+        ? "if it should be there: hpeer doctor \(ShellWord.quoted(server.name))"
+        : "on \(server.name): start `hpeer serve`; if it runs, `sudo hpeer doctor` there has the command for its "
+          + "firewall")
+  }
+
+  /// Somebody who says to be the machine, while the machine itself is not found.
+  private func impostor(_ server: ServerRecord, _ trial: PeerTrial) -> Finding? {
+    for address in trial.addresses where address.claimsID {
+      guard case .otherCertificate(let seen) = address.outcome else { continue }
+      return Finding(
+        .blocking, "peer.otherCertificate",
+        "What answers at \(address.endpoint) shows another certificate than \(server.name)'s: \(seen.grouped)",
+        remedy: "ask \(server.name)'s owner, in person or by phone, what `hpeer identity` prints there; only if it is "
+          + "that: hpeer unpair \(ShellWord.quoted(server.name)), and pair again")
+    }
+    return nil
+  }
+
+  // MARK: What it says
+
+  private func token(_ server: ServerRecord, _ statement: PeerTrial.Statement) -> Finding {
+    switch statement.token {
+    case .accepted: Finding(.ok, "peer.token", "\(server.name) lets this machine read")
+    case .refused:
+      Finding(
+        subject.peer == nil ? .warning : .blocking, "peer.refused",
+        "\(server.name) does not accept this machine any more: revoked, away too long, or this machine has a new "
+          + "certificate",
+        remedy: "hpeer pair \(ShellWord.quoted(server.name)); `hpeer peers` and `hpeer audit` on \(server.name) say why"
+      )
+    case .unclear(let reason):
+      Finding(.warning, "peer.unclear", "Whether \(server.name) lets this machine read cannot be told: \(reason)")
+    case .untried:
+      Finding(
+        .warning, "peer.untried",
+        "Whether \(server.name) lets this machine read was not tried, because this machine's own key cannot be used",
+        remedy: "see the line about this machine's identity")
+    }
+  }
+
+  private func clock(_ server: ServerRecord, _ statement: PeerTrial.Statement) -> Finding {
+    guard let lead = statement.clockLead, lead.isFinite else {
+      return Finding(.note, "peer.clock.unknown", "\(server.name) does not say what its clock shows")
+    }
+    guard abs(lead) > Self.tolerance else {
+      return Finding(.ok, "peer.clock", "\(server.name)'s clock and this one agree")
+    }
+    // A clock may say anything.
+    let amount = Duration.seconds(min(abs(lead), 1e12).rounded())
+      .formatted(.units(allowed: [.days, .hours, .minutes, .seconds], width: .wide, maximumUnitCount: 2))
+    return Finding(
+      .warning, "peer.clock.apart",
+      "\(server.name)'s clock is \(amount) \(lead > 0 ? "ahead of" : "behind") this one: codes and tokens may look "
+        + "expired",
+      remedy: "on the machine that is wrong: sudo timedatectl set-ntp true")
+  }
+
+  private func name(_ server: ServerRecord, _ statement: PeerTrial.Statement) -> Finding {
+    let isSame = DiscoveredPeer.isInstance(statement.name, of: server.name)
+    return Finding(
+      isSame ? .ok : .note, "peer.says",
+      isSame
+        ? "\(server.name) runs hpeer \(statement.version)"
+        : "\(server.name) calls itself \(statement.name) now, and runs hpeer \(statement.version)")
+  }
+
+  private func otherEnd(_ server: ServerRecord) -> Finding {
+    Finding(
+      .note, "peer.otherEnd", "The rest can only be seen on \(server.name) itself",
+      remedy: "on \(server.name): `hpeer doctor`, and `hpeer peers`, which says what this machine may read there")
+  }
+
+  // MARK: Words
+
+  private static func list(_ addresses: [PeerTrial.Address]) -> String {
+    joined(addresses.map(\.endpoint.description), by: ", ")
+  }
+
+  private static func reasons(_ addresses: [PeerTrial.Address]) -> String {
+    joined(addresses.map { "\($0.endpoint): \(words(for: $0.outcome))" }, by: "; ")
+  }
+
+  private static func joined(_ texts: [String], by separator: String) -> String {
+    let rest = texts.count - maximumNames
+    return texts.prefix(maximumNames).joined(separator: separator) + (rest > 0 ? " and \(rest) more" : "")
+  }
+
+  private static func words(for outcome: PeerTrial.Outcome) -> String {
+    switch outcome {
+    case .unreachable(let reason): reason
+    case .notTLS(let reason): "something listens there, but \(reason)"
+    case .otherCertificate: "another machine answers"
+    case .proven: "answers"
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import PeerDiscovery
+import PeerProtocol
+import PeerTrust
+
+/// Tries paired machines, any number at a time: where they are announced and were last, what listens there, and whether
+/// it still accepts this machine. Changes nothing here; over there it leaves a line in the audit log, as every access
+/// does.
+public actor PeerTester {
+  /// What is announced on the network. Throws ``DiscoveryError``.
+  typealias Survey = @Sendable () async throws -> [DiscoveredPeer]
+
+  /// How long to listen for announcements.
+  public static let listening = Duration.seconds(3)
+  /// How long one address may take to shake hands.
+  private static let handshake = Duration.seconds(3)
+  /// Seconds without a byte after which a machine counts as gone.
+  private static let silence = 5
+  /// As many as one machine may have, and no more of what somebody else may announce.
+  private static let maximumAddresses = 8
+
+  private let identity: PeerIdentity?
+  private let survey: Survey
+  private var announcements: Task<Result<[DiscoveredPeer], any Error>, Never>?
+
+  /// - Parameter identity: whose certificate is shown; `nil` if this machine has none that can be used.
+  public init(identity: PeerIdentity?) {
+    self.init(identity: identity) {
+      DiscoveredPeer.group(try await ServiceBrowser().survey(for: Self.listening).services)
+    }
+  }
+
+  init(identity: PeerIdentity?, survey: @escaping Survey) {
+    self.identity = identity
+    self.survey = survey
+  }
+
+  public nonisolated func tryOut(_ server: ServerRecord) async -> PeerTrial {
+    let remembered = PeerFinder.hint(of: server)
+    // Where it was last need not wait for the network to be listened to.
+    async let known = Self.knock(remembered, of: server)
+    var claimants: [DiscoveredPeer] = []
+    var deafness: String?
+    do {
+      claimants = try await announced().filter {
+        $0.id == server.id || DiscoveredPeer.isInstance($0.name, of: server.name)
+      }
+    } catch {
+      deafness = "\(error)"
+    }
+    let announced = Set(claimants.flatMap(\.endpoints))
+    let own = Set(claimants.filter { $0.id == server.id }.flatMap(\.endpoints) + remembered)
+    var others: [PeerEndpoint] = []
+    for endpoint in claimants.flatMap(\.endpoints) where !remembered.contains(endpoint) && !others.contains(endpoint) {
+      others.append(endpoint)
+    }
+    let found = await Self.knock(Array(others.prefix(Self.maximumAddresses)), of: server)
+    let addresses = (found + (await known)).map { knock in
+      PeerTrial.Address(
+        knock.endpoint, isAnnounced: announced.contains(knock.endpoint), claimsID: own.contains(knock.endpoint),
+        knock.outcome)
+    }
+    var trial = PeerTrial(
+      addresses: addresses.filter(\.isAnnounced) + addresses.filter { !$0.isAnnounced }, deafness: deafness)
+    if let place = trial.addresses.first(where: { $0.outcome == .proven }) {
+      trial.answer = await ask(server, at: place.endpoint)
+    }
+    return trial
+  }
+
+  /// The network is listened to once for everybody.
+  private func announced() async throws -> [DiscoveredPeer] {
+    let announcements =
+      announcements
+      ?? Task { [survey] in
+        do { return .success(try await survey()) } catch { return .failure(error) }
+      }
+    self.announcements = announcements
+    return try await announcements.value.get()
+  }
+
+  private typealias Knock = (endpoint: PeerEndpoint, outcome: PeerTrial.Outcome)
+
+  /// Shakes hands with each, at the same time; tells them nothing.
+  private static func knock(_ endpoints: [PeerEndpoint], of server: ServerRecord) async -> [Knock] {
+    await withTaskGroup(of: (Int, PeerTrial.Outcome).self) { group in
+      for (index, endpoint) in endpoints.enumerated() {
+        group.addTask { (index, await outcome(at: endpoint, of: server)) }
+      }
+      var outcomes: [Int: PeerTrial.Outcome] = [:]
+      for await (index, outcome) in group { outcomes[index] = outcome }
+      return endpoints.indices.compactMap { index in outcomes[index].map { (endpoints[index], $0) } }
+    }
+  }
+
+  private static func outcome(at endpoint: PeerEndpoint, of server: ServerRecord) async -> PeerTrial.Outcome {
+    do {
+      try await PeerConnection.withConnection(
+        to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), silenceLimit: silence,
+        handshakeLimit: handshake
+      ) { _ in }
+      return .proven
+    } catch PeerError.unreachable(_, let reason) {
+      return .unreachable(reason)
+    } catch PeerError.certificateChanged(_, _, let seen) {
+      return .otherCertificate(seen)
+    } catch PeerError.handshakeFailed(_, let reason) {
+      return .notTLS(reason)
+    } catch {
+      return .notTLS("the connection broke")
+    }
+  }
+
+  private nonisolated func ask(_ server: ServerRecord, at endpoint: PeerEndpoint) async -> Result<
+    PeerTrial.Statement, PeerError
+  > {
+    do {
+      return try await PeerConnection.withConnection(
+        to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
+        silenceLimit: Self.silence, handshakeLimit: Self.handshake
+      ) { connection in
+        let asked = Date()
+        let status = try await connection.status()
+        let middle = asked.addingTimeInterval(Date().timeIntervalSince(asked) / 2)
+        return .success(
+          PeerTrial.Statement(
+            name: status.deviceName, version: status.version,
+            clockLead: status.time.map { $0 - middle.timeIntervalSince1970 },
+            token: identity == nil ? .untried : try await Self.verdict(on: server, connection)))
+      }
+    } catch let error as PeerError {
+      return .failure(error)
+    } catch {
+      return .failure(.connectionLost(endpoint: endpoint.description))
+    }
+  }
+
+  private static func verdict(
+    on server: ServerRecord, _ connection: PeerConnection
+  ) async throws -> PeerTrial.Verdict {
+    let head = try await connection.send(
+      .GET, Route.types, headers: [("Authorization", "Bearer \(server.credential.text)")])
+    let raw = try await connection.body()
+    return switch head.status.code {
+    case 200: .accepted
+    case 401: .refused
+    default: .unclear("\(connection.failure(status: Int(head.status.code), raw: raw))")
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import PeerClient
+import PeerProtocol
+import Testing
+
+@testable import Diagnosis
+@testable import PeerTrust
+
+@Suite("Paired machines, tried over the network")
+struct ContactTests {
+  private static let here = PeerEndpoint(host: "192.168.1.20", port: 8737)
+  private static let old = PeerEndpoint(host: "192.168.1.9", port: 8737)
+
+  private static func server(_ byte: UInt8 = 1, _ name: String = "studio") throws -> ServerRecord {
+    ServerRecord(
+      id: try #require(PeerID(bytes: [UInt8](repeating: byte, count: 16))), name: name,
+      fingerprint: try #require(Fingerprint(bytes: [UInt8](repeating: byte, count: 32))),
+      credential: BearerCredential(try #require(BearerToken(bytes: [UInt8](repeating: byte, count: 32)))))
+  }
+
+  private static func statement(
+    name: String = "studio", clockLead: Double? = 0.2, token: PeerTrial.Verdict = .accepted
+  ) -> Result<PeerTrial.Statement, PeerError> {
+    .success(.init(name: name, version: "1.2.3", clockLead: clockLead, token: token))
+  }
+
+  private static func found(_ answer: Result<PeerTrial.Statement, PeerError> = statement()) -> PeerTrial {
+    PeerTrial(addresses: [.init(here, isAnnounced: true, .proven)], answer: answer)
+  }
+
+  private static func findings(_ trials: [(ServerRecord, PeerTrial)], of peer: PeerID? = nil) async -> [Finding] {
+    var subject = Subject.test()
+    subject.peer = peer
+    var check = ContactCheck(subject: subject)
+    check.servers = { trials.map(\.0) }
+    check.tester = { { server in trials.first { $0.0.id == server.id }?.1 ?? PeerTrial(addresses: []) } }
+    return await check.findings()
+  }
+
+  /// As with and without its name.
+  private static func both(_ trial: PeerTrial) async throws -> (short: [Finding], named: [Finding]) {
+    let server = try server()
+    return (await findings([(server, trial)]), await findings([(server, trial)], of: server.id))
+  }
+
+  @Test("all well: one line for each machine, and with a name each step, the other end's commands last")
+  func healthy() async throws {
+    let (short, named) = try await Self.both(Self.found())
+    #expect(short.ids == ["peer.ok"])
+    #expect(
+      named.ids == [
+        "peer.announced", "peer.reached", "peer.certificate", "peer.token", "peer.clock", "peer.says", "peer.otherEnd",
+      ])
+    #expect(named.dropLast().allSatisfy { $0.severity == .ok })
+    #expect(named.first("peer.announced")?.text.contains("192.168.1.20:8737") == true)
+    #expect(named.first("peer.says")?.text.contains("1.2.3") == true)
+    #expect(named.last?.remedy?.contains("hpeer doctor") == true && named.last?.remedy?.contains("hpeer peers") == true)
+    #expect(await Self.findings([]).isEmpty)
+  }
+
+  @Test("several are tried, in their order; one that is off is no obstacle, unless it was named")
+  func off() async throws {
+    let away = PeerTrial(addresses: [.init(Self.old, isAnnounced: false, .unreachable("no answer within 3 s"))])
+    let (attic, studio) = (try Self.server(2, "attic"), try Self.server())
+    let found = await Self.findings([(attic, away), (studio, Self.found())])
+    #expect(found.ids == ["peer.away", "peer.ok"] && found.areHealthy)
+    #expect(found[0].severity == .note && found[0].remedy == "if it should be there: hpeer doctor attic")
+    #expect(found[0].text.contains("192.168.1.9:8737: no answer within 3 s"))
+    let named = await Self.findings([(attic, away), (studio, Self.found())], of: attic.id)
+    #expect(named.ids == ["peer.unannounced", "peer.unreachable", "peer.otherEnd"] && !named.areHealthy)
+    #expect(named.first("peer.unreachable")?.remedy?.contains("on attic: start `hpeer serve`") == true)
+  }
+
+  @Test("nobody could be asked for announcements: the reason, which names the remedy, and not for each machine")
+  func deaf() async throws {
+    var trial = Self.found()
+    trial.addresses = [.init(Self.old, isAnnounced: false, .proven)]
+    trial.deafness = "avahi-daemon is not running: start it"
+    let (short, named) = try await Self.both(trial)
+    #expect(short.ids == ["peer.ok"])
+    #expect(named.first("peer.unheard")?.remedy == "avahi-daemon is not running: start it")
+    #expect(named.first("peer.reached") != nil)
+  }
+
+  @Test("another certificate stands in the way where the machine claims to be, not where somebody has its name")
+  func otherCertificate() async throws {
+    let seen = try #require(Fingerprint(bytes: [UInt8](repeating: 9, count: 32)))
+    let impostor = PeerTrial(addresses: [.init(Self.here, isAnnounced: true, .otherCertificate(seen))])
+    let (short, named) = try await Self.both(impostor)
+    #expect(short.ids == ["peer.away", "peer.otherCertificate"] && !short.areHealthy)
+    #expect(named.first("peer.otherCertificate")?.text.contains(seen.grouped) == true)
+    #expect(named.first("peer.otherCertificate")?.remedy?.contains("hpeer identity") == true)
+    let namesake = PeerTrial(
+      addresses: [.init(Self.here, isAnnounced: true, claimsID: false, .otherCertificate(seen))])
+    #expect(try await Self.both(namesake).short.areHealthy)
+    // Found elsewhere, so that the other one is in nobody's way.
+    var moved = Self.found()
+    moved.addresses.append(.init(Self.old, isAnnounced: false, .otherCertificate(seen)))
+    let both = try await Self.both(moved)
+    #expect(both.short.ids == ["peer.ok"])
+    #expect(both.named.first("peer.reached")?.text.contains("not at 192.168.1.9:8737: another machine answers") == true)
+  }
+
+  @Test("a token that is refused, and one that could not be tried")
+  func token() async throws {
+    let (short, named) = try await Self.both(Self.found(Self.statement(token: .refused)))
+    #expect(short.ids == ["peer.refused"] && short.areHealthy)
+    #expect(named.first("peer.refused")?.severity == .blocking)
+    #expect(named.first("peer.refused")?.remedy?.hasPrefix("hpeer pair studio;") == true)
+    #expect(try await Self.both(Self.found(Self.statement(token: .untried))).short.ids == ["peer.untried"])
+    #expect(try await Self.both(Self.found(Self.statement(token: .unclear("503")))).short.ids == ["peer.unclear"])
+  }
+
+  @Test(
+    "clocks that are apart, by how much and in which direction", arguments: [(400.0, "ahead of"), (-90_000, "behind")])
+  func clock(lead: Double, words: String) async throws {
+    let found = try await Self.both(Self.found(Self.statement(clockLead: lead))).short
+    #expect(found.ids == ["peer.clock.apart"])
+    #expect(found[0].text.contains(words), "\(found)")
+    #expect(found[0].remedy?.contains("timedatectl") == true)
+    #expect(try await Self.both(Self.found(Self.statement(clockLead: 100))).short.ids == ["peer.ok"])
+    for odd in [nil, Double.nan, .infinity] {
+      #expect(try await Self.both(Self.found(Self.statement(clockLead: odd))).short.ids == ["peer.clock.unknown"])
+    }
+  }
+
+  @Test("a new name, and a server that takes connections and does not answer")
+  func words() async throws {
+    let renamed = try await Self.both(Self.found(Self.statement(name: "barn"))).short
+    #expect(renamed.ids == ["peer.says"] && renamed[0].text.contains("calls itself barn"))
+    let silent = Self.found(.failure(.silent(endpoint: "192.168.1.20:8737", seconds: 5)))
+    let (short, named) = try await Self.both(silent)
+    #expect(short.ids == ["peer.silent"] && short.areHealthy)
+    #expect(named.first("peer.silent")?.severity == .blocking)
+  }
+}
