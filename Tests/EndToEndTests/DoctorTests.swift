@@ -50,7 +50,7 @@ struct DoctorTests {
   @Test("one machine by its name, step by step: there, not accepting this one any more, and off")
   func namedMachine() async throws {
     let hosts = try await TwoHosts()
-    _ = try await hosts.studio.run("import", SampleExport.small.value)
+    try await hosts.studio.hold(.small)
     let (server, _) = try await hosts.studio.serve(["--name", "studio"])
     #expect(try await hosts.pairAndPull().status == 0)
     let there = try await report(hosts.laptop, "studio")

@@ -70,7 +70,8 @@ struct DoctorCommand: AsyncParsableCommand {
     guard let peers = try await PeerRegistry.inspect(in: home.url) else { throw PeerRegistryError.notFound(name) }
     do {
       return try peers.server(matching: name).id
-    } catch PeerRegistryError.notFound where (try? peers.client(matching: name)) != nil {
+    } catch PeerRegistryError.notFound(let missing) {
+      guard (try? peers.client(matching: name)) != nil else { throw PeerRegistryError.notFound(missing) }
       throw CommandFailure(
         .refused,
         "\(name) reads here, and this machine does not pull from it: run `hpeer doctor` with this machine's name there."

@@ -50,7 +50,7 @@ struct ImportPresentation {
   private func printExports() {
     if result.exports.isEmpty { return }
     let exports = result.exports.map { export in
-      PlainText.escaped(export.place, limit: 100) + (export.exported.map { " of \(Self.date($0))" } ?? "")
+      PlainText.escaped(export.place, limit: 100) + (export.exported.map { " of \(zone.seconds($0))" } ?? "")
     }
     Console.say("\(exports.count) exports, read in this order: \(exports.joined(separator: ", "))")
   }

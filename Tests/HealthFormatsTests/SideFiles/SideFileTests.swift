@@ -181,12 +181,12 @@ import Testing
 
   @Test(arguments: [true, false])
   func aFileThatSeveralRoutesNameIsThatOfTheOneOfItsTimes(zipped: Bool) throws {
-    let files = [0, 100, 30].map { start in GPXText.file((0..<3).map { GPXText.point(start + 20 * $0) }) }
+    let files = [0, 100, 30].map { start in GPXText.file((0..<3).map { GPXText.point(start + 30 * $0) }) }
     #expect(try pointsOfRoutes(at: [0, 100], sharing: files[0], zipped: zipped) == [3, 0])
     #expect(try pointsOfRoutes(at: [0, 100], sharing: files[1], zipped: zipped) == [0, 3])
     #expect(try pointsOfRoutes(at: [100, 30, 0], sharing: files[1], zipped: zipped) == [3, 0, 0])
     // In all of these times, but from the beginning to the end of one.
-    #expect(try pointsOfRoutes(at: [40, 30, 20], sharing: files[2], zipped: zipped) == [0, 3, 0])
+    #expect(try pointsOfRoutes(at: [31, 30, 29], sharing: files[2], zipped: zipped) == [0, 3, 0])
   }
 
   @Test func aFileOfNoTimeNearIsThatOfTheNearest() throws {

@@ -79,7 +79,9 @@ import Testing
   func onlyTheNamesAreSwapped(seed: Int) async throws {
     var generator = SeededGenerator(seed: UInt64(seed))
     let names = ["A", "B", "C"]
-    let before = names.map { Device(name: $0, records: [Device.Record].random(40, from: 0, using: &generator)) }
+    let before = names.enumerated().map { index, name in
+      Device(name: name, records: [Device.Record].random(40, from: index * 10_000, using: &generator))
+    }
     _ = try await bring(before)
     let known = try await records()
     // At the moments of the one before, but with numbers of their own, and beside them new ones.
