@@ -47,7 +47,12 @@ struct CommandWordsTests {
   func unknown(_ words: [String], _ hint: String) async throws {
     let outcome = try await home.start(words).outcome()
     #expect(outcome.status == 2)
-    #expect(outcome.output.isEmpty)
+    if words.contains("--json") {
+      let error = try #require(outcome.json()["error"] as? [String: Any])
+      #expect(error["kind"] as? String == "usage")
+    } else {
+      #expect(outcome.output.isEmpty)
+    }
     #expect(outcome.errors.contains(hint), "\(outcome.errors)")
     #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
   }

@@ -6,6 +6,7 @@ struct CSVRowPrinter {
   private enum Form { case quantity, category, other }
 
   private let forms: [Form]
+  private let sampleTypes: [SampleType]
   // Fields, each with the comma after it.
   private let types: [[UInt8]]
   private let units: [[UInt8]]
@@ -22,6 +23,7 @@ struct CSVRowPrinter {
   /// Throws `DecodingError` if a text of the dictionaries is not what it should be.
   init(_ changes: CodedChanges) throws {
     forms = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
+    sampleTypes = changes.types
     types = changes.types.map { Self.fields([$0.rawValue]) }
     units = changes.units.map { Self.fields([$0]) }
     sources = changes.sources.map { Self.fields([$0.name, $0.bundleIdentifier, $0.version]) }
@@ -55,10 +57,14 @@ struct CSVRowPrinter {
       bytes.append(Self.comma)
       bytes.append(contentsOf: row.unit.map { units[Int($0)] } ?? noUnit)
       bytes.append(Self.comma)
+      bytes.append(Self.comma)
     } else {
       bytes.append(Self.comma)
       bytes.append(Self.comma)
       integer?.append(to: &bytes)
+      bytes.append(Self.comma)
+      let name = integer.flatMap { CategoryValueNames.healthKit.name(of: $0, type: sampleTypes[Int(row.type)]) }
+      if let name { SampleCSVWriter.append(name, to: &bytes) }
       bytes.append(Self.comma)
     }
     bytes.append(contentsOf: sources[Int(row.source)])

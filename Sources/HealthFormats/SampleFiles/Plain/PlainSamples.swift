@@ -88,6 +88,8 @@ struct PlainSamples: ~Copyable {
         guard number != nil, cursor.take(comma) else { return nil }
       }
     }
+    // What a category's integer is called, which is for people.
+    guard cursor.field().flatMap(PlainField.init) != nil else { return nil }
     guard let source = texts.sourceFields(&cursor, &coder) else { return nil }
     var (device, metadata): (UInt32?, UInt32?)
     if !cursor.take(comma) {
