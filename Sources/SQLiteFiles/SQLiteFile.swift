@@ -29,7 +29,7 @@ public struct SQLiteFile: Sendable {
 
   /// Reads what was committed, the log included, and makes nothing.
   ///
-  /// - Parameter configuration: is made to fit.
+  /// - Parameter configuration: is made to fit. What else prepares a connection comes after this: it may read the file.
   /// - Returns: what to open with it.
   public func forReading(_ configuration: inout Configuration) -> String {
     configuration.readonly = true

@@ -78,9 +78,10 @@ public final class HealthStore: Sendable {
       if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog { throw StoreError.missing(path: path) }
       guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
       try Self.requireFileOfLog(path)
-      var configuration = Self.configuration(.timeout(Self.busyTimeout))
-      let source = SQLiteFile(path).forReading(&configuration)
-      pool = try DatabasePool(path: source, configuration: configuration)
+      var reading = Configuration()
+      let source = SQLiteFile(path).forReading(&reading)
+      pool = try DatabasePool(
+        path: source, configuration: Self.configuration(.timeout(Self.busyTimeout), from: reading))
       try pool.read { db in
         try Schema.requireKnown(db, path: path)
         guard try Schema.isCurrent(db) else {
@@ -115,8 +116,10 @@ public final class HealthStore: Sendable {
     throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
   }
 
-  private static func configuration(_ busyMode: Database.BusyMode) -> Configuration {
-    var configuration = Configuration()
+  private static func configuration(
+    _ busyMode: Database.BusyMode, from base: Configuration = Configuration()
+  ) -> Configuration {
+    var configuration = base
     configuration.busyMode = busyMode
     configuration.label = "hpeer.store"
     configuration.maximumReaderCount = 8
