@@ -151,7 +151,7 @@ struct PlainTexts: ~Copyable {
 }
 
 /// The text of a field with its comma, as ``PlainCursor/field()`` finds it.
-private struct PlainField {
+struct PlainField {
   /// `nil` where there is none: nothing, and no quotes.
   let text: String?
 
