@@ -116,7 +116,7 @@ public struct SampleFile: Sendable {
     return try collector.finish()
   }
 
-  private func source() throws(ImportError) -> any ByteSource {
+  func source() throws(ImportError) -> any ByteSource {
     switch origin {
     case .memory(let bytes): MemorySource(bytes)
     case .file(let path): SizedSource(try FileSource(path: path), path: path, size: totalBytes)

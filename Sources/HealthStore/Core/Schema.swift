@@ -64,6 +64,7 @@ enum Schema {
     migrator.registerMigration("v3", migrate: addAuditEnds)
     migrator.registerMigration("v4", migrate: addDigests)
     migrator.registerMigration("v5", migrate: addImports)
+    migrator.registerMigration("confirmedPerson", migrate: addConfirmedPersons)
     return migrator
   }
 
@@ -198,6 +199,11 @@ enum Schema {
         CREATE TABLE sourceAlias(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE twin(key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
         """)
+  }
+
+  /// A keyed hash of the person of an import that somebody confirmed although it contradicts that of the store.
+  private static func addConfirmedPersons(_ db: Database) throws {
+    try db.execute(sql: "ALTER TABLE import ADD COLUMN confirmedPerson BLOB")
   }
 }
 

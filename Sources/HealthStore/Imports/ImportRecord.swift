@@ -13,11 +13,14 @@ public struct ImportRecord: Hashable, Sendable {
     public var exported: Timestamp?
     /// What tells one person's exports from another's, such as the date of birth; only a hash of it is stored.
     public var person: [String]?
+    /// Whose it is, if somebody confirmed that it belongs here although the store says otherwise; likewise.
+    public var confirmed: Person?
 
-    public init(name: String, exported: Timestamp? = nil, person: [String]? = nil) {
+    public init(name: String, exported: Timestamp? = nil, person: [String]? = nil, confirmed: Person? = nil) {
       self.name = name
       self.exported = exported
       self.person = person
+      self.confirmed = confirmed
     }
   }
 
@@ -80,6 +83,24 @@ extension HealthStore {
         db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL AND person <> ?)", arguments: [hash])
         ?? false
     }
+  }
+
+  /// Whether somebody has confirmed of an earlier import that what is of this person belongs here.
+  ///
+  /// - Parameter isFinished: whether that import must have ended well.
+  public func hasConfirmed(_ person: Person, isFinished: Bool = false) async throws(StoreError) -> Bool {
+    let hash = hash(of: person)
+    return try await read { db in
+      try Bool.fetchOne(
+        db,
+        sql: """
+          SELECT EXISTS(SELECT 1 FROM import WHERE confirmedPerson = ? \(isFinished ? "AND finished IS NOT NULL" : ""))
+          """, arguments: [hash]) ?? false
+    }
+  }
+
+  func hash(of person: Person) -> Data {
+    hash(of: ["person"] + Person.Trait.allCases.map { person[$0] ?? "" })
   }
 
   func hash(of person: [String]) -> Data {

@@ -24,14 +24,15 @@ public final class ImportWriter {
     self.store = store
     do {
       let person = file.person.map { store.hash(of: $0) }
+      let confirmed = file.confirmed.map { store.hash(of: $0) }
       (id, trail) = try store.pool.write { db in
         try db.execute(
           sql: """
-            INSERT INTO import(started, name, exported, person, isComplete, isSnapshot)
-            VALUES (?, ?, ?, ?, FALSE, FALSE)
+            INSERT INTO import(started, name, exported, person, confirmedPerson, isComplete, isSnapshot)
+            VALUES (?, ?, ?, ?, ?, FALSE, FALSE)
             """,
           arguments: [
-            Timestamp.now.microseconds, file.name, file.exported?.microseconds, person,
+            Timestamp.now.microseconds, file.name, file.exported?.microseconds, person, confirmed,
           ])
         return (db.lastInsertedRowID, try ImportTrail(db))
       }

@@ -16,6 +16,9 @@ struct Import: AsyncParsableCommand {
       Importing the same again, or a later export, adds only what is new. Of several exports in one zip file or folder \
       all are read, if they are of one person.
 
+      What is of another person than the store, by date of birth, sex or blood type, is refused unless somebody says, \
+      on a terminal or with --merge-person, that it is the same person's.
+
       An export is everything that the phone holds. With --snapshot, what earlier exports of the same person had and \
       this one lacks is deleted here, and on machines that pull from here, for good: it does not come back with an \
       older export. Only types that this export holds, and only if it is whole and not older than the others. If that \
@@ -37,6 +40,8 @@ struct Import: AsyncParsableCommand {
   var dryRun = false
   @Flag(help: "With --snapshot: delete however much is missing.")
   var force = false
+  @Flag(help: "Import even if the file says another date of birth, sex or blood type than the store.")
+  var mergePerson = false
   @Flag(help: "Read an Apple Health export even if its very bytes were imported before.")
   var rescan = false
   @Option(
@@ -98,6 +103,7 @@ struct Import: AsyncParsableCommand {
       "deleted": String(result.summary.deleted), "complete": String(result.report.isComplete || result.earlier != nil),
     ]
     if let snapshot = result.snapshot { detail["snapshot"] = snapshot.name }
+    if result.mergedPersons { detail["person"] = "merged" }
     try await store.record(AuditEvent(.imported, detail))
     return result
   }
@@ -110,7 +116,9 @@ struct Import: AsyncParsableCommand {
   }
 
   private func read(_ source: ImportFile, into store: HealthStore) async throws -> ImportResult {
-    let options = AppleImport.Options(rescans: rescan, isSnapshot: snapshot, force: force)
+    let options = AppleImport.Options(
+      rescans: rescan, isSnapshot: snapshot, force: force, mergesPersons: mergePerson)
+    let merges = mergePerson
     let (name, asOf) = (file, asOf?.bound.start(in: zone.timeZone))
     // An Apple Health export is read twice, and so has two bars of its own.
     let bar = ProgressBar(label: "importing", totalBytes: Int(source.workBytes), capabilities: Console.capabilities)
@@ -124,9 +132,16 @@ struct Import: AsyncParsableCommand {
           exports: exports, name: name, store: store, options: options, capabilities: Console.capabilities
         ).run()
       case .samples(let file):
-        try await ImportingFile(store: store, bar: bar) { try file.read(progress: $0, deliver: $1) }.run()
+        try await ImportingFile(store: store, bar: bar, mergesPersons: merges) {
+          try file.person(progress: $0)
+        } reading: {
+          try file.read(progress: $0, deliver: $1)
+        }.run()
       case .healthAutoExport(let file):
-        try await ImportingFile(store: store, bar: bar) {
+        try await ImportingFile(store: store, bar: bar, mergesPersons: merges) { _ in
+          // It does not say.
+          Person()
+        } reading: {
           try file.read(asOf: asOf, progress: $0, deliver: $1)
         }.run()
       }

@@ -59,8 +59,7 @@ struct Serve: AsyncParsableCommand {
     let session = try await ServeSession(
       home: home, store: store, name: name ?? Hostname.short, host: bind, port: port,
       presentation: ServePresentation(
-        interactive: Console.capabilities.isTerminal(.input) && Console.capabilities.isTerminal(.error), showQR: qr,
-        pairingJSON: pairingJSON, scope: scope.scope),
+        interactive: Console.isInteractive, showQR: qr, pairingJSON: pairingJSON, scope: scope.scope),
       tokenLifetime: lifetime.seconds ?? PairedClient.defaultTokenLifetime, advertise: !noAdvertise,
       auditDays: auditDays)
     try await session.run()

@@ -13,6 +13,8 @@ struct AppleImport {
     var isSnapshot = false
     /// Deletes however much that is, and whosever the earlier exports were.
     var force = false
+    /// Takes in what is another person's.
+    var mergesPersons = false
   }
 
   /// Above this share of missing samples, something else than a few deletions has happened.
@@ -34,13 +36,17 @@ struct AppleImport {
       if let earlier, earlier.isSnapshot || !options.isSnapshot { return ImportResult(earlier: earlier) }
     }
     var survey = if let surveyed { surveyed } else { try await self.survey() }
+    let wasConfirmed = try await PersonGuard(store: store, merges: options.mergesPersons).admit(survey.person)
     survey.expectTwins(try await store.twinKeys())
     let obstacle = try await snapshotObstacle(survey)
     let identityNames = try await store.identityNames(for: survey.sources)
-    let file = ImportRecord.File(name: name, exported: survey.exportDate, person: survey.person)
+    let file = ImportRecord.File(
+      name: name, exported: survey.exportDate, person: survey.personKey,
+      confirmed: wasConfirmed ? survey.person : nil)
     var (result, id) = try await onThread { [self, survey] isCancelled in
       let writer = try ImportWriter(store, file)
       var result = try read(survey, identityNames, into: writer, isCancelled)
+      result.mergedPersons = wasConfirmed
       if obstacle == nil { result.snapshot = try deleteMissing(&result, writer) }
       return (result, writer.id)
     }
@@ -67,8 +73,9 @@ struct AppleImport {
     guard survey.isComplete else { return .incomplete }
     guard let date = survey.exportDate else { return .undated }
     if let newest = try await store.newestExport()?.exported, newest > date { return .notNewer(than: newest) }
-    if options.isSnapshot, !options.force, let person = survey.person,
-      try await store.hasExports(ofOthersThan: person)
+    if options.isSnapshot, !options.force, let person = survey.personKey,
+      try await store.hasExports(ofOthersThan: person),
+      try await !store.hasConfirmed(survey.person, isFinished: true)
     {
       throw CommandFailure(
         .badInput,

@@ -8,6 +8,8 @@ struct ImportResult: Sendable {
   var summary = WriteSummary()
   /// Samples read, by type.
   var read: [SampleType: Int] = [:]
+  /// Somebody has confirmed that the file belongs here although it is of another person.
+  var mergedPersons = false
   /// What earlier exports had and this one lacks, if that was looked for.
   var missing = MissingSamples()
   /// `nil` where no snapshot was asked for.

@@ -13,10 +13,20 @@ struct ImportingFile {
 
   let store: HealthStore
   let bar: ProgressBar
+  /// Takes in what is another person's.
+  let mergesPersons: Bool
+  /// Whose the samples are.
+  let person: @Sendable (_ progress: @escaping (Int64) throws -> Void) throws -> Person
   let reading: Reading
 
   func run() async throws -> ImportResult {
-    try await onThread { isCancelled in
+    let person = try await onThread { isCancelled in
+      try self.person { _ in
+        if isCancelled() { throw CancellationError() }
+      }
+    }
+    let wasConfirmed = try await PersonGuard(store: store, merges: mergesPersons).admit(person)
+    return try await onThread { isCancelled in
       var summary = WriteSummary()
       var read: [SampleType: Int] = [:]
       var records = 0
@@ -31,7 +41,7 @@ struct ImportingFile {
         read.merge(batch.countsByType, uniquingKeysWith: +)
       }
       let report = try reading(progress, deliver)
-      return ImportResult(report: report, summary: summary, read: read)
+      return ImportResult(report: report, summary: summary, read: read, mergedPersons: wasConfirmed)
     }
   }
 }

@@ -7,6 +7,9 @@ enum Console {
   static let style = Style(for: .error, of: capabilities)
   static let outputStyle = Style(for: .output, of: capabilities)
 
+  /// Whether somebody reads what is said, and can answer.
+  static var isInteractive: Bool { capabilities.isTerminal(.input) && capabilities.isTerminal(.error) }
+
   static func say(_ line: String = "") {
     // Where nobody can be told, the work goes on.
     try? OutputWriter.standardError.writeLine(line)

@@ -14,9 +14,12 @@ extension ExportSurvey {
     }
   }
 
-  /// What tells one person's exports from another's: the date of birth and the sex. `nil` where the person has told
-  /// neither.
-  public var person: [String]? {
+  /// Whose export it is.
+  public var person: Person { Person(characteristics: characteristics) }
+
+  /// What tells one person's exports from another's where something is to be deleted: the date of birth and the sex.
+  /// `nil` where the person has told neither.
+  public var personKey: [String]? {
     let told = ["HKCharacteristicTypeIdentifierDateOfBirth", "HKCharacteristicTypeIdentifierBiologicalSex"]
       .map { characteristics[$0] ?? "" }
     return told[0].isEmpty ? nil : told

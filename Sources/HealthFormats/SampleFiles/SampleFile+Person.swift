@@ -1,0 +1,124 @@
+import Foundation
+import HealthModel
+
+/// Whose samples a file holds, told without making samples of all of them.
+extension SampleFile {
+  /// What characteristics' identifiers begin with, which stand in a file as they are.
+  private static let mark = Array("HKCharacteristicType".utf8)
+  /// In bytes: a characteristic is short, and so is its line unless somebody else wrote the file.
+  private static let longestLine = 64 << 10
+  /// A record has a handful.
+  private static let mostLines = 10_000
+
+  /// The person whose characteristics the file holds. Blocks: call it on a thread of your own.
+  ///
+  /// Files that hpeer wrote have a sample a line, and then only the lines with characteristics are read; others are
+  /// read from end to end. Of a file that is damaged, what stands before the damage counts: no more of it is imported.
+  ///
+  /// - Parameter progress: called now and then with the bytes that have been read; may throw to stop.
+  /// - Throws: ``ImportError``, or what the closure throws.
+  public func person(progress: @escaping (_ bytes: Int64) throws -> Void = { _ in }) throws -> Person {
+    try person(chunkSize: 1 << 20, progress: progress)
+  }
+
+  func person(chunkSize: Int, progress: @escaping (Int64) throws -> Void = { _ in }) throws -> Person {
+    if let lines = try markedLines(chunkSize: chunkSize, progress) {
+      if lines.isEmpty { return Person() }
+      let excerpt = SampleFile(format: format, bytes: try excerpt(of: lines))
+      var readings = PersonReadings()
+      if let report = try? excerpt.read(deliver: { $0.samples.forEach { readings.add($0) } }), report.isComplete {
+        return readings.person
+      }
+    }
+    var readings = PersonReadings()
+    do {
+      _ = try read(progress: progress) { batch in batch.samples.forEach { readings.add($0) } }
+    } catch is SampleFileError {
+      // Importing says where.
+    }
+    return readings.person
+  }
+
+  /// A file of the same format with nothing but these lines in it.
+  private func excerpt(of lines: [[UInt8]]) throws -> [UInt8] {
+    switch format {
+    case .changeFeed: return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+    case .csv: return try firstLine() + lines.flatMap { $0 + [0x0A] }
+    case .json:
+      let samples = lines.map { line -> ArraySlice<UInt8> in
+        let last = line.lastIndex { $0 > 0x20 && $0 != UInt8(ascii: ",") }
+        return line[..<(last.map { $0 + 1 } ?? 0)]
+      }
+      let head = #"{"format":"hpeer","version":\#(SampleJSONReader.version),"samples":["#
+      return Array(head.utf8) + samples.joined(separator: [UInt8(ascii: ",")]) + Array("]}".utf8)
+    }
+  }
+
+  /// With its end.
+  private func firstLine() throws(ImportError) -> [UInt8] {
+    let source = try self.source()
+    defer { source.close() }
+    let head = try source.prefix(Self.longestLine)
+    return Array(head[..<((head.firstIndex(of: 0x0A) ?? head.count - 1) + 1)])
+  }
+
+  /// The lines in which characteristics are named; `nil` where one of them is too long, or they are too many.
+  private func markedLines(chunkSize: Int, _ progress: (Int64) throws -> Void) throws -> [[UInt8]]? {
+    let source = try self.source()
+    defer { source.close() }
+    var lines: [[UInt8]] = []
+    /// From the beginning of a line.
+    var buffer: [UInt8] = []
+    /// Whether what the first line of `buffer` began with has been dropped.
+    var isCut = false
+    var total: Int64 = 0
+    while true {
+      let chunk = try [UInt8](unsafeUninitializedCapacity: chunkSize) { bytes, count in
+        // A capacity above zero has an address.
+        if let base = bytes.baseAddress { count = try source.read(into: base, count: chunkSize) }
+      }
+      total += Int64(chunk.count)
+      try progress(total)
+      buffer += chunk
+      var start = 0
+      while let hit = buffer.firstIndex(of: Self.mark, from: start) {
+        let line = (buffer[start..<hit].lastIndex(of: 0x0A) ?? start - 1) + 1
+        if line == 0, isCut { return nil }
+        let end = buffer[hit...].firstIndex(of: 0x0A)
+        if (end ?? buffer.count) - line > Self.longestLine { return nil }
+        start = line
+        // The rest of it is still to come.
+        guard let end = end ?? (chunk.isEmpty ? buffer.count : nil) else { break }
+        if lines.count == Self.mostLines { return nil }
+        lines.append(Array(buffer[line..<end]))
+        start = min(end + 1, buffer.count)
+      }
+      if chunk.isEmpty { return lines }
+      if let end = buffer[start...].lastIndex(of: 0x0A) { start = end + 1 }
+      if start > 0 { isCut = false }
+      buffer.removeFirst(start)
+      if buffer.count > 2 * Self.longestLine {
+        buffer.removeFirst(buffer.count - Self.mark.count)
+        isCut = true
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// - Parameter text: not empty.
+  fileprivate func firstIndex(of text: [UInt8], from start: Int) -> Int? {
+    withUnsafeBytes { all in
+      guard let base = all.baseAddress else { return nil }
+      var index = start
+      while index + text.count <= all.count,
+        let found = memchr(base + index, Int32(text[0]), all.count - text.count + 1 - index)
+      {
+        index = UnsafeRawPointer(found) - base
+        if memcmp(base + index, text, text.count) == 0 { return index }
+        index += 1
+      }
+      return nil
+    }
+  }
+}

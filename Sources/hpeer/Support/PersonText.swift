@@ -1,0 +1,39 @@
+import HealthModel
+import Terminal
+
+/// What is said of a person, to somebody at this machine.
+enum PersonText {
+  /// Whose record this is, as far as a passer-by may see it; `nil` where it says no date of birth.
+  static func owner(_ person: Person) -> String? {
+    person.yearOfBirth.map { "This is the record of a person born in \($0)." }
+  }
+
+  /// `date of birth 1987-03-01 where this store says 1986-05-17`, for each of `traits`.
+  static func differences(_ traits: [Person.Trait], of person: Person, from own: Person) -> String {
+    let texts = traits.map { trait in
+      "\(name(trait)) \(value(trait, of: person)) where this store says \(value(trait, of: own))"
+    }
+    return texts.count < 3
+      ? texts.joined(separator: " and ") : texts.dropLast().joined(separator: ", ") + " and \(texts[texts.count - 1])"
+  }
+
+  private static func name(_ trait: Person.Trait) -> String {
+    switch trait {
+    case .dateOfBirth: "date of birth"
+    case .biologicalSex: "sex"
+    case .bloodType: "blood type"
+    }
+  }
+
+  private static func value(_ trait: Person.Trait, of person: Person) -> String {
+    let text = person[trait] ?? "nothing"
+    let readable =
+      switch trait {
+      case .dateOfBirth: text
+      case .biologicalSex: text.replacing("HKBiologicalSex", with: "").lowercased()
+      case .bloodType:
+        text.replacing("HKBloodType", with: "").replacing("Positive", with: "+").replacing("Negative", with: "-")
+      }
+    return PlainText.escaped(readable, limit: 40)
+  }
+}

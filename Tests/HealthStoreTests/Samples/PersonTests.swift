@@ -1,0 +1,78 @@
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+@Suite struct PersonTests {
+  private let fixture: StoreFixture
+  private var store: HealthStore { fixture.store }
+
+  init() throws { fixture = try StoreFixture() }
+
+  private func reading(_ trait: Person.Trait, _ value: String, day: Int64?) -> Sample {
+    var sample = Sample(
+      uuid: SampleIdentity.namespace, type: trait.type, start: Timestamp(seconds: 0), end: Timestamp(seconds: 0),
+      created: day.map { Timestamp(seconds: 1_700_000_000 + $0 * 86_400) }, source: Source(name: "Health"),
+      payload: .characteristic(CharacteristicValue(value: value)))
+    sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+    return sample
+  }
+
+  @Test func anEmptyStoreIsNobodys() async throws {
+    #expect(try await store.person() == Person())
+    #expect(try await store.isEmpty())
+    var maker = SampleMaker(seed: 1)
+    try await store.add(maker.steps(at: 1))
+    #expect(try await store.person() == Person())
+    #expect(try await !store.isEmpty())
+  }
+
+  @Test func theNewestReadingsMakeThePerson() async throws {
+    try await store.replace(drifting: [
+      reading(.dateOfBirth, "1986-05-17", day: 1), reading(.biologicalSex, "HKBiologicalSexNotSet", day: 1),
+      reading(.bloodType, "HKBloodTypeONegative", day: 1),
+    ])
+    var person = Person()
+    (person[.dateOfBirth], person[.bloodType]) = ("1986-05-17", "HKBloodTypeONegative")
+    #expect(try await store.person() == person)
+    try await store.replace(drifting: [reading(.dateOfBirth, "1986-05-18", day: 2)])
+    person[.dateOfBirth] = "1986-05-18"
+    #expect(try await store.person() == person)
+    try await store.replace(drifting: [reading(.dateOfBirth, "1986-05-17", day: 1)])
+    #expect(try await store.person() == person)
+  }
+
+  /// Two machines imported for themselves, and one has the other's now.
+  @Test func ofSeveralReadingsTheNewestCounts() async throws {
+    try await store.add(
+      reading(.dateOfBirth, "1986-05-18", day: 2), reading(.dateOfBirth, "1986-05-17", day: 1),
+      reading(.dateOfBirth, "1999-01-01", day: nil))
+    #expect(try await store.person()[.dateOfBirth] == "1986-05-18")
+    try await store.delete(reading(.dateOfBirth, "1986-05-18", day: 2))
+    #expect(try await store.person()[.dateOfBirth] == "1986-05-17")
+  }
+
+  @Test func whomSomebodyConfirmedIsRemembered() async throws {
+    let (person, other) = (
+      Person(characteristics: [Person.Trait.dateOfBirth.rawValue: "1986-05-17"]),
+      Person(characteristics: [Person.Trait.dateOfBirth.rawValue: "1987-05-17"])
+    )
+    _ = try ImportWriter(store, ImportRecord.File(name: "a.zip", person: ["1986-05-17", ""]))
+    #expect(try await !store.hasConfirmed(person))
+    let writer = try ImportWriter(store, ImportRecord.File(name: "b.zip", confirmed: other))
+    #expect(try await store.hasConfirmed(other))
+    #expect(try await !store.hasConfirmed(person))
+    #expect(try await !store.hasConfirmed(other, isFinished: true))
+    try await store.finishImport(writer.id, digest: nil, isComplete: true)
+    #expect(try await fixture.again().hasConfirmed(other, isFinished: true))
+  }
+
+  @Test func positionsAreFoundByWhatTheirNamesBeginWith() async throws {
+    #expect(try await !store.hasPosition(ofConsumers: "pull:ab"))
+    try await store.apply(ChangeBatch(), position: ("pull:abcd:HKQuantityTypeIdentifierStepCount", "token"))
+    #expect(try await store.hasPosition(ofConsumers: "pull:ab"))
+    #expect(try await !store.hasPosition(ofConsumers: "pull:ac"))
+    #expect(try await !store.hasPosition(ofConsumers: "pull_ab"))
+  }
+}
