@@ -66,7 +66,7 @@ let package = Package(
     .target(
       name: "PeerTrust",
       dependencies: [
-        "PeerProtocol", "SQLiteFiles", "CLinux", "COpenSSL",
+        "HealthModel", "PeerProtocol", "SQLiteFiles", "CLinux", "COpenSSL",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

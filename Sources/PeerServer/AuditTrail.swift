@@ -102,6 +102,23 @@ public struct AuditTrail: Sendable {
     try await require(.digestRead, detail)
   }
 
+  /// Before a caller is told whether both records are of one person.
+  ///
+  /// - Parameter claims: how many different persons it has claimed, this one counted.
+  func compared(_ client: AuthorizedClient, _ verdict: PersonAnswer.Verdict, claims: Int) async throws {
+    try await require(
+      .personCompared,
+      ["peer": client.name, "id": client.id.hex, "person": verdict.rawValue, "claims": String(claims)])
+  }
+
+  /// A caller who has claimed too many persons. Written as ``NoiseGate`` has it.
+  func refusedPerson(of client: AuthorizedClient) async {
+    guard let skipped = noise.withLockedValue({ $0.admit("person", at: now()) }) else { return }
+    var detail = ["peer": client.name, "id": client.id.hex]
+    if skipped > 0 { detail["alsoRefused"] = String(skipped) }
+    await record(.personRefused, detail)
+  }
+
   /// A caller without a valid token. Written as ``NoiseGate`` has it, with the number that went unwritten.
   ///
   /// - Parameter client: whose token it was, where that is known.

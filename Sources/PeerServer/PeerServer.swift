@@ -94,12 +94,17 @@ public struct PeerServer: Service {
       id: identity.id
     ).add(to: router)
     PairingRoutes(desk: desk, limits: configuration.limits).add(to: router)
+    let persons = PersonMarks(store: store)
+    // Without a place among those who read: its body may be slow to come, and there is next to nothing to read.
+    PersonRoutes(registry: registry, audit: audit, persons: persons, limits: configuration.limits)
+      .add(to: router.group().add(middleware: authentication))
     let gate = WorkGate(places: ProcessInfo.processInfo.activeProcessorCount)
     let paired = router.group().add(middleware: authentication).add(middleware: FairShare(gate: gate))
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
     let waiting = ChangeWaiting(store: store, authentication: authentication, limits: configuration.limits)
     ChangeRoutes(
-      store: store, audit: audit, waiting: waiting, name: configuration.name, pageSize: configuration.changesPerToken,
+      store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
+      pageSize: configuration.changesPerToken,
       gate: gate
     ).add(to: paired)
     DigestRoutes(store: store, audit: audit).add(to: paired)
@@ -111,7 +116,7 @@ public struct PeerServer: Service {
     Route.status: [.get, .head], Route.openAPI: [.get, .head], Route.pairHello: [.get, .head],
     Route.pairStart: [.post], Route.pairFinish: [.post], Route.plainPair: [.post], Route.types: [.get, .head],
     Route.data: [.get, .head], Route.changes: [.get, .head],
-    Route.digest: [.get, .head], Route.pairing: [.delete],
+    Route.digest: [.get, .head], Route.person: [.post], Route.pairing: [.delete],
   ]
 
   /// Both families where the kernel has IPv6, else IPv4 alone.

@@ -1,4 +1,5 @@
 import PeerProtocol
+import PeerTrust
 
 /// Why a peer could not be reached or would not serve. Each description is one sentence for a person.
 public enum PeerError: Error, Hashable, Sendable {
@@ -25,6 +26,10 @@ public enum PeerError: Error, Hashable, Sendable {
   case tokenGone
   case busy(retryAfter: Int?)
   case unexpectedAnswer(status: Int, message: String)
+  /// The peer's record is of another person than ours; to go on all the same is to agree on this.
+  case anotherPerson(peer: String, PersonAgreement)
+  /// Nobody can say whether both records are of one person; likewise.
+  case personUnknown(peer: String, PersonAgreement)
   case feed(ChangeFeedError)
 }
 
@@ -65,6 +70,10 @@ extension PeerError: CustomStringConvertible {
       "The other machine is busy: try again\(seconds.map { " in \(secondsText($0))" } ?? " in a moment")."
     case .unexpectedAnswer(let status, let message):
       "The other machine answered \(status): \(message)."
+    case .anotherPerson(let peer, _):
+      "\(peer) holds the record of another person than this machine (the date of birth, the sex or the blood type differs), so nothing is fetched from it: if both are one person, because that was corrected on one of them, give --merge-person once; else pull into a store of its own with --home DIR."
+    case .personUnknown(let peer, _):
+      "Whether \(peer) holds the record of the same person as this machine cannot be told, as one of them knows no date of birth, so nothing is fetched from it: if it does, give --merge-person once; else pull into a store of its own with --home DIR."
     case .feed(let error):
       "\(error)"
     }

@@ -24,6 +24,7 @@ public struct Follow: Sendable {
   private let types: [SampleType]
   private let ownName: String?
   private let silenceLimit: Int
+  private let persons: PersonCheck?
   private let backOff: BackOff
   private let heard: @Sendable () -> Void
 
@@ -32,24 +33,25 @@ public struct Follow: Sendable {
 
   /// - Parameters:
   ///   - finder: finds the peer, again and again.
-  ///   - identity, types, ownName, silenceLimit: see ``Pull``.
+  ///   - identity, types, ownName, silenceLimit, persons: see ``Pull``.
   ///   - heard: told whenever more of an answer has come.
   public init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    heard: @escaping @Sendable () -> Void = {}
+    persons: PersonCheck? = nil, heard: @escaping @Sendable () -> Void = {}
   ) {
     self.init(
       into: store, from: server, finder: finder, identity: identity, types: types, ownName: ownName,
-      silenceLimit: silenceLimit, backOff: BackOff(), heard: heard)
+      silenceLimit: silenceLimit, persons: persons, backOff: BackOff(), heard: heard)
   }
 
   init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    backOff: BackOff, heard: @escaping @Sendable () -> Void = {}
+    persons: PersonCheck? = nil, backOff: BackOff, heard: @escaping @Sendable () -> Void = {}
   ) {
     self.ownName = ownName
+    self.persons = persons
     self.store = store
     self.server = server
     self.finder = finder
@@ -65,7 +67,7 @@ public struct Follow: Sendable {
   private var wait: Int { max(1, min(25, silenceLimit - 5)) }
 
   /// Follows until the task is cancelled, then throws `CancellationError`. Also ends, with the error, by what time does not
-  /// mend: a refused token, another certificate, a store that cannot be written.
+  /// mend: a refused token, another certificate, another person, a store that cannot be written.
   ///
   /// - Parameters:
   ///   - endpoints: where the peer was last.
@@ -81,7 +83,8 @@ public struct Follow: Sendable {
         _ = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await Pull(
             into: store, from: server, at: endpoint, identity: identity, types: types, ownName: ownName,
-            silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, heard: { [heard] _ in heard() }
+            silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, persons: persons,
+            heard: { [heard] _ in heard() }
           ).watch(full: full, wait: wait) { done, expected in
             latest = done
             // What is reported here is for a progress bar.

@@ -13,8 +13,8 @@ extension Pull {
     full: Bool, wait: Int, progress: Report, upToDate: (_ done: PullProgress) async throws -> Void
   ) async throws {
     var done = PullProgress()
-    if full { try await store.forgetPosition(of: consumer) }
     try await withPeer { connection in
+      if full { try await startOver(connection) }
       try await catchUp(connection, &done, progress)
       try await upToDate(done)
       let waiting = PullWaiting(seconds: wait)

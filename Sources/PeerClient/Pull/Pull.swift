@@ -17,6 +17,7 @@ public struct Pull: Sendable {
   private let ownName: String?
   private let silenceLimit: Int
   private let handshakeLimit: Duration?
+  private let persons: PersonCheck?
   private let heard: (@Sendable (_ bytes: Int) -> Void)?
 
   /// - Parameters:
@@ -25,13 +26,15 @@ public struct Pull: Sendable {
   ///   - ownName: what the peer's list shall call this machine by now; `nil` leaves that.
   ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
   ///   - handshakeLimit: see ``PeerConnection/withConnection(to:trust:identity:silenceLimit:handshakeLimit:_:)``.
+  ///   - persons: keeps the records of two people apart; `nil` takes whatever comes.
   ///   - heard: told how many bytes of answers have come on this connection, whenever there are more.
   public init(
     into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    handshakeLimit: Duration? = nil, heard: (@Sendable (_ bytes: Int) -> Void)? = nil
+    handshakeLimit: Duration? = nil, persons: PersonCheck? = nil, heard: (@Sendable (_ bytes: Int) -> Void)? = nil
   ) {
     self.ownName = ownName
+    self.persons = persons
     self.heard = heard
     self.silenceLimit = silenceLimit
     self.handshakeLimit = handshakeLimit
@@ -50,8 +53,10 @@ public struct Pull: Sendable {
   /// - Parameter full: start from the beginning. What is here already is not fetched into the store twice.
   public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
     var done = PullProgress()
-    if full { try await store.forgetPosition(of: consumer) }
-    try await withPeer { connection in try await catchUp(connection, &done, progress) }
+    try await withPeer { connection in
+      if full { try await startOver(connection) }
+      try await catchUp(connection, &done, progress)
+    }
     return done
   }
 
@@ -59,6 +64,12 @@ public struct Pull: Sendable {
     try await PeerConnection.withConnection(
       to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
       silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, body)
+  }
+
+  /// Forgets the position, unless the peer's record is none for this store.
+  func startOver(_ connection: PeerConnection) async throws {
+    _ = try await persons?.mark(server, into: store, over: connection)
+    try await store.forgetPosition(of: consumer)
   }
 
   /// Asks until the peer has nothing more.
@@ -87,8 +98,11 @@ public struct Pull: Sendable {
   /// Positions are kept per peer and selection: a token is valid for one filter only.
   var consumer: String {
     let names = types.map(\.rawValue).sorted().joined(separator: ",")
-    return "pull:\(server.id.hex)" + (names.isEmpty ? "" : ":\(names)")
+    return Self.consumers(of: server) + (names.isEmpty ? "" : ":\(names)")
   }
+
+  /// What the names of all positions in one server's feed begin with.
+  static func consumers(of server: ServerRecord) -> String { "pull:\(server.id.hex)" }
 
   /// One request; `false` when the peer has nothing more.
   ///
@@ -99,9 +113,7 @@ public struct Pull: Sendable {
     var since = waiting?.token
     if since == nil { since = try await store.position(of: consumer) }
     done.requests += 1
-    var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
-    if let ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
-    let head = try await connection.send(.GET, path(since: since, wait: waiting?.seconds), headers: headers)
+    let head = try await send(connection, path(since: since, wait: waiting?.seconds))
     guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
 
     done.peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded) ?? done.peerName
@@ -130,6 +142,25 @@ public struct Pull: Sendable {
     try feed.requireEnd()
     guard let more else { throw PeerError.feed(.cutOff) }
     return more
+  }
+
+  /// Asks for the record of the person that was agreed on. A server whose record is another person's by now is asked once
+  /// whose it is.
+  private func send(_ connection: PeerConnection, _ path: String) async throws -> HTTPResponseHead {
+    var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
+    if let ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
+    guard let persons else { return try await connection.send(.GET, path, headers: headers) }
+    func append(_ mark: String?) {
+      if let mark { headers.append((PersonAnswer.markHeader, mark)) }
+    }
+    let count = headers.count
+    append(try await persons.mark(server, into: store, over: connection))
+    let head = try await connection.send(.GET, path, headers: headers)
+    guard head.status == .preconditionFailed, headers.count > count else { return head }
+    _ = try await connection.body()
+    headers.removeLast()
+    append(try await persons.mark(server, into: store, over: connection, asksAgain: true))
+    return try await connection.send(.GET, path, headers: headers)
   }
 
   /// Both formats are understood; columns are meant.

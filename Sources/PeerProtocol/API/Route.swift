@@ -10,6 +10,7 @@ public enum Route {
   public static let data = "/health/data"
   public static let changes = "/api/v2/changes"
   public static let digest = "/api/v2/digest"
+  public static let person = "/api/v2/person"
   public static let pairing = "/api/v2/pairing"
 
   /// The port that `hpeer serve` listens on unless told otherwise.

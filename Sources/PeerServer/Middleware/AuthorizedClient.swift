@@ -1,12 +1,15 @@
 import HealthModel
 import HealthStore
 import PeerProtocol
+import PeerTrust
 
 /// Whose request it is, and what that peer may see.
 struct AuthorizedClient: Sendable {
   var id: PeerID
   /// As the peer calls itself: hostile text.
   var name: String
+  /// What is kept of the token that the request came with.
+  var token: TokenHash
   var filter: ChangeFilter
   /// Paired by plain code, as other apps' clients do.
   var isForeign: Bool

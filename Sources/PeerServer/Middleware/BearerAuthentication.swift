@@ -87,6 +87,7 @@ extension AuthorizedClient {
   init(_ client: ClientAuthorization) {
     id = client.id
     name = client.name
+    token = client.tokenHash
     filter = ChangeFilter(
       types: client.scope.types.map { Set($0.map { SampleType($0) }) },
       earliest: client.scope.earliest.map {

@@ -13,10 +13,11 @@ import PeerTrust
 ///
 /// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that
 /// many changes. `wait` holds the request until there are any; see ``ChangeWaiting``. 400 for a query that cannot be understood, 410 for a token of another store, filter or past, or of a version
-/// that is not taken any more.
+/// that is not taken any more, 412 for a mark of another person than the record is of (``PersonMarks``).
 struct ChangeRoutes {
   let store: HealthStore
   let audit: AuditTrail
+  let persons: PersonMarks
   let waiting: ChangeWaiting
   /// What this machine is called.
   private let name: String
@@ -26,10 +27,14 @@ struct ChangeRoutes {
   private let gate: WorkGate
   private let seal: ChangeTokenSeal
 
-  init(store: HealthStore, audit: AuditTrail, waiting: ChangeWaiting, name: String, pageSize: Int, gate: WorkGate) {
+  init(
+    store: HealthStore, audit: AuditTrail, persons: PersonMarks, waiting: ChangeWaiting, name: String, pageSize: Int,
+    gate: WorkGate
+  ) {
     self.name = name
     self.store = store
     self.audit = audit
+    self.persons = persons
     self.waiting = waiting
     self.pageSize = pageSize
     self.gate = gate
@@ -49,6 +54,8 @@ struct ChangeRoutes {
     } catch StoreError.anchorOutOfRange {
       throw ServerFailure.tokenGone
     }
+    // After the page was read: what it holds must be of the person who was asked for.
+    try await persons.require(request.headers, for: client)
     let isWhole = start.isLast || start.changes.count >= query.limit
     // What cannot be written down is not sent. HEAD sends nothing, and neither does a wait that was in vain.
     if request.method != .head, !(waits && start.changes.isEmpty) {

@@ -27,6 +27,7 @@ public struct ClientAuthorization: Hashable, Sendable {
   public let id: PeerID
   /// The client's own words: never a key, and to be escaped before it is shown.
   public var name: String
+  public let tokenHash: TokenHash
   /// Other apps' clients pair by `plain`, and read dates differently.
   public let method: PairedClient.Method
   public let scope: PeerScope

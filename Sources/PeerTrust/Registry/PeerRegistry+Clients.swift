@@ -26,6 +26,8 @@ extension PeerRegistry {
           "certificate": client.certificateFingerprint.map { Data($0.bytes) },
           "isBound": client.certificateFingerprint != nil, "hasScope": client.scope != nil,
         ])
+      // A pairing that was replaced.
+      try db.execute(sql: "DELETE FROM personClaim WHERE tokenHash NOT IN (SELECT tokenHash FROM client)")
     }
   }
 
@@ -47,7 +49,8 @@ extension PeerRegistry {
     }
     return .success(
       ClientAuthorization(
-        id: record.id, name: record.name, method: record.method, scope: record.scope, lastSeen: record.lastSeen))
+        id: record.id, name: record.name, tokenHash: record.tokenHash, method: record.method, scope: record.scope,
+        lastSeen: record.lastSeen))
   }
 
   /// Notes that a client was here and makes its token valid for its lifetime from now. Writes at most once a minute per client,

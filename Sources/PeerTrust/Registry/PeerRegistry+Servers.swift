@@ -7,6 +7,8 @@ extension PeerRegistry {
   /// Adds a server, or replaces the one with the same ID.
   public func addServer(_ server: ServerRecord) async throws {
     try await write { db in
+      // The key is another with each pairing.
+      try Self.forgetAgreement(with: server.id, db)
       try db.execute(
         sql: """
           INSERT OR REPLACE INTO server
@@ -43,6 +45,7 @@ extension PeerRegistry {
   @discardableResult
   public func removeServer(id: PeerID) async throws -> Bool {
     try await write { db in
+      try Self.forgetAgreement(with: id, db)
       try db.execute(sql: "DELETE FROM server WHERE id = ?", arguments: [id.hex])
       return db.changesCount > 0
     }
@@ -55,6 +58,10 @@ extension PeerRegistry {
       try db.execute(sql: "UPDATE server SET name = ? WHERE id = ?", arguments: [name, id.hex])
       if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
     }
+  }
+
+  private static func forgetAgreement(with server: PeerID, _ db: Database) throws {
+    try db.execute(sql: "DELETE FROM personAgreement WHERE server = ?", arguments: [server.hex])
   }
 
   /// Notes where a server was found.

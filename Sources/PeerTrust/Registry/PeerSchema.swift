@@ -41,6 +41,22 @@ enum PeerSchema {
       // In seconds: for how long each use makes the token valid.
       try db.execute(sql: "ALTER TABLE client ADD COLUMN lifetime INTEGER NOT NULL DEFAULT 2592000")
     }
+    migrator.registerMigration("persons") { db in
+      // What clients have claimed to be compared with this machine's person, by pairing; what is agreed on with servers.
+      try db.execute(
+        sql: """
+          CREATE TABLE personClaim (
+            tokenHash BLOB NOT NULL,
+            claim BLOB NOT NULL,          -- its digest
+            PRIMARY KEY (tokenHash, claim)
+          ) STRICT, WITHOUT ROWID;
+          CREATE TABLE personAgreement (
+            server TEXT PRIMARY KEY NOT NULL,
+            claim BLOB NOT NULL,
+            mark TEXT
+          ) STRICT;
+          """)
+    }
     return migrator
   }()
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HealthStore
 import PeerClient
 import PeerProtocol
 import PeerServer
@@ -58,8 +59,8 @@ struct Pair: AsyncParsableCommand {
     let dialogue = PairingDialogue(
       registry: registry, identity: identity, store: try home.createStore(), clientName: Hostname.short)
     if name == "-" {
-      _ = try await dialogue.pair(with: [], code: .standardInput)
-      return
+      let server = try await dialogue.pair(with: [], code: .standardInput)
+      return await dialogue.introduce(to: server)
     }
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
     let endpoints: [PeerEndpoint]
@@ -69,7 +70,8 @@ struct Pair: AsyncParsableCommand {
     } else {
       endpoints = try await find(finder)
     }
-    _ = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
+    let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
+    await dialogue.introduce(to: server)
   }
 
   /// Pairing again is allowed: it renews the token.
@@ -86,6 +88,10 @@ struct Pair: AsyncParsableCommand {
 
   private func waitHere() async throws {
     let path = common.homeDirectory.socketPath
+    // The server says what stands in the way of a store that cannot be read.
+    if let person = try? await common.homeDirectory.openStore().person(), let text = PersonText.owner(person) {
+      Console.say(text)
+    }
     let consequence = "nobody has paired; the code works until its time is over, and no longer once there is another."
     let outcome = try await interruptible(consequence) { () -> ControlEvent? in
       var last: ControlEvent?

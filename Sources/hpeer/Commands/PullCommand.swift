@@ -18,7 +18,11 @@ struct Pull: AsyncParsableCommand {
       SIGTERM ends it with exit code 0. It says when something has come, when contact is lost and when it is back, and \
       nothing else; --json prints one object for each time that something has come. It keeps trying while the other \
       machine is away, and finds it at another address; it ends when that does not accept this machine any more (4), \
-      shows another certificate (8), or this store cannot be written.
+      shows another certificate (8), holds another person's record (13), or this store cannot be written.
+
+      Whose record it is, is compared first, without either machine sending it: nothing is fetched from a machine that \
+      holds another person's. Where one of them knows no date of birth, or it was corrected, somebody must say once that \
+      it is the same person, on a terminal or with --merge-person; that is remembered until it changes again.
 
       Examples:
         hpeer pull studio
@@ -44,6 +48,8 @@ struct Pull: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @Flag(help: "Compare from the beginning instead of from the last pull; adds nothing twice.")
   var full = false
+  @Flag(help: "Fetch even if the record there is, or may be, another person's; remembered for this machine.")
+  var mergePerson = false
   @Flag(help: "Compare both stores afterwards, as `hpeer verify` does; exit code 9 where they differ.")
   var verify = false
   @Flag(help: "With --verify, also compare what the samples say.")
@@ -72,8 +78,7 @@ struct Pull: AsyncParsableCommand {
     let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
     var puller = Puller(
       store: store, registry: registry, finder: finder, identity: identity, types: selection.types, full: full,
-      json: output.json,
-      timeout: timeout)
+      json: output.json, timeout: timeout, mergesPersons: mergePerson)
     if verify {
       puller.verifier = Verifier(
         store: store, registry: registry, finder: finder, identity: identity, types: selection.types, isDeep: deep,
@@ -90,6 +95,7 @@ struct Pull: AsyncParsableCommand {
       let dialogue = PairingDialogue(
         registry: registry, identity: identity, store: store, clientName: Hostname.short)
       let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
+      await dialogue.introduce(to: server)
       try await pull(puller, server, endpoints)
     }
   }

@@ -111,6 +111,22 @@ struct PairingDialogue {
     }
   }
 
+  /// Says whether a machine that was paired with just now holds the record of the same person. Where nobody knows, the
+  /// first pull tells why.
+  func introduce(to server: ServerRecord) async {
+    guard let host = server.host, let port = server.port else { return }
+    let verdict = try? await PersonCheck(registry).introduce(
+      store, to: server, at: PeerEndpoint(host: host, port: Int(port)), identity: identity)
+    switch verdict {
+    case .same: Console.say("Both machines hold the record of the same person.")
+    case .different:
+      Console.warn("\(server.name) holds the record of another person than this machine; they are not mixed.")
+    case .unknown:
+      Console.say("Nobody can tell whether both machines hold the record of the same person.")
+    case nil: break
+    }
+  }
+
   private func readStandardInput() async throws -> CodeSource {
     guard let line = await LineReader().first(where: { !$0.trimmingCharacters(in: .whitespaces).isEmpty }) else {
       throw CommandFailure(.badInput, "Standard input holds no code: pipe the six digits, or the text of the QR code.")

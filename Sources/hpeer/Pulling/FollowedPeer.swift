@@ -44,11 +44,15 @@ final class FollowedPeer: Sendable {
 
   /// Runs until the task is cancelled, which ends it with `CancellationError`, or until it is of no more use.
   func follow(_ endpoints: [PeerEndpoint]) async throws {
+    try await puller.settlingPerson(of: server) { try await followOnce(endpoints) }
+  }
+
+  private func followOnce(_ endpoints: [PeerEndpoint]) async throws {
     try await puller.store.record(
       AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex, "watch": "true"]))
     let follow = Follow(
       into: puller.store, from: server, finder: puller.finder, identity: puller.identity, types: puller.types,
-      ownName: Hostname.short, silenceLimit: puller.timeout,
+      ownName: Hostname.short, silenceLimit: puller.timeout, persons: puller.persons,
       heard: { [self] in state.withLock(\.bar)?.hear() })
     do {
       try await follow.run(endpoints: endpoints, full: puller.full) { try await self.tell($0) }

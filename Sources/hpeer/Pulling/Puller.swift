@@ -17,6 +17,8 @@ struct Puller {
   let json: Bool
   /// Seconds without a byte after which the other machine counts as gone.
   let timeout: Int
+  /// Takes in what is, or may be, another person's.
+  var mergesPersons = false
   /// Compares afterwards; `nil` to do without.
   var verifier: Verifier?
 
@@ -26,8 +28,14 @@ struct Puller {
     try await pull(pulled, endpoints: endpoints, until: verifier)
   }
 
-  /// Brings the store up to date.
+  var persons: PersonCheck { PersonCheck(registry, merges: mergesPersons) }
+
+  /// Brings the store up to date; asks, where there is somebody to ask, whether both records are of one person.
   func fetch(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws -> PullPresentation {
+    try await settlingPerson(of: server) { try await fetchOnce(server, endpoints: endpoints) }
+  }
+
+  private func fetchOnce(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws -> PullPresentation {
     let started = ContinuousClock.now
     let bar = ProgressBar(
       label: PlainText.escaped(server.name, limit: 20), patience: .seconds(timeout), capabilities: Console.capabilities)
@@ -38,7 +46,8 @@ struct Puller {
         try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await PeerClient.Pull(
             into: store, from: server, at: endpoint, identity: identity, types: types, ownName: Hostname.short,
-            silenceLimit: timeout, handshakeLimit: handshakeLimit, heard: { bar.update(bytes: $0) }
+            silenceLimit: timeout, handshakeLimit: handshakeLimit, persons: persons,
+            heard: { bar.update(bytes: $0) }
           ).run(full: full) { done, total in
             progress.set(done)
             bar.setTotal(items: total)

@@ -46,8 +46,7 @@ final class DisplayService: Service {
       let addresses = addresses
       presentation.started(
         name: name, port: port, addresses: addresses.isEmpty ? LocalAddress.linkLocal() : addresses,
-        counts: try await store.typeCounts(),
-        fingerprint: identity.fingerprint)
+        counts: try await store.typeCounts(), person: try await store.person(), fingerprint: identity.fingerprint)
       await withTaskGroup { group in
         group.addTask { await self.report() }
         if presentation.interactive { group.addTask { await self.takeLines() } }

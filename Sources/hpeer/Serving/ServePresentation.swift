@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 import HealthStore
 import PeerClient
 import PeerProtocol
@@ -14,7 +15,9 @@ struct ServePresentation: Sendable {
   /// What a machine that pairs in a window opened here may read; nil for what it may read already, or everything.
   var scope: PeerScope?
 
-  func started(name: String, port: Int, addresses: [String], counts: [TypeCount], fingerprint: Fingerprint) {
+  func started(
+    name: String, port: Int, addresses: [String], counts: [TypeCount], person: Person, fingerprint: Fingerprint
+  ) {
     let samples = HumanFormat.count(counts.reduce(0) { $0 + $1.samples }, "sample")
     let types = HumanFormat.count(counts.count, "type")
     let name = PlainText.escaped(name)
@@ -29,6 +32,8 @@ struct ServePresentation: Sendable {
     }
     let places = addresses.map { PeerEndpoint(host: $0, port: port).description }
     Console.say("\(Console.style.bold(shared))\(Self.list(places, after: shared.count))")
+    // On this screen only: a log is read by others.
+    if let text = PersonText.owner(person) { Console.say(text) }
     if isEmpty { Console.say(Console.style.yellow(Self.empty)) }
     if let scope { Console.say("A machine that pairs may read \(PeersList.text(scope)).") }
   }

@@ -24,6 +24,7 @@ enum ExitStatus: Int32 {
   case storeUnusable = 10
   case storeLocked = 11
   case partial = 12
+  case anotherPerson = 13
   case badInput = 65
   case interrupted = 130
 }
@@ -118,6 +119,7 @@ extension ExitStatus {
     case .pairing(.windowClosed), .pairing(.windowLocked), .pairing(.sessionExpired): .windowClosed
     case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
     case .pairing: .refused
+    case .anotherPerson, .personUnknown: .anotherPerson
     case .unexpectedAnswer, .feed: .other
     }
   }

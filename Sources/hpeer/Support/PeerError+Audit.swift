@@ -11,6 +11,8 @@ extension PeerError {
     case .unreachable, .handshakeFailed, .notHpeer: "unreachable"
     case .silent, .tooSlow, .connectionLost: "connection_lost"
     case .tokenRefused: "token_refused"
+    case .anotherPerson: "another_person"
+    case .personUnknown: "person_unknown"
     default: "other"
     }
   }

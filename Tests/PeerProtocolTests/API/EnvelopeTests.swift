@@ -41,10 +41,10 @@ import Testing
     #expect(
       [
         Route.status, Route.openAPI, Route.pairHello, Route.pairStart, Route.pairFinish, Route.plainPair, Route.types,
-        Route.data, Route.changes, Route.digest, Route.pairing,
+        Route.data, Route.changes, Route.digest, Route.person, Route.pairing,
       ] == [
         "/status", "/openapi.yaml", "/pair/v1/hello", "/pair/v1/start", "/pair/v1/finish", "/api/v1/pair",
-        "/health/types", "/health/data", "/api/v2/changes", "/api/v2/digest", "/api/v2/pairing",
+        "/health/types", "/health/data", "/api/v2/changes", "/api/v2/digest", "/api/v2/person", "/api/v2/pairing",
       ])
   }
 }

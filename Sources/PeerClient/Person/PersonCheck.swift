@@ -1,0 +1,95 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+import PeerTrust
+
+/// Sees to it that a store takes in only what is of its own person (`docs/person.md`).
+///
+/// A server is asked whose record it has when either side's person has changed since the last time, and not with every
+/// pull: what was agreed on is kept in the registry, with the server's mark, and a server whose mark is another by now
+/// refuses.
+public struct PersonCheck: Sendable {
+  private let registry: PeerRegistry
+  /// Goes on where the persons are different, or nobody can tell.
+  private let merges: Bool
+
+  public init(_ registry: PeerRegistry, merges: Bool = false) {
+    self.registry = registry
+    self.merges = merges
+  }
+
+  /// Which person's record to ask the server for: its mark, or `nil` for whatever it has.
+  ///
+  /// Throws ``PeerError/anotherPerson(peer:_:)`` or ``PeerError/personUnknown(peer:_:)`` unless the store may take it
+  /// in.
+  ///
+  /// - Parameter asksAgain: what was agreed on is no longer true on the server's side.
+  func mark(
+    _ server: ServerRecord, into store: HealthStore, over connection: PeerConnection, asksAgain: Bool = false
+  ) async throws -> String? {
+    let claim = try await claim(of: store, to: server)
+    let agreed = try await registry.personAgreement(with: server.id)
+    // Without a mark from a server that could give one, it may have learnt to compare meanwhile.
+    if !asksAgain, let agreed, agreed.claim == claim.digest, claim.value == nil || agreed.mark != nil {
+      return agreed.mark
+    }
+    let answer = try await ask(server, claim.value, over: connection)
+    let agreement = PersonAgreement(claim: claim.digest, mark: answer.mark)
+    if agreement == agreed, answer.mark != nil || answer.verdict == .unknown { return answer.mark }
+    switch answer.verdict {
+    case .same: try await registry.agree(agreement, with: server.id)
+    case .different:
+      guard merges else { throw PeerError.anotherPerson(peer: server.name, agreement) }
+      try await confirm(agreement, with: server, in: store)
+    case .unknown:
+      // There is nobody to mix anyone with, or it has happened.
+      var isObvious = try await store.isEmpty()
+      if !isObvious { isObvious = try await store.hasPosition(ofConsumers: Pull.consumers(of: server)) }
+      if isObvious {
+        try await registry.agree(agreement, with: server.id)
+      } else {
+        guard merges else { throw PeerError.personUnknown(peer: server.name, agreement) }
+        try await confirm(agreement, with: server, in: store)
+      }
+    }
+    return answer.mark
+  }
+
+  /// Somebody has said that both records are of one person.
+  public func confirm(
+    _ agreement: PersonAgreement, with server: ServerRecord, in store: HealthStore
+  ) async throws {
+    try await store.record(AuditEvent(.personConfirmed, ["peer": server.name, "id": server.id.hex]))
+    try await registry.agree(agreement, with: server.id)
+  }
+
+  /// Asks a server that was paired with just now, to say it. `nil` where this store is still empty.
+  public func introduce(
+    _ store: HealthStore, to server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity?
+  ) async throws -> PersonAnswer.Verdict? {
+    if try await store.isEmpty() { return nil }
+    let claim = try await claim(of: store, to: server)
+    let answer = try await PeerConnection.withConnection(
+      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity
+    ) { connection in try await ask(server, claim.value, over: connection) }
+    if answer.verdict == .same {
+      try await registry.agree(PersonAgreement(claim: claim.digest, mark: answer.mark), with: server.id)
+    }
+    return answer.verdict
+  }
+
+  private func claim(
+    of store: HealthStore, to server: ServerRecord
+  ) async throws -> (value: PersonClaim?, digest: Data) {
+    let claim = PersonKey(server.credential)?.claim(of: try await store.person())
+    return (claim, claim?.digest ?? Data())
+  }
+
+  private func ask(
+    _ server: ServerRecord, _ claim: PersonClaim?, over connection: PeerConnection
+  ) async throws -> PersonAnswer {
+    guard let claim else { return PersonAnswer(.unknown, mark: nil) }
+    return try await connection.compare(claim, with: server)
+  }
+}
