@@ -60,7 +60,8 @@ struct PersonRouteTests {
       }
       // What was compared has its answer still.
       #expect(try await ask(server, Persons.person("1984-05-17"), token).verdict == .different)
-      #expect(try await server.audited(.personRefused).count == 3)
+      // One row a minute.
+      #expect(try await server.audited(.personRefused).count == 1)
       // Another pairing has claims of its own, and this one's mean nothing there.
       let other = try await server.token(name: "attic").token
       let replayed = try claim(Persons.person(Self.birth), token)
