@@ -26,13 +26,13 @@ extension SampleFile {
       if lines.isEmpty { return Person() }
       let excerpt = SampleFile(format: format, bytes: try excerpt(of: lines))
       var readings = PersonReadings()
-      if let report = try? excerpt.read(deliver: { $0.samples.forEach { readings.add($0) } }), report.isComplete {
+      if let report = try? excerpt.read(deliver: { try readings.add($0.changes) }), report.isComplete {
         return readings.person
       }
     }
     var readings = PersonReadings()
     do {
-      _ = try read(progress: progress) { batch in batch.samples.forEach { readings.add($0) } }
+      _ = try read(progress: progress) { try readings.add($0.changes) }
     } catch is SampleFileError {
       // Importing says where.
     }
@@ -102,6 +102,14 @@ extension SampleFile {
         isCut = true
       }
     }
+  }
+}
+
+extension PersonReadings {
+  fileprivate mutating func add(_ changes: CodedChanges) throws {
+    let isTrait = changes.types.map { Person.Trait(rawValue: $0.rawValue) != nil }
+    guard isTrait.contains(true) else { return }
+    for row in changes.samples where isTrait[Int(row.type)] { add(try changes.sample(row)) }
   }
 }
 
