@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import TestSupport
 import Testing
 
 /// Two people's records are kept apart: by import, and between machines.
@@ -47,6 +48,16 @@ struct PersonTests {
 
   // MARK: Import
 
+  /// Nothing on standard output but, where JSON was asked for, the error.
+  private func expectNoAnswer(_ outcome: Outcome, of arguments: [String]) throws {
+    guard arguments.contains("--json") else {
+      #expect(outcome.output.isEmpty)
+      return
+    }
+    let schema = try JSONSchema(directory: Build.root + "/docs/schemas")
+    #expect(try schema.violations(of: outcome.output, against: "error.json") == [], "\(outcome.output)")
+  }
+
   @Test("another person's export is refused before anything is written, and says what differs")
   func refused() async throws {
     let home = scratch.host("home")
@@ -59,7 +70,7 @@ struct PersonTests {
       #expect(
         outcome.errors.contains("date of birth \(Self.kim) where this store says \(Self.robin)"), "\(outcome.errors)")
       #expect(outcome.errors.contains("--merge-person"))
-      #expect(outcome.output.isEmpty)
+      try expectNoAnswer(outcome, of: arguments)
     }
     #expect(try await home.deepDigest() == before)
     #expect(try await birth(home) == Self.robin)
@@ -161,6 +172,7 @@ struct PersonTests {
       #expect(refused.status == 13, "\(arguments) \(refused.errors)")
       #expect(refused.errors.contains("--merge-person"), "\(refused.errors)")
       #expect(!refused.errors.contains("1987") && !refused.errors.contains("1986"))
+      try expectNoAnswer(refused, of: arguments)
     }
     #expect(try await laptop.deepDigest() == before)
     let all = try await laptop.run("pull", "--all")
