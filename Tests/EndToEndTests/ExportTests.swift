@@ -1,3 +1,4 @@
+import BenchData
 import Foundation
 import HealthModel
 import HealthStore
@@ -63,6 +64,21 @@ struct ExportTests {
     let events = try await home.run("audit").output
     #expect(events.contains("export.started"))
     #expect(events.contains("count="))
+  }
+
+  @Test("a JSON copy of a whole export has its origin's digest, deletions and all")
+  func copyHasTheDigest() async throws {
+    let zip = scratch.path + "/export.zip"
+    _ = try MadeExport(records: 2_000).write(to: zip)
+    #expect(try await home.run("import", zip).status == 0)
+    let types = try await home.run("types").output
+    for type in ["workoutRoute", "electrocardiogram", "Observation"] { #expect(types.contains(type), "\(types)") }
+    let path = scratch.path + "/export.json"
+    #expect(try await home.run("export", "--output", path).status == 0)
+    let other = scratch.host("other")
+    #expect(try await other.run("import", path).status == 0)
+    #expect(try await other.deepDigest() == home.deepDigest())
+    #expect(try await home.everything().deleted.isEmpty)
   }
 
   @Test("Apple's format: the same samples as from the zip")

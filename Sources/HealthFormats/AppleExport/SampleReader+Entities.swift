@@ -83,9 +83,6 @@ extension SampleReader {
     complete(&draft)
     let isSuspect = isSuspect(draft)
     let reference = try emit(draft.sample, kind: draft.kind, isSuspect: isSuspect)
-    if !isSuspect, case .clinicalRecord(let record) = draft.sample.payload, record.resource != nil {
-      bury(draft.sample, as: .other(name: "ClinicalRecord", identifier: record.identifier))
-    }
     if draft.kind == .workout { try finishRoutes(element.children, of: reference, isSuspect: isSuspect) }
   }
 

@@ -170,7 +170,7 @@ extension SampleReader {
   }
 
   /// Emits a route in parts that can travel. One without points has an identity of its own, so that its points are not
-  /// missed when a later import has them; then the one without is deleted.
+  /// missed when a later import has them.
   private mutating func emit(_ route: WorkoutRoute, in sample: Sample, kind: ElementKind, isSuspect: Bool) throws {
     guard case .other(let name, _) = kind else { return }
     var sample = sample
@@ -192,7 +192,6 @@ extension SampleReader {
       let kind = part == 1 ? kind : .other(name: name, identifier: "part \(part)")
       try emit(sample, kind: kind, isSuspect: isSuspect)
       part += 1
-      if !isSuspect, start == 0 { bury(sample, as: .other(name: name, identifier: "empty")) }
     }
   }
 

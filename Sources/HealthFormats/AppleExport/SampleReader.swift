@@ -126,14 +126,6 @@ struct SampleReader: ~Copyable {
     return sample.reference
   }
 
-  /// Says that the sample is no longer what it was as another kind, with less in it: the XML alone has been imported
-  /// before, or will be.
-  mutating func bury(_ sample: Sample, as kind: ElementKind) {
-    var sample = sample
-    sample.identify(as: kind, source: identityName(of: sample), ordinal: 0)
-    coder.bury(sample.reference)
-  }
-
   mutating func emit(
     correlation: Sample, isSuspect: Bool, members: [(sample: Sample, isKnown: Bool)]
   ) throws {

@@ -19,6 +19,7 @@ struct SampleWriter {
   /// By type id.
   private var tallies: [Int64: TypeTally] = [:]
   private var counterparts: Counterparts
+  private var sideFiles = SideFileCopies(kinds: [])
   private var digestRemovals: DigestRemovals?
   /// The last sample was there: then the next mostly is, and looking costs less than an insert in vain.
   private var expectsPresent = false
@@ -49,6 +50,7 @@ struct SampleWriter {
   /// them, or has seen them deleted.
   mutating func write(_ changes: CodedChanges) throws {
     var ids = DictionaryIDs(changes)
+    sideFiles = SideFileCopies(kinds: changes.kinds)
     for tombstone in changes.tombstones {
       try delete(tombstone, type: try ids.type(tombstone.type, db))
     }
@@ -108,6 +110,12 @@ struct SampleWriter {
       if trail?.meet(deletion: deletion) ?? true { run.tally.unchanged += 1 }
       return
     }
+    if sideFiles.concern(sample) {
+      try insertWaiting(of: changes, &ids, &run)
+      let copies = try sideFiles.find(sample, in: changes, type: run.type, db)
+      if !copies.allSatisfy(\.isBare) { return meet(copies, &run.tally) }
+      try bury(copies, of: sample, type: run.type, &run.tally)
+    }
     let isDerived = sample.uuid.isDerived
     guard run.mayHaveCounterpart(isDerived: isDerived) else {
       run.wait(index, isDerived: isDerived)
@@ -160,6 +168,23 @@ struct SampleWriter {
     if trail?.meet(number) ?? true { tally.unchanged += 1 }
   }
 
+  /// The store has the sample, and what its file says.
+  private mutating func meet(_ copies: [SideFileCopies.Copy], _ tally: inout TypeTally) {
+    let isNews = copies.reduce(trail == nil) { (trail?.meet($1.change) ?? true) || $0 }
+    if isNews { tally.unchanged += 1 }
+  }
+
+  /// The sample, which is about to be added, says what these say and more.
+  private mutating func bury(
+    _ copies: [SideFileCopies.Copy], of sample: CodedSample, type: Int64, _ tally: inout TypeTally
+  ) throws {
+    for copy in copies {
+      try bury(
+        CodedTombstone(type: sample.type, start: sample.start, uuid: copy.uuid, deleted: .now), type: type,
+        replacedBy: sample.uuid, &tally)
+    }
+  }
+
   private func number(of sample: CodedSample, type: Int64) throws -> Int64? {
     var binding = Binding(search)
     binding.bind(type)
@@ -172,8 +197,7 @@ struct SampleWriter {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
     try bury(tombstone, type: type, replacedBy: nil, &tally)
-    // An export says for every route with points that there is none without: that is no news.
-    if tally.removed == removed, trail == nil { tally.unchanged += 1 }
+    if tally.removed == removed { tally.unchanged += 1 }
     tallies[type] = tally
   }
 

@@ -1,5 +1,6 @@
 import BenchData
 import Foundation
+import HealthStore
 import Testing
 
 /// An export of several batches, with everything in it that Apple's have, and what an undisturbed import makes of it.
@@ -12,6 +13,8 @@ struct LongExport: Sendable {
   let xml: String
   let samples: Int
   let digest: String
+  /// What the digest covers, without deletions.
+  let contents: [String]
 
   /// Made once for all tests.
   static let made = Task { try await LongExport() }
@@ -19,6 +22,7 @@ struct LongExport: Sendable {
   private struct Imported: Codable {
     var samples: Int
     var digest: String
+    var contents: [String]
   }
 
   private init() async throws {
@@ -31,13 +35,15 @@ struct LongExport: Sendable {
       let host = scratch.host("reference")
       let outcome = try await host.run("import", path + "/export.zip")
       try #require(outcome.status == 0, "\(outcome.errors)")
-      let imported = Imported(samples: try await host.sampleCount(), digest: try await host.deepDigest())
+      let imported = Imported(
+        samples: try await host.sampleCount(), digest: try await host.deepDigest(),
+        contents: try await host.deepContents())
       try JSONEncoder().encode(imported).write(to: URL(fileURLWithPath: path + "/imported.json"))
     }
     (zip, xml) = (directory + "/export.zip", directory + "/export.xml")
     let imported = try JSONDecoder().decode(
       Imported.self, from: try Data(contentsOf: URL(fileURLWithPath: directory + "/imported.json")))
-    (samples, digest) = (imported.samples, imported.digest)
+    (samples, digest, contents) = (imported.samples, imported.digest, imported.contents)
   }
 }
 
@@ -47,6 +53,15 @@ extension Host {
     let outcome = try await run("digest", "--months", "--deep")
     #expect(outcome.status == 0, "\(outcome.errors)")
     return outcome.output
+  }
+
+  /// The same of what there is, whatever was deleted.
+  func deepContents() async throws -> [String] {
+    try await HealthStore(directory: home, create: false).deepDigest().record.types.flatMap { type in
+      type.months.filter { $0.samples.count > 0 }.map {
+        "\(type.type.rawValue) \($0.month) \($0.samples.hex) \($0.contents ?? 0)"
+      }
+    }
   }
 
   /// Expects the result of an undisturbed import, a file that is not damaged, and a whole audit log.

@@ -1,4 +1,3 @@
-import Foundation
 import HealthModel
 
 /// Puts samples into the coded form of one batch after the other.
@@ -52,14 +51,6 @@ struct BatchCoder {
         source: sources.index(of: sample.source), device: sample.device.map { devices.index(of: $0) },
         metadata: sample.metadata.isEmpty ? nil : index(ofMetadata: MetadataText.encode(sample.metadata)),
         number: number, unit: unit.map { units.index(of: $0) }, payload: json))
-  }
-
-  /// Of tombstones: the clock when the reading began.
-  private static let made = Timestamp(seconds: Int64(Date().timeIntervalSince1970))
-
-  /// There is more of this sample than its identity says, under another.
-  mutating func bury(_ sample: SampleReference) {
-    add(Tombstone(sample: sample, deleted: Self.made))
   }
 
   mutating func add(_ tombstone: Tombstone) {
