@@ -24,7 +24,10 @@ struct Hpeer: AsyncParsableCommand {
     version: version,
     groupedSubcommands: [
       CommandGroup(
-        name: "The record", subcommands: [Import.self, Export.self, Types.self, Show.self, Delete.self, Digest.self]),
+        name: "The record",
+        subcommands: [
+          Import.self, Export.self, Types.self, Show.self, Delete.self, Undelete.self, Digest.self,
+        ]),
       CommandGroup(
         name: "Peers",
         subcommands: [Serve.self, Discover.self, Pair.self, Pull.self, VerifyCommand.self, Unpair.self]),

@@ -10,7 +10,7 @@ struct JSONOutputTests {
     "import": ("import.json", false), "types": ("types.json", false), "show": ("sample.json", true),
     "digest": ("digest.json", false), "discover": ("discover.json", false), "pull": ("pull.json", true),
     "verify": ("verify.json", false), "peers list": ("peers.json", false), "identity show": ("identity.json", false),
-    "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
+    "audit show": ("audit.json", true), "doctor": ("doctor.json", false), "undelete": ("undelete.json", false),
   ]
   private static let documents = Build.root + "/docs/schemas"
   private let schema: JSONSchema
@@ -94,6 +94,12 @@ struct JSONOutputTests {
     let tried = try await home.run("import", "--json", "--snapshot", "--dry-run", SampleExport.smallLater.path)
     try expect(tried, "import.json")
     #expect(try tried.json()["snapshot"] as? String == "done")
+    let steps = ["--types", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01", "--yes"]
+    #expect(try await home.start(["delete"] + steps).outcome().status == 0)
+    let file = try await SampleExport.small.path
+    for _ in 0..<2 {
+      try expect(try await home.start(["undelete", "--json"] + steps + [file]).outcome(), "undelete.json")
+    }
 
     let types = try await home.run("types", "--json")
     try expect(types, "types.json")

@@ -49,6 +49,14 @@ public enum SampleIdentity {
     return uuid(of: key)
   }
 
+  /// The identity of a sample that was deleted and brought back: a deleted identity stays deleted, on every machine. Two
+  /// machines that bring the same back give it the same.
+  ///
+  /// - Parameter ordinal: how many of these identities have been deleted again.
+  public static func uuid(ofRestored deleted: UUID, ordinal: Int) -> UUID {
+    uuid(of: Array("v1\u{1F}restored\u{1F}\(deleted.uuidString)\u{1F}\(ordinal)".utf8))
+  }
+
   private static func uuid(of name: [UInt8]) -> UUID {
     name.withUnsafeBytes { uuid(NameBeginning($0).hasher) }
   }

@@ -35,6 +35,7 @@ public struct AuditEvent: Hashable, Sendable {
     case exportStarted = "export.started"
     case exported = "export"
     case deleted = "delete"
+    case restored = "undelete"
     case auditPruned = "audit.pruned"
   }
 

@@ -71,19 +71,23 @@ public struct WriteSummary: Equatable, Sendable {
     public var added = 0
     /// Samples that were here and are gone.
     public var deleted = 0
-    /// What the store held already, or had seen deleted.
+    /// What the store held already, under this identity or another. Of tombstones: what was not here.
     public var unchanged = 0
+    /// What was not added because it has been deleted here.
+    public var refused = 0
 
-    public init(added: Int = 0, deleted: Int = 0, unchanged: Int = 0) {
+    public init(added: Int = 0, deleted: Int = 0, unchanged: Int = 0, refused: Int = 0) {
       self.added = added
       self.deleted = deleted
       self.unchanged = unchanged
+      self.refused = refused
     }
 
     public static func += (lhs: inout Self, rhs: Self) {
       lhs.added += rhs.added
       lhs.deleted += rhs.deleted
       lhs.unchanged += rhs.unchanged
+      lhs.refused += rhs.refused
     }
   }
 
@@ -96,6 +100,7 @@ public struct WriteSummary: Equatable, Sendable {
   public var added: Int { total.added }
   public var deleted: Int { total.deleted }
   public var unchanged: Int { total.unchanged }
+  public var refused: Int { total.refused }
 
   public mutating func add(_ counts: Counts, of type: SampleType) {
     if counts != Counts() { types[type, default: Counts()] += counts }

@@ -10,27 +10,36 @@ extension HealthStore {
   /// One of which nothing is known keeps its name, or what it had as its identity before; so several sources may be one
   /// to identities, and their records are told apart as twins are.
   ///
-  /// - Parameter sources: some records of each source of the export, by its name there.
+  /// - Parameters:
+  ///   - sources: some records of each source of the export, by its name there.
+  ///   - remembers: whether the names are kept, as they are when the export is imported.
   /// - Returns: the name in identities by the name in the export, where they differ.
-  public func identityNames(for sources: [String: [SampledRecord]]) async throws(StoreError) -> [String: String] {
-    try await write { db in
-      var search = try IdentitySearch(db)
-      var identities: [String: String] = [:]
-      for (name, records) in sources.sorted(by: { $0.key < $1.key }) {
-        var votes = IdentityVotes(name: name)
-        for record in records {
-          for found in try search.identities(of: record) {
-            // Of records that several sources have, the one that bears the name is the one that is known.
-            if record.isShared, found.name != name, sources[found.name] != nil { continue }
-            votes.add(found, isShared: record.isShared)
-          }
+  public func identityNames(
+    for sources: [String: [SampledRecord]], remembers: Bool = true
+  ) async throws(StoreError) -> [String: String] {
+    if remembers { return try await write { db in try Self.identityNames(for: sources, remembers: true, db) } }
+    return try await read { db in try Self.identityNames(for: sources, remembers: false, db) }
+  }
+
+  private static func identityNames(
+    for sources: [String: [SampledRecord]], remembers: Bool, _ db: Database
+  ) throws -> [String: String] {
+    var search = try IdentitySearch(db)
+    var identities: [String: String] = [:]
+    for (name, records) in sources.sorted(by: { $0.key < $1.key }) {
+      var votes = IdentityVotes(name: name)
+      for record in records {
+        for found in try search.identities(of: record) {
+          // Of records that several sources have, the one that bears the name is the one that is known.
+          if record.isShared, found.name != name, sources[found.name] != nil { continue }
+          votes.add(found, isShared: record.isShared)
         }
-        let identity = votes.winner(remembered: search.aliases[name])
-        try search.remember(identity, of: name)
-        if !identity.isExactly(name) { identities[name] = identity }
       }
-      return identities
+      let identity = votes.winner(remembered: search.aliases[name])
+      try search.learn(identity, of: name, remembers: remembers)
+      if !identity.isExactly(name) { identities[name] = identity }
     }
+    return identities
   }
 }
 

@@ -42,18 +42,19 @@ struct IdentitySearch {
     }
   }
 
-  mutating func remember(_ identity: String, of name: String) throws {
+  /// - Parameter remembers: whether the store keeps it.
+  mutating func learn(_ identity: String, of name: String, remembers: Bool) throws {
     if (aliases[name] ?? name).isExactly(identity) { return }
+    aliases[name] = identity.isExactly(name) ? nil : identity
+    if !remembers { return }
     var removal = try Binding(db, "DELETE FROM sourceAlias WHERE name = ?")
     removal.bind(name)
     try removal.run(db)
-    aliases[name] = nil
     if identity.isExactly(name) { return }
     var statement = try Binding(db, "INSERT INTO sourceAlias(name, identity) VALUES (?, ?)")
     statement.bind(name)
     statement.bind(identity)
     try statement.run(db)
-    aliases[name] = identity
   }
 
   /// The identities under which the store has, or has seen deleted, what agrees with `record` in all but the source.

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import HealthModel
 
@@ -28,6 +29,7 @@ private struct DriftingReplacement {
   private let db: Database
   private var writer: SampleWriter
   private var waiting = ChangeCoder()
+  private var replacements: [UUID: UUID] = [:]
   /// Of the samples that wait to be written: what is there shows only when they have been.
   private var places: Set<Place> = []
   private var unchanged: [SampleType: Int] = [:]
@@ -59,7 +61,10 @@ private struct DriftingReplacement {
       ordinal += 1
       sample.uuid = SampleIdentity.uuid(ofDrifting: sample, ordinal: ordinal)
     }
-    for old in present { waiting.add(Tombstone(sample: old.reference, deleted: .now)) }
+    for old in present {
+      waiting.add(Tombstone(sample: old.reference, deleted: .now))
+      replacements[old.uuid] = sample.uuid
+    }
     try waiting.add(sample)
   }
 
@@ -89,8 +94,9 @@ private struct DriftingReplacement {
   }
 
   private mutating func flush() throws {
-    try writer.write(waiting.changes)
+    try writer.write(waiting.changes, replacements: replacements)
     waiting = ChangeCoder()
+    replacements.removeAll()
     places.removeAll()
   }
 

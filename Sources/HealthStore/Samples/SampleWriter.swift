@@ -20,6 +20,7 @@ struct SampleWriter {
   private var tallies: [Int64: TypeTally] = [:]
   private var counterparts: Counterparts
   private var sideFiles = SideFileCopies(kinds: [])
+  private var deletions: DeletedSamples
   private var digestRemovals: DigestRemovals?
   /// The last sample was there: then the next mostly is, and looking costs less than an insert in vain.
   private var expectsPresent = false
@@ -32,6 +33,7 @@ struct SampleWriter {
     self.epochs = epochs
     self.trail = trail
     counterparts = Counterparts(db)
+    deletions = DeletedSamples(db)
     firstCounter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
     counter = firstCounter
     insertion = try SampleInsertion(db)
@@ -48,11 +50,15 @@ struct SampleWriter {
 
   /// Buries the deleted samples, whether or not the store has ever had them, and adds the others unless the store has
   /// them, or has seen them deleted.
-  mutating func write(_ changes: CodedChanges) throws {
+  ///
+  /// - Parameter replacements: by the UUIDs of deleted samples, those of the ones that take their places.
+  mutating func write(_ changes: CodedChanges, replacements: [UUID: UUID] = [:]) throws {
     var ids = DictionaryIDs(changes)
     sideFiles = SideFileCopies(kinds: changes.kinds)
     for tombstone in changes.tombstones {
-      try delete(tombstone, type: try ids.type(tombstone.type, db))
+      try delete(
+        tombstone, type: try ids.type(tombstone.type, db),
+        replacedBy: replacements.isEmpty ? nil : replacements[tombstone.uuid])
     }
     // Neighbours mostly have one type, and a tally in a dictionary costs as much as a binding.
     var run = try Run(type: 0, tally: TypeTally(0, db))
@@ -107,8 +113,7 @@ struct SampleWriter {
     if run.tally.hasTombstones,
       let deletion = try deletion(of: sample.uuid, start: sample.start.microseconds, type: run.type)
     {
-      if trail?.meet(deletion: deletion) ?? true { run.tally.unchanged += 1 }
-      return
+      return try refuse(sample, in: changes, deletion, &run)
     }
     if sideFiles.concern(sample) {
       try insertWaiting(of: changes, &ids, &run)
@@ -185,6 +190,15 @@ struct SampleWriter {
     }
   }
 
+  /// - Parameter deletion: its number.
+  private mutating func refuse(
+    _ sample: CodedSample, in changes: CodedChanges, _ deletion: Int64, _ run: inout Run
+  ) throws {
+    guard trail?.meet(deletion: deletion) ?? true else { return }
+    let isHere = try deletions.isHere(sample, in: changes, type: run.type, mayHaveOriginal: run.tally.hasOriginal)
+    if isHere { run.tally.unchanged += 1 } else { run.tally.refused += 1 }
+  }
+
   private func number(of sample: CodedSample, type: Int64) throws -> Int64? {
     var binding = Binding(search)
     binding.bind(type)
@@ -193,15 +207,15 @@ struct SampleWriter {
     return try binding.integer(db)
   }
 
-  private mutating func delete(_ tombstone: CodedTombstone, type: Int64) throws {
+  private mutating func delete(_ tombstone: CodedTombstone, type: Int64, replacedBy replacement: UUID?) throws {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
-    try bury(tombstone, type: type, replacedBy: nil, &tally)
+    try bury(tombstone, type: type, replacedBy: replacement, &tally)
     if tally.removed == removed { tally.unchanged += 1 }
     tallies[type] = tally
   }
 
-  /// - Parameter original: the sample that says the same and stays.
+  /// - Parameter original: the sample that takes its place, or says the same and stays.
   private mutating func bury(
     _ tombstone: CodedTombstone, type: Int64, replacedBy original: UUID?, _ tally: inout TypeTally
   ) throws {

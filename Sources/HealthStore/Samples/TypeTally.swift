@@ -10,8 +10,10 @@ struct TypeTally {
   var addedDerived = 0
   var removed = 0
   var removedDerived = 0
-  /// What was there already, or had been deleted.
+  /// What was there already.
   var unchanged = 0
+  /// What had been deleted.
+  var refused = 0
   /// Most types have none, and then nobody need look for one.
   var hasTombstones: Bool
 
@@ -41,6 +43,7 @@ struct TypeTally {
 
 extension WriteSummary {
   mutating func add(_ tally: TypeTally, of type: SampleType) {
-    add(Counts(added: tally.added, deleted: tally.removed, unchanged: tally.unchanged), of: type)
+    add(
+      Counts(added: tally.added, deleted: tally.removed, unchanged: tally.unchanged, refused: tally.refused), of: type)
   }
 }

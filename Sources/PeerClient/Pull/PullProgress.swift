@@ -19,7 +19,7 @@ public struct PullProgress: Hashable, Sendable {
   mutating func add(_ summary: WriteSummary) {
     added += summary.added
     deleted += summary.deleted
-    unchanged += summary.unchanged
+    unchanged += summary.unchanged + summary.refused
   }
 
   /// What has come since `earlier`, of the same connection.

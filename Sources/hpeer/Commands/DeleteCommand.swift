@@ -8,7 +8,8 @@ struct Delete: AsyncParsableCommand {
     commandName: "delete",
     abstract: "Delete samples of some types; the deletion travels to the machines that pull from here.",
     discussion: """
-      A deleted sample stays deleted: no later import or pull brings it back.
+      A deleted sample stays deleted: no later import or pull brings it back. `hpeer undelete` does, from a file that \
+      has it.
 
       Examples:
         hpeer delete --types stepCount --from 2024-06-01 --to 2024-06-30

@@ -104,6 +104,7 @@ struct Import: AsyncParsableCommand {
     ]
     if let snapshot = result.snapshot { detail["snapshot"] = snapshot.name }
     if result.mergedPersons { detail["person"] = "merged" }
+    if result.summary.refused > 0 { detail["refused"] = String(result.summary.refused) }
     try await store.record(AuditEvent(.imported, detail))
     return result
   }

@@ -100,7 +100,7 @@ struct AppleImport {
     let progress: (Int64) throws -> Void = { bytes in
       if isCancelled() { throw CancellationError() }
       let total = writer.summary.total
-      bar.update(items: total.added + total.unchanged, bytes: Int(bytes - export.totalBytes))
+      bar.update(items: total.added + total.unchanged + total.refused, bytes: Int(bytes - export.totalBytes))
     }
     result.report = try export.read(
       survey, identityNames: identityNames, batchSize: Self.batchSize, progress: progress

@@ -23,6 +23,11 @@ struct ImportPresentation {
     printFindings()
     try Console.print(lastLine)
     if let line = snapshotLine { Console.say(line) }
+    if result.summary.refused > 0 {
+      Console.say(
+        "What is deleted here stays deleted; `hpeer undelete --types TYPE --from DATE --to DATE` with this file brings it "
+          + "back.")
+    }
   }
 
   private var entries: [(type: SampleType, counts: WriteSummary.Counts)] {
@@ -34,13 +39,16 @@ struct ImportPresentation {
     let entries = entries
     if entries.isEmpty { return }
     let deletes = entries.contains { $0.counts.deleted > 0 }
+    let refuses = entries.contains { $0.counts.refused > 0 }
     var columns: [Table.Column] = [.init("TYPE"), .init("ADDED", .trailing), .init("ALREADY HERE", .trailing)]
+    if refuses { columns.append(.init("DELETED HERE", .trailing)) }
     if deletes { columns.append(.init("DELETED", .trailing)) }
     var table = Table(columns: columns)
     for (type, counts) in entries {
       var cells: [Table.Cell] = [
         .init(type.shortName), .init(HumanFormat.count(counts.added)), .init(HumanFormat.count(counts.unchanged)),
       ]
+      if refuses { cells.append(.init(HumanFormat.count(counts.refused))) }
       if deletes { cells.append(.init(HumanFormat.count(counts.deleted))) }
       table.append(cells)
     }
@@ -76,12 +84,17 @@ struct ImportPresentation {
     let added = HumanFormat.count(result.summary.added, "sample")
     let unchanged = HumanFormat.count(result.summary.unchanged)
     let deleted = HumanFormat.count(result.summary.deleted)
+    let here = "\(unchanged) already here" + (result.summary.refused > 0 ? ", \(refusal)" : "")
     if isDryRun {
-      return "Would add \(added) and delete \(deleted), and find \(unchanged) already here; nothing was changed"
+      return "Would add \(added) and delete \(deleted), and find \(here); nothing was changed"
     }
-    let line = "\(added) added, \(unchanged) already here"
+    let line = "\(added) added, \(here)"
     let deletion = result.summary.deleted > 0 ? ", \(deleted) \(result.snapshot == .done ? "deleted" : "replaced")" : ""
     return "\(line)\(deletion), in \(HumanFormat.duration(duration))"
+  }
+
+  private var refusal: String {
+    "\(HumanFormat.count(result.summary.refused)) deleted here\(isDryRun ? "" : ", not added again")"
   }
 
   private var snapshotLine: String? {
@@ -103,7 +116,7 @@ struct ImportPresentation {
 }
 
 extension WriteSummary.Counts {
-  fileprivate var sum: Int { added + deleted + unchanged }
+  fileprivate var sum: Int { added + deleted + unchanged + refused }
 }
 
 extension MissingSamples {

@@ -10,6 +10,8 @@ struct ImportSummaryObject: Encodable {
     var read: Int
     var added: Int
     var unchanged: Int
+    /// Deleted here, and not added again.
+    var refused: Int
     var deleted: Int
     /// In earlier exports and not in this one; after a snapshot these are deleted.
     var missing: Int?
@@ -17,6 +19,8 @@ struct ImportSummaryObject: Encodable {
 
   var added: Int
   var unchanged: Int
+  /// Deleted here, and not added again.
+  var refused: Int
   var deleted: Int
   var seconds: Double
   var dryRun: Bool
@@ -32,7 +36,7 @@ struct ImportSummaryObject: Encodable {
 
   init(_ result: ImportResult, isDryRun: Bool, duration: Duration) {
     let total = result.summary.total
-    (added, unchanged, deleted) = (total.added, total.unchanged, total.deleted)
+    (added, unchanged, refused, deleted) = (total.added, total.unchanged, total.refused, total.deleted)
     seconds = duration.reportedSeconds
     dryRun = isDryRun
     importedBefore = result.earlier.map { $0.finished ?? $0.started }
@@ -42,7 +46,7 @@ struct ImportSummaryObject: Encodable {
       let counts = result.summary.types[type] ?? .init()
       return Entry(
         type: type.rawValue, read: result.read[type] ?? 0, added: counts.added, unchanged: counts.unchanged,
-        deleted: counts.deleted, missing: result.missing.counts[type])
+        refused: counts.refused, deleted: counts.deleted, missing: result.missing.counts[type])
     }.sorted { ($1.read, $0.type) < ($0.read, $1.type) }
     exports = result.exports.isEmpty ? nil : result.exports
     report = result.report

@@ -20,8 +20,10 @@ struct StoreModel {
       }
     }
     for sample in batch.additions {
-      if live[sample.reference] != nil || buried[sample.reference] != nil {
+      if live[sample.reference] != nil {
         summary.add(.init(unchanged: 1), of: sample.type)
+      } else if buried[sample.reference] != nil {
+        summary.add(.init(refused: 1), of: sample.type)
       } else {
         counter += 1
         live[sample.reference] = (counter, sample)

@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Brings back samples that are deleted here, from a file that has them.
+///
+/// A store keeps nothing of a deleted sample but its identity, because who deletes something wants it gone. And a
+/// deletion always wins, so what is brought back has a new identity: ``SampleIdentity/uuid(ofRestored:ordinal:)``.
+///
+///     let restorer = SampleRestorer(store, type: .stepCount, range: day)
+///     for batch in file { try restorer.survey(batch.changes, twins: batch.groups) }
+///     if ask(restorer.found) { for batch in file { try restorer.restore(batch.changes, twins: batch.groups) } }
+///
+/// Blocking, and for one thread.
+public final class SampleRestorer {
+  private let store: HealthStore
+  private let type: SampleType
+  private let range: Range<Timestamp>
+  /// Identities that have been counted: a file may say a sample twice.
+  private var counted: Set<UUID> = []
+  /// From the first to the last start of what ``survey(_:twins:)`` found.
+  public private(set) var extent: ClosedRange<Timestamp>?
+
+  public init(_ store: HealthStore, type: SampleType, range: Range<Timestamp>) {
+    self.store = store
+    self.type = type
+    self.range = range
+  }
+
+  /// How many samples ``survey(_:twins:)`` has found.
+  public var found: Int { counted.count }
+
+  /// Counts what of these samples is deleted here, and changes nothing.
+  public func survey(_ changes: CodedChanges, twins: [TwinGroup] = []) throws(StoreError) {
+    let candidates = try candidates(changes, twins)
+    for sample in candidates.flatMap(\.samples) where counted.insert(sample.uuid).inserted {
+      let (first, last) = (extent?.lowerBound ?? sample.start, extent?.upperBound ?? sample.start)
+      extent = min(first, sample.start)...max(last, sample.start)
+    }
+  }
+
+  /// Adds them, in one transaction.
+  ///
+  /// - Parameter event: what the audit log gets to hold for so many, together with them.
+  /// - Returns: how many there were.
+  @discardableResult
+  public func restore(
+    _ changes: CodedChanges, twins: [TwinGroup] = [], event: ((_ count: Int) -> AuditEvent)? = nil
+  ) throws(StoreError) -> Int {
+    // Most batches have nothing that is deleted, and others may write meanwhile.
+    if try candidates(changes, twins).allSatisfy(\.isEmpty) { return 0 }
+    defer { store.watch.committed() }
+    do {
+      return try store.pool.write { db in
+        var writer = try SampleWriter(db, epochs: self.store.epochs)
+        for candidates in try self.candidates(changes, twins, db) { try writer.write(candidates) }
+        try writer.finish()
+        let added = writer.summary.added
+        if let event, added > 0 { try AuditChain.append(event(added), db) }
+        return added
+      }
+    } catch {
+      throw StoreError(error, path: store.path)
+    }
+  }
+
+  private func candidates(_ changes: CodedChanges, _ twins: [TwinGroup]) throws(StoreError) -> [CodedChanges] {
+    let mayHave = twins.contains { $0.key.type == type } || !selected(changes).isEmpty
+    guard mayHave else { return [] }
+    do {
+      return try store.pool.read { db in try self.candidates(changes, twins, db) }
+    } catch {
+      throw StoreError(error, path: store.path)
+    }
+  }
+
+  /// What of these samples is deleted, under the identities that it would have.
+  private func candidates(_ changes: CodedChanges, _ twins: [TwinGroup], _ db: Database) throws -> [CodedChanges] {
+    var coder = ChangeCoder()
+    for group in twins where group.key.type == type {
+      for (ordinal, sample) in zip(try TwinOrdinals(group, db).ordinals, group.samples) {
+        var sample = sample
+        sample.uuid = group.key.uuid(ordinal: ordinal)
+        try coder.add(sample)
+      }
+    }
+    return [try restorable(changes, db), try restorable(coder.changes, db)]
+  }
+
+  private func restorable(_ changes: CodedChanges, _ db: Database) throws -> CodedChanges {
+    var result = changes
+    result.tombstones = []
+    result.samples = []
+    guard let id = try type.id(in: db) else { return result }
+    let mayHaveOriginal = try TypeTally(id, db).hasOriginal
+    var deletions = DeletedSamples(db)
+    for sample in selected(changes) {
+      guard try deletions.isDeleted(sample, type: id), try !isSuperseded(sample, changes, type: id, db),
+        try !deletions.isHere(sample, in: changes, type: id, mayHaveOriginal: mayHaveOriginal),
+        case .possible(let uuid) = try deletions.restoration(
+          of: sample.uuid, start: sample.start.microseconds, type: id)
+      else { continue }
+      var restored = sample
+      restored.uuid = uuid
+      result.samples.append(restored)
+    }
+    return result
+  }
+
+  private func selected(_ changes: CodedChanges) -> [CodedSample] {
+    guard let index = changes.types.firstIndex(of: type) else { return [] }
+    return changes.samples.filter { Int($0.type) == index && range.contains($0.start) }
+  }
+
+  /// Whether it is a reading of something that changes, and another is here: the newest counts, and not the deleted one.
+  private func isSuperseded(
+    _ sample: CodedSample, _ changes: CodedChanges, type: Int64, _ db: Database
+  ) throws -> Bool {
+    guard ["activitySummary", "characteristic"].contains(changes.kinds[Int(sample.kind)]) else { return false }
+    var query = try Binding(db, "SELECT 1 FROM sample WHERE type = ? AND start = ? LIMIT 1")
+    query.bind(type)
+    query.bind(sample.start.microseconds)
+    return try query.integer(db) != nil
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import Terminal
+
+/// The samples of any file that can be imported, to be walked along as often as needed.
+struct FileSamples: Sendable {
+  private static let batchSize = 32_000
+
+  /// One export of several that a zip file or folder may hold.
+  private struct Surveyed: Sendable {
+    var export: AppleHealthExport
+    var survey: ExportSurvey
+    var identityNames: [String: String]
+  }
+
+  private let source: ImportFile
+  private let exports: [Surveyed]
+
+  /// - Parameter store: whose names of sources and whose twins count.
+  init(_ source: ImportFile, for store: HealthStore) async throws {
+    self.source = source
+    var surveyed: [Surveyed] = []
+    if case .appleHealth(let exports) = source {
+      for export in exports {
+        var survey = try await Self.survey(export)
+        survey.expectTwins(try await store.twinKeys())
+        let names = try await store.identityNames(for: survey.sources, remembers: false)
+        surveyed.append(Surveyed(export: export, survey: survey, identityNames: names))
+      }
+    }
+    exports = surveyed
+  }
+
+  private static func survey(_ export: AppleHealthExport) async throws -> ExportSurvey {
+    try await onThread { isCancelled in
+      let bar = bar("checking", bytes: export.totalBytes)
+      defer { bar.finish() }
+      return try export.survey { bytes in
+        if isCancelled() { throw CancellationError() }
+        bar.update(items: 0, bytes: Int(bytes))
+      }
+    }
+  }
+
+  /// Hands over all samples but those whose values drift: of these, the newest reading comes with an import. Blocking.
+  ///
+  /// - Parameter label: of the progress bar.
+  func forEach(
+    _ label: String, isCancelled: @escaping () -> Bool,
+    deliver: @escaping (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void
+  ) throws {
+    switch source {
+    case .appleHealth:
+      for one in exports { try forEach(of: one, label, isCancelled, deliver) }
+    case .samples(let file):
+      try forEach(label, isCancelled, bytes: file.workBytes) { progress in
+        _ = try file.read(progress: progress) { try deliver($0.changes, []) }
+      }
+    case .healthAutoExport(let file):
+      try forEach(label, isCancelled, bytes: file.workBytes) { progress in
+        _ = try file.read(progress: progress) { try deliver($0.changes, []) }
+      }
+    }
+  }
+
+  private func forEach(
+    of one: Surveyed, _ label: String, _ isCancelled: () -> Bool,
+    _ deliver: (CodedChanges, [TwinGroup]) throws -> Void
+  ) throws {
+    let bar = Self.bar(label, bytes: one.export.totalBytes)
+    defer { bar.finish() }
+    _ = try one.export.read(
+      one.survey, identityNames: one.identityNames, batchSize: Self.batchSize,
+      progress: { bytes in
+        if isCancelled() { throw CancellationError() }
+        bar.update(items: 0, bytes: Int(bytes - one.export.totalBytes))
+      }, deliver: { try deliver($0.changes, $0.groups) })
+  }
+
+  private func forEach(
+    _ label: String, _ isCancelled: @escaping () -> Bool, bytes: Int64,
+    _ read: (_ progress: @escaping (Int64) throws -> Void) throws -> Void
+  ) throws {
+    let bar = Self.bar(label, bytes: bytes)
+    defer { bar.finish() }
+    try read { bytes in
+      if isCancelled() { throw CancellationError() }
+      bar.update(items: 0, bytes: Int(bytes))
+    }
+  }
+
+  private static func bar(_ label: String, bytes: Int64) -> ProgressBar {
+    ProgressBar(label: label, totalBytes: Int(bytes), capabilities: Console.capabilities)
+  }
+}

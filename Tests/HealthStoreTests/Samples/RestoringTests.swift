@@ -1,0 +1,179 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Testing
+import TestSupport
+
+/// What an import says of deleted samples, and how they come back.
+@Suite struct RestoringTests {
+  let fixture: StoreFixture
+  var store: HealthStore { fixture.store }
+  private let type = ExportedSample().type
+  private let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
+
+  init() throws { fixture = try StoreFixture() }
+
+  private func samples(_ minutes: Range<Int>) -> [Sample] { minutes.map { ExportedSample(minute: $0).sample() } }
+
+  private func coded(_ samples: [Sample]) throws -> CodedChanges {
+    var coder = ChangeCoder()
+    for sample in samples { try coder.add(sample) }
+    return coder.changes
+  }
+
+  /// - Returns: how many were found, and how many came back.
+  @discardableResult
+  private func restore(
+    _ samples: [Sample], twins: [TwinGroup] = [], in range: Range<Timestamp>? = nil, into store: HealthStore? = nil
+  ) throws -> [Int] {
+    let changes = try coded(samples)
+    let (store, range) = (store ?? self.store, range ?? always)
+    let restorer = SampleRestorer(store, type: type, range: range)
+    try restorer.survey(changes, twins: twins)
+    return [
+      restorer.found, try SampleRestorer(store, type: type, range: range).restore(changes, twins: twins),
+    ]
+  }
+
+  private func present(_ store: HealthStore? = nil) async throws -> [Sample] {
+    try await (store ?? self.store).samples(of: type, limit: 1_000)
+  }
+
+  @Test func anImportCountsWhatIsDeletedHere() async throws {
+    try store.importExport(samples(0..<5))
+    try await store.delete(samples(0..<1)[0], samples(1..<2)[0])
+    // Apple prints the members of correlations twice.
+    #expect(
+      try store.importExport(samples(0..<6) + samples(0..<2)).total == .init(added: 1, unchanged: 3, refused: 2))
+  }
+
+  @Test func whatAnOriginalReplacedIsNotDeleted() async throws {
+    let (exported, original) = (ExportedSample().sample(), ExportedSample().original())
+    try store.importExport([exported])
+    try await store.add(original)
+    #expect(try store.importExport([exported]).total == .init(unchanged: 1))
+    #expect(try restore([exported]) == [0, 0])
+    // Nor where only the deletion is known, and not what for.
+    let otherFixture = try StoreFixture()
+    let other = otherFixture.store
+    try await other.apply([store.codedChanges(since: .zero, limit: 100).changes])
+    #expect(try other.importExport([exported]).total == .init(unchanged: 1))
+    #expect(try restore([exported], into: other) == [0, 0])
+    try await store.delete(original)
+    #expect(try store.importExport([exported]).total == .init(refused: 1))
+    #expect(try restore([exported]) == [1, 1])
+  }
+
+  @Test func aNewerReadingIsHere() async throws {
+    func summary(_ energy: String, _ seconds: Int64) -> Sample {
+      var sample = Sample(
+        uuid: SampleIdentity.namespace, type: SampleType("HKActivitySummaryType"), start: Timestamp(seconds: 0),
+        end: Timestamp(seconds: 86_400), created: Timestamp(seconds: seconds), source: Source(name: ""),
+        payload: .activitySummary(ActivitySummary(date: "1970-01-01", attributes: ["activeEnergyBurned": energy])))
+      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      return sample
+    }
+    let readings = (1...3).map { summary("\($0)", Int64($0)) }
+    for reading in readings { try await store.replace(drifting: [reading]) }
+    // As from a file that holds them as samples.
+    #expect(try store.importExport(readings).total == .init(unchanged: 3))
+    let restorer = SampleRestorer(store, type: readings[0].type, range: always)
+    #expect(try restorer.restore(coded(readings)) == 0)
+  }
+
+  @Test func whatIsDeletedComesBackOnce() async throws {
+    try store.importExport(samples(0..<5))
+    try await store.delete(samples(1..<2)[0], samples(3..<4)[0])
+    let before = try await store.contents().deleted
+    #expect(try restore(samples(0..<6) + samples(3..<4)) == [2, 2])
+    let expected = Set([1, 3].map { SampleIdentity.uuid(ofRestored: samples(0..<5)[$0].uuid, ordinal: 0) })
+    #expect(Set(try await present().map(\.uuid)) == expected.union([0, 2, 4].map { samples(0..<5)[$0].uuid }))
+    #expect(try await present().map(\.start).sorted() == samples(0..<5).map(\.start))
+    #expect(try await store.contents().deleted == before)
+    // It is here now, and nothing is doubled.
+    #expect(try restore(samples(0..<6)) == [0, 0])
+    #expect(try store.importExport(samples(0..<5)).total == .init(unchanged: 5))
+  }
+
+  @Test func onlyOfTheTypeAndTheRange() async throws {
+    let other = ExportedSample(minute: 2, type: SampleType("other")).sample()
+    try await store.delete(other, samples(1..<2)[0], samples(2..<3)[0], samples(3..<4)[0])
+    let range = samples(2..<3)[0].start..<samples(3..<4)[0].start
+    #expect(try restore(samples(0..<5) + [other], in: range) == [1, 1])
+    #expect(try await present().map(\.start) == [samples(2..<3)[0].start])
+    #expect(try await store.typeCounts() == [TypeCount(type: type, samples: 1)])
+  }
+
+  @Test func deletedAgainItComesBackUnderTheNextIdentity() async throws {
+    let sample = samples(0..<1)[0]
+    try await store.delete(sample)
+    for ordinal in 0..<3 {
+      #expect(try restore([sample]) == [1, 1])
+      let restored = try await present()[0]
+      #expect(restored.uuid == SampleIdentity.uuid(ofRestored: sample.uuid, ordinal: ordinal))
+      try await store.delete(restored)
+    }
+    #expect(try store.importExport([sample]).total == .init(refused: 1))
+  }
+
+  @Test func twinsComeBackByTheirValues() async throws {
+    var twins = [1.0, 2, 3].map { ExportedSample(value: $0).sample() }
+    let group = TwinGroup(key: ExportedSample().key, samples: twins)
+    try store.importExport([], twins: [group])
+    twins = group.byRank()
+    try await store.delete(twins[1])
+    #expect(try store.importExport([], twins: [group]).total == .init(unchanged: 2, refused: 1))
+    #expect(try restore([], twins: [group]) == [1, 1])
+    #expect(try await store.values() == [1, 2, 3])
+    #expect(try store.importExport([], twins: [group]).total == .init(unchanged: 3))
+    #expect(try await store.values() == [1, 2, 3])
+  }
+
+  @Test func theAuditLogHasItInTheSameTransaction() async throws {
+    try await store.delete(samples(0..<1)[0], samples(1..<2)[0])
+    let changes = try coded(samples(0..<5))
+    let restorer = SampleRestorer(store, type: type, range: always)
+    try restorer.restore(changes) { AuditEvent(.restored, ["count": String($0)]) }
+    try restorer.restore(changes) { AuditEvent(.restored, ["count": String($0)]) }
+    #expect(try await store.auditRecords().map(\.detail) == [["count": "2"]])
+  }
+
+  /// Machines that import, delete, bring back and pull in any order end up with the same, and nothing twice.
+  @Test(arguments: 0..<30)
+  func machinesAgree(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let stores = try (0..<3).map { _ in try StoreFixture() }
+    let file = samples(0..<12)
+    for _ in 0..<30 {
+      let store = random.pick(stores).store
+      let some = file.filter { _ in random.oneIn(2) }
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: try store.importExport(some)
+      case 1:
+        let here = try await present(store)
+        let doomed = here.filter { _ in random.oneIn(3) }
+        try await store.apply(ChangeBatch(deletions: doomed.map { $0.tombstone() }))
+      case 2:
+        try restore(some, into: store)
+        let starts = Set(try await present(store).map(\.start))
+        let deleted = Set(try await store.contents().deleted.map(\.uuid))
+        for sample in some where deleted.contains(sample.uuid) {
+          #expect(starts.contains(sample.start), "seed \(seed)")
+        }
+      default:
+        try await store.apply([random.pick(stores).store.codedChanges(since: .zero, limit: 1_000).changes])
+      }
+      let starts = try await present(store).map(\.start)
+      #expect(starts.count == Set(starts).count, "seed \(seed): twice")
+    }
+    for _ in 0..<2 {
+      for one in stores {
+        for other in stores {
+          try await one.store.apply([other.store.codedChanges(since: .zero, limit: 10_000).changes])
+        }
+      }
+    }
+    let digest = try await stores[0].store.deepDigest().record
+    for other in stores { #expect(try await other.store.deepDigest().record == digest, "seed \(seed)") }
+  }
+}
