@@ -37,17 +37,34 @@ public struct AuditTrail: Sendable {
     try await Task { [store] in try await store.record(event) }.value
   }
 
+  /// The same of what a peer reads.
+  ///
+  /// - Parameters:
+  ///   - position: up to where; what was taken back meanwhile must not be sent. `nil` for what has been sent.
+  ///   - anchor: up to where it reads anything.
+  private func require(
+    _ name: AuditEvent.Name, _ detail: [String: String], at position: (anchor: Anchor, epoch: Epoch)?,
+    read anchor: Anchor?
+  ) async throws {
+    let event = AuditEvent(name, detail)
+    try await Task { [store] in try await store.record(event, at: position, read: anchor) }.value
+  }
+
   func listed(_ client: AuthorizedClient, types: Int) async throws {
     try await require(.typesListed, ["peer": client.name, "id": client.id.hex, "types": String(types)])
   }
 
-  /// Before the first byte of a feed is sent: one page is written down whole, more of them as begun.
+  /// Before the first byte of a feed is sent: one page is written down whole, more of them as begun. Throws
+  /// ``StoreError/anchorOutOfRange`` for a page that is not of the store any more.
   func begin(_ client: AuthorizedClient, _ query: ChangeQuery, _ page: CodedChangePage, isWhole: Bool) async throws {
+    let position = (anchor: page.anchor, epoch: page.epoch)
     if isWhole {
+      let count = page.changes.count
       try await require(
-        .dataRead, Self.detail(client, query, count: page.changes.count, upTo: page.anchor, complete: true))
+        .dataRead, Self.detail(client, query, count: count, upTo: page.anchor, complete: true), at: position,
+        read: count > 0 ? page.anchor : nil)
     } else {
-      try await require(.readStarted, Self.detail(client, query))
+      try await require(.readStarted, Self.detail(client, query), at: position, read: nil)
     }
   }
 
@@ -57,7 +74,13 @@ public struct AuditTrail: Sendable {
   }
 
   func read(_ client: AuthorizedClient, _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool) async {
-    await record(.dataRead, Self.detail(client, query, count: count, upTo: anchor, complete: complete))
+    do {
+      try await require(
+        .dataRead, Self.detail(client, query, count: count, upTo: anchor, complete: complete), at: nil,
+        read: count > 0 ? anchor : nil)
+    } catch {
+      logger.error("the audit log cannot be written: \(error)")
+    }
   }
 
   private static func detail(_ client: AuthorizedClient, _ query: ChangeQuery) -> [String: String] {
@@ -81,13 +104,16 @@ public struct AuditTrail: Sendable {
     return detail
   }
 
-  func read(_ client: AuthorizedClient, type: SampleType, offset: Int, count: Int) async throws {
+  /// - Parameter position: of the store before the samples were read.
+  func read(
+    _ client: AuthorizedClient, type: SampleType, offset: Int, count: Int, at position: (anchor: Anchor, epoch: Epoch)
+  ) async throws {
     try await require(
       .dataRead,
       [
         "peer": client.name, "id": client.id.hex, "types": type.shortName, "count": String(count),
         "offset": String(offset),
-      ])
+      ], at: position, read: count > 0 ? position.anchor : nil)
   }
 
   /// Before a digest is sent.

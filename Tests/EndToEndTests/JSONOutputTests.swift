@@ -94,6 +94,7 @@ struct JSONOutputTests {
     let tried = try await home.run("import", "--json", "--snapshot", "--dry-run", SampleExport.smallLater.path)
     try expect(tried, "import.json")
     #expect(try tried.json()["snapshot"] as? String == "done")
+    try expect(try await home.run("import", "--undo", "--dry-run", "--json"), "import-undo.json")
     let steps = ["--types", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01", "--yes"]
     #expect(try await home.start(["delete"] + steps).outcome().status == 0)
     let file = try await SampleExport.small.path

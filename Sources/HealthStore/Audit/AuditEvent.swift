@@ -32,6 +32,7 @@ public struct AuditEvent: Hashable, Sendable {
     case verifyFailed = "verify.failed"
     case importStarted = "import.started"
     case imported = "import"
+    case importUndone = "import.undone"
     case exportStarted = "export.started"
     case exported = "export"
     case deleted = "delete"

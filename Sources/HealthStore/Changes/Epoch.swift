@@ -13,6 +13,8 @@ import GRDB
 /// somebody who opened that copy. Only tombstones may be forgotten in one of them, and then no earlier position is left
 /// on which the two agree (see ``HealthStore/pruneTombstones(before:)``).
 ///
+/// An import that is undone ends the epochs of its numbers, and those numbers are not given out again.
+///
 /// Not seen: a machine that is put back together with its memory, and a file that was exchanged under a process that
 /// has it open, by less than that process has seen itself.
 public struct Epoch: Hashable, Sendable {

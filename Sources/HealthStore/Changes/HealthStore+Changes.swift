@@ -9,9 +9,9 @@ extension HealthStore {
   /// deleted since appears as its tombstone only. Throws ``StoreError/anchorOutOfRange``
   /// where the anchor is not a position of this store.
   ///
-  /// - Parameter epoch: of the page that the anchor comes from. An anchor whose epoch is another by now, as after a restore
-  ///   or when tombstones were forgotten, is out of range. To be left out only for an anchor that is no older than this
-  ///   object; where tombstones were ever forgotten, those before the last of them are out of range then, however new.
+  /// - Parameter epoch: of the page that the anchor comes from. An anchor whose epoch is another by now, as after a restore,
+  ///   when tombstones were forgotten or an import was undone, is out of range. To be left out only for an anchor that is
+  ///   no older than this object; where tombstones were ever forgotten, those before the last of them are out of range then, however new.
   public func changes(
     since anchor: Anchor, epoch: Epoch? = nil, filter: ChangeFilter = .everything, limit: Int
   ) async throws(StoreError) -> ChangePage {
@@ -31,6 +31,14 @@ extension HealthStore {
       let feed = try FeedReader(db, epochs).page(after: anchor, epoch: epoch, filter: filter, limit: limit)
       return CodedChangePage(
         changes: feed.stored.changes, anchor: feed.anchor, epoch: feed.epoch, isLast: feed.isLast)
+    }
+  }
+
+  /// Where the store stands now, and the epoch that covers that.
+  public func currentPosition() async throws(StoreError) -> (anchor: Anchor, epoch: Epoch) {
+    try await read { db -> (anchor: Anchor, epoch: Epoch) in
+      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      return (Anchor(change: counter), try Epoch.covering(counter, db))
     }
   }
 

@@ -29,6 +29,7 @@ extension HealthStore {
       let count = db.changesCount
       // The kept digests hold these tombstones.
       try DigestTable.clear(db)
+      try UndoJournal.forget(db)
       try db.execute(sql: "UPDATE store SET tombstoneFloor = MAX(tombstoneFloor, ?)", arguments: [last])
       try Epoch.rename(before: last, db)
       return count

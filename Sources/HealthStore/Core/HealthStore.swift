@@ -23,6 +23,7 @@ public final class HealthStore: Sendable {
   /// 32 random bytes, made once, for whoever hands out positions that nobody else shall read or forge. Secret.
   public let positionKey: Data
   public let path: String
+  let directory: String
   let pool: DatabasePool
   let epochs: EpochKeeper
   let watch: StoreWatch
@@ -42,6 +43,7 @@ public final class HealthStore: Sendable {
     let patience = LockPatience(limit: busyTimeout) { whileLocked?(LockHolder.name(ofWriterTo: path)) }
     self.path = path
     self.patience = patience
+    self.directory = directory
     do {
       if create {
         try PrivateDirectory.prepare(directory)
@@ -73,6 +75,7 @@ public final class HealthStore: Sendable {
   public init(readOnlyIn directory: String) throws(StoreError) {
     let path = Self.path(in: directory)
     self.path = path
+    self.directory = directory
     patience = LockPatience(limit: Self.busyTimeout) {}
     do {
       if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog { throw StoreError.missing(path: path) }
@@ -123,7 +126,8 @@ public final class HealthStore: Sendable {
     configuration.busyMode = busyMode
     configuration.label = "hpeer.store"
     configuration.maximumReaderCount = 8
-    // Dictionary rows are never deleted, and checking five references would be most of the cost of an insert.
+    // Dictionary rows go only with all that refers to them, and checking five references would be most of the cost of an
+    // insert.
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA cache_size = -16384")

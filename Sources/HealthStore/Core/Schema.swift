@@ -65,6 +65,7 @@ enum Schema {
     migrator.registerMigration("v4", migrate: addDigests)
     migrator.registerMigration("v5", migrate: addImports)
     migrator.registerMigration("confirmedPerson", migrate: addConfirmedPersons)
+    migrator.registerMigration("importUndo", migrate: addUndo)
     return migrator
   }
 
@@ -204,6 +205,56 @@ enum Schema {
   /// A keyed hash of the person of an import that somebody confirmed although it contradicts that of the store.
   private static func addConfirmedPersons(_ db: Database) throws {
     try db.execute(sql: "ALTER TABLE import ADD COLUMN confirmedPerson BLOB")
+  }
+
+  /// `undo` has at most one row: the last import, and how the store was before it. What that import added is found by
+  /// its numbers, `first` excluded; only what it deleted is kept, and the aliases that it changed, as they were: `identity` is
+  /// NULL for one that was not. They are pending until their import begins.
+  private static func addUndo(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE undo(
+          id INTEGER PRIMARY KEY,
+          name TEXT NOT NULL,
+          started INTEGER NOT NULL,
+          import INTEGER,
+          first INTEGER NOT NULL,
+          last INTEGER NOT NULL,
+          isAlone INTEGER NOT NULL,
+          isKept INTEGER NOT NULL,
+          tombstoneFloor INTEGER NOT NULL,
+          event INTEGER NOT NULL,
+          type INTEGER NOT NULL,
+          unit INTEGER NOT NULL,
+          kind INTEGER NOT NULL,
+          source INTEGER NOT NULL,
+          device INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE undoSample(
+          change INTEGER PRIMARY KEY,
+          type INTEGER NOT NULL,
+          start INTEGER NOT NULL,
+          uuid BLOB NOT NULL,
+          duration INTEGER NOT NULL,
+          created INTEGER,
+          source INTEGER NOT NULL,
+          device INTEGER,
+          kind INTEGER NOT NULL,
+          value REAL,
+          unit INTEGER,
+          payload TEXT,
+          metadata TEXT
+        ) STRICT;
+        CREATE TABLE undoRange(first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+        CREATE TABLE undoPosition(consumer TEXT PRIMARY KEY, token TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE undoTwin(key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        CREATE TABLE undoAlias(
+          isPending INTEGER NOT NULL,
+          name TEXT NOT NULL,
+          identity TEXT,
+          PRIMARY KEY(isPending, name)
+        ) STRICT, WITHOUT ROWID;
+        """)
   }
 }
 

@@ -71,8 +71,7 @@ struct StoreCheck {
       db,
       sql: """
         SELECT id, derived, counted FROM (SELECT id, derived, (
-          SELECT COUNT(*) FROM sample WHERE sample.type = type.id
-          AND substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')) AS counted FROM type)
+          SELECT COUNT(*) FROM sample WHERE sample.type = type.id AND \(TypeTally.isDerived)) AS counted FROM type)
         WHERE derived <> counted ORDER BY id
         """
     ).map { .wrongDerivedCount(type: try types.name($0[0]), kept: $0[1], counted: $0[2]) }

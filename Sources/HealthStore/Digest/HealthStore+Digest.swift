@@ -115,6 +115,8 @@ private struct DigestStep {
   let sums: DigestSums
   let counter: Int64
   let tombstoneFloor: Int64
+  /// Covers the last of the changes.
+  let epoch: Epoch
 
   /// `nil` where little is missing.
   init?(_ db: Database, size: Int64, rest: Int64) throws {
@@ -124,10 +126,14 @@ private struct DigestStep {
     guard counter - first > rest else { return nil }
     last = min(counter, first + size)
     sums = try Self.sums(first, last, db)
+    epoch = try Epoch.covering(last, db)
   }
 
   func write(_ db: Database) throws {
     guard try DigestTable.position(db) == first else { return }
+    // After a restore, or an import that was undone, other changes have these numbers, or none.
+    let end = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    guard last <= end, try Epoch.covering(last, db) == epoch else { return }
     // Whoever deletes leaves a tombstone with a new number.
     let isAsRead = try Bool.fetchOne(
       db,

@@ -45,6 +45,7 @@ struct IdentitySearch {
   /// - Parameter remembers: whether the store keeps it.
   mutating func learn(_ identity: String, of name: String, remembers: Bool) throws {
     if (aliases[name] ?? name).isExactly(identity) { return }
+    if remembers { try UndoJournal.changes(alias: name, from: aliases[name], db) }
     aliases[name] = identity.isExactly(name) ? nil : identity
     if !remembers { return }
     var removal = try Binding(db, "DELETE FROM sourceAlias WHERE name = ?")

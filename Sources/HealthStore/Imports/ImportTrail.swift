@@ -12,14 +12,21 @@ struct ImportTrail {
   private var fresh: [Int64] = []
 
   init(_ db: Database) throws {
-    let rows = try Row.fetchCursor(db, sql: "SELECT first, last FROM importedRange")
+    imported = try Self.numbers("importedRange", db)
+  }
+
+  /// The numbers in the ranges of a table.
+  static func numbers(_ table: String, _ db: Database) throws -> ChangeNumbers {
+    var numbers = ChangeNumbers()
+    let rows = try Row.fetchCursor(db, sql: "SELECT first, last FROM \(table)")
     while let row = try rows.next() {
       let (first, last): (Int64, Int64) = (row[0], row[1])
       guard first >= 0, first <= last else {
         throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the ranges of imported samples make no sense")
       }
-      imported.insert(first...last)
+      numbers.insert(first...last)
     }
+    return numbers
   }
 
   /// - Returns: whether this import meets the sample for the first time. Apple prints the members of correlations twice.
@@ -44,7 +51,7 @@ struct ImportTrail {
     fresh.removeAll(keepingCapacity: true)
   }
 
-  private static func write(_ range: ClosedRange<Int64>, _ db: Database) throws {
+  static func write(_ range: ClosedRange<Int64>, _ db: Database) throws {
     try db.execute(
       sql:
         "UPDATE importedRange SET last = ? WHERE first = (SELECT MAX(first) FROM importedRange WHERE first < ?) AND last = ?",

@@ -10,22 +10,46 @@ import HealthModel
 ///     try await store.finishImport(writer.id, digest: digest, isComplete: true)
 ///
 /// Blocking, and for one thread. An import that ends anywhere has lost nothing: what was written is there, and the same
-/// import again adds the rest.
+/// import again adds the rest. The last import can be undone: ``HealthStore/undoLastImport(isDryRun:)``.
 public final class ImportWriter {
   private let store: HealthStore
-  /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``.
+  /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export.
   public let id: Int64
+  /// Names what can be undone.
+  public var journal: Int64 { undo.id }
+  private let lock: ImportLock
+  private let undo: UndoJournal
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
 
-  public init(_ store: HealthStore, _ file: ImportRecord.File) throws(StoreError) {
+  /// Of an Apple Health export.
+  ///
+  /// - Parameter journal: ``journal`` of the writer of the export before, of several that are imported, and undone, as one.
+  public convenience init(
+    _ store: HealthStore, _ file: ImportRecord.File, continuing journal: Int64? = nil
+  ) throws(StoreError) {
+    try self.init(store, file, isExport: true, journal: journal)
+  }
+
+  /// Of another file, which is no snapshot of all that a phone holds.
+  ///
+  /// - Parameter name: for people: its last path component.
+  public convenience init(_ store: HealthStore, named name: String) throws(StoreError) {
+    try self.init(store, ImportRecord.File(name: name), isExport: false, journal: nil)
+  }
+
+  private init(
+    _ store: HealthStore, _ file: ImportRecord.File, isExport: Bool, journal: Int64?
+  ) throws(StoreError) {
     self.store = store
+    lock = try ImportLock(shared: store.directory)
     do {
       let person = file.person.map { store.hash(of: $0) }
       let confirmed = file.confirmed.map { store.hash(of: $0) }
-      (id, trail) = try store.pool.write { db in
+      (id, trail, undo) = try store.pool.write { db -> (Int64, ImportTrail?, UndoJournal) in
+        guard isExport else { return (0, nil, try UndoJournal.begin(file.name, import: nil, db)) }
         try db.execute(
           sql: """
             INSERT INTO import(started, name, exported, person, confirmedPerson, isComplete, isSnapshot)
@@ -34,7 +58,9 @@ public final class ImportWriter {
           arguments: [
             Timestamp.now.microseconds, file.name, file.exported?.microseconds, person, confirmed,
           ])
-        return (db.lastInsertedRowID, try ImportTrail(db))
+        let id = db.lastInsertedRowID
+        let undo = try journal.flatMap { try UndoJournal.resume($0, db) }
+        return (id, try ImportTrail(db), try undo ?? UndoJournal.begin(file.name, import: id, db))
       }
       checkpoints = try WALCheckpoints(path: store.path)
     } catch {
@@ -72,7 +98,7 @@ public final class ImportWriter {
           if ordinal != rank { renamed[group.key.uuid(ordinal: rank)] = sample.uuid }
           try coder.add(sample)
         }
-        if (ordinals.max() ?? 0) > 0 { try TwinKeys.insert(group.key, db) }
+        if (ordinals.max() ?? 0) > 0, try TwinKeys.insert(group.key, db) { try UndoJournal.added(group.key, db) }
       }
       try writer.write(coder.changes)
     }
@@ -128,12 +154,12 @@ public final class ImportWriter {
     checkpoints.waitIfLarge()
     do {
       let written = try store.pool.write { db in
-        var writer = try SampleWriter(db, epochs: self.store.epochs, trail: self.trail.take())
+        var writer = try SampleWriter(db, epochs: self.store.epochs, trail: self.trail.take(), undo: self.undo)
         try body(db, &writer)
         try writer.finish()
         var summary = writer.summary
         self.trail = writer.takeTrail()
-        if !drifting.isEmpty { summary += try self.store.replace(drifting: drifting, db: db) }
+        if !drifting.isEmpty { summary += try self.store.replace(drifting: drifting, undo: self.undo, db: db) }
         return summary
       }
       summary += written

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import HealthModel
 
 /// Which ordinals the records of one key have in a store that may know some of them.
@@ -82,10 +83,12 @@ struct TwinOrdinals {
 
 /// The keys that more than one record has. A later export may hold only one of them, and which one its value tells.
 enum TwinKeys {
-  static func insert(_ key: SampleKey, _ db: Database) throws {
+  /// - Returns: whether it was not there.
+  static func insert(_ key: SampleKey, _ db: Database) throws -> Bool {
     var statement = try Binding(db, "INSERT INTO twin(key) VALUES (?) ON CONFLICT DO NOTHING")
     statement.bind(key.text)
     try statement.run(db)
+    return sqlite3_changes(db.sqliteConnection) > 0
   }
 }
 

@@ -12,8 +12,9 @@ extension HealthStore {
     try await write { [self] db in try replace(drifting: samples, db: db) }
   }
 
-  func replace(drifting samples: [Sample], db: Database) throws -> WriteSummary {
-    var replacement = try DriftingReplacement(db, epochs: epochs)
+  /// - Parameter undo: of the import that writes.
+  func replace(drifting samples: [Sample], undo: UndoJournal? = nil, db: Database) throws -> WriteSummary {
+    var replacement = try DriftingReplacement(db, epochs: epochs, undo: undo)
     for sample in samples { try replacement.add(sample) }
     return try replacement.finish()
   }
@@ -34,9 +35,9 @@ private struct DriftingReplacement {
   private var places: Set<Place> = []
   private var unchanged: [SampleType: Int] = [:]
 
-  init(_ db: Database, epochs: EpochKeeper) throws {
+  init(_ db: Database, epochs: EpochKeeper, undo: UndoJournal?) throws {
     self.db = db
-    writer = try SampleWriter(db, epochs: epochs)
+    writer = try SampleWriter(db, epochs: epochs, undo: undo)
   }
 
   mutating func add(_ sample: Sample) throws {

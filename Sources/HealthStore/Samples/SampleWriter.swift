@@ -25,13 +25,17 @@ struct SampleWriter {
   /// The last sample was there: then the next mostly is, and looking costs less than an insert in vain.
   private var expectsPresent = false
   private var trail: ImportTrail?
+  private let undo: UndoJournal?
   private(set) var summary = WriteSummary()
 
-  /// - Parameter trail: of the import that writes; to be taken back from ``finish()``.
-  init(_ db: Database, epochs: EpochKeeper, trail: ImportTrail? = nil) throws {
+  /// - Parameters:
+  ///   - trail: of the import that writes, if that is of an export; to be taken back from ``finish()``.
+  ///   - undo: of the import that writes.
+  init(_ db: Database, epochs: EpochKeeper, trail: ImportTrail? = nil, undo: UndoJournal? = nil) throws {
     self.db = db
     self.epochs = epochs
     self.trail = trail
+    self.undo = undo
     counterparts = Counterparts(db)
     deletions = DeletedSamples(db)
     firstCounter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
@@ -220,6 +224,7 @@ struct SampleWriter {
     _ tombstone: CodedTombstone, type: Int64, replacedBy original: UUID?, _ tally: inout TypeTally
   ) throws {
     let start = tombstone.start.microseconds
+    try undo?.keep(tombstone.uuid, start: start, type: type, db)
     var removing = Binding(removal)
     removing.bind(type)
     removing.bind(start)
@@ -265,6 +270,7 @@ struct SampleWriter {
     if counter == firstCounter { return }
     try epochs.cover(firstCounter + 1...counter, db)
     try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
+    if let undo { try undo.wrote(from: firstCounter, to: counter, db) } else { try UndoJournal.forget(db) }
   }
 
   /// The trail that was given, with what was met since.

@@ -3,6 +3,9 @@ import HealthModel
 
 /// What one transaction does to the samples of one type.
 struct TypeTally {
+  /// Whether the UUID of a row is derived, in SQL.
+  static let isDerived = "substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')"
+
   /// Before the transaction.
   private let samples: Int
   private let derived: Int

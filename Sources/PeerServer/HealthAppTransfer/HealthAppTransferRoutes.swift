@@ -49,6 +49,7 @@ struct HealthAppTransferRoutes {
 
     let visible = HealthSampleDTO.canSay(type) && (client.filter.types?.contains(type) ?? true)
     let range = client.filter.earliest.map { $0..<Timestamp(microseconds: .max) }
+    let position = try await store.currentPosition()
     let samples = visible ? try await store.samples(of: type, in: range, offset: offset, limit: limit) : []
     let total = visible ? try await total(of: type, range: range) : 0
     var dtos: [HealthSampleDTO] = []
@@ -56,7 +57,7 @@ struct HealthAppTransferRoutes {
       let members = try await members(of: sample, client: client)
       if let dto = HealthSampleDTO(sample, members: members, dates: spelling) { dtos.append(dto) }
     }
-    try await audit.read(client, type: type, offset: offset, count: samples.count)
+    try await audit.read(client, type: type, offset: offset, count: samples.count, at: position)
     return JSONAnswer.response(
       Envelope(
         HealthDataPage(type: type.shortName, samples: dtos, totalCount: total, offset: offset, limit: limit)))

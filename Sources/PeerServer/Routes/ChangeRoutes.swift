@@ -59,7 +59,11 @@ struct ChangeRoutes {
     let isWhole = start.isLast || start.changes.count >= query.limit
     // What cannot be written down is not sent. HEAD sends nothing, and neither does a wait that was in vain.
     if request.method != .head, !(waits && start.changes.isEmpty) {
-      try await audit.begin(client, query, start, isWhole: isWhole)
+      do {
+        try await audit.begin(client, query, start, isWhole: isWhole)
+      } catch StoreError.anchorOutOfRange {
+        throw ServerFailure.tokenGone
+      }
     }
     // Taken out when it is sent: hundreds of clients that wait must not keep a page each beside the one they wait for.
     let first = NIOLockedValueBox<EncodedPage?>(try encode(start, query, format))

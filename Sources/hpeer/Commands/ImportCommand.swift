@@ -25,15 +25,21 @@ struct Import: AsyncParsableCommand {
       were more than a twentieth of the samples, or all that was known of a type, nothing is deleted without --force. \
       --dry-run says what would happen and changes nothing; begin with that.
 
+      --undo takes the last import back without a trace, as long as no other machine has read any of it and nothing \
+      else has changed the store since; then the file can be imported again.
+
       Examples:
         hpeer import ~/Downloads/export.zip
         hpeer import --snapshot --dry-run export.zip
         hpeer import --json apple_health_export/
+        hpeer import --undo --dry-run
         hpeer import HealthAutoExport-2024-01-01-2024-03-31.json --as-of 2024-04-01
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
+  @Flag(help: "Take the last import back.")
+  var undo = false
   @Flag(help: "Delete what earlier exports had and this one lacks.")
   var snapshot = false
   @Flag(help: "Say what would happen, and change nothing.")
@@ -54,13 +60,24 @@ struct Import: AsyncParsableCommand {
   @Argument(
     help: "export.zip, export.xml, the unzipped folder, a JSON or CSV file, or - for standard input.",
     completion: .file())
-  var path: String
+  var path: String?
 
   func validate() throws {
     if force, !snapshot { throw ValidationError("--force means something only with --snapshot.") }
+    if undo {
+      guard path == nil, !snapshot, !rescan, !mergePerson, asOf == nil else {
+        throw ValidationError("--undo takes back the last import, whatever it was: give no file, and only --dry-run.")
+      }
+    } else if path == nil {
+      throw ValidationError("Missing expected argument '<path>'")
+    }
   }
 
   func run() async throws {
+    guard let path else {
+      return try await ImportUndoing(home: common.homeDirectory, isDryRun: dryRun, zone: zone)
+        .run(json: output.json)
+    }
     ProcessMemory.returnLargeBlocks()
     let input = path == "-" ? try await spooled() : nil
     do {
@@ -133,13 +150,13 @@ struct Import: AsyncParsableCommand {
           exports: exports, name: name, store: store, options: options, capabilities: Console.capabilities
         ).run()
       case .samples(let file):
-        try await ImportingFile(store: store, bar: bar, mergesPersons: merges) {
+        try await ImportingFile(store: store, name: name, bar: bar, mergesPersons: merges) {
           try file.person(progress: $0)
         } reading: {
           try file.read(progress: $0, deliver: $1)
         }.run()
       case .healthAutoExport(let file):
-        try await ImportingFile(store: store, bar: bar, mergesPersons: merges) { _ in
+        try await ImportingFile(store: store, name: name, bar: bar, mergesPersons: merges) { _ in
           // It does not say.
           Person()
         } reading: {
@@ -149,7 +166,9 @@ struct Import: AsyncParsableCommand {
     }
   }
 
-  private var file: String { path == "-" ? "standard input" : URL(fileURLWithPath: path).lastPathComponent }
+  private var file: String {
+    path.map { $0 == "-" ? "standard input" : URL(fileURLWithPath: $0).lastPathComponent } ?? ""
+  }
 
   private func failure(_ result: ImportResult) -> CommandFailure? {
     if result.earlier == nil, !result.report.isComplete {

@@ -13,6 +13,8 @@ struct AppleImport {
     var isSnapshot = false
     /// Deletes however much that is, and whosever the earlier exports were.
     var force = false
+    /// Of the export before, of several that are imported, and undone, as one.
+    var journal: Int64?
     /// Takes in what is another person's.
     var mergesPersons = false
   }
@@ -44,9 +46,10 @@ struct AppleImport {
       name: name, exported: survey.exportDate, person: survey.personKey,
       confirmed: wasConfirmed ? survey.person : nil)
     var (result, id) = try await onThread { [self, survey] isCancelled in
-      let writer = try ImportWriter(store, file)
+      let writer = try ImportWriter(store, file, continuing: options.journal)
       var result = try read(survey, identityNames, into: writer, isCancelled)
       result.mergedPersons = wasConfirmed
+      result.journal = writer.journal
       if obstacle == nil { result.snapshot = try deleteMissing(&result, writer) }
       return (result, writer.id)
     }

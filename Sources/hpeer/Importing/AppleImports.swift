@@ -20,12 +20,16 @@ struct AppleImports {
     try requireOnePerson(surveyed)
     surveyed.sort { ($0.survey.exportDate?.microseconds ?? .min) < ($1.survey.exportDate?.microseconds ?? .min) }
     var result = ImportResult()
+    var journal: Int64?
     for (index, (export, survey)) in surveyed.enumerated() {
       var options = options
       // Only the newest says what is no longer there.
       if index < surveyed.count - 1 { options.isSnapshot = false }
+      options.journal = journal
       let place = place(of: export)
-      result.add(try await importer(export, options).run(survey), of: .init(place: place, exported: survey.exportDate))
+      let one = try await importer(export, options).run(survey)
+      journal = one.journal ?? journal
+      result.add(one, of: .init(place: place, exported: survey.exportDate))
     }
     return result
   }

@@ -12,6 +12,8 @@ struct ImportResult: Sendable {
   var mergedPersons = false
   /// What earlier exports had and this one lacks, if that was looked for.
   var missing = MissingSamples()
+  /// See ``ImportWriter/journal``; `nil` where nothing was read.
+  var journal: Int64?
   /// `nil` where no snapshot was asked for.
   var snapshot: SnapshotOutcome?
   /// The import of the very same bytes, because of which nothing was read.

@@ -12,6 +12,7 @@ struct ImportingFile {
     ) throws -> ImportReport
 
   let store: HealthStore
+  let name: String
   let bar: ProgressBar
   /// Takes in what is another person's.
   let mergesPersons: Bool
@@ -27,7 +28,7 @@ struct ImportingFile {
     }
     let wasConfirmed = try await PersonGuard(store: store, merges: mergesPersons).admit(person)
     return try await onThread { isCancelled in
-      var summary = WriteSummary()
+      let writer = try ImportWriter(store, named: name)
       var read: [SampleType: Int] = [:]
       var records = 0
       let progress = { (bytes: Int64) in
@@ -36,12 +37,12 @@ struct ImportingFile {
       }
       let deliver = { (batch: SampleBatch) in
         if isCancelled() { throw CancellationError() }
-        summary += try store.applyBlocking([batch.changes], drifting: batch.drifting)
+        try writer.write(batch.changes, drifting: batch.drifting)
         records += batch.count
         read.merge(batch.countsByType, uniquingKeysWith: +)
       }
       let report = try reading(progress, deliver)
-      return ImportResult(report: report, summary: summary, read: read, mergedPersons: wasConfirmed)
+      return ImportResult(report: report, summary: writer.summary, read: read, mergedPersons: wasConfirmed)
     }
   }
 }

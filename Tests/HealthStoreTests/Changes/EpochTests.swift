@@ -110,6 +110,8 @@ struct Position {
       DROP TABLE IF EXISTS monthDigest; DROP TABLE IF EXISTS digestPosition;
       ALTER TABLE type DROP COLUMN derived; ALTER TABLE tombstone DROP COLUMN replaced; DROP TABLE import;
       DROP TABLE importedRange; DROP TABLE sourceAlias; DROP TABLE twin;
+      DROP TABLE undo; DROP TABLE undoSample; DROP TABLE undoRange; DROP TABLE undoPosition; DROP TABLE undoTwin;
+      DROP TABLE undoAlias;
       DELETE FROM grdb_migrations WHERE identifier <> 'v1'
       """, on: file.path)
     let copy = try await file.copy()

@@ -1,0 +1,34 @@
+import GRDB
+import HealthModel
+
+extension HealthStore {
+  /// Takes the last import back without a trace, as if a copy of the store from before had been put in its place: what it
+  /// added is gone without a tombstone, what it deleted or replaced is back, and the same file can be imported again. Only
+  /// the audit log remembers both.
+  ///
+  /// All of it is one transaction. It begins a new epoch, so that a reader with a position after the import's start has to
+  /// start over; ``changes(since:epoch:filter:limit:)`` tells it so.
+  ///
+  /// Refused once a peer has read anything of the import, and once anything else has changed the store: then only deleting is
+  /// left, which travels.
+  ///
+  /// - Parameter isDryRun: says what it would do.
+  public func undoLastImport(isDryRun: Bool = false) async throws(StoreError) -> UndoOutcome {
+    guard let lock = try ImportLock(alone: directory) else { return .refused(.running) }
+    defer { withExtendedLifetime(lock) {} }
+    if isDryRun {
+      return try await read { db -> UndoOutcome in
+        switch try UndoableImport.find(db) {
+        case .success(let found): .undone(try found.summary(db))
+        case .failure(let obstacle): .refused(obstacle.refusal)
+        }
+      }
+    }
+    return try await write { db -> UndoOutcome in
+      switch try UndoableImport.find(db) {
+      case .success(let found): .undone(try found.undo(db))
+      case .failure(let obstacle): .refused(obstacle.refusal)
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Keeps what the last import takes away, so that it can be undone; see ``HealthStore/undoLastImport(isDryRun:)``.
+///
+/// Costs nothing for what is added. What is kept goes with the next change that is not this import's, and as soon as a
+/// peer has read what the import brought: then it cannot be undone, and what was deleted shall be gone.
+struct UndoJournal {
+  private static let dictionaries = ["type", "unit", "kind", "source", "device"]
+
+  let id: Int64
+  /// The counter when the import began.
+  private let first: Int64
+
+  /// Within the transaction that begins an import. Takes the place of the one before.
+  ///
+  /// - Parameter row: the id of the import's record, if it has one.
+  static func begin(_ name: String, import row: Int64?, _ db: Database) throws -> UndoJournal {
+    let id = (try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM undo") ?? 0) + 1
+    try clear(db, keepsPending: true)
+    let last = try dictionaries.map { try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM \($0)") ?? 0 }
+    let first = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    let floor = try Int64.fetchOne(db, sql: "SELECT tombstoneFloor FROM store") ?? 0
+    let event = try AuditEnds.fetch(db).last.id
+    let values: StatementArguments = [id, name, Timestamp.now.microseconds, row, first, first, floor, event]
+    try db.execute(
+      sql: """
+        INSERT INTO undo(id, name, started, import, first, last, isAlone, isKept, tombstoneFloor, event,
+          \(dictionaries.joined(separator: ", ")))
+        VALUES (?, ?, ?, ?, ?, ?, TRUE, TRUE, ?, ?, ?, ?, ?, ?, ?)
+        """, arguments: values + StatementArguments(last))
+    try db.execute(
+      sql: """
+        INSERT INTO undoRange SELECT first, last FROM importedRange;
+        INSERT INTO undoPosition SELECT consumer, token FROM position;
+        """)
+    try takeAliases(db)
+    return UndoJournal(id: id, first: first)
+  }
+
+  /// Of the next of several exports that are imported as one; `nil` where another import has begun since, or the one
+  /// before was undone.
+  static func resume(_ id: Int64, _ db: Database) throws -> UndoJournal? {
+    guard let first = try Int64.fetchOne(db, sql: "SELECT first FROM undo WHERE id = ?", arguments: [id]) else {
+      return nil
+    }
+    try takeAliases(db)
+    return UndoJournal(id: id, first: first)
+  }
+
+  /// What has been changed for the import that begins is its own. What it has changed before stays as it was then.
+  private static func takeAliases(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        UPDATE OR IGNORE undoAlias SET isPending = FALSE WHERE isPending;
+        DELETE FROM undoAlias WHERE isPending;
+        """)
+  }
+
+  /// Before a sample is deleted. One that this import itself has added is not kept.
+  func keep(_ uuid: UUID, start: Int64, type: Int64, _ db: Database) throws {
+    var statement = try Binding(
+      db,
+      """
+      INSERT INTO undoSample(\(StoredChanges.sampleColumns))
+      SELECT \(StoredChanges.sampleColumns) FROM sample
+      WHERE type = ? AND start = ? AND uuid = ? AND change <= ? AND EXISTS(SELECT 1 FROM undo WHERE id = ? AND isKept)
+      """)
+    statement.bind(type)
+    statement.bind(start)
+    statement.bind(uuid)
+    statement.bind(first)
+    statement.bind(id)
+    try statement.run(db)
+  }
+
+  /// This import is the first that has a twin of this key.
+  static func added(_ key: SampleKey, _ db: Database) throws {
+    var statement = try Binding(db, "INSERT INTO undoTwin(key) VALUES (?) ON CONFLICT DO NOTHING")
+    statement.bind(key.text)
+    try statement.run(db)
+  }
+
+  /// A source of an export that is about to be imported gets another identity.
+  ///
+  /// - Parameter identity: the one that it had, if it was not its name.
+  static func changes(alias name: String, from identity: String?, _ db: Database) throws {
+    var statement = try Binding(
+      db, "INSERT INTO undoAlias(isPending, name, identity) VALUES (TRUE, ?, ?) ON CONFLICT DO NOTHING")
+    statement.bind(name)
+    statement.bind(identity)
+    try statement.run(db)
+  }
+
+  /// Within a transaction of the import that has moved the counter.
+  func wrote(from: Int64, to counter: Int64, _ db: Database) throws {
+    try db.execute(
+      sql: "UPDATE undo SET isAlone = isAlone AND last = ?, last = ? WHERE id = ?", arguments: [from, counter, id])
+    // Another import has begun meanwhile.
+    if db.changesCount == 0 { try Self.forget(db) }
+  }
+
+  /// Somebody else has written. Nothing can be undone any more.
+  static func forget(_ db: Database) throws {
+    try db.execute(sql: "UPDATE undo SET isKept = FALSE WHERE isKept")
+    if db.changesCount > 0 { try db.execute(sql: "DELETE FROM undoSample") }
+  }
+
+  /// A peer has read up to `anchor`.
+  static func forget(upTo anchor: Anchor, _ db: Database) throws {
+    let isPast = try Bool.fetchOne(db, sql: "SELECT first < ? FROM undo", arguments: [anchor.change])
+    if isPast == true { try forget(db) }
+  }
+
+  static func clear(_ db: Database, keepsPending: Bool = false) throws {
+    try db.execute(
+      sql: """
+        DELETE FROM undo;
+        DELETE FROM undoSample;
+        DELETE FROM undoRange;
+        DELETE FROM undoPosition;
+        DELETE FROM undoTwin;
+        """)
+    try db.execute(sql: "DELETE FROM undoAlias" + (keepsPending ? " WHERE NOT isPending" : ""))
+  }
+
+  /// Takes the rows of all dictionaries away that the import has added.
+  static func removeDictionaryRows(_ db: Database) throws {
+    for table in dictionaries {
+      try db.execute(sql: "DELETE FROM \(table) WHERE id > (SELECT \(table) FROM undo)")
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// The last import, where nothing stands in the way of undoing it. For one transaction.
+struct UndoableImport {
+  struct Obstacle: Error {
+    var refusal: UndoRefusal
+  }
+
+  private let name: String
+  private let started: Timestamp
+  private let record: Int64?
+  /// The counter before it, and after it.
+  private let first: Int64
+  private let last: Int64
+  /// The last event of the audit log before it.
+  private let event: Int64
+
+  static func find(_ db: Database) throws -> Result<UndoableImport, Obstacle> {
+    guard
+      let row = try Row.fetchOne(
+        db,
+        sql: """
+          SELECT name, started, import, first, last, event,
+            isAlone AND last = counter AND undo.tombstoneFloor = store.tombstoneFloor AND NOT EXISTS(
+              SELECT 1 FROM position LEFT JOIN undoPosition USING (consumer)
+              WHERE undoPosition.token IS NOT position.token), isKept
+          FROM undo, store
+          """)
+    else { return .failure(Obstacle(refusal: .noImport)) }
+    let found = UndoableImport(row)
+    guard row[6] as Bool else {
+      return .failure(Obstacle(refusal: .changedSince(name: found.name, events: try found.laterWrites(db))))
+    }
+    guard try AuditEnds.fetch(db).pruned.id <= found.event else {
+      return .failure(Obstacle(refusal: .unknownReaders(name: found.name)))
+    }
+    let peers = try ImportReaders(after: found.event, past: found.first, db).names
+    guard peers.isEmpty else { return .failure(Obstacle(refusal: .read(name: found.name, peers: peers))) }
+    guard row[7] as Bool else { return .failure(Obstacle(refusal: .unknownReaders(name: found.name))) }
+    return .success(found)
+  }
+
+  private init(_ row: Row) {
+    (name, started, record) = (row[0], Timestamp(microseconds: row[1]), row[2])
+    (first, last, event) = (row[3], row[4], row[5])
+  }
+
+  /// What the audit log has of those who wrote after the import began. Its own events are not among them.
+  private func laterWrites(_ db: Database) throws -> [AuditRecord] {
+    let names: [AuditEvent.Name] = [.deleted, .restored, .pullStarted, .pullFinished, .pullFailed]
+    return try AuditRecord.fetch(db, after: event, names: names)
+  }
+
+  func summary(_ db: Database) throws -> ImportUndo {
+    let types = TypeNames(db)
+    func counts(_ source: String) throws -> [SampleType: Int] {
+      var counts: [SampleType: Int] = [:]
+      for row in try Row.fetchAll(db, sql: "SELECT type, COUNT(*) FROM \(source) GROUP BY type") {
+        let type = try types.name(row[0])
+        counts[type] = row[1] as Int
+      }
+      return counts
+    }
+    return ImportUndo(
+      name: name, started: started, removed: try counts("sample NOT INDEXED WHERE change > \(first)"),
+      restored: try counts("undoSample"))
+  }
+
+  func undo(_ db: Database) throws -> ImportUndo {
+    let summary = try summary(db)
+    try takeBackRecords(db)
+    if last > first { try takeBackChanges(db) }
+    try UndoJournal.clear(db)
+    let (removed, restored) = (summary.removed.values.reduce(0, +), summary.restored.values.reduce(0, +))
+    try AuditChain.append(
+      AuditEvent(.importUndone, ["file": name, "removed": String(removed), "restored": String(restored)]), db)
+    return summary
+  }
+
+  private func takeBackChanges(_ db: Database) throws {
+    try count("sample NOT INDEXED WHERE change > \(first)", sign: "-", db)
+    try count("undoSample", sign: "+", db)
+    try db.execute(sql: "DELETE FROM sample WHERE change > ?", arguments: [first])
+    try db.execute(sql: "DELETE FROM tombstone WHERE change > ?", arguments: [first])
+    let counter = try bringBack(db)
+    // The kept ones hold what is gone.
+    try DigestTable.clear(db)
+    // The numbers are not given out again, and whoever has met one of them is in an epoch that is gone.
+    try db.execute(sql: "DELETE FROM epoch WHERE first > ?", arguments: [first])
+    try Epoch.begin(at: first + 1, db)
+    try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
+  }
+
+  private func count(_ source: String, sign: String, _ db: Database) throws {
+    try db.execute(
+      sql: """
+        UPDATE type SET
+          samples = type.samples \(sign) counted.samples, derived = type.derived \(sign) counted.derived
+        FROM (
+          SELECT type, COUNT(*) AS samples, SUM(\(TypeTally.isDerived)) AS derived FROM \(source) GROUP BY type
+        ) AS counted WHERE counted.type = type.id
+        """)
+  }
+
+  /// Adds what was deleted under numbers of its own: a reader that went along the older ones meanwhile has not seen it.
+  ///
+  /// - Returns: the counter after them.
+  private func bringBack(_ db: Database) throws -> Int64 {
+    let known = try ImportTrail.numbers("undoRange", db)
+    let numbers = try Int64.fetchAll(db, sql: "SELECT change FROM undoSample ORDER BY change")
+    // Nobody waits for a number that the import has reached.
+    var counter = last + 1
+    for number in numbers {
+      counter += 1
+      var statement = try Binding(
+        db,
+        """
+        INSERT INTO sample(\(StoredChanges.sampleColumns))
+        SELECT ?, \(StoredChanges.sampleColumns.dropFirst("change, ".count)) FROM undoSample WHERE change = ?
+        """)
+      statement.bind(counter)
+      statement.bind(number)
+      try statement.run(db)
+      if known.contains(number) { try ImportTrail.write(counter...counter, db) }
+    }
+    return counter
+  }
+
+  private func takeBackRecords(_ db: Database) throws {
+    try UndoJournal.removeDictionaryRows(db)
+    try db.execute(
+      sql: """
+        DELETE FROM importedRange;
+        INSERT INTO importedRange SELECT first, last FROM undoRange;
+        DELETE FROM twin WHERE key IN (SELECT key FROM undoTwin);
+        DELETE FROM sourceAlias WHERE name IN (SELECT name FROM undoAlias WHERE NOT isPending);
+        INSERT INTO sourceAlias(name, identity)
+          SELECT name, identity FROM undoAlias WHERE NOT isPending AND identity IS NOT NULL;
+        """)
+    // Of several exports that were imported as one, this is the first, and nothing else has begun since.
+    if let record { try db.execute(sql: "DELETE FROM import WHERE id >= ?", arguments: [record]) }
+  }
+}
