@@ -39,6 +39,9 @@ final class LockPatience: Sendable {
     return true
   }
 
+  /// In seconds.
+  var limit: Double { state.withLock(\.limit) }
+
   /// Waits no longer than this many seconds while `body` runs. For the one connection that writes.
   func limited<Value>(to limit: Double, _ body: () throws -> Value) rethrows -> Value {
     let before = state.withLock { state in

@@ -129,11 +129,11 @@ import Testing
 
   @Test(arguments: [
     ("uuid,type\r\nx,y\r\n", "missing"), ("%@uuid\r\n", "twice"), ("%@\r\n1,2,3\r\n4", "columns"),
-    ("%@\r\nx,,,,,,,,,,,,,,\r\n", "uuid"), ("%@\r\n\"a\"b", "quote"), ("%@\r\na\"b", "quote"),
-    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,1e,,,s,,,,,quantity,\r\n", "value"),
-    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,later,,1,,,s,,,,,quantity,\r\n", "end"),
-    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,,,,s,,,,,workout,{}\r\n", "payload"),
-    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,,,1.5,s,,,,,category,\r\n", "category"),
+    ("%@\r\nx,,,,,,,,,,,,,,,\r\n", "uuid"), ("%@\r\n\"a\"b", "quote"), ("%@\r\na\"b", "quote"),
+    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,1e,,,,s,,,,,quantity,\r\n", "value"),
+    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,later,,1,,,,s,,,,,quantity,\r\n", "end"),
+    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,,,,,s,,,,,workout,{}\r\n", "payload"),
+    ("%@\r\n00000000-0000-0000-0000-000000000001,t,2024-01-01,2024-01-01,,,,1.5,,s,,,,,category,\r\n", "category"),
   ])
   func badTables(text: String, word: String) {
     let header = SampleCSV.Column.allCases.map(\.rawValue).joined(separator: ",")

@@ -156,7 +156,7 @@ extension HealthStore {
     #expect(try await fixture.store.digest().record.samples.count == 100)
     other.end()
     // Afterwards it waits for others as before.
-    #expect(try await fixture.store.write { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 30_000)
+    #expect(fixture.store.patience.limit == HealthStore.busyTimeout)
   }
 
   @Test(.enabled(if: SQLiteShell.isAvailable))
