@@ -71,7 +71,7 @@ struct UndoImportTests {
 
   @Test("a machine that had read before goes on, and one that has it is named")
   func peers() async throws {
-    let homes = try await PairedHomes(export: SampleExport.small.path)
+    let homes = try await PairedHomes(export: .small)
     let (studio, laptop) = (homes.studio, homes.laptop)
     let (server, port) = try await homes.serve()
     try await homes.remember(port: port)
