@@ -44,9 +44,11 @@ struct TerminalTests {
     try await terminal.text(matching: #/Paired with/#)
   }
 
-  @Test("on 80x24 the whole QR code and what to type are on the screen at once")
+  @Test("on 80x24 the whole QR code, what to type and whose record it is are on the screen at once")
   func classicScreen() async throws {
-    let terminal = try serve(scratch.host("home"))
+    let home = scratch.host("home")
+    try await home.hold(.small)
+    let terminal = try serve(home)
     try await terminal.text(matching: #/Ctrl-C: stop/#)
     // The last row is where the cursor is.
     try await eventually("all of the code") { terminal.lines.count >= 23 ? true : nil }
@@ -54,7 +56,8 @@ struct TerminalTests {
     #expect(screen.count { $0.contains("█") || $0.contains("▀") } >= 17, "\(terminal.text)")
     let port = try #require(try #/Sharing .* at 127\.0\.0\.1:(\d+)/#.firstMatch(in: terminal.text)?.1)
     for text in [
-      "Sharing 0 samples", "Code: ", "On the other machine:", "hpeer pull --host 127.0.0.1:\(port)", "SHA-256 ",
+      "Sharing ", "Code: ", "On the other machine:", "hpeer pull --host 127.0.0.1:\(port)", "SHA-256 ",
+      "The record of a person born",
     ] {
       #expect(screen.contains { $0.contains(text) }, "\(text): \(screen)")
     }

@@ -46,7 +46,7 @@ final class DisplayService: Service {
       let addresses = addresses
       presentation.started(
         name: name, port: port, addresses: addresses.isEmpty ? LocalAddress.linkLocal() : addresses,
-        counts: try await store.typeCounts(), person: try await store.person(), fingerprint: identity.fingerprint)
+        counts: try await store.typeCounts(), fingerprint: identity.fingerprint)
       await withTaskGroup { group in
         group.addTask { await self.report() }
         if presentation.interactive { group.addTask { await self.takeLines() } }
@@ -83,8 +83,12 @@ final class DisplayService: Service {
 
   private func showCode() async {
     guard case .open(let expiresAt, _) = await desk.status().window, let code = await desk.currentCode else { return }
+    // A damaged store that cannot say whose it is still serves what can be read.
+    let person = try? await store.person()
     do {
-      presentation.code(code, payload: try payload(code, expiresAt), expiresAt: expiresAt, announced: announced)
+      presentation.code(
+        code, payload: try payload(code, expiresAt), expiresAt: expiresAt, announced: announced,
+        owner: person.flatMap(PersonText.owner))
     } catch {
       Console.warn("the code cannot be shown: \(error)")
     }

@@ -16,7 +16,7 @@ struct ServePresentation: Sendable {
   var scope: PeerScope?
 
   func started(
-    name: String, port: Int, addresses: [String], counts: [TypeCount], person: Person, fingerprint: Fingerprint
+    name: String, port: Int, addresses: [String], counts: [TypeCount], fingerprint: Fingerprint
   ) {
     let samples = HumanFormat.count(counts.reduce(0) { $0 + $1.samples }, "sample")
     let types = HumanFormat.count(counts.count, "type")
@@ -32,14 +32,11 @@ struct ServePresentation: Sendable {
     }
     let places = addresses.map { PeerEndpoint(host: $0, port: port).description }
     Console.say("\(Console.style.bold(shared))\(Self.list(places, after: shared.count))")
-    // On this screen only: a log is read by others.
-    if let text = PersonText.owner(person) { Console.say(text) }
     if isEmpty { Console.say(Console.style.yellow(Self.empty)) }
     if let scope { Console.say("A machine that pairs may read \(PeersList.text(scope)).") }
   }
 
-  private static let empty =
-    "This store is empty: `hpeer import export.zip` or `hpeer pull` on this machine fills it, also while it is served."
+  private static let empty = "This store is empty: fill it with `hpeer import` or `hpeer pull`, also now."
 
   /// ` at A, B`, as many as fit into the window, and one in any case.
   private static func list(_ places: [String], after used: Int) -> String {
@@ -51,12 +48,14 @@ struct ServePresentation: Sendable {
     return text
   }
 
-  /// - Parameter announced: what this machine can be found as; `nil` if it is not announced.
-  func code(_ code: PairingCode, payload: PairingPayload, expiresAt: Date, announced: String?) {
+  /// - Parameters:
+  ///   - announced: what this machine can be found as; `nil` if it is not announced.
+  ///   - owner: whose record it is. For this screen only: a log is read by others.
+  func code(_ code: PairingCode, payload: PairingPayload, expiresAt: Date, announced: String?, owner: String?) {
     guard interactive else { return }
     let window = WindowPresentation(
       digits: code.digits, uri: payload.uri, expiresAt: expiresAt, name: announced.map { PlainText.escaped($0) },
-      keys: "n + Enter: new code   Ctrl-C: stop")
+      owner: owner, keys: "n + Enter: new code   Ctrl-C: stop")
     for line in window.lines(showQR: showQR) { Console.say(line) }
     if pairingJSON { try? Console.print(payload.json) }
   }

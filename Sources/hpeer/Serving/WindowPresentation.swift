@@ -12,6 +12,8 @@ struct WindowPresentation {
   var expiresAt: Date
   /// What this machine is announced as; `nil` if others cannot find it by name.
   var name: String?
+  /// Whose record a machine that pairs will read.
+  var owner: String?
   /// What can be typed here.
   var keys: String?
 
@@ -42,6 +44,7 @@ struct WindowPresentation {
         TextLine(""), TextLine("SHA-256 \(payload.fingerprint.grouped)", .dim),
       ]
     }
+    if let owner { lines += [TextLine(""), TextLine(owner)] }
     if let keys { lines += [TextLine(""), TextLine(keys)] }
     return lines
   }

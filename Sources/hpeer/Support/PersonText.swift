@@ -5,7 +5,7 @@ import Terminal
 enum PersonText {
   /// Whose record this is, as far as a passer-by may see it; `nil` where it says no date of birth.
   static func owner(_ person: Person) -> String? {
-    person.yearOfBirth.map { "This is the record of a person born in \($0)." }
+    person.yearOfBirth.map { "The record of a person born in \($0)." }
   }
 
   /// `date of birth 1987-03-01 where this store says 1986-05-17`, for each of `traits`.

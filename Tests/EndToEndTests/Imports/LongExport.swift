@@ -70,4 +70,11 @@ extension Host {
     #expect(try await sampleCount() == export.samples, "\(what)")
     try await expectIntegrity(what)
   }
+
+  /// The same where the XML came before the zip file: what had no file then was replaced, and is known as deleted.
+  func expectSameSamples(as export: LongExport, _ what: String) async throws {
+    #expect(try await deepContents() == export.contents, "\(what): the contents differ")
+    #expect(try await sampleCount() == export.samples, "\(what)")
+    try await expectIntegrity(what)
+  }
 }

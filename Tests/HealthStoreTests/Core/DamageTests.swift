@@ -63,7 +63,8 @@ import TestSupport
     try await expectRefused()
   }
 
-  /// Found only when the page is read, by when the store is open and SQLite has written to the first page.
+  /// Found only when the page is read, by when the store is open, and pages of the schema may have been written: GRDB makes
+  /// a write-ahead log by creating a table and dropping it.
   @Test(.timeLimit(.minutes(1)))
   func aPageThatWasOverwrittenIsDamage() async throws {
     var bytes = try await write()
@@ -77,7 +78,7 @@ import TestSupport
       _ = try await store.samples(of: SampleMaker.stepCount, limit: 5000)
     }
     try await waitUntilClosed()
-    #expect(try Data(contentsOf: file).dropFirst(4096).starts(with: bytes.dropFirst(4096)))
+    #expect(try Data(contentsOf: file)[20 * 4096..<24 * 4096] == bytes[20 * 4096..<24 * 4096])
   }
 
   @Test(.enabled(if: SQLiteShell.isAvailable))
