@@ -17,15 +17,13 @@ struct InterruptionTests {
     return (hosts, server)
   }
 
-  /// Starts a pull and waits until it has committed something, but not everything.
-  private func pullInTheMiddle(_ hosts: TwoHosts) async throws -> RunningCommand {
-    let total = try await hosts.studio.sampleCount()
-    let pull = try hosts.laptop.start(["pull"])
-    let count = try await eventually("a part has arrived") {
-      let count = try await hosts.laptop.sampleCount()
-      return count > 0 ? count : nil
-    }
-    try #require(count < total, "the export is too small to be interrupted")
+  /// Starts a pull and stops it when it has committed more than there was, but not everything.
+  private func pullInTheMiddle(_ hosts: TwoHosts) async throws -> HeldCommand {
+    let before = try await hosts.laptop.committedSamples()
+    let pull = try await HeldCommand(["pull"], on: hosts.laptop) { try await hosts.laptop.committedSamples() > before }
+    try #require(
+      try await hosts.laptop.committedSamples() < hosts.studio.committedSamples(),
+      "the export is too small to be interrupted")
     return pull
   }
 
@@ -41,11 +39,7 @@ struct InterruptionTests {
   func killClient() async throws {
     let (hosts, _) = try await pairedHosts()
     for _ in 1...3 {
-      let before = try await hosts.laptop.sampleCount()
-      let pull = try hosts.laptop.start(["pull"])
-      try await eventually("more has arrived") { try await hosts.laptop.sampleCount() > before ? true : nil }
-      pull.send(SIGKILL)
-      _ = try await pull.outcome()
+      try await pullInTheMiddle(hosts).command.end()
     }
     try await expectCompletion(hosts)
   }
@@ -54,8 +48,9 @@ struct InterruptionTests {
   func killServer() async throws {
     let (hosts, server) = try await pairedHosts()
     let pull = try await pullInTheMiddle(hosts)
-    server.send(SIGKILL)
-    let outcome = try await pull.outcome()
+    try await server.end()
+    try pull.release()
+    let outcome = try await pull.command.outcome()
     #expect(outcome.status == 12)
     #expect(outcome.errors.contains("saved"))
     _ = try await hosts.studio.serve(["--name", "studio"])
@@ -67,7 +62,8 @@ struct InterruptionTests {
     let (hosts, _) = try await pairedHosts()
     let pull = try await pullInTheMiddle(hosts)
     try await hosts.control("link", "down")
-    let outcome = try await pull.outcome()
+    try pull.release()
+    let outcome = try await pull.command.outcome()
     #expect(outcome.status == 12, "\(outcome.errors)")
     try await hosts.control("link", "up")
     try await eventually("reachable again") {
@@ -80,8 +76,8 @@ struct InterruptionTests {
   func interrupt() async throws {
     let (hosts, _) = try await pairedHosts()
     let pull = try await pullInTheMiddle(hosts)
-    pull.send(SIGINT)
-    let outcome = try await pull.outcome()
+    try pull.release(with: SIGINT)
+    let outcome = try await pull.command.outcome()
     #expect(outcome.status == 130)
     #expect(outcome.errors.contains("saved"))
     try await expectCompletion(hosts)

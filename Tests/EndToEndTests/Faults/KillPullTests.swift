@@ -69,12 +69,16 @@ struct KillPullTests {
 
   @Test("killed at random instants, again and again, until it is through")
   func instants() async throws {
+    let first = try homes.laptop.copy("first")
+    let start = ContinuousClock.now
+    #expect(try await first.run("pull").status == 0)
+    let undisturbed = ContinuousClock.now - start
     let laptop = try homes.laptop.copy("instants")
     var random = SeededGenerator(seed: 24)
     var kills = 0
     for _ in 0..<10 {
       let pull = try laptop.start(["pull"])
-      try await Task.sleep(for: .milliseconds(Int.random(in: 20...500, using: &random)))
+      try await Task.sleep(for: undisturbed * Double.random(in: 0...1, using: &random))
       pull.send(SIGKILL)
       if try await pull.outcome().status == 128 + SIGKILL { kills += 1 }
     }

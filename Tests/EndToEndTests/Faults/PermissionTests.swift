@@ -76,11 +76,11 @@ struct PermissionTests {
     let reference = scratch.host("reference")
     try await reference.hold(.small)
     #expect(try await reference.run("import", export).status == 0)
-    let before = try await home.sampleCount()
-    let running = try home.start(["import", export])
-    try await eventually("it writes") { try await home.sampleCount() > before ? true : nil }
+    let before = try await home.committedSamples()
+    let held = try await HeldCommand(["import", export], on: home) { try await home.committedSamples() > before }
     #expect(try await home.sh("chmod 000 '\(home.home)'").status == 0)
-    let outcome = try await running.outcome()
+    try held.release()
+    let outcome = try await held.command.outcome()
     // What is open stays open; an error must be one sentence all the same.
     #expect(outcome.status == 0 || outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
     #expect(try await RunningCommand(["chmod", "700", home.home]).outcome().status == 0)

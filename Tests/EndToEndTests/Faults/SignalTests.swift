@@ -9,14 +9,14 @@ struct SignalTests {
   ///
   /// Before a process has its handlers the kernel ends it, with 128 and the signal's number.
   private func interrupt(
-    _ command: RunningCommand, within milliseconds: Int, using random: inout SeededGenerator
+    _ command: RunningCommand, within limit: Duration, using random: inout SeededGenerator
   ) async throws -> Bool {
     let signal = random.pick([SIGINT, SIGTERM])
-    let delay = Int.random(in: 0...milliseconds, using: &random)
-    try await Task.sleep(for: .milliseconds(delay))
+    let delay = limit * Double.random(in: 0...1, using: &random)
+    try await Task.sleep(for: delay)
     command.send(signal)
     let outcome = try await command.outcome(within: .seconds(30))
-    let what = "signal \(signal) after \(delay) ms"
+    let what = "signal \(signal) after \(delay)"
     #expect([0, 130, 128 + signal].contains(outcome.status), "\(what): \(outcome.status) \(outcome.errors)")
     #expect(!outcome.errors.contains(#/[Ff]atal|[Bb]acktrace|Crash/#), "\(what): \(outcome.errors)")
     #expect(outcome.errors.split(separator: "\n").count <= 1, "\(what): \(outcome.errors)")
@@ -28,12 +28,14 @@ struct SignalTests {
     let scratch = try Scratch()
     let (home, reference) = (scratch.host("home"), scratch.host("reference"))
     let export = try await SampleExport.large.path
+    let start = ContinuousClock.now
+    #expect(try await reference.run("import", export).status == 0)
+    let undisturbed = ContinuousClock.now - start
     var random = SeededGenerator(seed: 71)
     for _ in 0..<10 {
-      _ = try await interrupt(home.start(["import", export]), within: 900, using: &random)
+      _ = try await interrupt(home.start(["import", export]), within: undisturbed, using: &random)
     }
     #expect(try await home.run("import", export).status == 0)
-    #expect(try await reference.run("import", export).status == 0)
     try await home.expect(reference.everything(), after: "signals")
   }
 
@@ -42,10 +44,14 @@ struct SignalTests {
     let homes = try await PairedHomes(export: .medium, deleting: "stepCount")
     let (_, port) = try await homes.serve()
     try await homes.remember(port: port)
+    let first = try homes.laptop.copy("first")
+    let start = ContinuousClock.now
+    #expect(try await first.run("pull").status == 0)
+    let undisturbed = ContinuousClock.now - start
     var random = SeededGenerator(seed: 72)
     for _ in 0..<8 {
       let laptop = try homes.laptop.copy("trial")
-      _ = try await interrupt(laptop.start(["pull"]), within: 700, using: &random)
+      _ = try await interrupt(laptop.start(["pull"]), within: undisturbed, using: &random)
       #expect(try await laptop.run("pull").status == 0)
       try await laptop.expect(homes.contents, after: "a signal")
     }
@@ -94,7 +100,7 @@ struct SignalTests {
       let client = homes.scratch.host("client-\(number)")
       let (code, _) = try await homes.studio.openWindow()
       let pair = try client.start(arguments, input: code)
-      _ = try await interrupt(pair, within: 300, using: &random)
+      _ = try await interrupt(pair, within: .milliseconds(300), using: &random)
       let (next, _) = try await homes.studio.openWindow()
       let paired = try await client.start(arguments, input: next).outcome()
       #expect(paired.status == 0, "\(paired.errors)")

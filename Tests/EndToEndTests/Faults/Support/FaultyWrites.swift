@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A library that ends a process, or fills its disk, at a chosen one of the writes under its home.
+/// A library that ends or stops a process, or fills its disk, at a chosen one of the writes under its home.
 enum FaultyWrites {
   /// Why processes cannot be ended at their writes here, or nil.
   static var obstacle: String? { if case .failure(let error) = library { "\(error)" } else { nil } }
@@ -36,6 +36,8 @@ enum FaultyWrites {
       case before, after, torn
       /// From this call on there is no room.
       case full
+      /// Stopped just after this call and after each one that follows; SIGCONT lets it go on to the next.
+      case hold
     }
 
     enum Counted: String {

@@ -1,4 +1,4 @@
-// Ends a process, or fills its disk, at a chosen one of its writes. Loaded with LD_PRELOAD; FaultyWrites.swift says
+// Ends or stops a process, or fills its disk, at a chosen one of its writes. Loaded with LD_PRELOAD; FaultyWrites.swift says
 // what the variables mean.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum mode { NONE, BEFORE, AFTER, TORN, FULL };
+enum mode { NONE, BEFORE, AFTER, TORN, FULL, HOLD };
 
 static const char *root, *condition;
 static size_t root_length;
 static bool on_sockets, on_commits;
-// The thread has begun the frame that is to be the last: its page comes next.
+// The thread has begun the frame at whose end it dies or stops: its page comes next.
 static __thread bool ends_frame;
 static enum mode mode;
 static long target, calls;
@@ -36,7 +36,8 @@ __attribute__((constructor)) static void prepare(void) {
   on_commits = getenv("FAULT_COMMITS") != NULL;
   if ((text = getenv("FAULT_AT"))) target = atol(text);
   if ((text = getenv("FAULT_MODE")))
-    mode = !strcmp(text, "before") ? BEFORE : !strcmp(text, "after") ? AFTER : !strcmp(text, "torn") ? TORN : FULL;
+    mode = !strcmp(text, "before") ? BEFORE : !strcmp(text, "after") ? AFTER : !strcmp(text, "torn") ? TORN
+           : !strcmp(text, "hold") ? HOLD : FULL;
   if ((text = getenv("FAULT_LOG"))) log_fd = open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
@@ -61,6 +62,9 @@ static bool is_ours(int fd, char path[PATH_MAX]) {
   return is_under_root(path);
 }
 
+// Until it is sent SIGCONT. To this thread, so that it does not go on before the process has stopped.
+static void hold(void) { raise(SIGSTOP); }
+
 __attribute__((noreturn)) static void die(void) {
   kill(getpid(), SIGKILL);
   for (;;) pause();
@@ -77,7 +81,10 @@ static bool is_commit(const char *path, const void *bytes, size_t length) {
 // Counts a call and returns what is to happen to it.
 static enum mode next(const char *name, const char *path, const void *bytes, size_t length) {
   if (condition && access(condition, F_OK)) return NONE;
-  if (ends_frame) return AFTER;
+  if (ends_frame) {
+    ends_frame = false;
+    return mode;
+  }
   if (on_commits && !is_commit(path, bytes, length)) return NONE;
   long number = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
   if (log_fd >= 0) {
@@ -90,9 +97,9 @@ static enum mode next(const char *name, const char *path, const void *bytes, siz
   }
   if (!target) return NONE;
   if (mode == FULL) return number >= target ? FULL : NONE;
-  if (number != target) return NONE;
+  if (mode == HOLD ? number < target : number != target) return NONE;
   if (mode == BEFORE) die();
-  if (on_commits && mode == AFTER) {
+  if (on_commits && (mode == AFTER || mode == HOLD)) {
     ends_frame = true;
     return NONE;
   }
@@ -109,6 +116,11 @@ static enum mode next(const char *name, const char *path, const void *bytes, siz
     case FULL: errno = ENOSPC; return -1;                                                                              \
     case AFTER: (void)!whole; die();                                                                                   \
     case TORN: (void)!half; die();                                                                                     \
+    case HOLD: {                                                                                                       \
+      ssize_t result = whole;                                                                                          \
+      hold();                                                                                                          \
+      return result;                                                                                                   \
+    }                                                                                                                  \
     default: return whole;                                                                                             \
   }
 
@@ -136,6 +148,11 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
 #define STEP(name, path, call)                                                                                         \
   switch (next(name, path, NULL, 0)) {                                                                                 \
     case AFTER: case TORN: (void)!call; die();                                                                         \
+    case HOLD: {                                                                                                       \
+      int result = call;                                                                                               \
+      hold();                                                                                                          \
+      return result;                                                                                                   \
+    }                                                                                                                  \
     default: return call;                                                                                              \
   }
 
