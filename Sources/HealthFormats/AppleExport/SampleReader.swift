@@ -122,7 +122,13 @@ struct SampleReader: ~Copyable {
     if isSuspect { try held.add(sample, kind: kind, source: name) }
     var sample = sample
     sample.identify(as: kind, source: name, ordinal: 0)
-    if !isSuspect { try coder.add(sample) }
+    guard !isSuspect else { return sample.reference }
+    try coder.add(sample)
+    // Those that are held go out with their keys.
+    let key = SampleKey(kind: kind.identity, sample: sample, source: name)
+    if case .other = kind, let other = key.sideFileIdentity(sample.payload, ordinal: 0) {
+      coder.add(other, of: sample.uuid)
+    }
     return sample.reference
   }
 
@@ -188,8 +194,10 @@ struct SampleReader: ~Copyable {
   private mutating func send(to queue: BatchQueue<ReadBatch>) throws {
     if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }
     lastSent = coder.last ?? lastSent
+    let sideFiles = coder.takeSideFiles()
     let (changes, payloads) = coder.take()
-    try queue.put(ReadBatch(ImportBatch(changes: changes, drifting: drifting, groups: groups), payloads: payloads))
+    let batch = ImportBatch(changes: changes, drifting: drifting, groups: groups, sideFiles: sideFiles)
+    try queue.put(ReadBatch(batch, payloads: payloads))
     drifting.removeAll()
     groups.removeAll()
     heldCount = 0

@@ -77,8 +77,12 @@ public final class ImportWriter {
   }
 
   /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:drifting:)``.
-  public func write(_ changes: CodedChanges, drifting: [Sample] = []) throws(StoreError) {
-    try write(drifting: drifting) { _, writer in try writer.write(changes) }
+  ///
+  /// - Parameter sideFiles: by their identities, those that they have without or with the files beside the XML.
+  public func write(
+    _ changes: CodedChanges, drifting: [Sample] = [], sideFiles: [UUID: SideFileIdentity] = [:]
+  ) throws(StoreError) {
+    try write(drifting: drifting) { _, writer in try writer.write(changes, sideFiles: sideFiles) }
   }
 
   /// Adds records that agree in their keys. Those that the store has keep their identities, and only a value that it has
@@ -88,19 +92,25 @@ public final class ImportWriter {
   @discardableResult
   public func write(twins groups: [TwinGroup]) throws(StoreError) -> [UUID: UUID] {
     var renamed: [UUID: UUID] = [:]
+    // Which of those without their files are known shows when those with theirs have been written.
+    let isBare = groups.map { $0.sideFileIdentity(ordinal: 0)?.isBare == false }
     try write { db, writer in
-      var coder = ChangeCoder()
-      for group in groups {
-        let ordinals = try TwinOrdinals(group, db).ordinals
-        for (rank, (ordinal, sample)) in zip(ordinals, group.samples).enumerated() {
-          var sample = sample
-          sample.uuid = group.key.uuid(ordinal: ordinal)
-          if ordinal != rank { renamed[group.key.uuid(ordinal: rank)] = sample.uuid }
-          try coder.add(sample)
+      for phase in [false, true] where isBare.contains(phase) {
+        var coder = ChangeCoder()
+        var others: [UUID: SideFileIdentity] = [:]
+        for (group, isBare) in zip(groups, isBare) where isBare == phase {
+          let ordinals = try TwinOrdinals(group, db).ordinals
+          for (rank, (ordinal, sample)) in zip(ordinals, group.samples).enumerated() {
+            var sample = sample
+            sample.uuid = group.key.uuid(ordinal: ordinal)
+            if ordinal != rank { renamed[group.key.uuid(ordinal: rank)] = sample.uuid }
+            try coder.add(sample)
+          }
+          others.merge(try SideFileTwins.others(of: group, ordinals: ordinals, db)) { $1 }
+          if (ordinals.max() ?? 0) > 0, try TwinKeys.insert(group.key, db) { try UndoJournal.added(group.key, db) }
         }
-        if (ordinals.max() ?? 0) > 0, try TwinKeys.insert(group.key, db) { try UndoJournal.added(group.key, db) }
+        try writer.write(coder.changes, sideFiles: others)
       }
-      try writer.write(coder.changes)
     }
     return renamed
   }
@@ -140,7 +150,7 @@ public final class ImportWriter {
         coder.add(Tombstone(sample: reference, deleted: now))
       }
       let changes = coder.changes
-      try write { _, writer in try writer.write(changes) }
+      try write { db, writer in try writer.write(try BareCopies(db).adding(to: changes)) }
     }
   }
 

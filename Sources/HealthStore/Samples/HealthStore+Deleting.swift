@@ -43,7 +43,7 @@ extension HealthStore {
         }
         guard !deletions.isEmpty else { return 0 }
         var writer = try SampleWriter(db, epochs: epochs)
-        try writer.write(deletions)
+        try writer.write(try BareCopies(db).adding(to: deletions))
         try writer.finish()
         if let event { try AuditChain.append(event(deletions.count), db) }
         return deletions.count

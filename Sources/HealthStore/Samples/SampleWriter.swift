@@ -20,6 +20,11 @@ struct SampleWriter {
   private var tallies: [Int64: TypeTally] = [:]
   private var counterparts: Counterparts
   private var sideFiles = SideFileCopies(kinds: [])
+  /// Of the copies that the samples of this transaction were paired with. One is paired with one: the records of a file that
+  /// agree in all their identities are made of may be told apart by nothing else than that one lacks its file.
+  private var paired: Set<Int64> = []
+  /// Of routes that were met only because they name the file of one that was.
+  private var parts: Set<Int64> = []
   private var deletions: DeletedSamples
   private var digestRemovals: DigestRemovals?
   /// The last sample was there: then the next mostly is, and looking costs less than an insert in vain.
@@ -55,10 +60,14 @@ struct SampleWriter {
   /// Buries the deleted samples, whether or not the store has ever had them, and adds the others unless the store has
   /// them, or has seen them deleted.
   ///
-  /// - Parameter replacements: by the UUIDs of deleted samples, those of the ones that take their places.
-  mutating func write(_ changes: CodedChanges, replacements: [UUID: UUID] = [:]) throws {
+  /// - Parameters:
+  ///   - replacements: by the UUIDs of deleted samples, those of the ones that take their places.
+  ///   - others: by the UUIDs of samples, those that they have without or with their files.
+  mutating func write(
+    _ changes: CodedChanges, replacements: [UUID: UUID] = [:], sideFiles others: [UUID: SideFileIdentity] = [:]
+  ) throws {
     var ids = DictionaryIDs(changes)
-    sideFiles = SideFileCopies(kinds: changes.kinds)
+    sideFiles = SideFileCopies(kinds: changes.kinds, others: others)
     for tombstone in changes.tombstones {
       try delete(
         tombstone, type: try ids.type(tombstone.type, db),
@@ -111,7 +120,7 @@ struct SampleWriter {
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
     if expectsPresent {
-      if let number = try number(of: sample, type: run.type) { return meet(number, &run.tally) }
+      if let number = try number(of: sample, type: run.type) { return meet(number, of: sample, &run.tally) }
       expectsPresent = false
     }
     if run.tally.hasTombstones,
@@ -121,9 +130,7 @@ struct SampleWriter {
     }
     if sideFiles.concern(sample) {
       try insertWaiting(of: changes, &ids, &run)
-      let copies = try sideFiles.find(sample, in: changes, type: run.type, db)
-      if !copies.allSatisfy(\.isBare) { return meet(copies, &run.tally) }
-      try bury(copies, of: sample, type: run.type, &run.tally)
+      if try isCopy(sample, in: changes, &run) { return }
     }
     let isDerived = sample.uuid.isDerived
     guard run.mayHaveCounterpart(isDerived: isDerived) else {
@@ -165,7 +172,7 @@ struct SampleWriter {
       } else {
         expectsPresent = true
         let present = trail == nil ? nil : try self.number(of: sample, type: run.type)
-        if let present { meet(present, &run.tally) } else { run.tally.unchanged += 1 }
+        if let present { meet(present, of: sample, &run.tally) } else { run.tally.unchanged += 1 }
       }
     }
     run.waiting.removeAll(keepingCapacity: true)
@@ -173,25 +180,55 @@ struct SampleWriter {
   }
 
   /// The store has the sample. What an export says twice counts once.
-  private mutating func meet(_ number: Int64, _ tally: inout TypeTally) {
+  private mutating func meet(_ number: Int64, of sample: CodedSample, _ tally: inout TypeTally) {
+    if sideFiles.concern(sample) {
+      paired.insert(number)
+      if parts.remove(number) != nil { tally.unchanged += 1 }
+    }
     if trail?.meet(number) ?? true { tally.unchanged += 1 }
   }
 
-  /// The store has the sample, and what its file says.
-  private mutating func meet(_ copies: [SideFileCopies.Copy], _ tally: inout TypeTally) {
-    let isNews = copies.reduce(trail == nil) { (trail?.meet($1.change) ?? true) || $0 }
-    if isNews { tally.unchanged += 1 }
+  /// Whether a sample, which is not deleted here, is here already, with its file or without, or is deleted with it. What says
+  /// less than the sample gives way.
+  private mutating func isCopy(_ sample: CodedSample, in changes: CodedChanges, _ run: inout Run) throws -> Bool {
+    if let number = try number(of: sample, type: run.type) {
+      meet(number, of: sample, &run.tally)
+      return true
+    }
+    let start = sample.start.microseconds
+    if let other = sideFiles.others[sample.uuid], !other.isBare, run.tally.hasTombstones,
+      let deletion = try deletion(of: other.uuid, start: start, type: run.type),
+      // Else it is another's.
+      trail?.met.contains(deletion) != true
+    {
+      var whole = sample
+      whole.uuid = other.uuid
+      try refuse(whole, in: changes, deletion, &run)
+      return true
+    }
+    let copies = try sideFiles.find(sample, in: changes, type: run.type, db)
+    guard let copy = copies.first(where: { !isPaired($0) }) else { return false }
+    if copy.isBare {
+      try bury(
+        CodedTombstone(type: sample.type, start: sample.start, uuid: copy.uuid, deleted: .now), type: run.type,
+        replacedBy: sample.uuid, &run.tally)
+      return false
+    }
+    // A long route is several samples, and this one is without all of them.
+    for part in copies where part.path == copy.path && part.path != nil && part.change != copy.change {
+      if trail?.meet(part.change) == true { parts.insert(part.change) }
+    }
+    _ = trail?.meet(copy.change)
+    paired.insert(copy.change)
+    run.tally.unchanged += 1
+    return true
   }
 
-  /// The sample, which is about to be added, says what these say and more.
-  private mutating func bury(
-    _ copies: [SideFileCopies.Copy], of sample: CodedSample, type: Int64, _ tally: inout TypeTally
-  ) throws {
-    for copy in copies {
-      try bury(
-        CodedTombstone(type: sample.type, start: sample.start, uuid: copy.uuid, deleted: .now), type: type,
-        replacedBy: sample.uuid, &tally)
-    }
+  /// Whether what is written has named the copy itself, or is one with it.
+  private func isPaired(_ copy: SideFileCopies.Copy) -> Bool {
+    if copy.change > firstCounter || paired.contains(copy.change) { return true }
+    if copy.isExact, parts.contains(copy.change) { return false }
+    return trail?.met.contains(copy.change) == true
   }
 
   /// - Parameter deletion: its number.

@@ -6,7 +6,10 @@ import HealthModel
 ///
 /// An export without its files has routes without points and clinical records without resources. Each has an identity of
 /// its own, so that what is missing is not missed when a whole export comes later. Of the two, the one that says more
-/// stays, whichever came first; what never was in the store needs no tombstone.
+/// stays, whichever came first; what never was in the store needs no tombstone, until the one that says more is deleted: then
+/// both are.
+///
+/// A reader of an export knows both identities. Of what comes another way, the source and what it belongs to tell.
 struct SideFileCopies {
   /// A sample of the store that is one with another.
   struct Copy {
@@ -15,16 +18,24 @@ struct SideFileCopies {
     var uuid: UUID
     /// Whether it is the one that says less.
     var isBare: Bool
+    /// Of a route's points: the parts of a long one have one.
+    var path: String?
+    /// Whether it has the other identity of that one.
+    var isExact: Bool
   }
 
-  private static let routes = sql(link: "$.workout", content: "$.latitude")
-  private static let records = sql(link: "$.identifier", content: "$.resource")
+  private static let routes = sql(link: "$.workout", content: "$.latitude", path: "$.path")
+  private static let records = sql(link: "$.identifier", content: "$.resource", path: nil)
 
   private let route: UInt32?
   private let record: UInt32?
 
+  /// By the UUIDs of samples, those that they have without or with their files.
+  let others: [UUID: SideFileIdentity]
+
   /// - Parameter kinds: of the changes that are written.
-  init(kinds: [String]) {
+  init(kinds: [String], others: [UUID: SideFileIdentity] = [:]) {
+    self.others = others
     route = kinds.firstIndex(of: "workoutRoute").map(UInt32.init)
     record = kinds.firstIndex(of: "clinicalRecord").map(UInt32.init)
   }
@@ -34,7 +45,7 @@ struct SideFileCopies {
     (sample.kind == route || sample.kind == record) && sample.uuid.isDerived
   }
 
-  /// What says more than `sample` if it has no content, and what says less if it has.
+  /// What says more than `sample` if it has no content, and what says less if it has; first the one with its other identity.
   ///
   /// - Parameter type: its row id.
   func find(_ sample: CodedSample, in changes: CodedChanges, type: Int64, _ db: Database) throws -> [Copy] {
@@ -46,10 +57,16 @@ struct SideFileCopies {
     query.bind(sample.end.microseconds &- start)
     query.bind(sample.created.map { $0.microseconds &- start })
     query.bind(changes.payloads[Int(payload)])
+    query.bind(changes.sources[Int(sample.source)].name)
+    let other = others[sample.uuid]
+    query.bind(other?.uuid)
     var copies: [Copy] = []
     try query.rows(db) { row in
-      let copy = Copy(change: row.integer(0), uuid: try row.uuid(1), isBare: row.integer(2) != 0)
-      if copy.uuid.isDerived { copies.append(copy) }
+      let uuid = try row.uuid(1)
+      let copy = Copy(
+        change: row.integer(0), uuid: uuid, isBare: row.integer(2) != 0, path: row.text(3), isExact: uuid == other?.uuid
+      )
+      if copy.isExact { copies.insert(copy, at: 0) } else if uuid.isDerived { copies.append(copy) }
       return true
     }
     return copies
@@ -58,14 +75,19 @@ struct SideFileCopies {
   /// - Parameters:
   ///   - link: where a payload says what it belongs to; those that say nothing belong to nothing.
   ///   - content: where it has what the file has.
-  private static func sql(link: String, content: String) -> String {
+  ///   - path: where it has the name of that file, if several samples may be of one.
+  private static func sql(link: String, content: String, path: String?) -> String {
     """
-    SELECT change, uuid, CASE WHEN json_valid(payload) THEN json_type(payload, '\(content)') IS NULL END
+    SELECT change, uuid, json_type(payload, '\(content)') IS NULL,
+      \(path.map { "json_extract(payload, '\($0)')" } ?? "NULL")
     FROM sample
-    WHERE type = ?1 AND start = ?2 AND duration = ?3 AND created IS ?4
+    WHERE type = ?1 AND start = ?2
       AND CASE WHEN json_valid(payload) AND json_valid(?5) THEN
-        json_extract(payload, '\(link)') = json_extract(?5, '\(link)')
-        AND (json_type(payload, '\(content)') IS NULL) <> (json_type(?5, '\(content)') IS NULL) END
+        (json_type(payload, '\(content)') IS NULL) <> (json_type(?5, '\(content)') IS NULL)
+        AND (uuid = ?7 OR duration = ?3 AND created IS ?4
+          AND json_extract(payload, '\(link)') = json_extract(?5, '\(link)')
+          AND ?6 = (SELECT json_extract(json, '$.name') FROM source WHERE id = sample.source)) END
+    ORDER BY uuid
     """
   }
 }

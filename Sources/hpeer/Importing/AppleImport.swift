@@ -110,7 +110,7 @@ struct AppleImport {
     ) { batch in
       if isCancelled() { throw CancellationError() }
       if !batch.changes.isEmpty || !batch.drifting.isEmpty {
-        try writer.write(batch.changes, drifting: batch.drifting)
+        try writer.write(batch.changes, drifting: batch.drifting, sideFiles: batch.sideFiles)
       }
       if !batch.groups.isEmpty { try writer.write(twins: batch.groups) }
       types.formUnion(batch.countsByType.keys)

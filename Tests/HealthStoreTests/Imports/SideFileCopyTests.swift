@@ -14,13 +14,22 @@ import TestSupport
   struct Pair: Sendable, CustomTestStringConvertible {
     var full: Sample
     var bare: Sample
+    /// The key of the one with its file, and that of the one without.
+    var keys: (full: SampleKey, bare: SampleKey)
     var testDescription: String { full.payload.kind }
+    /// What the reader of an export says of both.
+    var identities: [UUID: SideFileIdentity] {
+      [
+        full.uuid: SideFileIdentity(uuid: bare.uuid, isBare: true),
+        bare.uuid: SideFileIdentity(uuid: full.uuid, isBare: false),
+      ]
+    }
 
     private init(_ sample: Sample, _ kinds: (full: String, bare: String), _ payloads: (full: Payload, bare: Payload)) {
       (full, bare) = (sample, sample)
       (full.payload, bare.payload) = payloads
-      full.uuid = SampleKey(kind: kinds.full, sample: sample).uuid(ordinal: 0)
-      bare.uuid = SampleKey(kind: kinds.bare, sample: sample).uuid(ordinal: 0)
+      keys = (SampleKey(kind: kinds.full, sample: sample), SampleKey(kind: kinds.bare, sample: sample))
+      (full.uuid, bare.uuid) = (keys.full.uuid(ordinal: 0), keys.bare.uuid(ordinal: 0))
     }
 
     static func route(minute: Int = 0, workout: UUID = SampleIdentity.namespace) -> Pair {
@@ -108,5 +117,108 @@ import TestSupport
     try store.importExport([Pair.route(minute: 1).full])
     #expect(try store.importExport([Pair.route().bare]).added == 1)
     #expect(try await present(.workoutRoute).count == 2)
+  }
+
+  @Test(arguments: pairs)
+  func theReaderKnowsBothIdentities(pair: Pair) {
+    let other = { (key: SampleKey, sample: Sample) in key.sideFileIdentity(sample.payload, ordinal: 0) }
+    #expect(other(pair.keys.full, pair.full) == pair.identities[pair.full.uuid])
+    #expect(other(pair.keys.bare, pair.bare) == pair.identities[pair.bare.uuid])
+    #expect(other(pair.keys.full, pair.bare) == nil)
+  }
+
+  private let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
+
+  @Test(arguments: pairs)
+  func deletedWithItsFileItDoesNotComeBackWithout(pair: Pair) async throws {
+    try store.importExport([pair.full], sideFiles: pair.identities)
+    // Another machine sends the deletion, and nothing of the other identity.
+    try await store.delete(pair.full)
+    #expect(try store.importExport([pair.bare], sideFiles: pair.identities).total == .init(refused: 1))
+    let group = TwinGroup(key: pair.keys.bare, samples: [pair.bare])
+    #expect(try store.importExport([], twins: [group]).total == .init(refused: 1))
+    #expect(try await present(pair.full.type).isEmpty)
+  }
+
+  @Test(arguments: pairs)
+  func whoDeletesItDeletesItWithoutItsFileToo(pair: Pair) async throws {
+    let otherFixture = try StoreFixture()
+    let other = otherFixture.store
+    try store.importExport([pair.full])
+    try other.importExport([pair.bare])
+    #expect(try await store.delete(pair.full.type, in: always) == 1)
+    #expect(Set(try await store.contents().deleted) == [pair.full.reference, pair.bare.reference])
+    // A machine that has read only the XML deletes what it has, and does not bring it back here.
+    try await store.apply([other.codedChanges(since: .zero, limit: 100).changes])
+    try await other.apply([store.codedChanges(since: .zero, limit: 100).changes])
+    #expect(try await present(pair.full.type).isEmpty)
+    #expect(try await other.samples(of: pair.full.type, limit: 100).isEmpty)
+    #expect(try store.importExport([pair.bare]).total == .init(refused: 1))
+  }
+
+  @Test(arguments: pairs)
+  func aSnapshotDeletesBothIdentities(pair: Pair) async throws {
+    try store.importExport([pair.full])
+    try store.importExport([], snapshotOf: [pair.full.type])
+    #expect(Set(try await store.contents().deleted) == [pair.full.reference, pair.bare.reference])
+  }
+
+  @Test(arguments: pairs)
+  func whatAnAppReplacedIsHereWithoutItsFileToo(pair: Pair) async throws {
+    var original = pair.full
+    original.uuid = UUID()
+    try store.importExport([pair.full], sideFiles: pair.identities)
+    try await store.add(original)
+    #expect(try store.importExport([pair.bare], sideFiles: pair.identities).total == .init(unchanged: 1))
+    #expect(try await present(pair.full.type) == [original])
+  }
+
+  @Test(arguments: pairs)
+  func aTwinWhoseFileIsMissingIsAnother(pair: Pair) async throws {
+    let twins = [
+      TwinGroup(key: pair.keys.full, samples: [pair.full]), TwinGroup(key: pair.keys.bare, samples: [pair.bare]),
+    ]
+    // In whatever order, and again.
+    for groups in [twins, twins.reversed(), twins] {
+      try store.importExport([], twins: groups, snapshotOf: [pair.full.type])
+      #expect(Set(try await present(pair.full.type).map(\.uuid)) == [pair.full.uuid, pair.bare.uuid])
+    }
+    // Without any files they are two still.
+    let bare = TwinGroup(key: pair.keys.bare, samples: [pair.bare, pair.bare])
+    #expect(try store.importExport([], twins: [bare]).total == .init(unchanged: 2))
+    try await store.delete(pair.full)
+    #expect(try store.importExport([], twins: [bare]).total == .init(unchanged: 1, refused: 1))
+    #expect(try await present(pair.full.type) == [pair.bare])
+  }
+
+  @Test(arguments: pairs)
+  func oneOfTwoWithoutTheirFilesGivesWay(pair: Pair) async throws {
+    let bare = TwinGroup(key: pair.keys.bare, samples: [pair.bare, pair.bare])
+    try store.importExport([], twins: [bare])
+    let later = [
+      TwinGroup(key: pair.keys.full, samples: [pair.full]), TwinGroup(key: pair.keys.bare, samples: [pair.bare]),
+    ]
+    #expect(
+      try store.importExport([], twins: later, snapshotOf: [pair.full.type]).total
+        == .init(added: 1, deleted: 1, unchanged: 1))
+    #expect(try await present(pair.full.type).count == 2)
+  }
+
+  @Test func ofAnotherSourceItIsAnother() async throws {
+    let pair = Pair.record()
+    var other = pair.bare
+    other.source.name = "Another clinic"
+    other.uuid = SampleKey(kind: pair.keys.bare.kind, sample: other).uuid(ordinal: 0)
+    try store.importExport([pair.full, other])
+    #expect(try await present(pair.full.type).count == 2)
+  }
+
+  @Test(arguments: pairs)
+  func underAnotherNameItIsTheSame(pair: Pair) async throws {
+    var renamed = pair.full
+    renamed.source.name = "Renamed"
+    try store.importExport([pair.bare], sideFiles: pair.identities)
+    #expect(try store.importExport([renamed], sideFiles: pair.identities).total == .init(added: 1, deleted: 1))
+    #expect(try await present(pair.full.type) == [renamed])
   }
 }

@@ -41,12 +41,12 @@ extension HealthStore {
   @discardableResult
   func importExport(
     _ samples: [Sample], twins: [TwinGroup] = [], file: ImportRecord.File = .init(name: "export.zip"),
-    snapshotOf types: Set<SampleType>? = nil
+    sideFiles: [UUID: SideFileIdentity] = [:], snapshotOf types: Set<SampleType>? = nil
   ) throws -> WriteSummary {
     let writer = try ImportWriter(self, file)
     var coder = ChangeCoder()
     for sample in samples { try coder.add(sample) }
-    try writer.write(coder.changes)
+    try writer.write(coder.changes, sideFiles: sideFiles)
     try writer.write(twins: twins)
     if let types { try writer.deleteMissing(of: types) }
     return writer.summary

@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// Puts samples into the coded form of one batch after the other.
@@ -23,6 +24,8 @@ struct BatchCoder {
   private(set) var textBytes = 0
   var samples: [CodedSample] = []
   private var tombstones: [CodedTombstone] = []
+  /// See ``ImportBatch/sideFiles``.
+  private var sideFiles: [UUID: SideFileIdentity] = [:]
   /// Changes when the indices that were given out are no longer valid.
   private(set) var generation = 0
   /// The number of this batch: indices of metadata are its own.
@@ -58,6 +61,14 @@ struct BatchCoder {
     tombstones.append(
       CodedTombstone(
         type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: tombstone.deleted))
+  }
+
+  /// The sample with this identity has another, without its file or with it.
+  mutating func add(_ other: SideFileIdentity, of uuid: UUID) { sideFiles[uuid] = other }
+
+  mutating func takeSideFiles() -> [UUID: SideFileIdentity] {
+    defer { sideFiles = [:] }
+    return sideFiles
   }
 
   private mutating func index(ofMetadata text: String) -> UInt32 {

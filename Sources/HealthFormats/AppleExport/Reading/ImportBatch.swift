@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// Some samples of an export, in the order of the file.
@@ -13,10 +14,17 @@ public struct ImportBatch: Sendable {
   /// share their keys, are in ``changes`` with their ranks as ordinals.
   public var groups: [TwinGroup]
 
-  public init(changes: CodedChanges = CodedChanges(), drifting: [Sample] = [], groups: [TwinGroup] = []) {
+  /// By the identities of samples in ``changes``, their other ones: of routes and clinical records.
+  public var sideFiles: [UUID: SideFileIdentity]
+
+  public init(
+    changes: CodedChanges = CodedChanges(), drifting: [Sample] = [], groups: [TwinGroup] = [],
+    sideFiles: [UUID: SideFileIdentity] = [:]
+  ) {
     self.changes = changes
     self.drifting = drifting
     self.groups = groups
+    self.sideFiles = sideFiles
   }
 
   /// All samples but the drifting ones.

@@ -1,0 +1,31 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Whether the store has a sample or has seen it deleted.
+enum KnownIdentities {
+  enum Table {
+    case sample, tombstone
+  }
+
+  static func has(_ table: Table, _ uuid: UUID, start: Int64, type: Int64, _ db: Database) throws -> Bool {
+    try has(table, uuid, from: start, to: start, type: type, db)
+  }
+
+  static func has(
+    _ table: Table, _ uuid: UUID, from first: Int64, to last: Int64, type: Int64, _ db: Database
+  ) throws -> Bool {
+    // Written out: a text that is put together anew is hashed anew, for every row.
+    let sql =
+      switch table {
+      case .sample: "SELECT 1 FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
+      case .tombstone: "SELECT 1 FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
+      }
+    var query = try Binding(db, sql)
+    query.bind(type)
+    query.bind(first)
+    query.bind(last)
+    query.bind(uuid)
+    return try query.integer(db) != nil
+  }
+}
