@@ -18,20 +18,26 @@ struct Counterparts {
     try StoreJSON.decode(Source.self, $0).name
   }
 
-  private static let columns = "start, uuid, duration, source, kind, value, unit, payload"
-  private static let second: Int64 = 1_000_000
+  private static let rows = """
+    SELECT start, uuid, duration, source, kind, value, unit, payload FROM sample
+    WHERE type = ? AND start BETWEEN ? AND ? ORDER BY start, uuid
+    """
 
   init(_ db: Database) {
     self.db = db
   }
 
   /// The UUID of an original that says what a derived sample says and has not taken the place of another yet.
-  mutating func original(of sample: CodedSample, in changes: CodedChanges, type: Int64) throws -> UUID? {
+  ///
+  /// - Parameter restored: by the identities under which originals have been brought back, these: they count as originals.
+  mutating func original(
+    of sample: CodedSample, in changes: CodedChanges, type: Int64, restored: [UUID: UUID] = [:]
+  ) throws -> UUID? {
     var found: UUID?
     try forEachRow(at: sample.start, type: type) { candidates, row in
       let uuid = try row.uuid(1)
-      guard !uuid.isDerived, try candidates.agree(row, sample, changes),
-        try !candidates.hasReplaced(uuid, at: sample.start, type: type)
+      guard !uuid.isDerived || restored[uuid] != nil, try candidates.agree(row, sample, changes),
+        try !candidates.hasReplaced(uuid, restored[uuid], other: sample.uuid, at: sample.start, type: type)
       else { return true }
       found = uuid
       return false
@@ -40,11 +46,18 @@ struct Counterparts {
   }
 
   /// The derived sample that says what an original says: of several, the one that comes first on every machine.
-  mutating func derived(of sample: CodedSample, in changes: CodedChanges, type: Int64) throws -> CodedTombstone? {
+  mutating func derived(
+    of sample: CodedSample, in changes: CodedChanges, type: Int64, restored: [UUID: UUID] = [:]
+  ) throws -> CodedTombstone? {
     var found: CodedTombstone?
     try forEachRow(at: sample.start, type: type) { candidates, row in
       let uuid = try row.uuid(1)
-      guard uuid.isDerived, try candidates.agree(row, sample, changes) else { return true }
+      guard uuid.isDerived, restored[uuid] == nil, try candidates.agree(row, sample, changes) else { return true }
+      if let original = restored[sample.uuid],
+        try candidates.hasReplaced(sample.uuid, original, other: uuid, at: sample.start, type: type)
+      {
+        return true
+      }
       found = CodedTombstone(
         type: sample.type, start: Timestamp(microseconds: row.integer(0)), uuid: uuid, deleted: .now)
       return false
@@ -52,31 +65,47 @@ struct Counterparts {
     return found
   }
 
+  /// Whether one of these samples, by identity, is here and says what `sample` says.
+  mutating func has(
+    among uuids: [UUID: UUID], oneThatSays sample: CodedSample, in changes: CodedChanges, type: Int64
+  ) throws -> Bool {
+    var found = false
+    try forEachRow(at: sample.start, type: type) { candidates, row in
+      found = uuids[try row.uuid(1)] != nil ? try candidates.agree(row, sample, changes) : false
+      return !found
+    }
+    return found
+  }
+
   private mutating func forEachRow(
     at start: Timestamp, type: Int64, _ body: (inout Counterparts, StoredColumns) throws -> Bool
   ) throws {
-    let first = Timestamp(seconds: start.seconds).microseconds
-    var query = try Binding(
-      db,
-      "SELECT \(Self.columns) FROM sample WHERE type = ? AND start BETWEEN ? AND ? ORDER BY start, uuid")
+    var query = try Binding(db, Self.rows)
     query.bind(type)
-    query.bind(first)
-    query.bind(first.addingReportingOverflow(Self.second - 1).partialValue)
+    query.bind(start.second.lowerBound)
+    query.bind(start.second.upperBound)
     try query.rows(db) { row in try body(&self, row) }
   }
 
-  private func hasReplaced(_ uuid: UUID, at start: Timestamp, type: Int64) throws -> Bool {
-    let first = Timestamp(seconds: start.seconds).microseconds
-    var query = try Binding(
-      db, "SELECT 1 FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND replaced = ?")
-    query.bind(type)
-    query.bind(first)
-    query.bind(first.addingReportingOverflow(Self.second - 1).partialValue)
-    query.bind(uuid)
-    return try query.integer(db) != nil
+  /// Whether an original has taken the place of a derived one already.
+  ///
+  /// - Parameters:
+  ///   - uuid: under which it is here, or about to be.
+  ///   - original: the identity that it had, if it was brought back.
+  ///   - other: one that may be the one whose place it took, brought back.
+  private func hasReplaced(
+    _ uuid: UUID, _ original: UUID?, other: UUID, at start: Timestamp, type: Int64
+  ) throws -> Bool {
+    let deletions = DeletedSamples(db)
+    let start = start.microseconds
+    guard let original else { return try !deletions.replaced(by: uuid, start: start, type: type).isEmpty }
+    let root = try deletions.root(of: other, start: start, type: type)
+    return try [uuid, original].contains { identity in
+      try deletions.replaced(by: identity, start: start, type: type).contains { $0 != root && $0 != other }
+    }
   }
 
-  /// Whether a row of ``columns``, which starts in the same second, says what `sample` says.
+  /// Whether a row of ``rows``, which starts in the same second, says what `sample` says.
   private mutating func agree(_ row: StoredColumns, _ sample: CodedSample, _ changes: CodedChanges) throws -> Bool {
     let end = Timestamp(microseconds: row.integer(0) &+ row.integer(2))
     guard end.seconds == sample.end.seconds,

@@ -6,15 +6,13 @@ import HealthModel
 struct DeletedSamples {
   private let db: Database
   private var counterparts: Counterparts
-  private static let second: Int64 = 1_000_000
-
   init(_ db: Database) {
     self.db = db
     counterparts = Counterparts(db)
   }
 
   /// Whether the store has a sample that says what this deleted one says: its original, a newer reading, the same with
-  /// its file, or one that was brought back.
+  /// its file, or one that was brought back, under whichever of its identities.
   ///
   /// - Parameters:
   ///   - type: its row id.
@@ -23,48 +21,145 @@ struct DeletedSamples {
     _ sample: CodedSample, in changes: CodedChanges, type: Int64, mayHaveOriginal: Bool
   ) throws -> Bool {
     let start = sample.start.microseconds
-    if let replaced = try replacement(of: sample.uuid, start: start, type: type) {
-      return try isReplaced(by: replaced, start: start, type: type)
-    }
-    if case .present = try restoration(of: sample.uuid, start: start, type: type) { return true }
+    if try standIn(for: sample.uuid, start: start, type: type) != nil { return true }
     let sideFiles = SideFileCopies(kinds: changes.kinds)
-    if sideFiles.concern(sample),
-      try !sideFiles.find(sample, in: changes, type: type, db).allSatisfy(\.isBare)
+    if sideFiles.concern(sample) {
+      // One that has been brought back without its file says less.
+      if try !sideFiles.find(sample, in: changes, type: type, db).allSatisfy(\.isBare) { return true }
+    } else if try replaced(by: sample.uuid, start: start, type: type)
+      .contains(where: { try self.restored($0, start: start, type: type) != nil })
     {
       return true
     }
     // A deletion that another machine sent does not say what took the place.
+    let restored = try restorations(at: start, type: type, ofDerived: !sample.uuid.isDerived)
+    if !restored.isEmpty,
+      try counterparts.has(among: restored, oneThatSays: sample, in: changes, type: type)
+    {
+      return true
+    }
     guard mayHaveOriginal, sample.uuid.isDerived else { return false }
     return try counterparts.original(of: sample, in: changes, type: type) != nil
   }
 
-  func isDeleted(_ sample: CodedSample, type: Int64) throws -> Bool {
-    let start = sample.start.microseconds
-    return try has("tombstone", sample.uuid, from: start, to: start, type: type)
+  func isDeleted(_ uuid: UUID, start: Int64, type: Int64) throws -> Bool {
+    try KnownIdentities.has(.tombstone, uuid, start: start, type: type, db)
   }
 
-  /// The identity under which a deleted sample has been brought back, or can be.
-  enum Restoration {
-    case present(UUID)
-    case possible(UUID)
-  }
+  // MARK: What was brought back
 
-  func restoration(of uuid: UUID, start: Int64, type: Int64) throws -> Restoration {
+  /// The identity that a deleted sample gets when it is brought back. All but the last of these have been deleted again.
+  func restoration(of uuid: UUID, start: Int64, type: Int64) throws -> UUID {
     var ordinal = 0
     while true {
       let restored = SampleIdentity.uuid(ofRestored: uuid, ordinal: ordinal)
-      if try has("sample", restored, from: start, to: start, type: type) { return .present(restored) }
-      guard try has("tombstone", restored, from: start, to: start, type: type) else { return .possible(restored) }
+      guard try isDeleted(restored, start: start, type: type) else { return restored }
       ordinal += 1
     }
   }
 
+  /// By the identities under which deleted samples that start in the same second have been, or can be, brought back, the
+  /// deleted ones.
+  ///
+  /// - Parameter isDerived: only of those whose UUIDs are derived, or only of those whose are not.
+  func restorations(at start: Int64, type: Int64, ofDerived isDerived: Bool) throws -> [UUID: UUID] {
+    var result: [UUID: UUID] = [:]
+    for (uuid, start) in try deleted(at: start, type: type) where uuid.isDerived == isDerived {
+      var ordinal = 0
+      while true {
+        let restored = SampleIdentity.uuid(ofRestored: uuid, ordinal: ordinal)
+        result[restored] = uuid
+        guard try isDeleted(restored, start: start, type: type) else { break }
+        ordinal += 1
+      }
+    }
+    return result
+  }
+
+  /// The sample of which this is a restoration, or itself.
+  func root(of uuid: UUID, start: Int64, type: Int64) throws -> UUID {
+    guard uuid.isDerived else { return uuid }
+    for isDerived in [false, true] {
+      if let root = try restorations(at: start, type: type, ofDerived: isDerived)[uuid] { return root }
+    }
+    return uuid
+  }
+
+  private func deleted(at start: Int64, type: Int64) throws -> [(uuid: UUID, start: Int64)] {
+    let second = Timestamp(microseconds: start).second
+    var query = try Binding(db, "SELECT uuid, start FROM tombstone WHERE type = ? AND start BETWEEN ? AND ?")
+    query.bind(type)
+    query.bind(second.lowerBound)
+    query.bind(second.upperBound)
+    var result: [(uuid: UUID, start: Int64)] = []
+    try query.rows(db) { row in
+      result.append((try row.uuid(0), row.integer(1)))
+      return true
+    }
+    return result
+  }
+
+  // MARK: What stands for it
+
+  /// A sample of the store.
+  struct StandIn {
+    /// Its number.
+    var change: Int64
+    var start: Int64
+    var uuid: UUID
+  }
+
+  /// The sample itself; where it is deleted, what took its place, or was brought back.
+  func standIn(for uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
+    var seen: Set<UUID> = []
+    var next: UUID? = uuid
+    while let uuid = next, seen.insert(uuid).inserted {
+      if let found = try sample(uuid, start: start, type: type) ?? restored(uuid, start: start, type: type) {
+        return found
+      }
+      next = try replacement(of: uuid, start: start, type: type)
+    }
+    return nil
+  }
+
+  /// What a deleted sample has been brought back as.
+  func restored(_ uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
+    var ordinal = 0
+    while true {
+      let restored = SampleIdentity.uuid(ofRestored: uuid, ordinal: ordinal)
+      if let found = try sample(restored, start: start, type: type) { return found }
+      let second = Timestamp(microseconds: start).second
+      guard
+        try KnownIdentities.has(
+          .tombstone, restored, from: second.lowerBound, to: second.upperBound, type: type, db)
+      else { return nil }
+      ordinal += 1
+    }
+  }
+
+  /// An app's start has fractions of a second where an export's has none.
+  private func sample(_ uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
+    let second = Timestamp(microseconds: start).second
+    var query = try Binding(
+      db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
+    query.bind(type)
+    query.bind(second.lowerBound)
+    query.bind(second.upperBound)
+    query.bind(uuid)
+    return try query.integers(db).map { StandIn(change: $0.0, start: $0.1, uuid: uuid) }
+  }
+
   /// The sample that a tombstone names as the one that stayed.
   private func replacement(of uuid: UUID, start: Int64, type: Int64) throws -> UUID? {
+    let second = Timestamp(microseconds: start).second
     var query = try Binding(
-      db, "SELECT replaced FROM tombstone WHERE type = ? AND start = ? AND uuid = ? AND replaced IS NOT NULL")
+      db,
+      """
+      SELECT replaced FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ? AND replaced IS NOT NULL
+      """)
     query.bind(type)
-    query.bind(start)
+    query.bind(second.lowerBound)
+    query.bind(second.upperBound)
     query.bind(uuid)
     var replaced: UUID?
     try query.rows(db) { row in
@@ -74,27 +169,29 @@ struct DeletedSamples {
     return replaced
   }
 
-  /// Whether the sample that stayed is here, or what took its place in turn.
-  private func isReplaced(by original: UUID, start: Int64, type: Int64) throws -> Bool {
-    // An app's start has fractions of a second where an export's has none.
-    let first = Timestamp(seconds: Timestamp(microseconds: start).seconds).microseconds
-    let last = first.addingReportingOverflow(Self.second - 1).partialValue
-    var seen: Set<UUID> = []
-    var next: UUID? = original
-    while let uuid = next, seen.insert(uuid).inserted {
-      if try has("sample", uuid, from: first, to: last, type: type) { return true }
-      if case .present = try restoration(of: uuid, start: start, type: type) { return true }
-      next = try replacement(of: uuid, start: start, type: type)
-    }
-    return false
-  }
-
-  private func has(_ table: String, _ uuid: UUID, from first: Int64, to last: Int64, type: Int64) throws -> Bool {
-    var query = try Binding(db, "SELECT 1 FROM \(table) WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
+  /// What a sample has taken the places of.
+  func replaced(by uuid: UUID, start: Int64, type: Int64) throws -> [UUID] {
+    let second = Timestamp(microseconds: start).second
+    var query = try Binding(
+      db, "SELECT uuid FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND replaced = ?")
     query.bind(type)
-    query.bind(first)
-    query.bind(last)
+    query.bind(second.lowerBound)
+    query.bind(second.upperBound)
     query.bind(uuid)
-    return try query.integer(db) != nil
+    var result: [UUID] = []
+    try query.rows(db) { row in
+      result.append(try row.uuid(0))
+      return true
+    }
+    return result
+  }
+}
+
+extension Timestamp {
+  /// From the first to the last microsecond of the second that it is in.
+  var second: ClosedRange<Int64> {
+    let first = Timestamp(seconds: seconds).microseconds
+    let (last, overflow) = first.addingReportingOverflow(999_999)
+    return first...max(first, overflow ? .max : last)
   }
 }

@@ -95,13 +95,15 @@ public final class SampleRestorer {
     let mayHaveOriginal = try TypeTally(id, db).hasOriginal
     var deletions = DeletedSamples(db)
     for sample in selected(changes) {
-      guard try deletions.isDeleted(sample, type: id), try !isSuperseded(sample, changes, type: id, db),
-        try !deletions.isHere(sample, in: changes, type: id, mayHaveOriginal: mayHaveOriginal),
-        case .possible(let uuid) = try deletions.restoration(
-          of: sample.uuid, start: sample.start.microseconds, type: id)
+      let start = sample.start.microseconds
+      guard try deletions.isDeleted(sample.uuid, start: start, type: id),
+        try !isSuperseded(sample, changes, type: id, db)
       else { continue }
+      // The file may have been written when the sample had been brought back before.
       var restored = sample
-      restored.uuid = uuid
+      restored.uuid = try deletions.root(of: sample.uuid, start: start, type: id)
+      guard try !deletions.isHere(restored, in: changes, type: id, mayHaveOriginal: mayHaveOriginal) else { continue }
+      restored.uuid = try deletions.restoration(of: restored.uuid, start: start, type: id)
       result.samples.append(restored)
     }
     return result

@@ -132,14 +132,20 @@ struct SampleWriter {
       try insertWaiting(of: changes, &ids, &run)
       if try isCopy(sample, in: changes, &run) { return }
     }
-    let isDerived = sample.uuid.isDerived
-    guard run.mayHaveCounterpart(isDerived: isDerived) else {
+    // An original that has been brought back has a derived UUID, and is what it was still.
+    let restored =
+      run.tally.hasTombstones
+      ? try deletions.restorations(at: sample.start.microseconds, type: run.type, ofDerived: false) : [:]
+    let isDerived = sample.uuid.isDerived && restored[sample.uuid] == nil
+    guard run.mayHaveCounterpart(isDerived: isDerived) || !restored.isEmpty else {
       run.wait(index, isDerived: isDerived)
       if run.waiting.count == SampleInsertion.rowLimit { try insertWaiting(of: changes, &ids, &run) }
       return
     }
     try insertWaiting(of: changes, &ids, &run)
-    if isDerived, let original = try counterparts.original(of: sample, in: changes, type: run.type) {
+    if isDerived,
+      let original = try counterparts.original(of: sample, in: changes, type: run.type, restored: restored)
+    {
       let here = try number(of: sample, type: run.type)
       try bury(
         CodedTombstone(type: sample.type, start: sample.start, uuid: sample.uuid, deleted: .now), type: run.type,
@@ -147,11 +153,11 @@ struct SampleWriter {
       if here == nil { run.tally.unchanged += 1 }
       return
     }
-    run.wait(index, isDerived: isDerived)
+    run.wait(index, isDerived: sample.uuid.isDerived)
     let added = run.tally.added
     try insertWaiting(of: changes, &ids, &run)
     if !isDerived, run.tally.added > added,
-      let derived = try counterparts.derived(of: sample, in: changes, type: run.type)
+      let derived = try counterparts.derived(of: sample, in: changes, type: run.type, restored: restored)
     {
       try bury(derived, type: run.type, replacedBy: sample.uuid, &run.tally)
     }

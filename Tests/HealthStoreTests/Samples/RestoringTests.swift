@@ -64,6 +64,70 @@ import TestSupport
     #expect(try restore([exported]) == [1, 1])
   }
 
+  /// The one that has fractions of a second, as apps' have, comes from a backup, the other from an export.
+  @Test(arguments: [true, false], [true, false])
+  func oneThatWasDeletedUnderTwoIdentitiesComesBackOnce(originalFirst: Bool, elsewhere: Bool) async throws {
+    let (exported, original) = (ExportedSample().sample(), ExportedSample().original())
+    try store.importExport([exported])
+    try await store.add(original)
+    try await store.delete(original)
+    let otherFixture = try StoreFixture()
+    let other = elsewhere ? otherFixture.store : store
+    // Elsewhere the deletions do not say what took whose place.
+    if elsewhere { try await other.apply([store.codedChanges(since: .zero, limit: 100).changes]) }
+    let order = originalFirst ? [original, exported] : [exported, original]
+    #expect(try restore([order[0]], into: other) == [1, 1])
+    #expect(try restore([order[1]], into: other) == [0, 0])
+    #expect(try await present(other).count == 1)
+    #expect(try other.importExport(order).total == .init(unchanged: 2))
+    #expect(try await present(other).count == 1)
+  }
+
+  @Test func machinesThatBringBackOneUnderTwoIdentitiesAgree() async throws {
+    let (exported, original) = (ExportedSample().sample(), ExportedSample().original())
+    let fixtures = try (0..<3).map { _ in try StoreFixture() }
+    let stores = fixtures.map(\.store)
+    // One knows only the exported one, one only the app's, and one neither.
+    try await stores[0].delete(exported)
+    try await stores[1].delete(original)
+    try restore([exported], into: stores[0])
+    try restore([original], into: stores[1])
+    for _ in 0..<3 {
+      for one in stores {
+        for other in stores { try await one.apply([other.codedChanges(since: .zero, limit: 100).changes]) }
+      }
+    }
+    for one in stores {
+      #expect(
+        try await present(one).map(\.uuid) == [SampleIdentity.uuid(ofRestored: original.uuid, ordinal: 0)])
+      #expect(try await one.deepDigest().record == stores[0].deepDigest().record)
+    }
+  }
+
+  @Test func aTwinOfWhatIsBroughtBackStays() async throws {
+    let (exported, original) = (ExportedSample().sample(), ExportedSample().original())
+    let twin = ExportedSample().sample(ordinal: 1)
+    try store.importExport([exported, twin])
+    try await store.add(original)
+    try await store.delete(original)
+    #expect(try await present() == [twin])
+    #expect(try restore([original]) == [1, 1])
+    #expect(try await present().count == 2)
+    #expect(try store.importExport([exported, twin]).total == .init(unchanged: 2))
+  }
+
+  @Test func aBackupOfWhatWasBroughtBackBringsTheSameBack() async throws {
+    let sample = samples(0..<1)[0]
+    try await store.delete(sample)
+    try restore([sample])
+    let restored = try await present()
+    try await store.delete(restored[0])
+    #expect(try restore(restored) == [1, 1])
+    #expect(try restore([sample]) == [0, 0])
+    #expect(
+      try await present().map(\.uuid) == [SampleIdentity.uuid(ofRestored: sample.uuid, ordinal: 1)])
+  }
+
   @Test func aNewerReadingIsHere() async throws {
     func summary(_ energy: String, _ seconds: Int64) -> Sample {
       var sample = Sample(
