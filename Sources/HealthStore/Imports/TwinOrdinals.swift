@@ -20,7 +20,12 @@ struct TwinOrdinals {
       if let sample = try Self.sample(group.key, uuid, db) {
         present.append((end, sample))
       } else if try Self.isBuried(group.key, uuid, db) {
-        buried.append(end)
+        // What has been brought back stands where it stood.
+        if let restored = try Self.restored(group.key, uuid, db) {
+          present.append((end, restored))
+        } else {
+          buried.append(end)
+        }
       } else if end >= group.samples.count {
         break
       }
@@ -69,6 +74,12 @@ struct TwinOrdinals {
       $0.bind(Timestamp(seconds: key.start).microseconds)
       $0.bind(uuid)
     }.first
+  }
+
+  private static func restored(_ key: SampleKey, _ uuid: UUID, _ db: Database) throws -> Sample? {
+    guard let type = try key.type.id(in: db) else { return nil }
+    let start = Timestamp(seconds: key.start).microseconds
+    return try DeletedSamples(db).restored(uuid, start: start, type: type).flatMap { try Self.sample(key, $0.uuid, db) }
   }
 
   private static func isBuried(_ key: SampleKey, _ uuid: UUID, _ db: Database) throws -> Bool {

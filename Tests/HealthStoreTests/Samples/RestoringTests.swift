@@ -193,6 +193,22 @@ import TestSupport
     #expect(try await store.values() == [1, 2, 3])
   }
 
+  /// A twin that was brought back keeps its place from one that is still deleted.
+  @Test func twinsOfWhichSomeAreBackKeepTheirPlaces() async throws {
+    let twins = [1.0, 2, 3].map { ExportedSample(value: $0).sample() }
+    let group = TwinGroup(key: ExportedSample().key, samples: twins)
+    try store.importExport([], twins: [group])
+    for sample in group.byRank() { try await store.delete(sample) }
+    let partial = TwinGroup(key: group.key, samples: [twins[0], twins[1]])
+    #expect(try restore([], twins: [partial]) == [2, 2])
+    // Ranks begin with another one now.
+    let later = TwinGroup(key: group.key, samples: [twins[1], twins[2]])
+    #expect(try store.importExport([], twins: [later]).total == .init(unchanged: 1, refused: 1))
+    #expect(try restore([], twins: [later]) == [1, 1])
+    #expect(try await store.values() == [1, 2, 3])
+    #expect(try store.importExport([], twins: [group]).total == .init(unchanged: 3))
+  }
+
   @Test func theAuditLogHasItInTheSameTransaction() async throws {
     try await store.delete(samples(0..<1)[0], samples(1..<2)[0])
     let changes = try coded(samples(0..<5))
