@@ -99,12 +99,11 @@ extension HealthStore {
   /// One sample by its identity.
   public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
     try await read { db in
-      guard let id = try reference.type.id(in: db) else { return nil }
-      return try StoredSamples.fetch(db, where: "type = ? AND start = ? AND uuid = ?") {
-        $0.bind(id)
-        $0.bind(reference.start.microseconds)
-        $0.bind(reference.uuid)
-      }.first
+      guard let id = try reference.type.id(in: db),
+        let found = try DeletedSamples(db)
+          .standIn(for: reference.uuid, start: reference.start.microseconds, type: id)
+      else { return nil }
+      return try StoredSamples.fetch(db, where: "change = ?") { $0.bind(found.change) }.first
     }
   }
 }

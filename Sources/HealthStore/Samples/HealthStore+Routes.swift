@@ -10,7 +10,8 @@ public struct RouteReference: Sendable {
 }
 
 extension HealthStore {
-  /// The routes that start in `range`, without their points: oldest first, the parts of a long one in their order.
+  /// The routes that start in `range`, without their points: oldest first, the parts of a long one in their order. The workout
+  /// is the one that is here: where the one that a route names was deleted, what took its place, or was brought back.
   public func routes(in range: Range<Timestamp>? = nil) async throws(StoreError) -> [RouteReference] {
     try await read { db in
       let type = SampleType.workoutRoute
@@ -25,10 +26,17 @@ extension HealthStore {
           WHERE type = ? AND kind = (SELECT id FROM kind WHERE name = ?)\(bounds ?? "")
           ORDER BY start, json_extract(payload, '$.time[0]')
           """, arguments: [id, "workoutRoute"])
+      let deletions = DeletedSamples(db)
       var routes: [RouteReference] = []
       while let row = try rows.next() {
         let start = Timestamp(microseconds: row[1])
-        let workout = (row[2] as String?).flatMap { try? CanonicalJSON.decode(SampleReference.self, $0) }
+        var workout = (row[2] as String?).flatMap { try? CanonicalJSON.decode(SampleReference.self, $0) }
+        if let link = workout, let type = try link.type.id(in: db),
+          let found = try deletions.standIn(for: link.uuid, start: link.start.microseconds, type: type)
+        {
+          workout?.start = Timestamp(microseconds: found.start)
+          workout?.uuid = found.uuid
+        }
         routes.append(
           RouteReference(route: SampleReference(type: type, start: start, uuid: row[0]), workout: workout))
       }

@@ -218,6 +218,20 @@ import TestSupport
     #expect(try await store.auditRecords().map(\.detail) == [["count": "2"]])
   }
 
+  @Test func linksLeadToWhatWasBroughtBack() async throws {
+    let workout = ExportedSample(type: .workout).sample()
+    var route = ExportedSample(minute: 1, type: .workoutRoute).sample()
+    route.payload = .workoutRoute(WorkoutRoute(workout: workout.reference, path: "/a.gpx"))
+    try await store.add(workout, route)
+    try await store.delete(workout)
+    #expect(try await store.sample(workout.reference) == nil)
+    #expect(try await store.routes().map(\.workout) == [workout.reference])
+    try SampleRestorer(store, type: .workout, range: always).restore(coded([workout]))
+    let restored = try #require(try await store.samples(of: .workout, limit: 2).first)
+    #expect(try await store.sample(workout.reference) == restored)
+    #expect(try await store.routes().map(\.workout) == [restored.reference])
+  }
+
   /// Machines that import, delete, bring back and pull in any order end up with the same, and nothing twice.
   @Test(arguments: 0..<30)
   func machinesAgree(seed: UInt64) async throws {
