@@ -16,13 +16,16 @@ public final class SampleRestorer {
   private let store: HealthStore
   private let type: SampleType
   private let range: Range<Timestamp>
+  private let isExport: Bool
   /// Identities that have been counted: a file may say a sample twice.
   private var counted: Set<UUID> = []
   /// From the first to the last start of what ``survey(_:twins:)`` found.
   public private(set) var extent: ClosedRange<Timestamp>?
 
-  public init(_ store: HealthStore, type: SampleType, range: Range<Timestamp>) {
+  /// - Parameter isExport: whether the file is an Apple Health export. What it brings back, a snapshot that lacks it takes away.
+  public init(_ store: HealthStore, type: SampleType, range: Range<Timestamp>, isExport: Bool = false) {
     self.store = store
+    self.isExport = isExport
     self.type = type
     self.range = range
   }
@@ -52,7 +55,8 @@ public final class SampleRestorer {
     defer { store.watch.committed() }
     do {
       return try store.pool.write { db in
-        var writer = try SampleWriter(db, epochs: self.store.epochs)
+        let trail = self.isExport ? try ImportTrail(db) : nil
+        var writer = try SampleWriter(db, epochs: self.store.epochs, trail: trail)
         for candidates in try self.candidates(changes, twins, db) { try writer.write(candidates) }
         try writer.finish()
         let added = writer.summary.added

@@ -242,6 +242,13 @@ struct SampleWriter {
     _ sample: CodedSample, in changes: CodedChanges, _ deletion: Int64, _ run: inout Run
   ) throws {
     guard trail?.meet(deletion: deletion) ?? true else { return }
+    // The export has what was brought back: a later one that lacks it says that it is gone.
+    if trail != nil,
+      let restored = try deletions.restored(sample.uuid, start: sample.start.microseconds, type: run.type)
+    {
+      if trail?.meet(restored.change) == true { run.tally.unchanged += 1 }
+      return
+    }
     let isHere = try deletions.isHere(sample, in: changes, type: run.type, mayHaveOriginal: run.tally.hasOriginal)
     if isHere { run.tally.unchanged += 1 } else { run.tally.refused += 1 }
   }

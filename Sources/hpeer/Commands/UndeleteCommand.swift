@@ -90,7 +90,9 @@ struct Undelete: AsyncParsableCommand {
   ) async throws -> [SampleType: Int] {
     let name = URL(fileURLWithPath: file).lastPathComponent
     return try await onThread { isCancelled in
-      let restorers = types.map { (type: $0, restorer: SampleRestorer(store, type: $0, range: range)) }
+      let restorers = types.map {
+        (type: $0, restorer: SampleRestorer(store, type: $0, range: range, isExport: samples.isExport))
+      }
       var restored: [SampleType: Int] = [:]
       try samples.forEach("restoring", isCancelled: isCancelled) { changes, twins in
         for (type, restorer) in restorers {

@@ -18,6 +18,9 @@ struct FileSamples: Sendable {
   private let source: ImportFile
   private let exports: [Surveyed]
 
+  /// Whether it is an Apple Health export.
+  var isExport: Bool { !exports.isEmpty }
+
   /// - Parameter store: whose names of sources and whose twins count.
   init(_ source: ImportFile, for store: HealthStore) async throws {
     self.source = source

@@ -209,6 +209,23 @@ import TestSupport
     #expect(try store.importExport([], twins: [group]).total == .init(unchanged: 3))
   }
 
+  @Test(arguments: [true, false])
+  func aSnapshotTakesWhatWasBroughtBack(isExport: Bool) async throws {
+    let file = samples(0..<3)
+    try store.importExport(file)
+    try await store.delete(file[1])
+    try SampleRestorer(store, type: type, range: always, isExport: isExport).restore(coded(file))
+    if !isExport {
+      // It came from somewhere else, and now an export has it too.
+      try store.importExport([file[0], file[2]], snapshotOf: [type])
+      #expect(try await present().count == 3)
+    }
+    #expect(try store.importExport(file, snapshotOf: [type]).total == .init(unchanged: 3))
+    try store.importExport([file[0], file[2]], snapshotOf: [type])
+    #expect(try await present().map(\.start).sorted() == [file[0].start, file[2].start])
+    #expect(try store.importExport(file).total == .init(unchanged: 2, refused: 1))
+  }
+
   @Test func theAuditLogHasItInTheSameTransaction() async throws {
     try await store.delete(samples(0..<1)[0], samples(1..<2)[0])
     let changes = try coded(samples(0..<5))
