@@ -84,6 +84,10 @@ struct LocalTimeCommandTests {
     #expect(refused.status == 2)
     #expect(refused.errors.contains("2024-10-27T02:30:00+02:00 or 2024-10-27T02:30:00+01:00"), "\(refused.errors)")
     #expect(try await home.sampleCount() == 7)
+    let back = ["undelete"] + doubtful.dropFirst() + [scratch.path + "/none.json"]
+    let doubted = try await home.start(back, environment: berlin).outcome()
+    #expect(doubted.status == 2)
+    #expect(doubted.errors.contains("2024-10-27T02:30:00+02:00 or 2024-10-27T02:30:00+01:00"), "\(doubted.errors)")
     let exact = doubtful.map { $0 == "2024-10-27T02:30" ? "2024-10-27T02:30:00+01:00" : $0 }
     #expect(try await home.start(exact, environment: berlin).outcome().output.hasPrefix("1 sample of heartRate"))
   }

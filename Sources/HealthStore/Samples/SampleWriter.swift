@@ -242,6 +242,11 @@ struct SampleWriter {
     _ sample: CodedSample, in changes: CodedChanges, _ deletion: Int64, _ run: inout Run
   ) throws {
     guard trail?.meet(deletion: deletion) ?? true else { return }
+    // Only an import says what is here all the same, and a pull may meet very many.
+    guard undo != nil else {
+      run.tally.refused += 1
+      return
+    }
     // The export has what was brought back: a later one that lacks it says that it is gone.
     if trail != nil,
       let restored = try deletions.restored(sample.uuid, start: sample.start.microseconds, type: run.type)
