@@ -46,6 +46,14 @@ struct DeletedSamples {
     try KnownIdentities.has(.tombstone, uuid, start: start, type: type, db)
   }
 
+  /// Whether any sample that starts then is deleted.
+  func hasAny(start: Int64, type: Int64) throws -> Bool {
+    var query = try Binding(db, "SELECT 1 FROM tombstone WHERE type = ? AND start = ? LIMIT 1")
+    query.bind(type)
+    query.bind(start)
+    return try query.integer(db) != nil
+  }
+
   // MARK: What was brought back
 
   /// The identity that a deleted sample gets when it is brought back. All but the last of these have been deleted again.

@@ -6,7 +6,7 @@ extension HealthStore {
   /// Adds samples whose values change from one reading to the next, such as a day's activity summary.
   ///
   /// A newer reading (by ``Sample/created``) of the same thing (``Sample/isReading(ofSameAs:)``) takes the place of the older
-  /// one: a tombstone and an addition. An older reading changes nothing.
+  /// one: a tombstone and an addition. An older reading changes nothing. Where the last one was deleted, none is added.
   @discardableResult
   public func replace(drifting samples: [Sample]) async throws(StoreError) -> WriteSummary {
     try await write { [self] db in try replace(drifting: samples, db: db) }
@@ -34,6 +34,7 @@ private struct DriftingReplacement {
   /// Of the samples that wait to be written: what is there shows only when they have been.
   private var places: Set<Place> = []
   private var unchanged: [SampleType: Int] = [:]
+  private var refused: [SampleType: Int] = [:]
 
   init(_ db: Database, epochs: EpochKeeper, undo: UndoJournal?) throws {
     self.db = db
@@ -53,6 +54,10 @@ private struct DriftingReplacement {
     let read = sample.created ?? .distantPast
     if present.contains(where: { $0.readsSame(as: sample) || $0.created ?? .distantPast > read }) {
       unchanged[sample.type, default: 0] += 1
+      return
+    }
+    if present.isEmpty, try isDeleted(sample) {
+      refused[sample.type, default: 0] += 1
       return
     }
     // A value that comes back after another has a tombstone of its own: it needs a new identity.
@@ -86,6 +91,14 @@ private struct DriftingReplacement {
     return isThere
   }
 
+  /// Whether there were readings of this, of which none is left. What has one at a time is deleted whatever it said.
+  private func isDeleted(_ sample: Sample) throws -> Bool {
+    guard let type = try sample.type.id(in: db) else { return false }
+    return sample.payload.isOneAtATime
+      ? try DeletedSamples(db).hasAny(start: sample.start.microseconds, type: type)
+      : try writer.isDeleted(sample.reference)
+  }
+
   private func readings(ofSameAs sample: Sample) throws -> [Sample] {
     guard let type = try sample.type.id(in: db) else { return [] }
     return try StoredSamples.fetch(db, where: "type = ? AND start = ?") {
@@ -106,7 +119,18 @@ private struct DriftingReplacement {
     try writer.finish()
     var summary = writer.summary
     for (type, count) in unchanged { summary.add(.init(unchanged: count), of: type) }
+    for (type, count) in refused { summary.add(.init(refused: count), of: type) }
     return summary
+  }
+}
+
+extension Payload {
+  /// Whether all samples of a type that start at one instant are readings of one thing.
+  fileprivate var isOneAtATime: Bool {
+    switch self {
+    case .activitySummary, .characteristic: true
+    default: false
+    }
   }
 }
 

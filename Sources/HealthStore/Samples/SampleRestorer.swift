@@ -100,9 +100,13 @@ public final class SampleRestorer {
     var deletions = DeletedSamples(db)
     for sample in selected(changes) {
       let start = sample.start.microseconds
-      guard try deletions.isDeleted(sample.uuid, start: start, type: id),
-        try !isSuperseded(sample, changes, type: id, db)
-      else { continue }
+      let isReading = Self.isReading(sample, changes)
+      if isReading, try hasAny(at: start, type: id, db) { continue }
+      guard try deletions.isDeleted(sample.uuid, start: start, type: id) else {
+        // Another reading of the same was deleted.
+        if isReading, try deletions.hasAny(start: start, type: id) { result.samples.append(sample) }
+        continue
+      }
       // The file may have been written when the sample had been brought back before.
       var restored = sample
       restored.uuid = try deletions.root(of: sample.uuid, start: start, type: id)
@@ -118,14 +122,15 @@ public final class SampleRestorer {
     return changes.samples.filter { Int($0.type) == index && range.contains($0.start) }
   }
 
-  /// Whether it is a reading of something that changes, and another is here: the newest counts, and not the deleted one.
-  private func isSuperseded(
-    _ sample: CodedSample, _ changes: CodedChanges, type: Int64, _ db: Database
-  ) throws -> Bool {
-    guard ["activitySummary", "characteristic"].contains(changes.kinds[Int(sample.kind)]) else { return false }
+  /// Whether it is a reading of something that changes. Where another is here, the newest counts, and not the deleted one.
+  private static func isReading(_ sample: CodedSample, _ changes: CodedChanges) -> Bool {
+    ["activitySummary", "characteristic"].contains(changes.kinds[Int(sample.kind)])
+  }
+
+  private func hasAny(at start: Int64, type: Int64, _ db: Database) throws -> Bool {
     var query = try Binding(db, "SELECT 1 FROM sample WHERE type = ? AND start = ? LIMIT 1")
     query.bind(type)
-    query.bind(sample.start.microseconds)
+    query.bind(start)
     return try query.integer(db) != nil
   }
 }

@@ -47,7 +47,7 @@ struct FileSamples: Sendable {
     }
   }
 
-  /// Hands over all samples but those whose values drift: of these, the newest reading comes with an import. Blocking.
+  /// Hands over all samples, those too whose values drift. Blocking.
   ///
   /// - Parameter label: of the progress bar.
   func forEach(
@@ -59,11 +59,17 @@ struct FileSamples: Sendable {
       for one in exports { try forEach(of: one, label, isCancelled, deliver) }
     case .samples(let file):
       try forEach(label, isCancelled, bytes: file.workBytes) { progress in
-        _ = try file.read(progress: progress) { try deliver($0.changes, []) }
+        _ = try file.read(progress: progress) {
+          try deliver($0.changes, [])
+          try Self.deliver($0.drifting, to: deliver)
+        }
       }
     case .healthAutoExport(let file):
       try forEach(label, isCancelled, bytes: file.workBytes) { progress in
-        _ = try file.read(progress: progress) { try deliver($0.changes, []) }
+        _ = try file.read(progress: progress) {
+          try deliver($0.changes, [])
+          try Self.deliver($0.drifting, to: deliver)
+        }
       }
     }
   }
@@ -79,7 +85,20 @@ struct FileSamples: Sendable {
       progress: { bytes in
         if isCancelled() { throw CancellationError() }
         bar.update(items: 0, bytes: Int(bytes - one.export.totalBytes))
-      }, deliver: { try deliver($0.changes, $0.groups) })
+      },
+      deliver: {
+        try deliver($0.changes, $0.groups)
+        try Self.deliver($0.drifting, to: deliver)
+      })
+  }
+
+  private static func deliver(
+    _ drifting: [Sample], to deliver: (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void
+  ) throws {
+    if drifting.isEmpty { return }
+    var coder = ChangeCoder()
+    for sample in drifting { try coder.add(sample) }
+    try deliver(coder.changes, [])
   }
 
   private func forEach(

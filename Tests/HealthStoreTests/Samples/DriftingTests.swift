@@ -103,6 +103,32 @@ import TestSupport
     #expect(try await present() == [new])
   }
 
+  @Test func whatIsDeletedStaysDeleted() async throws {
+    let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
+    try await store.replace(drifting: [summary("100", at: 8), summary("100", at: 8, day: 1)])
+    try await store.replace(drifting: [summary("200", at: 9)])
+    #expect(try await store.delete(.activitySummary, in: always) == 2)
+    // Nor what a later export says of that day.
+    let later = (8..<12).map { summary("\($0)00", at: $0) }
+    #expect(try await store.replace(drifting: later).total == .init(refused: 4))
+    #expect(try await store.replace(drifting: [summary("200", at: 9)]).total == .init(refused: 1))
+    #expect(try await present().isEmpty)
+    #expect(try await store.replace(drifting: [summary("100", at: 8, day: 2)]).added == 1)
+
+    // Brought back, it changes as before.
+    for reading in [summary("200", at: 9), later[0]] {
+      var coder = ChangeCoder()
+      try coder.add(reading)
+      let restorer = SampleRestorer(store, type: .activitySummary, range: always)
+      #expect(try restorer.restore(coder.changes) == 1)
+      #expect(try restorer.restore(coder.changes) == 0)
+      #expect(try await store.replace(drifting: [reading]).total == .init(unchanged: 1))
+      #expect(try await store.replace(drifting: [later[3]]).total == .init(added: 1, deleted: 1))
+      #expect(try await present().filter { $0.start == reading.start }.map(\.payload) == [later[3].payload])
+      try await store.delete(try #require(try await present().first { $0.start == reading.start }))
+    }
+  }
+
   @Test func goesWithABlockingBatch() async throws {
     var maker = SampleMaker(seed: 1)
     let sample = maker.steps(at: 0)
