@@ -2,7 +2,7 @@ import Foundation
 
 /// Held by every import of a store while it runs, together, and by one that undoes an import, alone. A process that is
 /// killed lets go of it.
-final class ImportLock {
+public final class ImportLock: Sendable {
   private let descriptor: Int32
 
   /// Waits for whoever undoes an import. Blocking.

@@ -17,7 +17,8 @@ struct UndoJournal {
   ///
   /// - Parameter row: the id of the import's record, if it has one.
   static func begin(_ name: String, import row: Int64?, _ db: Database) throws -> UndoJournal {
-    let id = (try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM undo") ?? 0) + 1
+    // None that an import which was undone, or is going on elsewhere, may still know.
+    let id = Int64.random(in: 1...Int64.max)
     try clear(db, keepsPending: true)
     let last = try dictionaries.map { try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM \($0)") ?? 0 }
     let first = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0

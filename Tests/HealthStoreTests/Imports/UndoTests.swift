@@ -226,6 +226,29 @@ import TestSupport
     #expect(try await undo().name == "running")
   }
 
+  @Test func betweenTheExportsOfOneFile() async throws {
+    do {
+      let lock = try fixture.again().holdImports()
+      try store.importExport(samples(0..<2))
+      #expect(try await refusal() == .running)
+      withExtendedLifetime(lock) {}
+    }
+    #expect(try await undo().name == "export.zip")
+  }
+
+  @Test func anImportThatWasUndoneGoesOnAsAnother() async throws {
+    let first = try ImportWriter(store, .init(name: "both.zip")).journal
+    _ = try await undo()
+    try store.importExport(samples(0..<2), file: .init(name: "other.zip"))
+    do {
+      let second = try ImportWriter(store, .init(name: "both.zip"), continuing: first)
+      try second.write(try store.coder(samples(2..<5)))
+      #expect(second.journal != first)
+    }
+    #expect(try await undo().removed == [type: 3])
+    #expect(try await store.typeCounts() == [TypeCount(type: type, samples: 2)])
+  }
+
   @Test func anInterruptedImportIsTakenBackToo() async throws {
     try store.importExport(samples(0..<2))
     _ = try await undo()
