@@ -41,7 +41,7 @@ public struct PeerServer: Service {
   private let application: any ApplicationProtocol
   private let configuration: Configuration
 
-  /// - Parameter onListening: called with the port once connections are accepted.
+  /// - Parameter onListening: called with the port once connections are accepted. Nothing is answered before it is through.
   public init(
     _ configuration: Configuration, store: HealthStore, registry: PeerRegistry, identity: PeerIdentity,
     desk: PairingDesk, audit: AuditTrail, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void
@@ -51,8 +51,11 @@ public struct PeerServer: Service {
       descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors))
     let table = ConnectionTable(limits)
     let tls = try ServerTLS(identity, shutdown: limits.shutdown)
+    let (starting, started) = AsyncStream.makeStream(of: Never.self)
+    let start = Task { for await _ in starting {} }
     let router = Self.router(
-      configuration, limits: limits, store: store, registry: registry, identity: identity, desk: desk, audit: audit)
+      configuration, limits: limits, start: start, store: store, registry: registry, identity: identity, desk: desk,
+      audit: audit)
     application = Application(
       router: router,
       server: HTTPServerBuilder { responder in
@@ -61,7 +64,10 @@ public struct PeerServer: Service {
       configuration: .init(
         address: .hostname(configuration.host ?? Self.anyAddress, port: configuration.port), serverName: "hpeer",
         backlog: Self.backlog),
-      onServerRunning: { channel in await onListening(channel.localAddress?.port ?? configuration.port) },
+      onServerRunning: { channel in
+        await onListening(channel.localAddress?.port ?? configuration.port)
+        started.finish()
+      },
       logger: logger)
   }
 
@@ -81,12 +87,12 @@ public struct PeerServer: Service {
   }
 
   private static func router(
-    _ configuration: Configuration, limits: ServingLimits, store: HealthStore, registry: PeerRegistry,
-    identity: PeerIdentity,
-    desk: PairingDesk, audit: AuditTrail
+    _ configuration: Configuration, limits: ServingLimits, start: Task<Void, Never>, store: HealthStore,
+    registry: PeerRegistry, identity: PeerIdentity, desk: PairingDesk, audit: AuditTrail
   ) -> Router<PeerRequestContext> {
     let authentication = BearerAuthentication(registry: registry, audit: audit)
     let router = Router(context: PeerRequestContext.self, options: .autoGenerateHeadEndpoints)
+    router.add(middleware: AfterStart(start: start))
     router.add(middleware: FailureAnswers(methods: methods))
     router.add(middleware: StrangerLimits(budget: RequestBudget(configuration.limits), authentication: authentication))
     StatusRoutes(

@@ -42,7 +42,6 @@ final class DisplayService: Service {
     try await cancelWhenGracefulShutdown { [self] in
       guard let port = await ports.first(where: { _ in true }) else { return }
       self.port.withLock { $0 = port }
-      await audit.record(.serverStarted, ["port": String(port), "name": name])
       let addresses = addresses
       presentation.started(
         name: name, port: port, addresses: addresses.isEmpty ? LocalAddress.linkLocal() : addresses,

@@ -54,7 +54,8 @@ struct ServeSession {
     let server = try PeerServer(
       .init(name: name, version: Hpeer.version, host: host, port: port), store: store, registry: registry,
       identity: identity, desk: desk, audit: audit, logger: logger
-    ) { port in
+    ) { [audit, name] port in
+      await audit.record(.serverStarted, ["port": String(port), "name": name])
       toDisplay.yield(port)
       toAdvertiser.yield(port)
     }

@@ -29,6 +29,26 @@ struct RouteTests {
     }
   }
 
+  @Test("nothing is answered before the start is in the audit log")
+  func start() async throws {
+    var options = ServerOptions()
+    let (order, toOrder) = AsyncStream.makeStream(of: String.self)
+    options.whenListening = {
+      // Time enough for whoever would not wait.
+      try? await Task.sleep(for: .milliseconds(300))
+      toOrder.yield("started")
+    }
+    try await withServer(options) { server in
+      let answer = try await server.get(Route.status)
+      #expect(answer.status == 200)
+      toOrder.yield("answered")
+    }
+    toOrder.finish()
+    var events: [String] = []
+    for await event in order { events.append(event) }
+    #expect(events == ["started", "answered"])
+  }
+
   @Test("GET /status counts the types that a paired caller may see")
   func statusWithToken() async throws {
     try await withServer(ServerOptions(samples: Samples.everyKind)) { server in

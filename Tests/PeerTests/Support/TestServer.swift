@@ -82,6 +82,8 @@ struct ServerOptions: Sendable {
   var beforeStoring: @Sendable () async -> Void = {}
   /// 0 picks a free one.
   var port = 0
+  /// What happens when connections are accepted.
+  var whenListening: @Sendable () async -> Void = {}
   /// Instead of a new one.
   var identity: PeerIdentity?
 }
@@ -134,7 +136,10 @@ private func runServer<Result: Sendable>(
     configuration.limits = options.serving
     let server = try PeerServer(
       configuration, store: store, registry: registry, identity: identity, desk: desk, audit: audit, logger: logger
-    ) { port in toPorts.yield(port) }
+    ) { port in
+      toPorts.yield(port)
+      await options.whenListening()
+    }
     let pairingEvents = events.listen()
 
     // As `hpeer serve` does it: whoever is being answered may finish, but not for ever.
