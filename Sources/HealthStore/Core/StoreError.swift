@@ -16,6 +16,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case unusableDirectory(path: String, detail: String)
   /// The anchor lies before what the store can still replay, or after its end: the reader must start over.
   case anchorOutOfRange
+  /// The person of the record, or whether there is one, is not what it was when it was decided to write.
+  case ownerChanged(path: String)
   /// The task was cancelled before the store had done it.
   case cancelled
   case other(path: String, detail: String)
@@ -40,6 +42,8 @@ extension StoreError: CustomStringConvertible {
       "The directory \(path) cannot hold the store: \(detail)."
     case .anchorOutOfRange:
       "The change token does not belong to what this store holds: start over with a full pull."
+    case .ownerChanged(let path):
+      "Something else has changed whose record the store at \(path) is, so that no more was written into it: wait until that has ended, then try again."
     case .cancelled:
       "Interrupted."
     case .other(let path, let detail):

@@ -23,6 +23,27 @@ public final class ImportWriter {
   private var trail: ImportTrail?
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
+  private var admission: Admission?
+
+  /// Why what is imported belongs into the store; see ``admit(_:)``.
+  public struct Admission: Hashable, Sendable {
+    /// Whose the file is.
+    public var person: Person
+    /// The store when that was compared with it.
+    public var owner: RecordOwner
+
+    public init(_ person: Person, into owner: RecordOwner) {
+      (self.person, self.owner) = (person, owner)
+    }
+
+    /// Whether it belongs into what the store is by now.
+    func holds(for now: RecordOwner) -> Bool {
+      if now == owner { return true }
+      guard person.contradictions(to: now.person).isEmpty else { return false }
+      // What somebody else has begun to fill an empty store with may say only later whose it is.
+      return !owner.isEmpty || person[.dateOfBirth] == nil || now.person[.dateOfBirth] != nil
+    }
+  }
 
   /// Of an Apple Health export.
   ///
@@ -75,6 +96,10 @@ public final class ImportWriter {
     // Without it the log only grows until the store is closed.
     try? store.checkpointsItself(true)
   }
+
+  /// Before the first batch: writes throw ``StoreError/ownerChanged(path:)`` from where the store is not any more what
+  /// was compared with the file, because somebody else writes too.
+  public func admit(_ admission: Admission) { self.admission = admission }
 
   /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:drifting:)``.
   ///
@@ -163,15 +188,19 @@ public final class ImportWriter {
     }
     checkpoints.waitIfLarge()
     do {
-      let written = try store.pool.write { db in
+      let (written, owner) = try store.pool.write { db -> (WriteSummary, RecordOwner?) in
+        if let admission = self.admission, !admission.holds(for: try RecordOwner(db)) {
+          throw StoreError.ownerChanged(path: self.store.path)
+        }
         var writer = try SampleWriter(db, epochs: self.store.epochs, trail: self.trail.take(), undo: self.undo)
         try body(db, &writer)
         try writer.finish()
         var summary = writer.summary
         self.trail = writer.takeTrail()
         if !drifting.isEmpty { summary += try self.store.replace(drifting: drifting, undo: self.undo, db: db) }
-        return summary
+        return (summary, try self.admission.map { _ in try RecordOwner(db) })
       }
+      if let owner { admission?.owner = owner }
       summary += written
     } catch {
       throw StoreError(error, path: store.path)

@@ -22,6 +22,22 @@ extension HealthStore {
     }
   }
 
+  /// The same, but only as long as the store is as it was when it was decided that the changes belong into it. Else
+  /// nothing is applied, and ``StoreError/ownerChanged(path:)`` thrown: somebody has begun to fill it with another
+  /// person's record, perhaps.
+  ///
+  /// - Returns: also how the store is afterwards.
+  public func apply(
+    _ batches: [CodedChanges], position: (consumer: String, token: String)?, while owner: RecordOwner
+  ) async throws(StoreError) -> (summary: WriteSummary, owner: RecordOwner) {
+    try await write { [self] db -> (summary: WriteSummary, owner: RecordOwner) in
+      guard try RecordOwner(db) == owner else { throw StoreError.ownerChanged(path: path) }
+      let summary = try apply(batches, db: db)
+      if let position { try Self.setPosition(position.token, of: position.consumer, db: db) }
+      return (summary, try RecordOwner(db))
+    }
+  }
+
   /// Applies changes and waits. Blocking: for a thread of one's own, never for an asynchronous function.
   ///
   /// - Parameter drifting: see ``replace(drifting:)``; replaced in the same transaction.

@@ -19,16 +19,33 @@ public struct PersonCheck: Sendable {
     self.merges = merges
   }
 
-  /// Which person's record to ask the server for: its mark, or `nil` for whatever it has.
+  /// What a store may take in of a server.
+  struct Admission: Sendable {
+    /// Which person's record to ask the server for; `nil` for whatever it has.
+    var mark: String?
+    /// The store as it was then: true no longer once another pull or an import has begun to fill it.
+    var owner: RecordOwner
+  }
+
+  /// Which person's record to ask the server for.
   ///
   /// Throws ``PeerError/anotherPerson(peer:_:)`` or ``PeerError/personUnknown(peer:_:)`` unless the store may take it
   /// in.
   ///
   /// - Parameter asksAgain: what was agreed on is no longer true on the server's side.
-  func mark(
+  func admit(
     _ server: ServerRecord, into store: HealthStore, over connection: PeerConnection, asksAgain: Bool = false
+  ) async throws -> Admission {
+    let owner = try await store.owner()
+    let mark = try await mark(server, owner, in: store, over: connection, asksAgain: asksAgain)
+    return Admission(mark: mark, owner: owner)
+  }
+
+  private func mark(
+    _ server: ServerRecord, _ owner: RecordOwner, in store: HealthStore, over connection: PeerConnection,
+    asksAgain: Bool
   ) async throws -> String? {
-    let claim = try await claim(of: store, to: server)
+    let claim = claim(of: owner.person, to: server)
     let agreed = try await registry.personAgreement(with: server.id)
     // Without a mark from a server that could give one, it may have learnt to compare meanwhile.
     if !asksAgain, let agreed, agreed.claim == claim.digest, claim.value == nil || agreed.mark != nil {
@@ -44,7 +61,7 @@ public struct PersonCheck: Sendable {
       try await confirm(agreement, with: server, in: store)
     case .unknown:
       // There is nobody to mix anyone with, or it has happened.
-      var isObvious = try await store.isEmpty()
+      var isObvious = owner.isEmpty
       if !isObvious { isObvious = try await store.hasPosition(ofConsumers: Pull.consumers(of: server)) }
       if isObvious {
         try await registry.agree(agreement, with: server.id)
@@ -68,8 +85,9 @@ public struct PersonCheck: Sendable {
   public func introduce(
     _ store: HealthStore, to server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity?
   ) async throws -> PersonAnswer.Verdict? {
-    if try await store.isEmpty() { return nil }
-    let claim = try await claim(of: store, to: server)
+    let owner = try await store.owner()
+    if owner.isEmpty { return nil }
+    let claim = claim(of: owner.person, to: server)
     let answer = try await PeerConnection.withConnection(
       to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity
     ) { connection in try await ask(server, claim.value, over: connection) }
@@ -79,10 +97,8 @@ public struct PersonCheck: Sendable {
     return answer.verdict
   }
 
-  private func claim(
-    of store: HealthStore, to server: ServerRecord
-  ) async throws -> (value: PersonClaim?, digest: Data) {
-    let claim = PersonKey(server.credential)?.claim(of: try await store.person())
+  private func claim(of person: Person, to server: ServerRecord) -> (value: PersonClaim?, digest: Data) {
+    let claim = PersonKey(server.credential)?.claim(of: person)
     return (claim, claim?.digest ?? Data())
   }
 

@@ -25,6 +25,7 @@ public struct Follow: Sendable {
   private let ownName: String?
   private let silenceLimit: Int
   private let persons: PersonCheck?
+  private let firstTurn: FirstTurn?
   private let backOff: BackOff
   private let heard: @Sendable () -> Void
 
@@ -34,24 +35,27 @@ public struct Follow: Sendable {
   /// - Parameters:
   ///   - finder: finds the peer, again and again.
   ///   - identity, types, ownName, silenceLimit, persons: see ``Pull``.
+  ///   - firstTurn: shared by all that follow into this store at once.
   ///   - heard: told whenever more of an answer has come.
   public init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    persons: PersonCheck? = nil, heard: @escaping @Sendable () -> Void = {}
+    persons: PersonCheck? = nil, firstTurn: FirstTurn? = nil, heard: @escaping @Sendable () -> Void = {}
   ) {
     self.init(
       into: store, from: server, finder: finder, identity: identity, types: types, ownName: ownName,
-      silenceLimit: silenceLimit, persons: persons, backOff: BackOff(), heard: heard)
+      silenceLimit: silenceLimit, persons: persons, firstTurn: firstTurn, backOff: BackOff(), heard: heard)
   }
 
   init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    persons: PersonCheck? = nil, backOff: BackOff, heard: @escaping @Sendable () -> Void = {}
+    persons: PersonCheck? = nil, firstTurn: FirstTurn? = nil, backOff: BackOff,
+    heard: @escaping @Sendable () -> Void = {}
   ) {
     self.ownName = ownName
     self.persons = persons
+    self.firstTurn = firstTurn
     self.store = store
     self.server = server
     self.finder = finder
@@ -79,7 +83,10 @@ public struct Follow: Sendable {
     var (endpoints, full, backOff) = (endpoints, full, backOff)
     while true {
       var (latest, told) = (PullProgress(), PullProgress())
+      var turn: FirstTurn.Place?
+      defer { turn?.leave() }
       do {
+        turn = try await firstTurn?.take(for: store)
         _ = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await Pull(
             into: store, from: server, at: endpoint, identity: identity, types: types, ownName: ownName,
@@ -90,6 +97,7 @@ public struct Follow: Sendable {
             // What is reported here is for a progress bar.
             try? await report(.progress(done - told, expected: expected))
           } upToDate: { done in
+            turn?.leave()
             // It is there: the next failure is another one.
             (endpoints, full) = ([endpoint], false)
             backOff.reset()
@@ -98,6 +106,7 @@ public struct Follow: Sendable {
           }
         }
       } catch  where !Task.isCancelled && Self.mayPass(error) {
+        turn?.leave()
         try await report(.lost(error, after: latest - told))
         try await Task.sleep(for: backOff.next(atLeast: Self.asked(by: error)))
       } catch {
@@ -121,7 +130,7 @@ public struct Follow: Sendable {
     case let error as PeerFinderError:
       if case .notFound = error { true } else { false }
     case is DiscoveryError: true
-    case StoreError.locked: true
+    case StoreError.locked, StoreError.ownerChanged: true
     default: false
     }
   }

@@ -60,15 +60,25 @@ public struct Pull: Sendable {
     return done
   }
 
+  /// Begins again, and so compares the persons again, where something else has changed whose the store is meanwhile.
   func withPeer<Result: Sendable>(_ body: (PeerConnection) async throws -> Result) async throws -> Result {
-    try await PeerConnection.withConnection(
-      to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
-      silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, body)
+    var ownerChanges = 0
+    while true {
+      do {
+        return try await PeerConnection.withConnection(
+          to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
+          silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, body)
+      } catch StoreError.ownerChanged where ownerChanges < Self.mostOwnerChanges {
+        ownerChanges += 1
+      }
+    }
   }
+
+  private static let mostOwnerChanges = 3
 
   /// Forgets the position, unless the peer's record is none for this store.
   func startOver(_ connection: PeerConnection) async throws {
-    _ = try await persons?.mark(server, into: store, over: connection)
+    _ = try await persons?.admit(server, into: store, over: connection)
     try await store.forgetPosition(of: consumer)
   }
 
@@ -113,7 +123,7 @@ public struct Pull: Sendable {
     var since = waiting?.token
     if since == nil { since = try await store.position(of: consumer) }
     done.requests += 1
-    let head = try await send(connection, path(since: since, wait: waiting?.seconds))
+    var (head, owner) = try await send(connection, path(since: since, wait: waiting?.seconds))
     guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
 
     done.peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded) ?? done.peerName
@@ -129,13 +139,13 @@ public struct Pull: Sendable {
       }
       waiting?.token = nil
       // What arrives while this is written is written next, all of it together.
-      let (changes, writing) = (arrived.map(\.changes), Ongoing())
-      async let summary = writing.until {
-        try await store.apply(changes, position: (consumer, last.token))
-      }
+      let (changes, writing, before) = (arrived.map(\.changes), Ongoing(), owner)
+      async let written = writing.until { try await apply(changes, (consumer, last.token), while: before) }
       let next = await feed.batches(during: writing)
-      done.add(try await summary)
-      done.bytes = connection.bytesReceived
+      let summary: WriteSummary
+      (summary, owner) = try await written
+      done.add(summary)
+      done.bytes = max(done.bytes, connection.bytesReceived)
       await progress(done, expected)
       arrived = next
     }
@@ -144,23 +154,37 @@ public struct Pull: Sendable {
     return more
   }
 
+  private func apply(
+    _ changes: [CodedChanges], _ position: (consumer: String, token: String), while owner: RecordOwner?
+  ) async throws -> (WriteSummary, RecordOwner?) {
+    guard let owner else { return (try await store.apply(changes, position: position), nil) }
+    let (summary, next) = try await store.apply(changes, position: position, while: owner)
+    return (summary, next)
+  }
+
   /// Asks for the record of the person that was agreed on. A server whose record is another person's by now is asked once
   /// whose it is.
-  private func send(_ connection: PeerConnection, _ path: String) async throws -> HTTPResponseHead {
+  ///
+  /// - Returns: also how the store must be for the answer to be taken in.
+  private func send(
+    _ connection: PeerConnection, _ path: String
+  ) async throws -> (head: HTTPResponseHead, owner: RecordOwner?) {
     var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
     if let ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
-    guard let persons else { return try await connection.send(.GET, path, headers: headers) }
+    guard let persons else { return (try await connection.send(.GET, path, headers: headers), nil) }
     func append(_ mark: String?) {
       if let mark { headers.append((PersonAnswer.markHeader, mark)) }
     }
     let count = headers.count
-    append(try await persons.mark(server, into: store, over: connection))
+    var admission = try await persons.admit(server, into: store, over: connection)
+    append(admission.mark)
     let head = try await connection.send(.GET, path, headers: headers)
-    guard head.status == .preconditionFailed, headers.count > count else { return head }
+    guard head.status == .preconditionFailed, headers.count > count else { return (head, admission.owner) }
     _ = try await connection.body()
     headers.removeLast()
-    append(try await persons.mark(server, into: store, over: connection, asksAgain: true))
-    return try await connection.send(.GET, path, headers: headers)
+    admission = try await persons.admit(server, into: store, over: connection, asksAgain: true)
+    append(admission.mark)
+    return (try await connection.send(.GET, path, headers: headers), admission.owner)
   }
 
   /// Both formats are understood; columns are meant.

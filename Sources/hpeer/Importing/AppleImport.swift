@@ -38,7 +38,8 @@ struct AppleImport {
       if let earlier, earlier.isSnapshot || !options.isSnapshot { return ImportResult(earlier: earlier) }
     }
     var survey = if let surveyed { surveyed } else { try await self.survey() }
-    let wasConfirmed = try await PersonGuard(store: store, merges: options.mergesPersons).admit(survey.person)
+    let guardian = PersonGuard(store: store, merges: options.mergesPersons)
+    let (admission, wasConfirmed) = try await guardian.admit(survey.person)
     survey.expectTwins(try await store.twinKeys())
     let obstacle = try await snapshotObstacle(survey)
     let identityNames = try await store.identityNames(for: survey.sources)
@@ -47,6 +48,7 @@ struct AppleImport {
       confirmed: wasConfirmed ? survey.person : nil)
     var (result, id) = try await onThread { [self, survey] isCancelled in
       let writer = try ImportWriter(store, file, continuing: options.journal)
+      writer.admit(admission)
       var result = try read(survey, identityNames, into: writer, isCancelled)
       result.mergedPersons = wasConfirmed
       result.journal = writer.journal

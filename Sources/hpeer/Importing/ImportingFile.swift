@@ -28,9 +28,10 @@ struct ImportingFile {
         if isCancelled() { throw CancellationError() }
       }
     }
-    let wasConfirmed = try await PersonGuard(store: store, merges: mergesPersons).admit(person)
+    let (admission, wasConfirmed) = try await PersonGuard(store: store, merges: mergesPersons).admit(person)
     return try await onThread { isCancelled in
       let writer = try ImportWriter(store, named: name)
+      writer.admit(admission)
       var read: [SampleType: Int] = [:]
       var records = 0
       let progress = { (bytes: Int64) in

@@ -11,10 +11,14 @@ struct PersonGuard {
   /// Asks, where there is a terminal, about a person who contradicts that of the store. A person of whom that was said
   /// before may come again.
   ///
-  /// - Returns: whether it needed to be said that it belongs here, and was.
+  /// - Returns: what it was compared with, and whether it needed to be said that it belongs here, and was.
   /// - Throws: ``CommandFailure`` with ``ExitStatus/badInput`` unless it does.
-  func admit(_ person: Person) async throws -> Bool {
-    let own = try await store.person()
+  func admit(_ person: Person) async throws -> (admission: ImportWriter.Admission, wasConfirmed: Bool) {
+    let owner = try await store.owner()
+    return (ImportWriter.Admission(person, into: owner), try await confirm(person, in: owner.person))
+  }
+
+  private func confirm(_ person: Person, in own: Person) async throws -> Bool {
     let contradictions = person.contradictions(to: own)
     if contradictions.isEmpty { return false }
     if merges { return true }

@@ -26,12 +26,14 @@ final class FollowedPeer: Sendable {
 
   let server: ServerRecord
   private let puller: Puller
+  private let firstTurn: FirstTurn
   private let showsBar: Bool
   private let state = Mutex(State())
 
-  init(server: ServerRecord, puller: Puller, showsBar: Bool) {
+  init(server: ServerRecord, puller: Puller, firstTurn: FirstTurn, showsBar: Bool) {
     self.server = server
     self.puller = puller
+    self.firstTurn = firstTurn
     self.showsBar = showsBar
   }
 
@@ -53,6 +55,7 @@ final class FollowedPeer: Sendable {
     let follow = Follow(
       into: puller.store, from: server, finder: puller.finder, identity: puller.identity, types: puller.types,
       ownName: Hostname.short, silenceLimit: puller.timeout, persons: puller.persons,
+      firstTurn: firstTurn,
       heard: { [self] in state.withLock(\.bar)?.hear() })
     do {
       try await follow.run(endpoints: endpoints, full: puller.full) { try await self.tell($0) }

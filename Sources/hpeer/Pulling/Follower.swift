@@ -9,11 +9,14 @@ import Terminal
 struct Follower {
   let puller: Puller
 
-  /// Follows all of them at once. One that has to be given up is named and does not end the others; the first of these
+  /// Follows all of them at once, but lets them begin to fill an empty store one after the other. One that has to be given up is named and does not end the others; the first of these
   /// failures is thrown when none is left.
   func follow(_ servers: [(ServerRecord, [PeerEndpoint])]) async throws {
     let started = ContinuousClock.now
-    let contacts = servers.map { FollowedPeer(server: $0.0, puller: puller, showsBar: servers.count == 1) }
+    let firstTurn = FirstTurn()
+    let contacts = servers.map {
+      FollowedPeer(server: $0.0, puller: puller, firstTurn: firstTurn, showsBar: servers.count == 1)
+    }
     let endpoints = servers.map(\.1)
     let failure = try await untilInterrupted {
       try await withThrowingTaskGroup(of: (any Error).self) { group in

@@ -135,6 +135,7 @@ extension ExitStatus {
     switch error {
     case .missing, .newerSchema, .corrupt: .storeUnusable
     case .locked: .storeLocked
+    case .ownerChanged: .temporary
     case .cancelled: .interrupted
     case .diskFull, .notPermitted, .unusableDirectory, .anchorOutOfRange, .other: .other
     }

@@ -68,6 +68,59 @@ import Testing
     #expect(try await fixture.again().hasConfirmed(other, isFinished: true))
   }
 
+  /// What another process writes meanwhile.
+  @Test func changesAreAppliedOnlyToTheStoreThatWasLookedAt() async throws {
+    var maker = SampleMaker(seed: 1)
+    let empty = try await store.owner()
+    #expect(empty == RecordOwner(person: Person(), isEmpty: true))
+    func apply(_ sample: Sample, while owner: RecordOwner) async throws -> RecordOwner {
+      var coder = ChangeCoder()
+      try coder.add(sample)
+      return try await store.apply([coder.changes], position: ("peer", "token"), while: owner).owner
+    }
+    try await store.add(maker.steps(at: 1))
+    await #expect(throws: StoreError.ownerChanged(path: store.path)) {
+      _ = try await apply(maker.steps(at: 2), while: empty)
+    }
+    #expect(try await store.position(of: "peer") == nil)
+    // Its own changes are no obstacle.
+    var owner = try await apply(reading(.dateOfBirth, "1986-05-17", day: 1), while: try await store.owner())
+    #expect(owner.person[.dateOfBirth] == "1986-05-17")
+    owner = try await apply(maker.steps(at: 3), while: owner)
+    try await store.add(reading(.dateOfBirth, "1987-05-17", day: 2))
+    await #expect(throws: StoreError.ownerChanged(path: store.path)) {
+      _ = try await apply(maker.steps(at: 4), while: owner)
+    }
+  }
+
+  /// A pull fills the store between the look at it and the first batch.
+  @Test func anImportGoesOnOnlyIntoWhatItBelongsTo() async throws {
+    var maker = SampleMaker(seed: 1)
+    var person = Person()
+    person[.dateOfBirth] = "1986-05-17"
+    func write(_ person: Person, _ owner: RecordOwner) throws {
+      let writer = try ImportWriter(store, named: "a.json")
+      writer.admit(.init(person, into: owner))
+      for _ in 0..<2 {
+        var coder = ChangeCoder()
+        try coder.add(maker.steps(at: 9))
+        try writer.write(coder.changes)
+      }
+    }
+    let empty = try await store.owner()
+    try await store.add(maker.steps(at: 1))
+    #expect(throws: StoreError.ownerChanged(path: store.path)) { try write(person, empty) }
+    // Nobody's samples may be added to anybody's.
+    try write(Person(), empty)
+    try write(person, try await store.owner())
+    try await store.add(reading(.dateOfBirth, "1986-05-17", day: 1))
+    try write(person, empty)
+    try await store.add(reading(.dateOfBirth, "1987-05-17", day: 2))
+    #expect(throws: StoreError.ownerChanged(path: store.path)) { try write(person, empty) }
+    // Somebody has said that it belongs there.
+    try write(person, try await store.owner())
+  }
+
   @Test func positionsAreFoundByWhatTheirNamesBeginWith() async throws {
     #expect(try await !store.hasPosition(ofConsumers: "pull:ab"))
     try await store.apply(ChangeBatch(), position: ("pull:abcd:HKQuantityTypeIdentifierStepCount", "token"))

@@ -156,6 +156,63 @@ struct FollowTests {
     }
   }
 
+  @Test("into an empty store one after the other begins, and into one that is not, all at once")
+  func firstTurn() async throws {
+    try await withStore { store in
+      let turn = FirstTurn()
+      let place = try #require(try await turn.take(for: store))
+      let log = NIOLockedValueBox<[String]>([])
+      let second = Task {
+        let place = try await turn.take(for: store)
+        log.withLockedValue { $0.append(place == nil ? "at once" : "alone") }
+        place?.leave()
+      }
+      let cancelled = Task { try await turn.take(for: store) }
+      cancelled.cancel()
+      await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
+      #expect(log.withLockedValue(\.self).isEmpty)
+      place.leave()
+      place.leave()
+      try await second.value
+      #expect(log.withLockedValue(\.self) == ["alone"])
+      let last = try #require(try await turn.take(for: store))
+      try await store.apply(ChangeBatch(additions: Samples.heartRates(1)))
+      async let waiting = turn.take(for: store)
+      last.leave()
+      #expect(try await waiting == nil)
+      #expect(try await turn.take(for: store) == nil)
+    }
+  }
+
+  @Test("whoever waits for its turn asks nothing, and is compared with what has come by then")
+  func turns() async throws {
+    let birth = Persons.readings("1986-05-17")
+    try await withServer(ServerOptions(samples: birth + Samples.heartRates(3))) { server in
+      try await withTemporaryDirectory { directory in
+        let registry = try await PeerRegistry.open(in: directory)
+        let record = try await server.record().server
+        try await registry.addServer(record)
+        let store = try HealthStore(directory: directory.path)
+        let (turn, log) = (FirstTurn(), Log())
+        let place = try #require(try await turn.take(for: store))
+        let finder = PeerFinder(
+          registry: registry, ownID: try makePeerID(), firstHandshake: .seconds(30), escape: { $0 })
+        let follow = Follow(
+          into: store, from: record, finder: finder, persons: PersonCheck(registry), firstTurn: turn)
+        let task = Task { try await follow.run(endpoints: [server.endpoint]) { log.add($0) } }
+        try await store.apply(ChangeBatch(additions: Samples.heartRates(1)))
+        try await store.apply(ChangeBatch(additions: birth))
+        #expect(try await server.audited(.readStarted, .dataRead, .followStarted).isEmpty)
+        place.leave()
+        _ = try await eventually { log.upToDate > 0 ? true : nil }
+        #expect(try await store.total() == 5)
+        #expect(try await server.audited(.personCompared).map { $0.detail["person"] } == ["same"])
+        task.cancel()
+        _ = await task.result
+      }
+    }
+  }
+
   @Test("pauses double up to the longest, and are half chance")
   func backOff() {
     var backOff = BackOff(first: .seconds(1), longest: .seconds(30))

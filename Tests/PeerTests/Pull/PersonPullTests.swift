@@ -185,6 +185,53 @@ struct PersonPullTests {
     }
   }
 
+  /// Follows into the empty store of `client` until the server holds a request, lets `happen`, and says what ended it.
+  private func followed(_ client: Client, until happen: () async throws -> Void) async throws -> (any Error)? {
+    let finder = PeerFinder(
+      registry: client.registry, ownID: try makePeerID(), firstHandshake: .seconds(30), escape: { $0 })
+    let follow = Follow(into: client.store, from: client.record, finder: finder, persons: PersonCheck(client.registry))
+    let task = Task { try await follow.run(endpoints: [client.server.endpoint]) { _ in } }
+    _ = try await eventually { try await client.server.audited(.followStarted).isEmpty ? nil : true }
+    try await happen()
+    guard case .failure(let error) = await task.result else { return nil }
+    return error
+  }
+
+  @Test(
+    "what another pull or an import fills an empty store with meanwhile is compared before anything is added to it",
+    arguments: [true, false])
+  func filledMeanwhile(isTold: Bool) async throws {
+    try await withPair([], []) { client in
+      let error = try await followed(client) {
+        // Another machine's, of which it is not told yet whose it is: the person may come last.
+        let first = isTold ? Persons.readings(Self.birth) : []
+        try await client.store.apply(ChangeBatch(additions: first + Samples.heartRates(3)))
+        try await client.server.store.apply(
+          ChangeBatch(additions: Persons.readings(Self.otherBirth) + Samples.heartRates(5)))
+      }
+      switch error as? PeerError {
+      case .anotherPerson?: #expect(isTold)
+      case .personUnknown?: #expect(!isTold)
+      default: Issue.record("\(String(describing: error))")
+      }
+      #expect(try await client.store.total() == (isTold ? 4 : 3))
+      #expect(try await client.store.position(of: "pull:\(client.record.id.hex)") == nil)
+    }
+  }
+
+  @Test("of the same person, what fills an empty store meanwhile is no obstacle")
+  func filledMeanwhileBySame() async throws {
+    try await withPair([], []) { client in
+      let readings = Persons.readings(Self.birth)
+      _ = try await followed(client) {
+        try await client.store.apply(ChangeBatch(additions: readings + Samples.heartRates(3)))
+        try await client.server.store.apply(ChangeBatch(additions: readings + Samples.heartRates(5)))
+        _ = try await eventually { try await client.store.total() == 9 ? true : nil }
+        try await client.server.registry.revoke(id: client.server.registry.clients()[0].id)
+      }
+    }
+  }
+
   @Test("a pairing that has used up its claims is one that cannot tell")
   func exhausted() async throws {
     try await withPair(Persons.readings(Self.birth), Persons.readings(Self.birth)) { client in
