@@ -60,10 +60,10 @@ public struct PersonCheck: Sendable {
       guard merges else { throw PeerError.anotherPerson(peer: server.name, agreement) }
       try await confirm(agreement, with: server, in: store)
     case .unknown:
-      // There is nobody to mix anyone with, or it has happened.
-      var isObvious = owner.isEmpty
-      if !isObvious { isObvious = try await store.hasPosition(ofConsumers: Pull.consumers(of: server)) }
-      if isObvious {
+      // There is nobody to mix anyone with; which is not remembered, for it is true no longer than that.
+      if owner.isEmpty { break }
+      // Or it has happened.
+      if try await store.hasPosition(ofConsumers: Pull.consumers(of: server)) {
         try await registry.agree(agreement, with: server.id)
       } else {
         guard merges else { throw PeerError.personUnknown(peer: server.name, agreement) }

@@ -120,8 +120,8 @@ public struct Pull: Sendable {
   func request(
     _ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report, waiting: PullWaiting? = nil
   ) async throws -> Bool {
-    var since = waiting?.token
-    if since == nil { since = try await store.position(of: consumer) }
+    var position = try await store.position(of: consumer)
+    let since = waiting?.token ?? position
     done.requests += 1
     var (head, owner) = try await send(connection, path(since: since, wait: waiting?.seconds))
     guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
@@ -133,9 +133,13 @@ public struct Pull: Sendable {
     var arrived = await feed.batches()
     while let last = arrived.last {
       more = last.more
-      if !last.more, arrived.allSatisfy(\.changes.isEmpty), waiting?.keep(last.token) == true {
-        arrived = await feed.batches()
-        continue
+      if arrived.allSatisfy(\.changes.isEmpty) {
+        let isKept = !last.more && waiting?.keep(last.token) == true
+        // Whoever has a position counts as having pulled something.
+        if isKept || !last.more && position == nil {
+          arrived = await feed.batches()
+          continue
+        }
       }
       waiting?.token = nil
       // What arrives while this is written is written next, all of it together.
@@ -144,6 +148,7 @@ public struct Pull: Sendable {
       let next = await feed.batches(during: writing)
       let summary: WriteSummary
       (summary, owner) = try await written
+      position = last.token
       done.add(summary)
       done.bytes = max(done.bytes, connection.bytesReceived)
       await progress(done, expected)

@@ -232,6 +232,20 @@ struct PersonPullTests {
     }
   }
 
+  @Test("a pull of nothing is no agreement, and none that anything was taken in")
+  func pulledNothing() async throws {
+    for own in [Persons.readings(Self.birth) + Samples.heartRates(3), Samples.heartRates(3)] {
+      try await withPair([], []) { client in
+        #expect(try await client.pull().changes == 0)
+        #expect(try await client.registry.personAgreement(with: client.record.id) == nil)
+        try await client.store.apply(ChangeBatch(additions: own))
+        try await client.server.store.apply(ChangeBatch(additions: Samples.heartRates(5)))
+        #expect(try await client.refusal()?.agreement == .unknown)
+        #expect(try await client.store.total() == own.count)
+      }
+    }
+  }
+
   @Test("a pairing that has used up its claims is one that cannot tell")
   func exhausted() async throws {
     try await withPair(Persons.readings(Self.birth), Persons.readings(Self.birth)) { client in
