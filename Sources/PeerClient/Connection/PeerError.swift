@@ -30,6 +30,8 @@ public enum PeerError: Error, Hashable, Sendable {
   case anotherPerson(peer: String, PersonAgreement)
   /// Nobody can say whether both records are of one person; likewise.
   case personUnknown(peer: String, PersonAgreement)
+  /// The peer does not compare any more persons with this pairing.
+  case personNotCompared(peer: String)
   case feed(ChangeFeedError)
 }
 
@@ -74,6 +76,8 @@ extension PeerError: CustomStringConvertible {
       "\(peer) holds the record of another person than this machine (the date of birth, the sex or the blood type differs), so nothing is fetched from it: if both are one person, because that was corrected on one of them, give --merge-person once; else pull into a store of its own with --home DIR."
     case .personUnknown(let peer, _):
       "Whether \(peer) holds the record of the same person as this machine cannot be told, as one of them knows no date of birth, so nothing is fetched from it: if it does, give --merge-person once; else pull into a store of its own with --home DIR."
+    case .personNotCompared(let peer):
+      "\(peer) has compared as many different persons for this pairing as it does, and will not say whether it holds the record of the same person as this machine, so nothing is fetched from it: pair again with `hpeer pair \(peer)`."
     case .feed(let error):
       "\(error)"
     }

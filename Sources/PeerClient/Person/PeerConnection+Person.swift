@@ -5,8 +5,10 @@ import PeerTrust
 
 extension PeerConnection {
   /// What the peer says about whose record it has. One that does not compare persons, being an older version or another
-  /// program, and one that has compared as many as it does, knows nothing.
-  func compare(_ claim: PersonClaim, with server: ServerRecord) async throws -> PersonAnswer {
+  /// program, knows nothing.
+  ///
+  /// - Returns: `nil` from one that could, and has compared as many for this pairing as it does.
+  func compare(_ claim: PersonClaim, with server: ServerRecord) async throws -> PersonAnswer? {
     let (status, answer, raw) = try await exchange(
       .POST, Route.person, headers: [("Authorization", "Bearer \(server.credential.text)")], body: claim,
       as: Envelope<PersonAnswer>.self)
@@ -17,7 +19,8 @@ extension PeerConnection {
       }
       return answer
     case 401: throw PeerError.tokenRefused(peer: server.name)
-    case 404, 423: return PersonAnswer(.unknown, mark: nil)
+    case 404: return PersonAnswer(.unknown, mark: nil)
+    case 423: return nil
     default: throw failure(status: status, raw: raw)
     }
   }

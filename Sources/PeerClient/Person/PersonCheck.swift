@@ -29,8 +29,8 @@ public struct PersonCheck: Sendable {
 
   /// Which person's record to ask the server for.
   ///
-  /// Throws ``PeerError/anotherPerson(peer:_:)`` or ``PeerError/personUnknown(peer:_:)`` unless the store may take it
-  /// in.
+  /// Throws ``PeerError/anotherPerson(peer:_:)``, ``PeerError/personUnknown(peer:_:)`` or
+  /// ``PeerError/personNotCompared(peer:)`` unless the store may take it in.
   ///
   /// - Parameter asksAgain: what was agreed on is no longer true on the server's side.
   func admit(
@@ -51,7 +51,14 @@ public struct PersonCheck: Sendable {
     if !asksAgain, let agreed, agreed.claim == claim.digest, claim.value == nil || agreed.mark != nil {
       return agreed.mark
     }
-    let answer = try await ask(server, claim.value, over: connection)
+    guard let answer = try await ask(server, claim.value, over: connection) else {
+      let agreement = PersonAgreement(claim: claim.digest, mark: nil)
+      if agreement == agreed { return nil }
+      // Not even one that has pulled from there goes on: both persons are known, and are others than when it did.
+      guard merges else { throw PeerError.personNotCompared(peer: server.name) }
+      try await confirm(agreement, with: server, in: store)
+      return nil
+    }
     let agreement = PersonAgreement(claim: claim.digest, mark: answer.mark)
     if agreement == agreed, answer.mark != nil || answer.verdict == .unknown { return answer.mark }
     switch answer.verdict {
@@ -91,6 +98,7 @@ public struct PersonCheck: Sendable {
     let answer = try await PeerConnection.withConnection(
       to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity
     ) { connection in try await ask(server, claim.value, over: connection) }
+    guard let answer else { return .unknown }
     if answer.verdict == .same {
       try await registry.agree(PersonAgreement(claim: claim.digest, mark: answer.mark), with: server.id)
     }
@@ -104,7 +112,7 @@ public struct PersonCheck: Sendable {
 
   private func ask(
     _ server: ServerRecord, _ claim: PersonClaim?, over connection: PeerConnection
-  ) async throws -> PersonAnswer {
+  ) async throws -> PersonAnswer? {
     guard let claim else { return PersonAnswer(.unknown, mark: nil) }
     return try await connection.compare(claim, with: server)
   }

@@ -119,7 +119,7 @@ extension ExitStatus {
     case .pairing(.windowClosed), .pairing(.windowLocked), .pairing(.sessionExpired): .windowClosed
     case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
     case .pairing: .refused
-    case .anotherPerson, .personUnknown: .anotherPerson
+    case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
     case .unexpectedAnswer, .feed: .other
     }
   }

@@ -12,7 +12,7 @@ extension PeerError {
     case .silent, .tooSlow, .connectionLost: "connection_lost"
     case .tokenRefused: "token_refused"
     case .anotherPerson: "another_person"
-    case .personUnknown: "person_unknown"
+    case .personUnknown, .personNotCompared: "person_unknown"
     default: "other"
     }
   }

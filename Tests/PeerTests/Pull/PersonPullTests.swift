@@ -246,9 +246,12 @@ struct PersonPullTests {
     }
   }
 
-  @Test("a pairing that has used up its claims is one that cannot tell")
-  func exhausted() async throws {
+  @Test("a pairing that has used up its claims is not pulled over, whatever was pulled before", arguments: [false, true])
+  func exhausted(hasPulled: Bool) async throws {
     try await withPair(Persons.readings(Self.birth), Persons.readings(Self.birth)) { client in
+      if hasPulled {
+        _ = try await Pull(into: client.store, from: client.record, at: client.server.endpoint).run()
+      }
       for year in 1990..<1993 {
         let claim = try #require(
           PersonKey(client.record.credential)?.claim(of: Persons.person("\(year)-01-01")))
@@ -256,8 +259,8 @@ struct PersonPullTests {
         let token = try #require(BearerToken(text: client.record.credential.text))
         #expect(try await client.server.request(.POST, Route.person, token: token, json: body).status == 200)
       }
-      #expect(try await client.refusal()?.agreement == .unknown)
-      #expect(try await client.pull(merges: true).changes == 1)
+      await #expect(throws: PeerError.personNotCompared(peer: client.record.name)) { _ = try await client.pull() }
+      #expect(try await client.pull(merges: true).changes == (hasPulled ? 0 : 1))
       #expect(try await client.pull().changes == 0)
     }
   }
