@@ -180,6 +180,10 @@ struct PersonTests {
     #expect(try await steps(laptop) == 20)
     #expect(try await birth(laptop) == Self.robin)
     #expect(try await laptop.run("audit").output.contains("reason=another_person"))
+    // Of which of them?
+    let unclear = try await laptop.run("pull", "--all", "--merge-person")
+    #expect(unclear.status == 2 && unclear.errors.contains("one machine at a time"), "\(unclear.errors)")
+    #expect(try await steps(laptop) == 20)
     let compared = try await kims.run("audit").output
     #expect(compared.contains("person=different") && !compared.contains("data.read"), "\(compared)")
 

@@ -3,6 +3,7 @@ import HealthModel
 import HealthStore
 import PeerProtocol
 import PeerTrust
+import Synchronization
 
 /// Sees to it that a store takes in only what is of its own person (`docs/person.md`).
 ///
@@ -11,12 +12,22 @@ import PeerTrust
 /// refuses.
 public struct PersonCheck: Sendable {
   private let registry: PeerRegistry
-  /// Goes on where the persons are different, or nobody can tell.
-  private let merges: Bool
+  private let merging: Merging?
 
+  /// That somebody wants to go on where the persons are different, or nobody can tell: once with each server, for what
+  /// it is then. When its person changes later, while it is followed, that is another question.
+  private final class Merging: Sendable {
+    private let used = Mutex<Set<PeerID>>([])
+
+    func isOpen(for server: PeerID) -> Bool { used.withLock { !$0.contains(server) } }
+    func useUp(for server: PeerID) { used.withLock { used in _ = used.insert(server) } }
+  }
+
+  /// - Parameter merges: goes on once, in the lifetime of this and its copies, where the persons are different or nobody
+  ///   can tell.
   public init(_ registry: PeerRegistry, merges: Bool = false) {
     self.registry = registry
-    self.merges = merges
+    merging = merges ? Merging() : nil
   }
 
   /// What a store may take in of a server.
@@ -55,8 +66,7 @@ public struct PersonCheck: Sendable {
       let agreement = PersonAgreement(claim: claim.digest, mark: nil)
       if agreement == agreed { return nil }
       // Not even one that has pulled from there goes on: both persons are known, and are others than when it did.
-      guard merges else { throw PeerError.personNotCompared(peer: server.name) }
-      try await confirm(agreement, with: server, in: store)
+      try await merge(agreement, with: server, in: store, or: .personNotCompared(peer: server.name))
       return nil
     }
     let agreement = PersonAgreement(claim: claim.digest, mark: answer.mark)
@@ -64,8 +74,7 @@ public struct PersonCheck: Sendable {
     switch answer.verdict {
     case .same: try await registry.agree(agreement, with: server.id)
     case .different:
-      guard merges else { throw PeerError.anotherPerson(peer: server.name, agreement) }
-      try await confirm(agreement, with: server, in: store)
+      try await merge(agreement, with: server, in: store, or: .anotherPerson(peer: server.name, agreement))
     case .unknown:
       // There is nobody to mix anyone with; which is not remembered, for it is true no longer than that.
       if owner.isEmpty { break }
@@ -73,11 +82,18 @@ public struct PersonCheck: Sendable {
       if try await store.hasPosition(ofConsumers: Pull.consumers(of: server)) {
         try await registry.agree(agreement, with: server.id)
       } else {
-        guard merges else { throw PeerError.personUnknown(peer: server.name, agreement) }
-        try await confirm(agreement, with: server, in: store)
+        try await merge(agreement, with: server, in: store, or: .personUnknown(peer: server.name, agreement))
       }
     }
     return answer.mark
+  }
+
+  private func merge(
+    _ agreement: PersonAgreement, with server: ServerRecord, in store: HealthStore, or refusal: PeerError
+  ) async throws {
+    guard let merging, merging.isOpen(for: server.id) else { throw refusal }
+    try await confirm(agreement, with: server, in: store)
+    merging.useUp(for: server.id)
   }
 
   /// Somebody has said that both records are of one person.

@@ -48,7 +48,7 @@ struct Pull: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @Flag(help: "Compare from the beginning instead of from the last pull; adds nothing twice.")
   var full = false
-  @Flag(help: "Fetch even if the record there is, or may be, another person's; remembered for this machine.")
+  @Flag(help: "Fetch even if the record there is, or may be, another person's; remembered until that changes.")
   var mergePerson = false
   @Flag(help: "Compare both stores afterwards, as `hpeer verify` does; exit code 9 where they differ.")
   var verify = false
@@ -58,6 +58,9 @@ struct Pull: AsyncParsableCommand {
   var timeout = PeerConnection.silenceLimit
 
   func validate() throws {
+    if all, mergePerson {
+      throw ValidationError("--merge-person is said of one machine at a time: give its name instead of --all.")
+    }
     if all, name != nil || host != nil { throw ValidationError("--all takes no name and no --host.") }
     guard (1...3600).contains(timeout) else { throw ValidationError("--timeout takes 1 to 3600 seconds.") }
     if watch, timeout < Follow.leastSilenceLimit {
@@ -78,7 +81,7 @@ struct Pull: AsyncParsableCommand {
     let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
     var puller = Puller(
       store: store, registry: registry, finder: finder, identity: identity, types: selection.types, full: full,
-      json: output.json, timeout: timeout, mergesPersons: mergePerson)
+      json: output.json, timeout: timeout, persons: PersonCheck(registry, merges: mergePerson))
     if verify {
       puller.verifier = Verifier(
         store: store, registry: registry, finder: finder, identity: identity, types: selection.types, isDeep: deep,

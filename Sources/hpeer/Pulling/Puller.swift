@@ -17,8 +17,8 @@ struct Puller {
   let json: Bool
   /// Seconds without a byte after which the other machine counts as gone.
   let timeout: Int
-  /// Takes in what is, or may be, another person's.
-  var mergesPersons = false
+  /// The same for all pulls of a command, which may merge persons once.
+  let persons: PersonCheck
   /// Compares afterwards; `nil` to do without.
   var verifier: Verifier?
 
@@ -27,8 +27,6 @@ struct Puller {
     guard let verifier else { return try pulled.print(json: json) }
     try await pull(pulled, endpoints: endpoints, until: verifier)
   }
-
-  var persons: PersonCheck { PersonCheck(registry, merges: mergesPersons) }
 
   /// Brings the store up to date; asks, where there is somebody to ask, whether both records are of one person.
   func fetch(_ server: ServerRecord, endpoints: [PeerEndpoint]) async throws -> PullPresentation {

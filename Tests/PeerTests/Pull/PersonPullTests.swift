@@ -185,6 +185,26 @@ struct PersonPullTests {
     }
   }
 
+  @Test("that it is the same person is said once, and not of whoever comes later while it is followed")
+  func mergedWhileFollowed() async throws {
+    let samples = Persons.readings(Self.birth) + Samples.heartRates(10)
+    try await withPair(samples, Persons.readings(Self.otherBirth, day: 1)) { client in
+      let finder = PeerFinder(
+        registry: client.registry, ownID: try makePeerID(), firstHandshake: .seconds(30), escape: { $0 })
+      let follow = Follow(
+        into: client.store, from: client.record, finder: finder, persons: PersonCheck(client.registry, merges: true))
+      let task = Task { try await follow.run(endpoints: [client.server.endpoint]) { _ in } }
+      _ = try await eventually { try await client.store.total() == 12 ? true : nil }
+      try await client.server.store.replace(drifting: Persons.readings("1999-09-09", day: 2))
+      guard case .failure(let error) = await task.result, case PeerError.anotherPerson? = error as? PeerError else {
+        Issue.record("it went on")
+        return
+      }
+      #expect(try await client.store.person()[.dateOfBirth] == Self.otherBirth)
+      #expect(try await client.store.auditRecords().count { $0.event == "person.confirmed" } == 1)
+    }
+  }
+
   /// Follows into the empty store of `client` until the server holds a request, lets `happen`, and says what ended it.
   private func followed(_ client: Client, until happen: () async throws -> Void) async throws -> (any Error)? {
     let finder = PeerFinder(
