@@ -78,7 +78,9 @@ struct ChangeRoutes {
           anchor = current.anchor
           let taken = served + current.count
           // Read and encoded while the one before is on its way.
-          async let next = following(current, query, format, taken: taken)
+          async let next = following(current, query, format, taken: taken) {
+            try await persons.require(request.headers, for: client)
+          }
           try await writer.write(current.bytes)
           served = taken
           page = try await next
@@ -86,6 +88,10 @@ struct ChangeRoutes {
         try await writer.finish(nil)
       } catch StoreError.anchorOutOfRange where !Task.isCancelled {
         // Old tombstones were forgotten meanwhile. The client goes on from its last token, and learns that it is gone.
+        await audit.read(client, query, count: served, upTo: anchor, complete: false)
+        return try await writer.finish(nil)
+      } catch is ServerFailure where !Task.isCancelled {
+        // The record has become another person's meanwhile, and is asked for no more. The next request says so.
         await audit.read(client, query, count: served, upTo: anchor, complete: false)
         return try await writer.finish(nil)
       } catch let error as StoreError where !Task.isCancelled {
@@ -111,14 +117,18 @@ struct ChangeRoutes {
   }
 
   /// The page after `page`, if there is one and it was asked for.
+  ///
+  /// - Parameter check: throws unless what has just been read may be sent.
   private func following(
-    _ page: EncodedPage, _ query: ChangeQuery, _ format: ChangeFeedFormat, taken: Int
+    _ page: EncodedPage, _ query: ChangeQuery, _ format: ChangeFeedFormat, taken: Int,
+    check: @Sendable () async throws -> Void
   ) async throws -> EncodedPage? {
     if page.isLast || taken >= query.limit { return nil }
     let place = try await gate.enter()
     defer { place.leave() }
-    return try encode(
-      await self.page(query, format, since: page.anchor, epoch: page.epoch, taken: taken), query, format)
+    let next = try await self.page(query, format, since: page.anchor, epoch: page.epoch, taken: taken)
+    try await check()
+    return try encode(next, query, format)
   }
 
   private func page(

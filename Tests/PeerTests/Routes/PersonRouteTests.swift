@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import PeerClient
 import PeerProtocol
 import Testing
 
@@ -122,6 +123,54 @@ struct PersonRouteTests {
       #expect(try await ask(server, Persons.person(Self.birth), token).verdict == .different)
       // Without a mark everything is as it was for clients that know nothing of it.
       #expect(try await server.get(Route.changes, token: token).status == 200)
+    }
+  }
+
+  @Test("a feed ends before the first page that is read of another person's record, and the next request says why")
+  func markWhileStreamed() async throws {
+    try await withServer(ServerOptions(samples: Persons.readings(Self.birth) + Samples.bulky(9_000))) { server in
+      let token = try await server.token().token
+      let mark = try #require(try await ask(server, Persons.person(Self.birth), token).mark)
+      let theirs = Samples.quantity(Samples.stepCount, 1, "count")
+      let body = try await PeerConnection.withConnection(to: server.endpoint, trust: server.trust) { connection in
+        _ = try await connection.send(
+          .GET, Route.changes,
+          headers: [
+            ("Authorization", "Bearer \(token.text)"), ("Accept", ChangeFeedFormat.lines.rawValue),
+            (PersonAnswer.markHeader, mark),
+          ])
+        // Nobody reads yet, and the pages do not all fit between.
+        try await server.store.replace(drifting: Persons.readings("1987-05-17", day: 1))
+        try await server.store.apply(ChangeBatch(additions: [theirs]))
+        return try await connection.body(limit: 64 << 20)
+      }
+      let read = try await eventually { try await server.audited(.dataRead).first }
+      #expect(read.detail["complete"] == "false")
+      #expect(!String(decoding: body, as: UTF8.self).contains(theirs.type.rawValue))
+      var decoder = ChangeLineDecoder()
+      let lines = try body.withUnsafeBytes { try decoder.decode($0) }
+      guard case .token(let since, more: true)? = lines.last else {
+        Issue.record("\(String(describing: lines.last))")
+        return
+      }
+      let next = try await server.request(
+        .GET, "\(Route.changes)?since=\(since)", token: token, headers: [(PersonAnswer.markHeader, mark)])
+      #expect(next.status == 412)
+    }
+  }
+
+  @Test("a request that waits is not answered with another person's record")
+  func markWhileWaiting() async throws {
+    try await withServer(ServerOptions(samples: Persons.readings(Self.birth))) { server in
+      let token = try await server.token().token
+      let mark = try #require(try await ask(server, Persons.person(Self.birth), token).mark)
+      let answer = try await server.get(Route.changes, token: token)
+      guard case .token(let since, _)? = try answer.lines().last else { throw NeverHappened() }
+      async let waiting = server.request(
+        .GET, "\(Route.changes)?since=\(since)&wait=50", token: token, headers: [(PersonAnswer.markHeader, mark)])
+      _ = try await eventually { try await server.audited(.followStarted).first }
+      try await server.store.replace(drifting: Persons.readings("1987-05-17", day: 1))
+      #expect(try await waiting.status == 412)
     }
   }
 }
