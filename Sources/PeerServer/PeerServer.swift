@@ -94,20 +94,20 @@ public struct PeerServer: Service {
     let router = Router(context: PeerRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: AfterStart(start: start))
     router.add(middleware: FailureAnswers(methods: methods))
-    router.add(middleware: StrangerLimits(budget: RequestBudget(configuration.limits), authentication: authentication))
+    router.add(middleware: StrangerLimits(budget: RequestBudget(limits), authentication: authentication))
     StatusRoutes(
       store: store, authentication: authentication, name: configuration.name, version: configuration.version,
       id: identity.id
     ).add(to: router)
-    PairingRoutes(desk: desk, limits: configuration.limits).add(to: router)
+    PairingRoutes(desk: desk, limits: limits).add(to: router)
     let persons = PersonMarks(store: store)
     // Without a place among those who read: its body may be slow to come, and there is next to nothing to read.
-    PersonRoutes(registry: registry, audit: audit, persons: persons, limits: configuration.limits)
+    PersonRoutes(registry: registry, audit: audit, persons: persons, limits: limits)
       .add(to: router.group().add(middleware: authentication))
     let gate = WorkGate(places: ProcessInfo.processInfo.activeProcessorCount)
     let paired = router.group().add(middleware: authentication).add(middleware: FairShare(gate: gate))
     HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
-    let waiting = ChangeWaiting(store: store, authentication: authentication, limits: configuration.limits)
+    let waiting = ChangeWaiting(store: store, authentication: authentication, limits: limits)
     ChangeRoutes(
       store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
       pageSize: configuration.changesPerToken,

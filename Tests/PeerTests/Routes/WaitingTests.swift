@@ -197,6 +197,22 @@ struct WaitingTests {
     }
   }
 
+  @Test("where there are few descriptors, fewer wait")
+  func fewDescriptors() async throws {
+    var options = ServerOptions()
+    // No process has as many descriptors, and half of the paired may wait.
+    options.serving.connections = 1 << 30
+    options.serving.pairedConnections = 2
+    try await withServer(options) { server in
+      let token = try await server.token().token
+      async let waiting = server.get(Self.path("", wait: "50"), token: token)
+      try await Self.untilFollowed(server)
+      #expect(try await server.get(Self.path("", wait: "1"), token: token).status == 503)
+      try await server.store.apply(ChangeBatch(additions: [Samples.quantity()]))
+      #expect(try Self.read(try await waiting).changes == 1)
+    }
+  }
+
   @Test("a server that is stopped answers those that wait, and ends at once")
   func shutdown() async throws {
     var options = ServerOptions()
