@@ -139,6 +139,29 @@ struct FollowTests {
     #expect(try await following.outcome().status == 4)
   }
 
+  @Test("when whoever reads the output has gone, it ends as other commands do; that is no failure of a machine")
+  func readerGone() async throws {
+    let homes = try await PairedHomes(export: .small)
+    let attic = homes.scratch.host("attic")
+    try await attic.hold(.small)
+    let (_, port) = try await homes.serve()
+    try await homes.remember(port: port)
+    let (_, atticPort) = try await attic.serve([
+      "--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name", "attic",
+    ])
+    let (code, _) = try await attic.openWindow()
+    let paired = try await homes.laptop.run("pair", "--host", "127.0.0.1:\(atticPort)", "--code-stdin", input: code)
+    try #require(paired.status == 0, "\(paired.errors)")
+    for options in ["--watch --timeout 6", "", "--json"] {
+      // Waits until nothing reads the pipe any more.
+      let pull = "exec 3>&1; sleep 1; HPEER_HOME='\(homes.laptop.home)' exec '\(Build.hpeer)' pull --all \(options)"
+      let outcome = try await homes.laptop.sh("(\(pull)) | true; exit ${PIPESTATUS[0]}")
+      #expect(outcome.status == 0, "\(options): \(outcome.errors)")
+      #expect(!outcome.errors.contains("reading this output"), "\(options): \(outcome.errors)")
+    }
+    #expect(try await !events(homes.laptop).contains("pull.failed"))
+  }
+
   @Test("a silence that is shorter than any wait is a usage error")
   func usage() async throws {
     let scratch = try Scratch()

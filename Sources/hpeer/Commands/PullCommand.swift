@@ -128,6 +128,9 @@ struct Pull: AsyncParsableCommand {
     for server in servers {
       do {
         try await puller.pull(server, endpoints: PeerFinder.hint(of: server))
+      } catch let error as OutputError {
+        // No fault of that machine's, and of no use to go on after.
+        throw error
       } catch {
         let status = ExitStatus.of(error)
         if status == .interrupted { throw error }

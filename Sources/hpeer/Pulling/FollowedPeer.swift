@@ -64,7 +64,7 @@ final class FollowedPeer: Sendable {
       let done = takeUnrecorded()
       // What was read is written down even if the task has been cancelled.
       try await Task { [self] in
-        if error is CancellationError {
+        if error is CancellationError || error is OutputError {
           try await puller.record(.pullFinished, server, done)
         } else {
           try await puller.record(.pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other")

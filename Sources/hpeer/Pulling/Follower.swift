@@ -25,6 +25,9 @@ struct Follower {
             do {
               try await contact.follow(endpoints)
               return CancellationError()
+            } catch let error as OutputError {
+              // No fault of that machine's, and nobody reads what the others bring.
+              throw error
             } catch {
               if servers.count > 1, !(error is CancellationError) {
                 contact.say(ErrorText.of(error))
