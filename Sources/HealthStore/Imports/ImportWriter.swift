@@ -23,7 +23,8 @@ public final class ImportWriter {
   private var trail: ImportTrail?
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
-  private var admission: Admission?
+  /// With the store as it was after the last batch.
+  public private(set) var admission: Admission?
 
   /// Why what is imported belongs into the store; see ``admit(_:)``.
   public struct Admission: Hashable, Sendable {

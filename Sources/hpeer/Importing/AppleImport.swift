@@ -26,32 +26,38 @@ struct AppleImport {
   let export: AppleHealthExport
   let name: String
   let store: HealthStore
-  let options: Options
+  var options: Options
   let capabilities: TerminalCapabilities
 
-  /// - Parameter surveyed: what the export is, where it has been looked over already.
-  func run(_ surveyed: ExportSurvey? = nil) async throws -> ImportResult {
+  /// An export that has been looked over, and may be imported.
+  struct Admitted {
+    var survey: ExportSurvey
+    var admission: ImportWriter.Admission
+    var wasConfirmed: Bool
+  }
+
+  /// - Parameter admitted: of one of several exports.
+  func run(_ admitted: Admitted? = nil) async throws -> ImportResult {
     let export = export
     async let digest = onThread { isCancelled in try export.digest(isCancelled: isCancelled) }
-    if !options.rescans, try await store.hasFinishedImports() {
-      let earlier = try await store.finishedImport(digest: try await digest)
-      if let earlier, earlier.isSnapshot || !options.isSnapshot { return ImportResult(earlier: earlier) }
+    if try await mayBeKnown(), let earlier = try await earlier(digest: try await digest) {
+      return ImportResult(earlier: earlier)
     }
-    var survey = if let surveyed { surveyed } else { try await self.survey() }
-    let guardian = PersonGuard(store: store, merges: options.mergesPersons)
-    let (admission, wasConfirmed) = try await guardian.admit(survey.person)
+    let known = if let admitted { admitted } else { try await admit(try await self.survey()) }
+    var survey = known.survey
     survey.expectTwins(try await store.twinKeys())
     let obstacle = try await snapshotObstacle(survey)
     let identityNames = try await store.identityNames(for: survey.sources)
     let file = ImportRecord.File(
       name: name, exported: survey.exportDate, person: survey.personKey,
-      confirmed: wasConfirmed ? survey.person : nil)
+      confirmed: known.wasConfirmed ? survey.person : nil)
     var (result, id) = try await onThread { [self, survey] isCancelled in
       let writer = try ImportWriter(store, file, continuing: options.journal)
-      writer.admit(admission)
+      writer.admit(known.admission)
       var result = try read(survey, identityNames, into: writer, isCancelled)
-      result.mergedPersons = wasConfirmed
+      result.mergedPersons = known.wasConfirmed
       result.journal = writer.journal
+      result.owner = writer.admission?.owner
       if obstacle == nil { result.snapshot = try deleteMissing(&result, writer) }
       return (result, writer.id)
     }
@@ -59,6 +65,31 @@ struct AppleImport {
     try await store.finishImport(
       id, digest: try await digest, isComplete: result.report.isComplete, isSnapshot: result.snapshot == .done)
     return result
+  }
+
+  /// Throws unless what is of its person may be taken into the store.
+  func admit(_ survey: ExportSurvey) async throws -> Admitted {
+    let (admission, wasConfirmed) = try await PersonGuard(store: store, merges: options.mergesPersons).admit(
+      survey.person)
+    return Admitted(survey: survey, admission: admission, wasConfirmed: wasConfirmed)
+  }
+
+  /// The import of the very same bytes, because of which nothing is read.
+  func earlier() async throws -> ImportRecord? {
+    let export = export
+    guard try await mayBeKnown() else { return nil }
+    return try await earlier(digest: try await onThread { isCancelled in try export.digest(isCancelled: isCancelled) })
+  }
+
+  private func mayBeKnown() async throws -> Bool {
+    if options.rescans { return false }
+    return try await store.hasFinishedImports()
+  }
+
+  private func earlier(digest: Data) async throws -> ImportRecord? {
+    let earlier = try await store.finishedImport(digest: digest)
+    guard let earlier, earlier.isSnapshot || !options.isSnapshot else { return nil }
+    return earlier
   }
 
   /// Looks the export over, with a bar.

@@ -27,16 +27,40 @@ struct AppleImports {
     try requireOnePerson(surveyed)
     surveyed.sort { ($0.survey.exportDate?.microseconds ?? .min) < ($1.survey.exportDate?.microseconds ?? .min) }
     var result = ImportResult()
-    var journal: Int64?
+    var (journal, owner): (Int64?, RecordOwner?)
+    for (importer, admitted) in try await admitted(surveyed) {
+      var (importer, admitted) = (importer, admitted)
+      importer.options.journal = journal
+      if let owner { admitted.admission.owner = owner }
+      let one = try await importer.run(admitted)
+      journal = one.journal ?? journal
+      owner = one.owner ?? owner
+      result.add(one, of: .init(place: place(of: importer.export), exported: admitted.survey.exportDate))
+    }
+    return result
+  }
+
+  /// All of them, before anything of the first is written.
+  private func admitted(
+    _ surveyed: [(export: AppleHealthExport, survey: ExportSurvey)]
+  ) async throws -> [(AppleImport, AppleImport.Admitted)] {
+    let own = try await store.person()
+    var confirmed: Set<Person> = []
+    var result: [(AppleImport, AppleImport.Admitted)] = []
     for (index, (export, survey)) in surveyed.enumerated() {
       var options = options
       // Only the newest says what is no longer there.
       if index < surveyed.count - 1 { options.isSnapshot = false }
-      options.journal = journal
-      let place = place(of: export)
-      let one = try await importer(export, options).run(survey)
-      journal = one.journal ?? journal
-      result.add(one, of: .init(place: place, exported: survey.exportDate))
+      // Nobody is asked the same twice.
+      if confirmed.contains(survey.person) { options.mergesPersons = true }
+      var importer = importer(export, options)
+      // Nobody is asked about what will not be read, either.
+      if !survey.person.contradictions(to: own).isEmpty, try await importer.earlier() != nil {
+        importer.options.mergesPersons = true
+      }
+      let admitted = try await importer.admit(survey)
+      if admitted.wasConfirmed { confirmed.insert(survey.person) }
+      result.append((importer, admitted))
     }
     return result
   }

@@ -14,6 +14,8 @@ struct ImportResult: Sendable {
   var missing = MissingSamples()
   /// See ``ImportWriter/journal``; `nil` where nothing was read.
   var journal: Int64?
+  /// Whose the store was afterwards, likewise.
+  var owner: RecordOwner?
   /// `nil` where no snapshot was asked for.
   var snapshot: SnapshotOutcome?
   /// The import of the very same bytes, because of which nothing was read.

@@ -14,14 +14,15 @@ struct SeveralExportsTests {
 
   /// - Parameter values: of heart rates, one a minute.
   private func write(
-    _ folder: String, exported: String, values: [Int], born: String = "1986-05-06"
+    _ folder: String, exported: String, values: [Int], born: String = "1986-05-06", sex: String = ""
   ) throws {
     let records = values.enumerated().map { minute, value in
       let date = "2024-06-15 10:\(minute + 10):00 +0000"
       return #"<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Watch" unit="count/min""#
         + #" startDate="\#(date)" endDate="\#(date)" value="\#(value)"/>"#
     }
-    let me = #"<Me HKCharacteristicTypeIdentifierDateOfBirth="\#(born)"/>"#
+    let characteristic = "HKCharacteristicTypeIdentifier"
+    let me = #"<Me \#(characteristic)DateOfBirth="\#(born)" \#(characteristic)BiologicalSex="\#(sex)"/>"#
     let text =
       "<HealthData locale=\"en\">\n<ExportDate value=\"\(exported) 12:00:00 +0000\"/>\n\(me)\n"
       + records.joined(separator: "\n") + "\n</HealthData>\n"
@@ -65,5 +66,27 @@ struct SeveralExportsTests {
         "Downloads holds 2 exports, of which a/export.xml and b/export.xml do not agree on the person's date of birth"),
       "\(told.errors)")
     #expect(try await home.sampleCount() == 0)
+  }
+
+  @Test("where one is of another person than the store, none is read; confirmed or imported before, all are")
+  func ofAnotherPersonThanTheStore() async throws {
+    try write("own", exported: "2024-06-20", values: [60], sex: "HKBiologicalSexMale")
+    #expect(try await home.run("import", scratch.path + "/Downloads").status == 0)
+    try FileManager.default.removeItem(atPath: scratch.path + "/Downloads")
+    let before = try await home.deepDigest()
+    // A twin's: only the later one says so.
+    try write("a", exported: "2024-07-01", values: [60, 61])
+    try write("b", exported: "2024-08-01", values: [60, 61, 62], sex: "HKBiologicalSexFemale")
+    let refused = try await home.run("import", scratch.path + "/Downloads")
+    #expect(refused.status == 65 && refused.errors.contains("sex female where this store says male"), "\(refused.errors)")
+    #expect(try await home.deepDigest() == before)
+    let merged = try await home.run("import", "--merge-person", scratch.path + "/Downloads")
+    #expect(merged.status == 0, "\(merged.errors)")
+    // What was corrected since is no reason not to know them.
+    try FileManager.default.removeItem(atPath: scratch.path + "/Downloads")
+    try write("own", exported: "2024-06-20", values: [60], sex: "HKBiologicalSexMale")
+    try write("own_again", exported: "2024-06-20", values: [60], sex: "HKBiologicalSexMale")
+    let known = try await home.run("import", scratch.path + "/Downloads")
+    #expect(known.status == 0, "\(known.errors)")
   }
 }
