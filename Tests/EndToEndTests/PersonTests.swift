@@ -90,6 +90,29 @@ struct PersonTests {
     #expect(try await home.run("audit").output.contains("person=merged"))
   }
 
+  @Test("whom somebody has confirmed of a JSON or CSV file is remembered as of an export, until that is undone")
+  func confirmedFile() async throws {
+    let kims = scratch.host("kims")
+    // Older than the other's: the store remains Robin's.
+    #expect(try await kims.run("import", export(Self.kim, day: 10, steps: 20..<40)).status == 0)
+    for format in ["json", "csv"] {
+      let path = scratch.path + "/kim.\(format)"
+      #expect(try await kims.run("export", "--format", format, "--output", path).status == 0)
+      let home = scratch.host("home-\(format)")
+      #expect(try await home.run("import", export(Self.robin)).status == 0)
+      #expect(try await home.run("import", "--merge-person", path).status == 0)
+      #expect(try await birth(home) == Self.robin)
+      let again = try await home.run("import", path)
+      #expect(again.status == 0, "\(again.errors)")
+      let other = scratch.host("other-\(format)")
+      #expect(try await other.run("import", export(Self.robin)).status == 0)
+      #expect(try await other.run("import", "--merge-person", path).status == 0)
+      let undone = try await other.run("import", "--undo")
+      #expect(undone.status == 0, "\(undone.errors)")
+      #expect(try await other.run("import", path).status == 65)
+    }
+  }
+
   @Test("what one side does not say is no difference; a sex or a blood type that differs is")
   func traits() async throws {
     let home = scratch.host("home")

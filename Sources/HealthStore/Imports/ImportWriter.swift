@@ -13,7 +13,8 @@ import HealthModel
 /// import again adds the rest. The last import can be undone: ``HealthStore/undoLastImport(isDryRun:)``.
 public final class ImportWriter {
   private let store: HealthStore
-  /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export.
+  /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export,
+  /// and of which nothing needs to be remembered.
   public let id: Int64
   /// Names what can be undone.
   public var journal: Int64 { undo.id }
@@ -57,9 +58,13 @@ public final class ImportWriter {
 
   /// Of another file, which is no snapshot of all that a phone holds.
   ///
-  /// - Parameter name: for people: its last path component.
-  public convenience init(_ store: HealthStore, named name: String) throws(StoreError) {
-    try self.init(store, ImportRecord.File(name: name), isExport: false, journal: nil)
+  /// - Parameters:
+  ///   - name: for people: its last path component.
+  ///   - confirmed: see ``ImportRecord/File/confirmed``.
+  public convenience init(
+    _ store: HealthStore, named name: String, confirmed: Person? = nil
+  ) throws(StoreError) {
+    try self.init(store, ImportRecord.File(name: name, confirmed: confirmed), isExport: false, journal: nil)
   }
 
   private init(
@@ -71,7 +76,9 @@ public final class ImportWriter {
       let person = file.person.map { store.hash(of: $0) }
       let confirmed = file.confirmed.map { store.hash(of: $0) }
       (id, trail, undo) = try store.pool.write { db -> (Int64, ImportTrail?, UndoJournal) in
-        guard isExport else { return (0, nil, try UndoJournal.begin(file.name, import: nil, db)) }
+        guard isExport || confirmed != nil else {
+          return (0, nil, try UndoJournal.begin(file.name, import: nil, db))
+        }
         try db.execute(
           sql: """
             INSERT INTO import(started, name, exported, person, confirmedPerson, isComplete, isSnapshot)
@@ -82,7 +89,7 @@ public final class ImportWriter {
           ])
         let id = db.lastInsertedRowID
         let undo = try journal.flatMap { try UndoJournal.resume($0, db) }
-        return (id, try ImportTrail(db), try undo ?? UndoJournal.begin(file.name, import: id, db))
+        return (id, isExport ? try ImportTrail(db) : nil, try undo ?? UndoJournal.begin(file.name, import: id, db))
       }
       checkpoints = try WALCheckpoints(path: store.path)
     } catch {

@@ -29,8 +29,8 @@ struct ImportingFile {
       }
     }
     let (admission, wasConfirmed) = try await PersonGuard(store: store, merges: mergesPersons).admit(person)
-    return try await onThread { isCancelled in
-      let writer = try ImportWriter(store, named: name)
+    let (result, id) = try await onThread { isCancelled in
+      let writer = try ImportWriter(store, named: name, confirmed: wasConfirmed ? person : nil)
       writer.admit(admission)
       var read: [SampleType: Int] = [:]
       var records = 0
@@ -45,7 +45,11 @@ struct ImportingFile {
         read.merge(batch.countsByType, uniquingKeysWith: +)
       }
       let report = try reading(progress, deliver)
-      return ImportResult(report: report, summary: writer.summary, read: read, mergedPersons: wasConfirmed)
+      return (
+        ImportResult(report: report, summary: writer.summary, read: read, mergedPersons: wasConfirmed), writer.id
+      )
     }
+    if id != 0 { try await store.finishImport(id, digest: nil, isComplete: result.report.isComplete) }
+    return result
   }
 }
