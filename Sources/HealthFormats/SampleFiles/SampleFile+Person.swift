@@ -3,8 +3,11 @@ import HealthModel
 
 /// Whose samples a file holds, told without making samples of all of them.
 extension SampleFile {
-  /// What characteristics' identifiers begin with, which stand in a file as they are.
+  /// What characteristics' identifiers begin with.
   private static let mark = Array("HKCharacteristicType".utf8)
+  /// What hides a letter, a digit or another printable character from a search, with one of "2" to "7" after it. Files
+  /// that hpeer wrote have none.
+  private static let escape = Array("\\u00".utf8)
   /// In bytes: a characteristic is short, and so is its line unless somebody else wrote the file.
   private static let longestLine = 64 << 10
   /// A record has a handful.
@@ -12,31 +15,40 @@ extension SampleFile {
 
   /// The person whose characteristics the file holds. Blocks: call it on a thread of your own.
   ///
-  /// Files that hpeer wrote have a sample a line, and then only the lines with characteristics are read; others are
-  /// read from end to end. Of a file that is damaged, what stands before the damage counts: no more of it is imported.
+  /// Files that hpeer wrote have a sample a line, and then only the lines with characteristics are read; others, and
+  /// JSON in which an identifier may be escaped, are read from end to end. Of a file that is damaged, what stands before the damage counts: no more of it is imported.
   ///
   /// - Parameter progress: called now and then with the bytes that have been read; may throw to stop.
   /// - Throws: ``ImportError``, or what the closure throws.
   public func person(progress: @escaping (_ bytes: Int64) throws -> Void = { _ in }) throws -> Person {
-    try person(chunkSize: 1 << 20, progress: progress)
+    try personReadings(progress: progress).person
   }
 
-  func person(chunkSize: Int, progress: @escaping (Int64) throws -> Void = { _ in }) throws -> Person {
+  /// The same with when each was told.
+  public func personReadings(
+    progress: @escaping (_ bytes: Int64) throws -> Void = { _ in }
+  ) throws -> PersonReadings {
+    try personReadings(chunkSize: 1 << 20, progress: progress)
+  }
+
+  func personReadings(
+    chunkSize: Int, progress: @escaping (Int64) throws -> Void = { _ in }
+  ) throws -> PersonReadings {
     if let lines = try markedLines(chunkSize: chunkSize, progress) {
-      if lines.isEmpty { return Person() }
+      if lines.isEmpty { return PersonReadings() }
       let excerpt = SampleFile(format: format, bytes: try excerpt(of: lines))
       var readings = PersonReadings()
-      if let report = try? excerpt.read(deliver: { try readings.add($0.changes) }), report.isComplete {
-        return readings.person
+      if let report = try? excerpt.read(deliver: { try readings.add($0) }), report.isComplete {
+        return readings
       }
     }
     var readings = PersonReadings()
     do {
-      _ = try read(progress: progress) { try readings.add($0.changes) }
+      _ = try read(progress: progress) { try readings.add($0) }
     } catch is SampleFileError {
       // Importing says where.
     }
-    return readings.person
+    return readings
   }
 
   /// A file of the same format with nothing but these lines in it.
@@ -62,7 +74,8 @@ extension SampleFile {
     return Array(head[..<((head.firstIndex(of: 0x0A) ?? head.count - 1) + 1)])
   }
 
-  /// The lines in which characteristics are named; `nil` where one of them is too long, or they are too many.
+  /// The lines in which characteristics are named; `nil` where one of them is too long, or they are too many, or may be
+  /// named in a way that is not found.
   private func markedLines(chunkSize: Int, _ progress: (Int64) throws -> Void) throws -> [[UInt8]]? {
     let source = try self.source()
     defer { source.close() }
@@ -80,6 +93,7 @@ extension SampleFile {
       total += Int64(chunk.count)
       try progress(total)
       buffer += chunk
+      if format != .csv, buffer.hasEscapedLetter(Self.escape) { return nil }
       var start = 0
       while let hit = buffer.firstIndex(of: Self.mark, from: start) {
         let line = (buffer[start..<hit].lastIndex(of: 0x0A) ?? start - 1) + 1
@@ -106,7 +120,12 @@ extension SampleFile {
 }
 
 extension PersonReadings {
-  fileprivate mutating func add(_ changes: CodedChanges) throws {
+  public mutating func add(_ batch: SampleBatch) throws {
+    for sample in batch.drifting { add(sample) }
+    try add(batch.changes)
+  }
+
+  private mutating func add(_ changes: CodedChanges) throws {
     let isTrait = changes.types.map { Person.Trait(rawValue: $0.rawValue) != nil }
     guard isTrait.contains(true) else { return }
     for row in changes.samples where isTrait[Int(row.type)] { add(try changes.sample(row)) }
@@ -114,6 +133,15 @@ extension PersonReadings {
 }
 
 extension [UInt8] {
+  fileprivate func hasEscapedLetter(_ escape: [UInt8]) -> Bool {
+    var start = 0
+    while let hit = firstIndex(of: escape, from: start) {
+      start = hit + escape.count
+      if start < count, (UInt8(ascii: "2")...UInt8(ascii: "7")).contains(self[start]) { return true }
+    }
+    return false
+  }
+
   /// - Parameter text: not empty.
   fileprivate func firstIndex(of text: [UInt8], from start: Int) -> Int? {
     withUnsafeBytes { all in

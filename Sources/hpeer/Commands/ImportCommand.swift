@@ -151,14 +151,14 @@ struct Import: AsyncParsableCommand {
         ).run()
       case .samples(let file):
         try await ImportingFile(store: store, name: name, bar: bar, mergesPersons: merges) {
-          try file.person(progress: $0)
+          try file.personReadings(progress: $0)
         } reading: {
           try file.read(progress: $0, deliver: $1)
         }.run()
       case .healthAutoExport(let file):
         try await ImportingFile(store: store, name: name, bar: bar, mergesPersons: merges) { _ in
           // It does not say.
-          Person()
+          PersonReadings()
         } reading: {
           try file.read(asOf: asOf, progress: $0, deliver: $1)
         }.run()

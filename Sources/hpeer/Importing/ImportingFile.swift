@@ -17,29 +17,32 @@ struct ImportingFile {
   /// Takes in what is another person's.
   let mergesPersons: Bool
   /// Whose the samples are.
-  let person: @Sendable (_ progress: @escaping (Int64) throws -> Void) throws -> Person
+  let person: @Sendable (_ progress: @escaping (Int64) throws -> Void) throws -> PersonReadings
   let reading: Reading
 
   func run() async throws -> ImportResult {
     let lock = try await onThread { _ in try store.holdImports() }
     defer { withExtendedLifetime(lock) {} }
-    let person = try await onThread { isCancelled in
+    let readings = try await onThread { isCancelled in
       try self.person { _ in
         if isCancelled() { throw CancellationError() }
       }
     }
+    let person = readings.person
     let (admission, wasConfirmed) = try await PersonGuard(store: store, merges: mergesPersons).admit(person)
     let (result, id) = try await onThread { isCancelled in
       let writer = try ImportWriter(store, named: name, confirmed: wasConfirmed ? person : nil)
       writer.admit(admission)
       var read: [SampleType: Int] = [:]
-      var records = 0
+      var (records, readings) = (0, readings)
       let progress = { (bytes: Int64) in
         if isCancelled() { throw CancellationError() }
         bar.update(items: records, bytes: Int(bytes))
       }
       let deliver = { (batch: SampleBatch) in
         if isCancelled() { throw CancellationError() }
+        try readings.add(batch)
+        guard readings.person == person else { throw Self.changed }
         try writer.write(batch.changes, drifting: batch.drifting)
         records += batch.count
         read.merge(batch.countsByType, uniquingKeysWith: +)
@@ -52,4 +55,9 @@ struct ImportingFile {
     if id != 0 { try await store.finishImport(id, digest: nil, isComplete: result.report.isComplete) }
     return result
   }
+
+  private static let changed = CommandFailure(
+    .badInput,
+    "This file says now that it is another person's than it said a moment ago, so no more of it was imported: wait until nothing writes into it any more, then import it again."
+  )
 }

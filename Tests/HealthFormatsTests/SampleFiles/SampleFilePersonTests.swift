@@ -33,7 +33,7 @@ import Testing
     _ bytes: [UInt8], _ format: SampleFile.Format, chunkSizes: [Int] = [7, 100, 4096, 1 << 20]
   ) throws {
     for chunkSize in chunkSizes {
-      let person = try SampleFile(format: format, bytes: bytes).person(chunkSize: chunkSize)
+      let person = try SampleFile(format: format, bytes: bytes).personReadings(chunkSize: chunkSize).person
       #expect(person[.dateOfBirth] == Self.birth, "chunks of \(chunkSize)")
       #expect(person[.bloodType] == "HKBloodTypeAPositive")
       #expect(person[.biologicalSex] == nil)
@@ -60,6 +60,35 @@ import Testing
     let filler = String(repeating: " ", count: 300_000)
     let line = text.replacing("\n", with: "").replacing("\"samples\":[", with: "\"samples\":[\(filler)")
     try expectPerson(Array(line.utf8), .json, chunkSizes: [4096, 1 << 20])
+  }
+
+  /// As JSON may, and hpeer does not.
+  @Test(arguments: [SampleFile.Format.json, .changeFeed])
+  func escapedIdentifiersAreRead(format: SampleFile.Format) throws {
+    let text = String(decoding: try SampleText(samples, format).bytes, as: UTF8.self)
+    for escaped in ["\\u0048KCharacteristic", "HK\\u0043haracteristic", "HKCharacteristi\\u0063"] {
+      let hidden = text.replacing("\"HKCharacteristic", with: "\"" + escaped)
+      #expect(hidden != text)
+      try expectPerson(Array(hidden.utf8), format)
+    }
+    // A control character hides nothing, and is found in files that hpeer wrote.
+    let bell = text.replacing("\"note\":\"", with: "\"note\":\"\\u0007")
+    #expect(bell != text)
+    try expectPerson(Array(bell.utf8), format)
+  }
+
+  @Test func whatABatchSaysOfThePersonIsKnownBefore() throws {
+    let file = SampleFile(format: .json, bytes: try SampleText(samples, .json).bytes)
+    var readings = try file.personReadings()
+    _ = try file.read(batchSize: 7) { batch in
+      try readings.add(batch)
+      #expect(readings.person[.dateOfBirth] == Self.birth)
+    }
+    // The file has been written into meanwhile.
+    var coder = ChangeCoder()
+    try coder.add(reading(.dateOfBirth, "1987-01-01", created: 10))
+    try readings.add(SampleBatch(changes: coder.changes))
+    #expect(readings.person[.dateOfBirth] == "1987-01-01")
   }
 
   @Test func otherColumnsOfTablesAreRead() throws {
