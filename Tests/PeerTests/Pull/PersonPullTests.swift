@@ -266,7 +266,8 @@ struct PersonPullTests {
     }
   }
 
-  @Test("a pairing that has used up its claims is not pulled over, whatever was pulled before", arguments: [false, true])
+  @Test(
+    "a pairing that has used up its claims is not pulled over, whatever was pulled before", arguments: [false, true])
   func exhausted(hasPulled: Bool) async throws {
     try await withPair(Persons.readings(Self.birth), Persons.readings(Self.birth)) { client in
       if hasPulled {
