@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// Codes quantities and categories straight from the bytes that ``SampleJSONWriter`` and ``SampleCSVWriter`` write.
@@ -6,6 +7,25 @@ import HealthModel
 /// these, and says what is wrong.
 struct PlainSamples: ~Copyable {
   private var texts = PlainTexts()
+
+  private enum Measured {
+    case quantity(Double?, UInt32?)
+    case category(Double?)
+  }
+
+  private func sample(
+    _ uuid: UUID, _ type: UInt32, from start: Timestamp, to end: Timestamp, created: Timestamp?, _ source: UInt32,
+    _ device: UInt32?, _ metadata: UInt32?, _ measured: Measured
+  ) -> CodedSample {
+    let (kind, number, unit) =
+      switch measured {
+      case .quantity(let number, let unit): (texts.quantity, number, unit)
+      case .category(let number): (texts.category, number, nil)
+      }
+    return CodedSample(
+      uuid: uuid, start: start, end: end, created: created, type: type, kind: kind, source: source, device: device,
+      metadata: metadata, number: number, unit: unit, payload: nil)
+  }
 
   // MARK: JSON
 
@@ -51,10 +71,9 @@ struct PlainSamples: ~Copyable {
       cursor.take(",\"uuid\":\""), let uuid = cursor.uuid(), cursor.take("\"}"), cursor.isAtEnd
     else { return false }
     coder.samples.append(
-      CodedSample(
-        uuid: uuid, start: start, end: end, created: created, type: type,
-        kind: isQuantity ? texts.quantity : texts.category, source: source, device: device, metadata: metadata,
-        number: number, unit: unit, payload: nil))
+      sample(
+        uuid, type, from: start, to: end, created: created, source, device, metadata,
+        isQuantity ? .quantity(number, unit) : .category(number)))
     return true
   }
 
@@ -104,10 +123,9 @@ struct PlainSamples: ~Copyable {
       cursor.take("\r\n") || cursor.take(UInt8(ascii: "\n"))
     else { return nil }
     coder.samples.append(
-      CodedSample(
-        uuid: uuid, start: start, end: end, created: created, type: type,
-        kind: isQuantity ? texts.quantity : texts.category, source: source, device: device, metadata: metadata,
-        number: number, unit: unit, payload: nil))
+      sample(
+        uuid, type, from: start, to: end, created: created, source, device, metadata,
+        isQuantity ? .quantity(number, unit) : .category(number)))
     return cursor.next - bytes.start
   }
 }
