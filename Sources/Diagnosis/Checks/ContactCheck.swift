@@ -8,15 +8,15 @@ struct ContactCheck: Check {
   let title = "the paired machines over the network"
   var subject: Subject
   var servers: @Sendable () async -> [ServerRecord]
-  /// What tries them, made when there is somebody to be tried.
+  /// What tries them; made only if there is at least one machine to try.
   var tester: @Sendable () async -> @Sendable (ServerRecord) async -> PeerTrial
 
-  /// Listening, a handshake and two answers, of machines that are tried at the same time.
+  /// Enough to listen for announcements, shake hands and get two answers; all machines are tried at the same time.
   let limit = Duration.seconds(25)
 
-  /// Codes and tokens have dates; what is less than this apart does no harm.
+  /// In seconds. Codes and tokens expire, but clocks that differ by less than this do no harm.
   private static let tolerance = 120.0
-  /// One machine has a few addresses; anybody may announce more.
+  /// How many addresses are named. A machine has a few, but anybody on the network can announce more in its name.
   private static let maximumNames = 4
 
   init(subject: Subject) {
@@ -28,7 +28,7 @@ struct ContactCheck: Check {
     }
   }
 
-  /// Empty where there is nobody to be tried; that is another check's finding.
+  /// Empty if this machine pulls from no other; ``PeersCheck`` says so.
   func findings() async -> [Finding] {
     let servers = await servers().filter { subject.peer == nil || $0.id == subject.peer }
     guard !servers.isEmpty else { return [] }
@@ -46,7 +46,7 @@ struct ContactCheck: Check {
     }
   }
 
-  /// One line for a machine with which all is well, else what is not.
+  /// One line if all is well with the machine, else only what is not.
   private static func short(_ steps: [Finding], of server: ServerRecord) -> [Finding] {
     let rest = steps.filter { $0.severity != .ok }
     guard rest.isEmpty else { return rest }
@@ -55,7 +55,7 @@ struct ContactCheck: Check {
     ]
   }
 
-  /// As far as one can get.
+  /// One finding for each step, up to the first that fails.
   private func steps(with server: ServerRecord, _ trial: PeerTrial) -> [Finding] {
     let reached = port(server, trial)
     let before = announcement(server, trial).map { [$0, reached] } ?? [reached]
@@ -76,7 +76,7 @@ struct ContactCheck: Check {
     }
   }
 
-  /// A machine that was not asked for may be off.
+  /// A machine that was not named on the command line may be switched off.
   private var severity: Finding.Severity { subject.peer == nil ? .note : .blocking }
 
   // MARK: Where it is
@@ -86,11 +86,11 @@ struct ContactCheck: Check {
     if !announced.isEmpty {
       return Finding(.ok, "peer.announced", "\(server.name) is announced at \(Self.list(announced))")
     }
-    // Whoever is not there cannot be announced either, and one line for that is enough.
+    // A machine that does not answer is reported once; that it is not announced either would be a second line.
     guard subject.peer != nil || trial.answer != nil else { return nil }
     let last = trial.addresses.isEmpty ? "" : "; it was last at \(Self.list(trial.addresses))"
     if let reason = trial.deafness {
-      // Once is enough: the daemon has a check of its own.
+      // ``AvahiCheck`` has reported that already.
       guard subject.peer != nil else { return nil }
       return Finding(
         .warning, "peer.unheard", "Whether \(server.name) is announced cannot be told\(last)", remedy: reason)
@@ -118,7 +118,7 @@ struct ContactCheck: Check {
           + "firewall")
   }
 
-  /// Somebody who says to be the machine, while the machine itself is not found.
+  /// A machine that announces itself under this one's id but shows another certificate, while the right one is not found.
   private func impostor(_ server: ServerRecord, _ trial: PeerTrial) -> Finding? {
     for address in trial.addresses where address.claimsID {
       guard case .otherCertificate(let seen) = address.outcome else { continue }
@@ -160,7 +160,7 @@ struct ContactCheck: Check {
     guard abs(lead) > Self.tolerance else {
       return Finding(.ok, "peer.clock", "\(server.name)'s clock and this one agree")
     }
-    // A clock may say anything.
+    // The other machine may send any number; a Duration cannot hold all of them.
     let amount = Duration.seconds(min(abs(lead), 1e12).rounded())
       .formatted(.units(allowed: [.days, .hours, .minutes, .seconds], width: .wide, maximumUnitCount: 2))
     return Finding(

@@ -1,16 +1,16 @@
 import Foundation
 import HealthModel
 
-/// Whose samples a file holds, told without making samples of all of them.
+/// Finds out whose samples a file holds, without decoding all of them.
 extension SampleFile {
   /// What characteristics' identifiers begin with.
   private static let mark = Array("HKCharacteristicType".utf8)
   /// What hides a letter, a digit or another printable character from a search, with one of "2" to "7" after it. Files
   /// that hpeer wrote have none.
   private static let escape = Array("\\u00".utf8)
-  /// In bytes: a characteristic is short, and so is its line unless somebody else wrote the file.
+  /// In bytes. A characteristic is short, and so is its line in files that hpeer wrote.
   private static let longestLine = 64 << 10
-  /// A record has a handful.
+  /// A record has fewer than ten characteristics.
   private static let mostLines = 10_000
 
   /// The person whose characteristics the file holds. Blocks: call it on a thread of your own.
@@ -46,7 +46,7 @@ extension SampleFile {
     do {
       _ = try read(progress: progress) { try readings.add($0) }
     } catch is SampleFileError {
-      // Importing says where.
+      // The import that follows reports where the damage is.
     }
     return readings
   }
@@ -80,9 +80,9 @@ extension SampleFile {
     let source = try self.source()
     defer { source.close() }
     var lines: [[UInt8]] = []
-    /// From the beginning of a line.
+    /// What has not been searched yet, from the beginning of a line.
     var buffer: [UInt8] = []
-    /// Whether what the first line of `buffer` began with has been dropped.
+    /// Whether the beginning of the first line in `buffer` has been dropped, because the line is too long.
     var isCut = false
     var total: Int64 = 0
     while true {
@@ -101,7 +101,7 @@ extension SampleFile {
         let end = buffer[hit...].firstIndex(of: 0x0A)
         if (end ?? buffer.count) - line > Self.longestLine { return nil }
         start = line
-        // The rest of it is still to come.
+        // The rest of the line is in the next chunk.
         guard let end = end ?? (chunk.isEmpty ? buffer.count : nil) else { break }
         if lines.count == Self.mostLines { return nil }
         lines.append(Array(buffer[line..<end]))

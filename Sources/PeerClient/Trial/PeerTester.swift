@@ -16,7 +16,7 @@ public actor PeerTester {
   private static let handshake = Duration.seconds(3)
   /// Seconds without a byte after which a machine counts as gone.
   private static let silence = 5
-  /// As many as one machine may have, and no more of what somebody else may announce.
+  /// Addresses that are tried for one machine. It has fewer, but anybody on the network can announce more in its name.
   private static let maximumAddresses = 8
 
   private let identity: PeerIdentity?
@@ -37,7 +37,7 @@ public actor PeerTester {
 
   public nonisolated func tryOut(_ server: ServerRecord) async -> PeerTrial {
     let remembered = PeerFinder.hint(of: server)
-    // Where it was last need not wait for the network to be listened to.
+    // Its last address is tried at once, without waiting for announcements.
     async let known = Self.knock(remembered, of: server)
     var claimants: [DiscoveredPeer] = []
     var deafness: String?
@@ -68,7 +68,7 @@ public actor PeerTester {
     return trial
   }
 
-  /// The network is listened to once for everybody.
+  /// What was heard on the network; listened for once, whatever the number of machines.
   private func announced() async throws -> [DiscoveredPeer] {
     let announcements =
       announcements
@@ -81,7 +81,7 @@ public actor PeerTester {
 
   private typealias Knock = (endpoint: PeerEndpoint, outcome: PeerTrial.Outcome)
 
-  /// Shakes hands with each, at the same time; tells them nothing.
+  /// Shakes hands with all of them at the same time, and sends nothing else.
   private static func knock(_ endpoints: [PeerEndpoint], of server: ServerRecord) async -> [Knock] {
     await withTaskGroup(of: (Int, PeerTrial.Outcome).self) { group in
       for (index, endpoint) in endpoints.enumerated() {
