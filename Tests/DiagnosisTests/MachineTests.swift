@@ -17,6 +17,14 @@ struct ClockTests {
 
   private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
+  @Test("times are local, with their offset")
+  func zone() throws {
+    let zone = try #require(TimeZone(secondsFromGMT: -5 * 3600 - 1800))
+    #expect(ClockCheck.text(now, in: zone) == "2027-01-15T02:30:00-05:30")
+    #expect(ClockCheck.text(now, in: .gmt) == "2027-01-15T08:00:00Z")
+    #expect(ClockCheck.day(now - 4 * 3600, in: zone) == "2027-01-14")
+  }
+
   @Test("never set, set back, not synchronized, right")
   func clocks() async throws {
     let unset = try await finding(now: Date(timeIntervalSince1970: 86_400))

@@ -68,8 +68,13 @@ struct ClockCheck: Check {
     return answer.output?.trimmingCharacters(in: .whitespacesAndNewlines) == "no"
   }
 
-  private static func text(_ date: Date) -> String {
-    date.formatted(.iso8601)
+  static func day(_ date: Date, in zone: TimeZone = .current) -> String {
+    date.formatted(Date.ISO8601FormatStyle(timeZone: zone).year().month().day())
+  }
+
+  /// In local time with its offset, as other commands print it.
+  static func text(_ date: Date, in zone: TimeZone = .current) -> String {
+    date.formatted(Date.ISO8601FormatStyle(timeZoneSeparator: .colon, timeZone: zone))
   }
 
   /// This program's file, the newest event in the audit log, the beginning of the certificate.

@@ -71,5 +71,5 @@ struct IdentityCheck: Check {
     }
   }
 
-  private static func text(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
+  private static func text(_ date: Date) -> String { ClockCheck.day(date) }
 }

@@ -96,5 +96,5 @@ struct PeersCheck: Check {
     }
   }
 
-  private static func text(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
+  private static func text(_ date: Date) -> String { ClockCheck.day(date) }
 }
