@@ -173,3 +173,6 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Tests are run with what they test optimized. To optimize them, too, would take longer to build than it saves.
+for target in package.targets where target.type == .test { target.swiftSettings = [.unsafeFlags(["-Onone"])] }

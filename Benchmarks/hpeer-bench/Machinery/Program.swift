@@ -6,7 +6,7 @@ struct Program: Sendable {
 
   init(path: String) throws {
     guard access(path, X_OK) == 0 else {
-      throw BenchFailure("\(path) cannot be run: build it with `swift build -c release --product hpeer`.")
+      throw BenchFailure("\(path) cannot be run: build it with scripts/build.")
     }
     self.path = path
   }

@@ -8,7 +8,7 @@ import Testing
 enum Build {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
-  /// The binary that `swift build` put beside the test bundle.
+  /// The binary that was built beside the test bundle.
   static let hpeer = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("hpeer").path
   static let twoHosts = root + "/scripts/two-hosts"
