@@ -30,13 +30,13 @@ public struct StatusData: Codable, Sendable, Hashable {
   public var version: String
   public var deviceName: String
   /// The number of types that have samples; 0 for a caller without a token.
-  public var availableTypes: Int
+  public var availableTypes: WireCount
   /// `hpeer/1` for a peer that speaks this protocol; other servers of `_healthsync._tcp` have no such field.
   public var `protocol`: String?
   /// The server's ``PeerID`` in hexadecimal.
   public var id: String?
   /// Seconds since 1970 by the server's clock.
-  public var time: Double?
+  public var time: WireInstant?
 
   public static let protocolName = "hpeer/1"
 
@@ -44,9 +44,10 @@ public struct StatusData: Codable, Sendable, Hashable {
     status = "running"
     self.version = version
     self.deviceName = deviceName
-    self.availableTypes = availableTypes
+    // There are some hundred types.
+    self.availableTypes = WireCount(clamping: availableTypes)
     self.protocol = Self.protocolName
     self.id = id
-    self.time = time
+    self.time = WireInstant(seconds: time)
   }
 }

@@ -34,7 +34,26 @@ import Testing
     let json = #"{"status":"running","version":"1.0","deviceName":"iPhone","availableTypes":180,"uptime":4}"#
     let status = try JSONDecoder().decode(StatusData.self, from: Data(json.utf8))
     #expect(status.protocol == nil && status.id == nil && status.time == nil)
-    #expect(status.availableTypes == 180)
+    #expect(status.availableTypes.value == 180)
+  }
+
+  @Test(
+    "a clock or a count that nothing has is no answer",
+    arguments: [
+      (180, "1e19"), (180, "-1e300"), (180, "7258118400"), (-1, "0"), (1 << 48, "0"), (Int.max, "0"), (Int.min, "0"),
+    ])
+  func extremes(_ types: Int, _ time: String) {
+    let json =
+      #"{"status":"running","version":"1","deviceName":"a","availableTypes":\#(types),"time":\#(time)}"#
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(StatusData.self, from: Data(json.utf8)) }
+  }
+
+  @Test func countsInHeadersAreDigits() {
+    #expect(WireCount("0")?.value == 0)
+    #expect(WireCount("281474976710655")?.value == 1 << 48 - 1)
+    for text in ["281474976710656", "-1", "+1", " 1", "1 ", "1e3", "", "9223372036854775808", "٣"] {
+      #expect(WireCount(text) == nil, "\(text)")
+    }
   }
 
   @Test func pathsAreAsDocumented() {

@@ -72,6 +72,23 @@ struct HostileServerTests {
     #expect(stored == 0)
   }
 
+  @Test(
+    "a count of changes that nothing has is no count",
+    arguments: ["9223372036854775807", "-9223372036854775808", "-1", "281474976710656", "1e9", ""])
+  func counts(_ count: String) async throws {
+    let (error, stored, requests) = try await Self.pull { request, outbound in
+      let isFirst = !request.contains("since=")
+      let head = "Content-Type: application/x-ndjson\r\nHpeer-Changes: \(count)\r\nTransfer-Encoding: chunked\r\n\r\n"
+      try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\n" + head))
+      try await outbound.write(Self.chunk(try Self.line(.added(Samples.quantity()))))
+      try await outbound.write(Self.chunk(try Self.line(.token(isFirst ? "t1" : "t2", more: isFirst))))
+      try await outbound.write(ByteBuffer(string: "0\r\n\r\n"))
+    }
+    #expect(error == nil)
+    #expect(stored == 2)
+    #expect(requests.count == 2)
+  }
+
   @Test("an error of the server in the middle keeps what its tokens covered")
   func serverError() async throws {
     let (error, stored, _) = try await Self.pull { _, outbound in
