@@ -56,7 +56,16 @@ public struct ColumnBatchDecoder {
 
   /// The batch that is a `ChangeBatch` message without its frame.
   public func batch(_ content: [UInt8]) throws(ChangeFeedError) -> ChangeFeedBatch {
-    guard let message = try? Hpeer_V2_ChangeBatch(serializedBytes: content) else { throw .malformedBatch(batches) }
+    switch content.withUnsafeBytes({ ColumnBudget.verdict(on: $0, maximum: limits.changes) }) {
+    case .fits: break
+    case .tooMany: throw .batchTooLarge(batches)
+    case .malformed: throw .malformedBatch(batches)
+    }
+    var options = BinaryDecodingOptions()
+    options.discardUnknownFields = true
+    guard let message = try? Hpeer_V2_ChangeBatch(serializedBytes: content, options: options) else {
+      throw .malformedBatch(batches)
+    }
     if !message.error.isEmpty { throw .server(message.error) }
     var reader = ColumnReader()
     guard message.samples.type.count + message.tombstones.type.count <= limits.changes else {

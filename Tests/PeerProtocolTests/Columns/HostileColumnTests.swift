@@ -115,6 +115,80 @@ import Testing
     #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decoder.decode(bytes) }
   }
 
+  /// Thirty million empty texts in six kilobytes.
+  @Test func aBombOfEmptyEntriesIsRefusedBeforeItIsDecoded() throws {
+    let count = 31 << 20
+    var content: [UInt8] = [0x0A] + Self.varint(2 * count)
+    content.reserveCapacity(content.count + 2 * count)
+    for _ in 0..<count { content.append(contentsOf: [2 << 3 | 2, 0]) }
+    let frame = try Zstandard.compress(content)
+    #expect(frame.count < 10_000)
+    var decoder = ColumnBatchDecoder()
+    let bytes = withUnsafeBytes(of: UInt32(frame.count).bigEndian) { Array($0) } + frame
+    #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decoder.decode(bytes) }
+  }
+
+  private enum Column {
+    case texts, varints, doubles, bytes(Int)
+  }
+
+  private static func columns(of message: Int) -> [Int: Column] {
+    var columns: [Int: Column] = [:]
+    for field in message == 1 ? [2, 3, 4, 5, 6, 7, 21] : [2] { columns[field] = .texts }
+    for field in message == 1 ? [9, 10, 11, 12, 13, 14, 15, 16, 18, 20] : [4, 5, 6] { columns[field] = .varints }
+    columns[message == 1 ? 8 : 3] = .bytes(16)
+    if message == 1 { (columns[17], columns[19]) = (.bytes(1), .doubles) }
+    return columns
+  }
+
+  /// So many entries of a column or dictionary, in each way that they can be written.
+  private static func entries(_ count: Int, _ column: Column, _ field: Int) -> [[UInt8]] {
+    func packed(_ size: Int) -> [UInt8] {
+      varint(field << 3 | 2) + varint(count * size) + Array(repeating: 0, count: count * size)
+    }
+    func each(_ type: Int, _ size: Int) -> [UInt8] {
+      (0..<count).flatMap { _ in varint(field << 3 | type) + Array(repeating: 0, count: size) }
+    }
+    return switch column {
+    case .texts: [each(2, 1)]
+    case .varints: [packed(1), each(0, 1)]
+    case .doubles: [packed(8), each(1, 8)]
+    case .bytes(let size): [packed(size)]
+    }
+  }
+
+  @Test(arguments: [1, 2])
+  func noFieldHasMoreEntriesThanThereMayBeChanges(message: Int) {
+    func verdict(_ contents: [[UInt8]]) -> ColumnBudget.Verdict {
+      // Messages of one kind are merged.
+      let whole = contents.flatMap { Self.varint(message << 3 | 2) + Self.varint($0.count) + $0 }
+      return whole.withUnsafeBytes { ColumnBudget.verdict(on: $0, maximum: 1_000) }
+    }
+    for (field, column) in Self.columns(of: message) {
+      for (all, one) in zip(Self.entries(1_000, column, field), Self.entries(1, column, field)) {
+        #expect(verdict([all]) == .fits, "field \(field)")
+        #expect(verdict([all + one]) == .tooMany, "field \(field)")
+        #expect(verdict([all, one]) == .tooMany, "field \(field)")
+      }
+    }
+  }
+
+  @Test func whatIsNoMessageIsMalformed() {
+    let many: [UInt8] = Array(repeating: 0xFF, count: 11)
+    for content in [[0x0A, 1], [0x0A], [0x0B], [0x09, 0], [0x00, 0], many, [0x0A] + many] as [[UInt8]] {
+      #expect(content.withUnsafeBytes { ColumnBudget.verdict(on: $0, maximum: 10) } == .malformed, "\(content)")
+    }
+  }
+
+  private static func varint(_ value: Int) -> [UInt8] {
+    var (rest, bytes) = (value, [UInt8]())
+    while rest >= 0x80 {
+      bytes.append(UInt8(rest & 0x7F) | 0x80)
+      rest >>= 7
+    }
+    return bytes + [UInt8(rest)]
+  }
+
   @Test func anErrorIsThrownAsTheServerSaidIt() throws {
     var decoder = ColumnBatchDecoder()
     let bytes = try ColumnBatchEncoder.encode(error: "out of disk")

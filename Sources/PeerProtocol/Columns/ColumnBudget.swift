@@ -1,0 +1,120 @@
+/// Counts what a `ChangeBatch` message holds before any of it is decoded: an entry of a column or dictionary takes two bytes
+/// at least on the wire, none to speak of when compressed, and a hundred when decoded.
+///
+/// Wire format: the Protocol Buffers encoding, https://protobuf.dev/programming-guides/encoding/.
+struct ColumnBudget {
+  enum Verdict: Hashable {
+    case fits
+    /// Some field has more entries than there may be changes.
+    case tooMany
+    case malformed
+  }
+
+  private enum Message {
+    case batch, samples, tombstones
+  }
+
+  /// How the entries of a length-delimited field are counted.
+  private enum Entries {
+    /// Each field is one.
+    case one
+    /// Packed varints: each ends with a byte below 0x80.
+    case varints
+    /// Packed, of so many bytes each.
+    case fixed(Int)
+    case message(Message)
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+  private let maximum: Int
+  /// By field, and message.
+  private var counts: [Int]
+  private static let fields = 32
+
+  /// - Parameter maximum: entries of any one field.
+  static func verdict(on content: UnsafeRawBufferPointer, maximum: Int) -> Verdict {
+    var budget = Self(content, maximum)
+    do {
+      try budget.walk(0..<content.count, .batch)
+      return .fits
+    } catch {
+      return error
+    }
+  }
+
+  private init(_ bytes: UnsafeRawBufferPointer, _ maximum: Int) {
+    (self.bytes, self.maximum) = (bytes, maximum)
+    counts = Array(repeating: 0, count: 3 * Self.fields)
+  }
+
+  private mutating func walk(_ range: Range<Int>, _ message: Message) throws(Verdict) {
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let tag = try varint(&index, range.upperBound)
+      guard let field = Int(exactly: tag >> 3), field > 0 else { throw .malformed }
+      switch tag & 7 {
+      case 0:
+        _ = try varint(&index, range.upperBound)
+        try count(1, of: field, in: message)
+      case 1: try skip(8, &index, range.upperBound, field, message)
+      case 5: try skip(4, &index, range.upperBound, field, message)
+      case 2:
+        let length = try varint(&index, range.upperBound)
+        guard length <= UInt64(range.upperBound - index) else { throw .malformed }
+        let content = index..<index + Int(length)
+        index = content.upperBound
+        switch Self.entries(of: field, in: message) {
+        case .one: try count(1, of: field, in: message)
+        case .varints: try count(bytes[content].count { $0 < 0x80 }, of: field, in: message)
+        case .fixed(let size): try count(content.count / size, of: field, in: message)
+        case .message(let inner): try walk(content, inner)
+        }
+      // Groups, which nothing here has.
+      default: throw .malformed
+      }
+    }
+  }
+
+  /// As `changes.proto` has it.
+  private static func entries(of field: Int, in message: Message) -> Entries {
+    switch (message, field) {
+    case (.batch, 1): .message(.samples)
+    case (.batch, 2): .message(.tombstones)
+    case (.samples, 8), (.tombstones, 3): .fixed(16)
+    case (.samples, 9...16), (.samples, 18), (.samples, 20), (.tombstones, 4...6): .varints
+    case (.samples, 17): .fixed(1)
+    case (.samples, 19): .fixed(8)
+    default: .one
+    }
+  }
+
+  private mutating func count(_ entries: Int, of field: Int, in message: Message) throws(Verdict) {
+    // What is not known is not kept.
+    guard field < Self.fields else { return }
+    let offset = message == .batch ? 0 : message == .samples ? Self.fields : 2 * Self.fields
+    counts[offset + field] += entries
+    guard counts[offset + field] <= maximum else { throw .tooMany }
+  }
+
+  private mutating func skip(
+    _ size: Int, _ index: inout Int, _ end: Int, _ field: Int, _ message: Message
+  ) throws(Verdict) {
+    guard end - index >= size else { throw .malformed }
+    index += size
+    try count(1, of: field, in: message)
+  }
+
+  private func varint(_ index: inout Int, _ end: Int) throws(Verdict) -> UInt64 {
+    var value: UInt64 = 0
+    for shift in stride(from: 0, through: 63, by: 7) {
+      guard index < end else { throw .malformed }
+      let byte = bytes[index]
+      index += 1
+      value |= UInt64(byte & 0x7F) << UInt64(shift)
+      if byte < 0x80 { return value }
+    }
+    throw .malformed
+  }
+}
+
+extension ColumnBudget.Verdict: Error {}
