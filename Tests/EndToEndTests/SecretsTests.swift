@@ -13,6 +13,18 @@ struct SecretsTests {
     scratch = try Scratch()
   }
 
+  @Test("a crash prints nothing of the memory", arguments: [SIGILL, SIGTRAP, SIGSEGV, SIGABRT])
+  func crash(signal: Int32) async throws {
+    let host = scratch.host("studio")
+    let server = try host.start(
+      ["serve", "--port", "0", "--no-advertise"], environment: ["SWIFT_BACKTRACE": "enable=yes,color=no"])
+    try await server.errors(matching: #/on port/#)
+    server.send(signal)
+    let outcome = try await server.outcome()
+    #expect(outcome.status == 128 + signal)
+    #expect(!outcome.errors.contains(#/[Cc]rash|[Bb]acktrace|0x/#) && outcome.output.isEmpty, "\(outcome.errors)")
+  }
+
   @Test("no code, token or key in arguments, environments, messages, logs, or files that are not theirs")
   func everywhere() async throws {
     let attic = scratch.host("attic")

@@ -3,13 +3,16 @@ import Glibc
 
 /// This process's memory, in which keys, tokens and codes lie while it runs.
 public enum ProcessMemory {
-  /// Keeps it out of core dumps and from other processes of the same user. Call it first thing.
+  /// Keeps it out of core dumps, from other processes of the same user, and out of what Swift prints when it crashes:
+  /// the runtime's backtracer shows registers and the memory that they point to. Call it first thing.
   ///
   /// The limit alone would not do: a kernel that pipes dumps to a handler, as systemd sets it up, ignores it (core(5)).
   public static func keepPrivate() {
     _ = linux_set_undumpable()
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    // The backtracer's handlers are there before main, whatever SWIFT_BACKTRACE says by now.
+    for crash in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP] { signal(crash, SIG_DFL) }
   }
 
   /// For a process that hands large blocks from thread to thread: else each thread's heap keeps the holes, and a process
