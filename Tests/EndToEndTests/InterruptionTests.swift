@@ -9,6 +9,10 @@ struct InterruptionTests {
   /// A studio with a large import, serving and paired with the laptop, which has not pulled yet.
   private func pairedHosts() async throws -> (TwoHosts, server: RunningCommand) {
     let hosts = try await TwoHosts()
+    // While the client is stopped, the server would hand over all that it has to buffers of many megabytes: then neither
+    // its end nor that of the cable interrupts anything. See tcp(7).
+    let limit = "for kind in rmem wmem; do echo 4096 65536 131072 >/proc/sys/net/ipv4/tcp_$kind || exit 1; done"
+    for host in [hosts.studio, hosts.laptop] { try #require(try await host.sh(limit).status == 0) }
     try await hosts.studio.hold(.huge)
     let (server, _) = try await hosts.studio.serve(["--name", "studio"])
     let (code, _) = try await hosts.studio.openWindow()
