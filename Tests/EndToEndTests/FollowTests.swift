@@ -111,11 +111,11 @@ struct FollowTests {
     #expect(added >= held && added < held + 50, "\(added) added, \(held) held")
   }
 
-  @Test("--all follows each; one that refuses is named and does not end the others; a revoked machine ends with 4")
-  func all() async throws {
+  /// A laptop that is paired with two servers, the studio and the attic.
+  private func pairedWithTwo(atticHolds export: SampleExport) async throws -> (homes: PairedHomes, attic: Host) {
     let homes = try await PairedHomes(export: .small)
     let attic = homes.scratch.host("attic")
-    try await attic.hold(.smallLater)
+    try await attic.hold(export)
     let (_, port) = try await homes.serve()
     try await homes.remember(port: port)
     let (_, atticPort) = try await attic.serve([
@@ -124,6 +124,12 @@ struct FollowTests {
     let (code, _) = try await attic.openWindow()
     let paired = try await homes.laptop.run("pair", "--host", "127.0.0.1:\(atticPort)", "--code-stdin", input: code)
     try #require(paired.status == 0, "\(paired.errors)")
+    return (homes, attic)
+  }
+
+  @Test("--all follows each; one that refuses is named and does not end the others; a revoked machine ends with 4")
+  func all() async throws {
+    let (homes, attic) = try await pairedWithTwo(atticHolds: .smallLater)
 
     let following = try homes.laptop.start(["pull", "--watch", "--all", "--timeout", "6"])
     for name in ["studio", "attic"] { try await following.errors(matching: try Regex("\(name): up to date")) }
@@ -141,17 +147,7 @@ struct FollowTests {
 
   @Test("when whoever reads the output has gone, it ends as other commands do; that is no failure of a machine")
   func readerGone() async throws {
-    let homes = try await PairedHomes(export: .small)
-    let attic = homes.scratch.host("attic")
-    try await attic.hold(.small)
-    let (_, port) = try await homes.serve()
-    try await homes.remember(port: port)
-    let (_, atticPort) = try await attic.serve([
-      "--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name", "attic",
-    ])
-    let (code, _) = try await attic.openWindow()
-    let paired = try await homes.laptop.run("pair", "--host", "127.0.0.1:\(atticPort)", "--code-stdin", input: code)
-    try #require(paired.status == 0, "\(paired.errors)")
+    let (homes, _) = try await pairedWithTwo(atticHolds: .small)
     for options in ["--watch --timeout 6", "", "--json"] {
       // Waits until nothing reads the pipe any more.
       let pull = "exec 3>&1; sleep 1; HPEER_HOME='\(homes.laptop.home)' exec '\(Build.hpeer)' pull --all \(options)"
