@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import PeerProtocol
 
 extension PeerConnection {
   /// What an error of the network means to a person.
@@ -69,4 +70,9 @@ extension PeerConnection {
     default: String(cString: strerror(code))
     }
   }
+}
+
+extension HTTPResponseHead {
+  /// Seconds after which to ask again (RFC 9110, section 10.2.3); `nil` where that is not said in seconds.
+  var retryAfter: Int? { headers.first(name: "Retry-After").flatMap { WireCount($0)?.rawValue } }
 }

@@ -128,7 +128,7 @@ public struct Pull: Sendable {
 
     done.peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded) ?? done.peerName
     let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { WireCount($0) }
-      .map { done.changes + $0.value }
+      .map { done.changes + $0.rawValue }
     var feed = try IncomingFeed(connection, head, heard: heard)
     var more: Bool?
     var arrived = await feed.batches()
@@ -223,7 +223,7 @@ public struct Pull: Sendable {
     case 401: return .tokenRefused(peer: server.name)
     // Without a token of ours there is nothing to start over from.
     case 410 where since != nil: return .tokenGone
-    case 429, 503: return .busy(retryAfter: head.headers.first(name: "Retry-After").flatMap { WireCount($0)?.value })
+    case 429, 503: return .busy(retryAfter: head.retryAfter)
     default: return connection.failure(status: Int(head.status.code), raw: raw)
     }
   }

@@ -125,7 +125,7 @@ public actor PeerTester {
         return .success(
           PeerTrial.Statement(
             name: status.deviceName, version: status.version,
-            clockLead: status.time.map { $0.seconds - middle.timeIntervalSince1970 },
+            clockLead: status.time.map { $0.rawValue - middle.timeIntervalSince1970 },
             token: identity == nil ? .untried : try await Self.verdict(on: server, connection)))
       }
     } catch let error as PeerError {

@@ -22,7 +22,7 @@ extension PeerConnection {
       let head = try await send(.GET, path, headers: [("Authorization", "Bearer \(server.credential.text)")])
       guard head.status != .ok else { break }
       let raw = try await body()
-      let pause = head.headers.first(name: "Retry-After").flatMap { WireCount($0)?.value }
+      let pause = head.retryAfter
       attempts += 1
       switch head.status.code {
       // It makes its digests in steps.

@@ -48,6 +48,6 @@ public struct StatusData: Codable, Sendable, Hashable {
     self.availableTypes = WireCount(clamping: availableTypes)
     self.protocol = Self.protocolName
     self.id = id
-    self.time = WireInstant(seconds: time)
+    self.time = WireInstant(rawValue: time)
   }
 }

@@ -10,7 +10,7 @@ struct ColumnBudget {
     case malformed
   }
 
-  private enum Message {
+  private enum Message: Int, CaseIterable {
     case batch, samples, tombstones
   }
 
@@ -27,7 +27,7 @@ struct ColumnBudget {
 
   private let bytes: UnsafeRawBufferPointer
   private let maximum: Int
-  /// By field, and message.
+  /// By message and field.
   private var counts: [Int]
   private static let fields = 32
 
@@ -44,14 +44,16 @@ struct ColumnBudget {
 
   private init(_ bytes: UnsafeRawBufferPointer, _ maximum: Int) {
     (self.bytes, self.maximum) = (bytes, maximum)
-    counts = Array(repeating: 0, count: 3 * Self.fields)
+    counts = Array(repeating: 0, count: Message.allCases.count * Self.fields)
   }
 
   private mutating func walk(_ range: Range<Int>, _ message: Message) throws(Verdict) {
     var index = range.lowerBound
     while index < range.upperBound {
       let tag = try varint(&index, range.upperBound)
-      guard let field = Int(exactly: tag >> 3), field > 0 else { throw .malformed }
+      // At most 61 bits.
+      let field = Int(tag >> 3)
+      guard field > 0 else { throw .malformed }
       switch tag & 7 {
       case 0:
         _ = try varint(&index, range.upperBound)
@@ -91,9 +93,9 @@ struct ColumnBudget {
   private mutating func count(_ entries: Int, of field: Int, in message: Message) throws(Verdict) {
     // What is not known is not kept.
     guard field < Self.fields else { return }
-    let offset = message == .batch ? 0 : message == .samples ? Self.fields : 2 * Self.fields
-    counts[offset + field] += entries
-    guard counts[offset + field] <= maximum else { throw .tooMany }
+    let index = message.rawValue * Self.fields + field
+    counts[index] += entries
+    guard counts[index] <= maximum else { throw .tooMany }
   }
 
   private mutating func skip(

@@ -8,7 +8,7 @@ enum ClockCheck {
 
   static func warn(about status: StatusData) {
     guard let theirs = status.time else { return }
-    let difference = Date().timeIntervalSince1970 - theirs.seconds
+    let difference = Date().timeIntervalSince1970 - theirs.rawValue
     guard abs(difference) > tolerance else { return }
     let amount = HumanFormat.duration(.seconds(abs(difference).rounded()))
     Console.warn(

@@ -34,7 +34,7 @@ import Testing
     let json = #"{"status":"running","version":"1.0","deviceName":"iPhone","availableTypes":180,"uptime":4}"#
     let status = try JSONDecoder().decode(StatusData.self, from: Data(json.utf8))
     #expect(status.protocol == nil && status.id == nil && status.time == nil)
-    #expect(status.availableTypes.value == 180)
+    #expect(status.availableTypes.rawValue == 180)
   }
 
   @Test(
@@ -49,8 +49,8 @@ import Testing
   }
 
   @Test func countsInHeadersAreDigits() {
-    #expect(WireCount("0")?.value == 0)
-    #expect(WireCount("281474976710655")?.value == 1 << 48 - 1)
+    #expect(WireCount("0")?.rawValue == 0)
+    #expect(WireCount("281474976710655")?.rawValue == 1 << 48 - 1)
     for text in ["281474976710656", "-1", "+1", " 1", "1 ", "1e3", "", "9223372036854775808", "٣"] {
       #expect(WireCount(text) == nil, "\(text)")
     }
