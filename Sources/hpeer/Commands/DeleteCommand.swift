@@ -26,11 +26,7 @@ struct Delete: AsyncParsableCommand {
     guard !selection.types.isEmpty, period.start != nil, period.end != nil else {
       throw ValidationError("Say what to delete: --types, --from and --to.")
     }
-    let doubt = period.doubt.map(period.zone.text)
-    guard doubt.isEmpty else {
-      throw ValidationError(
-        "Clocks were put back over this time, so that it was twice: name one, \(doubt.joined(separator: " or ")).")
-    }
+    try period.requireNoDoubt()
   }
 
   func run() async throws {

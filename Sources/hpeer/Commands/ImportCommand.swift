@@ -144,7 +144,9 @@ struct Import: AsyncParsableCommand {
     let consequence =
       dryRun ? "nothing was changed." : "everything up to here is saved, and the same command goes on from there."
     return try await interruptible(consequence) {
-      switch source {
+      let lock = try await onThread { _ in try store.holdImports() }
+      defer { withExtendedLifetime(lock) {} }
+      return switch source {
       case .appleHealth(let exports):
         try await AppleImports(
           exports: exports, name: name, store: store, options: options, capabilities: Console.capabilities

@@ -34,11 +34,7 @@ struct Undelete: AsyncParsableCommand {
     guard !selection.types.isEmpty, period.start != nil, period.end != nil else {
       throw ValidationError("Say what to bring back: --types, --from and --to.")
     }
-    let doubt = period.doubt.map(period.zone.text)
-    guard doubt.isEmpty else {
-      throw ValidationError(
-        "Clocks were put back over this time, so that it was twice: name one, \(doubt.joined(separator: " or ")).")
-    }
+    try period.requireNoDoubt()
     if file == "-" { throw ValidationError("undelete reads the file twice, so it takes no standard input.") }
   }
 

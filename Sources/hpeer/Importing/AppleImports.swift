@@ -14,13 +14,6 @@ struct AppleImports {
   let capabilities: TerminalCapabilities
 
   func run() async throws -> ImportResult {
-    let lock = try await onThread { _ in try store.holdImports() }
-    defer { withExtendedLifetime(lock) {} }
-    return try await runAlone()
-  }
-
-  /// While no import is undone.
-  private func runAlone() async throws -> ImportResult {
     if exports.count == 1 { return try await importer(exports[0], options).run() }
     var surveyed: [(export: AppleHealthExport, survey: ExportSurvey)] = []
     for export in exports { surveyed.append((export, try await importer(export, options).survey())) }

@@ -21,8 +21,6 @@ struct ImportingFile {
   let reading: Reading
 
   func run() async throws -> ImportResult {
-    let lock = try await onThread { _ in try store.holdImports() }
-    defer { withExtendedLifetime(lock) {} }
     let readings = try await onThread { isCancelled in
       try self.person { _ in
         if isCancelled() { throw CancellationError() }

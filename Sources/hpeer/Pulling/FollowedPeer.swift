@@ -54,8 +54,7 @@ final class FollowedPeer: Sendable {
       AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex, "watch": "true"]))
     let follow = Follow(
       into: puller.store, from: server, finder: puller.finder, identity: puller.identity, types: puller.types,
-      ownName: Hostname.short, silenceLimit: puller.timeout, persons: puller.persons,
-      firstTurn: firstTurn,
+      ownName: Hostname.short, silenceLimit: puller.timeout, persons: puller.persons, firstTurn: firstTurn,
       heard: { [self] in state.withLock(\.bar)?.hear() })
     do {
       try await follow.run(endpoints: endpoints, full: puller.full) { try await self.tell($0) }

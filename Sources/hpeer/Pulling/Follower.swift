@@ -9,8 +9,8 @@ import Terminal
 struct Follower {
   let puller: Puller
 
-  /// Follows all of them at once, but lets them begin to fill an empty store one after the other. One that has to be given up is named and does not end the others; the first of these
-  /// failures is thrown when none is left.
+  /// Follows all of them at once, but lets them begin to fill an empty store one after the other. One that has to be given
+  /// up is named and does not end the others; the first of these failures is thrown when none is left.
   func follow(_ servers: [(ServerRecord, [PeerEndpoint])]) async throws {
     let started = ContinuousClock.now
     let firstTurn = FirstTurn()

@@ -59,17 +59,11 @@ struct FileSamples: Sendable {
       for one in exports { try forEach(of: one, label, isCancelled, deliver) }
     case .samples(let file):
       try forEach(label, isCancelled, bytes: file.workBytes) { progress in
-        _ = try file.read(progress: progress) {
-          try deliver($0.changes, [])
-          try Self.deliver($0.drifting, to: deliver)
-        }
+        _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
       }
     case .healthAutoExport(let file):
       try forEach(label, isCancelled, bytes: file.workBytes) { progress in
-        _ = try file.read(progress: progress) {
-          try deliver($0.changes, [])
-          try Self.deliver($0.drifting, to: deliver)
-        }
+        _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
       }
     }
   }
@@ -85,16 +79,14 @@ struct FileSamples: Sendable {
       progress: { bytes in
         if isCancelled() { throw CancellationError() }
         bar.update(items: 0, bytes: Int(bytes - one.export.totalBytes))
-      },
-      deliver: {
-        try deliver($0.changes, $0.groups)
-        try Self.deliver($0.drifting, to: deliver)
-      })
+      }, deliver: { try Self.deliver($0.changes, $0.groups, $0.drifting, to: deliver) })
   }
 
   private static func deliver(
-    _ drifting: [Sample], to deliver: (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void
+    _ changes: CodedChanges, _ twins: [TwinGroup], _ drifting: [Sample],
+    to deliver: (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void
   ) throws {
+    try deliver(changes, twins)
     if drifting.isEmpty { return }
     var coder = ChangeCoder()
     for sample in drifting { try coder.add(sample) }

@@ -61,9 +61,11 @@ struct PeriodOptions: ParsableArguments {
     (start ?? Timestamp(microseconds: .min))..<(end ?? Timestamp(microseconds: .max))
   }
 
-  /// The two instants that `--from` or `--to` may mean where clocks are put back; empty where there is no doubt.
-  var doubt: [Timestamp] {
+  /// Throws where clocks are put back and `--from` or `--to` may mean two instants: what changes the record must not guess.
+  func requireNoDoubt() throws {
     let doubts = [beginning.bound, (to ?? until)?.bound].compactMap { $0?.doubt(in: zone.timeZone) }
-    return doubts.first { !$0.isEmpty } ?? []
+    guard let doubt = doubts.first(where: { !$0.isEmpty }) else { return }
+    let choices = doubt.map(zone.text).joined(separator: " or ")
+    throw ValidationError("Clocks were put back over this time, so that it was twice: name one, \(choices).")
   }
 }
