@@ -4,7 +4,7 @@ import HealthModel
 extension HealthStore {
   /// Keeps imports from being undone while it is held: what a store says of names and twins before a file is read must
   /// still hold while it is imported, and an import is not over before ``finishImport(_:digest:isComplete:isSnapshot:)``.
-  /// Waits for whoever undoes one. Blocking.
+  /// Blocks while an import is being undone.
   public func holdImports() throws(StoreError) -> ImportLock { try ImportLock(shared: directory) }
 
   /// Takes the last import back without a trace, as if a copy of the store from before had been put in its place: what it

@@ -105,8 +105,8 @@ public final class ImportWriter {
     try? store.checkpointsItself(true)
   }
 
-  /// Before the first batch: writes throw ``StoreError/ownerChanged(path:)`` from where the store is not any more what
-  /// was compared with the file, because somebody else writes too.
+  /// To be called before the first batch. A write throws ``StoreError/ownerChanged(path:)`` if another process has changed
+  /// the person of the store, or begun to fill an empty one, since it was compared with the file.
   public func admit(_ admission: Admission) { self.admission = admission }
 
   /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:drifting:)``.

@@ -12,17 +12,25 @@ struct TwinOrdinals {
   private(set) var ordinals: [Int] = []
 
   init(_ group: TwinGroup, _ db: Database) throws {
+    guard let type = try group.key.type.id(in: db) else {
+      ordinals = Array(group.samples.indices)
+      return
+    }
+    let start = Timestamp(seconds: group.key.start).microseconds
+    let deletions = DeletedSamples(db)
     var present: [(ordinal: Int, sample: Sample)] = []
     var buried: [Int] = []
     var end = 0
     while true {
       let uuid = group.key.uuid(ordinal: end)
-      if let sample = try Self.sample(group.key, uuid, db) {
+      if let sample = try Self.sample(uuid, start, type, db) {
         present.append((end, sample))
-      } else if try Self.isBuried(group.key, uuid, db) {
+      } else if try deletions.isDeleted(uuid, start: start, type: type) {
         // What has been brought back stands where it stood.
-        if let restored = try Self.restored(group.key, uuid, db) {
-          present.append((end, restored))
+        if let restored = try deletions.restored(uuid, start: start, type: type),
+          let sample = try Self.sample(restored.uuid, start, type, db)
+        {
+          present.append((end, sample))
         } else {
           buried.append(end)
         }
@@ -67,28 +75,12 @@ struct TwinOrdinals {
     ordinals = assigned.map { $0 ?? 0 }
   }
 
-  private static func sample(_ key: SampleKey, _ uuid: UUID, _ db: Database) throws -> Sample? {
-    guard let type = try key.type.id(in: db) else { return nil }
-    return try StoredSamples.fetch(db, where: "type = ? AND start = ? AND uuid = ?") {
+  private static func sample(_ uuid: UUID, _ start: Int64, _ type: Int64, _ db: Database) throws -> Sample? {
+    try StoredSamples.fetch(db, where: "type = ? AND start = ? AND uuid = ?") {
       $0.bind(type)
-      $0.bind(Timestamp(seconds: key.start).microseconds)
+      $0.bind(start)
       $0.bind(uuid)
     }.first
-  }
-
-  private static func restored(_ key: SampleKey, _ uuid: UUID, _ db: Database) throws -> Sample? {
-    guard let type = try key.type.id(in: db) else { return nil }
-    let start = Timestamp(seconds: key.start).microseconds
-    return try DeletedSamples(db).restored(uuid, start: start, type: type).flatMap { try Self.sample(key, $0.uuid, db) }
-  }
-
-  private static func isBuried(_ key: SampleKey, _ uuid: UUID, _ db: Database) throws -> Bool {
-    guard let type = try key.type.id(in: db) else { return false }
-    var query = try Binding(db, "SELECT 1 FROM tombstone WHERE type = ? AND start = ? AND uuid = ?")
-    query.bind(type)
-    query.bind(Timestamp(seconds: key.start).microseconds)
-    query.bind(uuid)
-    return try query.integer(db) != nil
   }
 }
 

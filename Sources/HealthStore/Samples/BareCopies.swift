@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Finds the identities that deleted routes and clinical records have without their files. They are deleted too: else an
-/// export without its files, or another machine that read one, would bring back what somebody wants gone.
+/// Finds the identities that deleted routes and clinical records have without their files. They get tombstones too:
+/// otherwise an import of the XML alone, here or on another machine, would restore what the user deleted.
 struct BareCopies {
   /// More records that agree in all their identities are made of than anybody has.
   private static let ordinals = 16

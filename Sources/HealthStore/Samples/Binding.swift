@@ -25,6 +25,12 @@ struct Binding {
     sqlite3_bind_int64(statement, index, value)
   }
 
+  /// Its bounds: for `BETWEEN ? AND ?`.
+  mutating func bind(_ range: ClosedRange<Int64>) {
+    bind(range.lowerBound)
+    bind(range.upperBound)
+  }
+
   mutating func bind(_ value: Int64?) {
     if let value { bind(value) } else { bindNull() }
   }

@@ -82,8 +82,7 @@ struct Counterparts {
   ) throws {
     var query = try Binding(db, Self.rows)
     query.bind(type)
-    query.bind(start.second.lowerBound)
-    query.bind(start.second.upperBound)
+    query.bind(start.second)
     try query.rows(db) { row in try body(&self, row) }
   }
 

@@ -6,6 +6,7 @@ import HealthModel
 struct DeletedSamples {
   private let db: Database
   private var counterparts: Counterparts
+
   init(_ db: Database) {
     self.db = db
     counterparts = Counterparts(db)
@@ -44,14 +45,6 @@ struct DeletedSamples {
 
   func isDeleted(_ uuid: UUID, start: Int64, type: Int64) throws -> Bool {
     try KnownIdentities.has(.tombstone, uuid, start: start, type: type, db)
-  }
-
-  /// Whether any sample that starts then is deleted.
-  func hasAny(start: Int64, type: Int64) throws -> Bool {
-    var query = try Binding(db, "SELECT 1 FROM tombstone WHERE type = ? AND start = ? LIMIT 1")
-    query.bind(type)
-    query.bind(start)
-    return try query.integer(db) != nil
   }
 
   // MARK: What was brought back
@@ -94,11 +87,9 @@ struct DeletedSamples {
   }
 
   private func deleted(at start: Int64, type: Int64) throws -> [(uuid: UUID, start: Int64)] {
-    let second = Timestamp(microseconds: start).second
     var query = try Binding(db, "SELECT uuid, start FROM tombstone WHERE type = ? AND start BETWEEN ? AND ?")
     query.bind(type)
-    query.bind(second.lowerBound)
-    query.bind(second.upperBound)
+    query.bind(Timestamp(microseconds: start).second)
     var result: [(uuid: UUID, start: Int64)] = []
     try query.rows(db) { row in
       result.append((try row.uuid(0), row.integer(1)))
@@ -115,6 +106,12 @@ struct DeletedSamples {
     var change: Int64
     var start: Int64
     var uuid: UUID
+  }
+
+  /// What a link names: see ``standIn(for:start:type:)``.
+  func standIn(for link: SampleReference) throws -> StandIn? {
+    guard let type = try link.type.id(in: db) else { return nil }
+    return try standIn(for: link.uuid, start: link.start.microseconds, type: type)
   }
 
   /// The sample itself; where it is deleted, what took its place, or was brought back.
@@ -137,37 +134,30 @@ struct DeletedSamples {
       let restored = SampleIdentity.uuid(ofRestored: uuid, ordinal: ordinal)
       if let found = try sample(restored, start: start, type: type) { return found }
       let second = Timestamp(microseconds: start).second
-      guard
-        try KnownIdentities.has(
-          .tombstone, restored, from: second.lowerBound, to: second.upperBound, type: type, db)
-      else { return nil }
+      guard try KnownIdentities.has(.tombstone, restored, starting: second, type: type, db) else { return nil }
       ordinal += 1
     }
   }
 
   /// An app's start has fractions of a second where an export's has none.
   private func sample(_ uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
-    let second = Timestamp(microseconds: start).second
     var query = try Binding(
       db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
     query.bind(type)
-    query.bind(second.lowerBound)
-    query.bind(second.upperBound)
+    query.bind(Timestamp(microseconds: start).second)
     query.bind(uuid)
     return try query.integers(db).map { StandIn(change: $0.0, start: $0.1, uuid: uuid) }
   }
 
   /// The sample that a tombstone names as the one that stayed.
   private func replacement(of uuid: UUID, start: Int64, type: Int64) throws -> UUID? {
-    let second = Timestamp(microseconds: start).second
     var query = try Binding(
       db,
       """
       SELECT replaced FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ? AND replaced IS NOT NULL
       """)
     query.bind(type)
-    query.bind(second.lowerBound)
-    query.bind(second.upperBound)
+    query.bind(Timestamp(microseconds: start).second)
     query.bind(uuid)
     var replaced: UUID?
     try query.rows(db) { row in
@@ -179,12 +169,10 @@ struct DeletedSamples {
 
   /// What a sample has taken the places of.
   func replaced(by uuid: UUID, start: Int64, type: Int64) throws -> [UUID] {
-    let second = Timestamp(microseconds: start).second
     var query = try Binding(
       db, "SELECT uuid FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND replaced = ?")
     query.bind(type)
-    query.bind(second.lowerBound)
-    query.bind(second.upperBound)
+    query.bind(Timestamp(microseconds: start).second)
     query.bind(uuid)
     var result: [UUID] = []
     try query.rows(db) { row in

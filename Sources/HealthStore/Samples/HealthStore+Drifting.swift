@@ -94,8 +94,8 @@ private struct DriftingReplacement {
   /// Whether there were readings of this, of which none is left. What has one at a time is deleted whatever it said.
   private func isDeleted(_ sample: Sample) throws -> Bool {
     guard let type = try sample.type.id(in: db) else { return false }
-    return sample.payload.isOneAtATime
-      ? try DeletedSamples(db).hasAny(start: sample.start.microseconds, type: type)
+    return Payload.kindsOneAtATime.contains(sample.payload.kind)
+      ? try KnownIdentities.hasAny(.tombstone, start: sample.start.microseconds, type: type, db)
       : try writer.isDeleted(sample.reference)
   }
 
@@ -125,13 +125,8 @@ private struct DriftingReplacement {
 }
 
 extension Payload {
-  /// Whether all samples of a type that start at one instant are readings of one thing.
-  fileprivate var isOneAtATime: Bool {
-    switch self {
-    case .activitySummary, .characteristic: true
-    default: false
-    }
-  }
+  /// The kinds of which all samples of a type that start at one instant are readings of one thing.
+  static let kindsOneAtATime: Set = ["activitySummary", "characteristic"]
 }
 
 extension Timestamp {

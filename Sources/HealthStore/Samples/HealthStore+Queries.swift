@@ -99,10 +99,7 @@ extension HealthStore {
   /// One sample by its identity.
   public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
     try await read { db in
-      guard let id = try reference.type.id(in: db),
-        let found = try DeletedSamples(db)
-          .standIn(for: reference.uuid, start: reference.start.microseconds, type: id)
-      else { return nil }
+      guard let found = try DeletedSamples(db).standIn(for: reference) else { return nil }
       return try StoredSamples.fetch(db, where: "change = ?") { $0.bind(found.change) }.first
     }
   }

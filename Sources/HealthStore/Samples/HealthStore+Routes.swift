@@ -31,9 +31,7 @@ extension HealthStore {
       while let row = try rows.next() {
         let start = Timestamp(microseconds: row[1])
         var workout = (row[2] as String?).flatMap { try? CanonicalJSON.decode(SampleReference.self, $0) }
-        if let link = workout, let type = try link.type.id(in: db),
-          let found = try deletions.standIn(for: link.uuid, start: link.start.microseconds, type: type)
-        {
+        if let link = workout, let found = try deletions.standIn(for: link) {
           workout?.start = Timestamp(microseconds: found.start)
           workout?.uuid = found.uuid
         }

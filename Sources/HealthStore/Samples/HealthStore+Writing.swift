@@ -22,9 +22,8 @@ extension HealthStore {
     }
   }
 
-  /// The same, but only as long as the store is as it was when it was decided that the changes belong into it. Else
-  /// nothing is applied, and ``StoreError/ownerChanged(path:)`` thrown: somebody has begun to fill it with another
-  /// person's record, perhaps.
+  /// The same, if the store's owner is still `owner`, with which the changes were compared. Otherwise nothing is applied
+  /// and ``StoreError/ownerChanged(path:)`` is thrown: another process may have imported another person's record.
   ///
   /// - Returns: also how the store is afterwards.
   public func apply(

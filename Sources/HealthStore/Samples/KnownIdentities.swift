@@ -9,11 +9,11 @@ enum KnownIdentities {
   }
 
   static func has(_ table: Table, _ uuid: UUID, start: Int64, type: Int64, _ db: Database) throws -> Bool {
-    try has(table, uuid, from: start, to: start, type: type, db)
+    try has(table, uuid, starting: start...start, type: type, db)
   }
 
   static func has(
-    _ table: Table, _ uuid: UUID, from first: Int64, to last: Int64, type: Int64, _ db: Database
+    _ table: Table, _ uuid: UUID, starting range: ClosedRange<Int64>, type: Int64, _ db: Database
   ) throws -> Bool {
     // Written out: a text that is put together anew is hashed anew, for every row.
     let sql =
@@ -23,9 +23,21 @@ enum KnownIdentities {
       }
     var query = try Binding(db, sql)
     query.bind(type)
-    query.bind(first)
-    query.bind(last)
+    query.bind(range)
     query.bind(uuid)
+    return try query.integer(db) != nil
+  }
+
+  /// Whether there is any that starts then.
+  static func hasAny(_ table: Table, start: Int64, type: Int64, _ db: Database) throws -> Bool {
+    let sql =
+      switch table {
+      case .sample: "SELECT 1 FROM sample WHERE type = ? AND start = ? LIMIT 1"
+      case .tombstone: "SELECT 1 FROM tombstone WHERE type = ? AND start = ? LIMIT 1"
+      }
+    var query = try Binding(db, sql)
+    query.bind(type)
+    query.bind(start)
     return try query.integer(db) != nil
   }
 }

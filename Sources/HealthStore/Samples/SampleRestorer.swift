@@ -101,10 +101,12 @@ public final class SampleRestorer {
     for sample in selected(changes) {
       let start = sample.start.microseconds
       let isReading = Self.isReading(sample, changes)
-      if isReading, try hasAny(at: start, type: id, db) { continue }
+      if isReading, try KnownIdentities.hasAny(.sample, start: start, type: id, db) { continue }
       guard try deletions.isDeleted(sample.uuid, start: start, type: id) else {
         // Another reading of the same was deleted.
-        if isReading, try deletions.hasAny(start: start, type: id) { result.samples.append(sample) }
+        if isReading, try KnownIdentities.hasAny(.tombstone, start: start, type: id, db) {
+          result.samples.append(sample)
+        }
         continue
       }
       // The file may have been written when the sample had been brought back before.
@@ -124,13 +126,6 @@ public final class SampleRestorer {
 
   /// Whether it is a reading of something that changes. Where another is here, the newest counts, and not the deleted one.
   private static func isReading(_ sample: CodedSample, _ changes: CodedChanges) -> Bool {
-    ["activitySummary", "characteristic"].contains(changes.kinds[Int(sample.kind)])
-  }
-
-  private func hasAny(at start: Int64, type: Int64, _ db: Database) throws -> Bool {
-    var query = try Binding(db, "SELECT 1 FROM sample WHERE type = ? AND start = ? LIMIT 1")
-    query.bind(type)
-    query.bind(start)
-    return try query.integer(db) != nil
+    Payload.kindsOneAtATime.contains(changes.kinds[Int(sample.kind)])
   }
 }

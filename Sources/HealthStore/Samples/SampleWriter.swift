@@ -61,7 +61,7 @@ struct SampleWriter {
   /// them, or has seen them deleted.
   ///
   /// - Parameters:
-  ///   - replacements: by the UUIDs of deleted samples, those of the ones that take their places.
+  ///   - replacements: the UUIDs of the samples that replace deleted ones, by the UUIDs of the deleted.
   ///   - others: by the UUIDs of samples, those that they have without or with their files.
   mutating func write(
     _ changes: CodedChanges, replacements: [UUID: UUID] = [:], sideFiles others: [UUID: SideFileIdentity] = [:]

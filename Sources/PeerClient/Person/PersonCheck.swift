@@ -14,8 +14,8 @@ public struct PersonCheck: Sendable {
   private let registry: PeerRegistry
   private let merging: Merging?
 
-  /// That somebody wants to go on where the persons are different, or nobody can tell: once with each server, for what
-  /// it is then. When its person changes later, while it is followed, that is another question.
+  /// The user's permission to merge records of different or unknown persons (`--merge-person`). It is valid once for each
+  /// server: when a server's person changes later, while it is followed, the user must be asked again.
   private final class Merging: Sendable {
     private let used = Mutex<Set<PeerID>>([])
 
