@@ -235,9 +235,8 @@ struct CommandLineTests {
     let (code, _) = try await home.openWindow()
     let client = scratch.host("client")
     let outcome = try await RunningCommand(
-      [
-        "faketime", "-f", "+10800", "env", "HPEER_HOME=\(client.home)", Build.hpeer, "pair", "--host",
-        "127.0.0.1:\(port)", "--code-stdin",
+      Faketime.prefix("+10800") + [
+        "env", "HPEER_HOME=\(client.home)", Build.hpeer, "pair", "--host", "127.0.0.1:\(port)", "--code-stdin",
       ], input: code
     ).outcome()
     #expect(outcome.status == 0)

@@ -3,8 +3,6 @@ import Testing
 
 /// A wall clock that a test sets, also while the process runs. Timers go on as they were.
 private struct WallClock {
-  static let isAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/faketime")
-
   let file: String
 
   init(_ path: String) throws {
@@ -18,8 +16,8 @@ private struct WallClock {
   /// What to start a program with. The program named faketime prepares the environment, which the library would else move
   /// away from where the Swift runtime looks for the arguments; it also stays as the parent, which is what is signalled.
   var prefix: [String] {
-    [
-      "faketime", "-f", "+0", "setpriv", "--pdeathsig", "KILL", "env", "-u", "FAKETIME",
+    Faketime.prefix("+0") + [
+      "setpriv", "--pdeathsig", "KILL", "env", "-u", "FAKETIME",
       "FAKETIME_TIMESTAMP_FILE=\(file)", "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1",
     ]
   }
@@ -33,7 +31,7 @@ private struct WallClock {
 
 /// Clocks that are wrong, and clocks that are set while hpeer runs.
 @Suite(
-  .serialized, .enabled(if: WallClock.isAvailable, "faketime is not installed: scripts/setup --tests"),
+  .serialized, .enabled(if: Faketime.isAvailable, "faketime is not installed: scripts/setup --tests"),
   .timeLimit(.minutes(10)))
 struct ClockTests {
   private let scratch: Scratch
