@@ -87,7 +87,10 @@ extension CanonicalForm {
         form.member("value", category.value) { $0.write($1) }
       }
     case .correlation(let correlation):
-      object { form in form.member("members", correlation.members) { $0.array($1) { $0.write($1) } } }
+      object { form in
+        form.member("members", correlation.members) { $0.array($1) { $0.write($1) } }
+        form.member(partial: correlation.isPartial)
+      }
     case .workout(let workout): write(workout)
     case .activitySummary(let summary):
       object { form in
@@ -111,6 +114,10 @@ extension CanonicalForm {
     }
   }
 
+  private mutating func member(partial: Bool) {
+    if partial { member("partial", true) { $0.write($1) } }
+  }
+
   private mutating func write(_ reference: SampleReference) {
     object { form in
       form.member("start", reference.start) { $0.write($1) }
@@ -129,6 +136,7 @@ extension CanonicalForm {
       form.member("activityType", workout.activityType) { $0.write($1) }
       form.member("duration", workout.duration)
       form.list("events", workout.events) { $0.write($1) }
+      form.member(partial: workout.isPartial)
       form.list("statistics", workout.statistics) { $0.write($1) }
       form.member("totals", workout.totals.isEmpty ? nil : workout.totals) { $0.object($1) { $0.write($1) } }
     }

@@ -9,6 +9,7 @@ extension Workout {
       }
       json.member("duration", duration)
       try json.member("events", events) { try $0.write(to: &$1) }
+      json.member(partial: isPartial)
       json.member("statistics", statistics) { $0.write(to: &$1) }
       if totals.isEmpty { return }
       json.name("totals")
@@ -66,6 +67,12 @@ extension WorkoutActivity {
 }
 
 extension CanonicalJSONWriter {
+  fileprivate mutating func member(partial: Bool) {
+    guard partial else { return }
+    name("partial")
+    json("true")
+  }
+
   fileprivate mutating func member(metadata: Metadata) throws {
     if metadata.isEmpty { return }
     name("metadata")
@@ -96,6 +103,7 @@ extension Correlation {
           json.member("uuid", member.uuid.uuidString)
         }
       }
+      json.member(partial: isPartial)
     }
   }
 }

@@ -90,11 +90,30 @@ public struct CategoryValue: Hashable, Sendable, Codable {
 }
 
 /// Samples that belong together (`HKCorrelation`): a blood pressure, a meal. The members are samples of their own.
-public struct Correlation: Hashable, Sendable, Codable {
+public struct Correlation: Hashable, Sendable {
   public var members: [SampleReference]
+  /// Some members were left out for a reader who may not see them; see ``SampleCut``.
+  public var isPartial: Bool
 
-  public init(members: [SampleReference]) {
+  public init(members: [SampleReference], isPartial: Bool = false) {
     self.members = members
+    self.isPartial = isPartial
+  }
+}
+
+extension Correlation: Codable {
+  private enum Key: String, CodingKey { case members, partial }
+
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: Key.self)
+    members = try object.decode([SampleReference].self, forKey: .members)
+    isPartial = try object.decodeIfPresent(Bool.self, forKey: .partial) ?? false
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(members, forKey: .members)
+    if isPartial { try object.encode(true, forKey: .partial) }
   }
 }
 

@@ -1,7 +1,7 @@
 // Empty collections are left out and doubles may be non-finite, so the synthesised coding does not do.
 
 extension Workout: Codable {
-  private enum Key: String, CodingKey { case activityType, duration, totals, statistics, events, activities }
+  private enum Key: String, CodingKey { case activityType, duration, totals, statistics, events, activities, partial }
 
   public init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: Key.self)
@@ -11,6 +11,7 @@ extension Workout: Codable {
     statistics = try object.decodeIfPresent([WorkoutStatistics].self, forKey: .statistics) ?? []
     events = try object.decodeIfPresent([WorkoutEvent].self, forKey: .events) ?? []
     activities = try object.decodeIfPresent([WorkoutActivity].self, forKey: .activities) ?? []
+    isPartial = try object.decodeIfPresent(Bool.self, forKey: .partial) ?? false
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -21,6 +22,7 @@ extension Workout: Codable {
     if !statistics.isEmpty { try object.encode(statistics, forKey: .statistics) }
     if !events.isEmpty { try object.encode(events, forKey: .events) }
     if !activities.isEmpty { try object.encode(activities, forKey: .activities) }
+    if isPartial { try object.encode(true, forKey: .partial) }
   }
 }
 

@@ -8,10 +8,13 @@ public struct Workout: Hashable, Sendable {
   public var statistics: [WorkoutStatistics]
   public var events: [WorkoutEvent]
   public var activities: [WorkoutActivity]
+  /// Some totals or statistics were left out for a reader who may not see them; see ``SampleCut``.
+  public var isPartial: Bool
 
   public init(
     activityType: WorkoutActivityType, duration: Double? = nil, totals: [String: Quantity] = [:],
-    statistics: [WorkoutStatistics] = [], events: [WorkoutEvent] = [], activities: [WorkoutActivity] = []
+    statistics: [WorkoutStatistics] = [], events: [WorkoutEvent] = [], activities: [WorkoutActivity] = [],
+    isPartial: Bool = false
   ) {
     self.activityType = activityType
     self.duration = duration
@@ -19,6 +22,7 @@ public struct Workout: Hashable, Sendable {
     self.statistics = statistics
     self.events = events
     self.activities = activities
+    self.isPartial = isPartial
   }
 }
 

@@ -20,6 +20,9 @@ public struct ChangeFilter: Hashable, Sendable {
 
   public static let everything = ChangeFilter()
 
+  /// What of a sample may be known to whoever may see nothing beyond this.
+  public var cut: SampleCut { SampleCut(types: types, earliest: earliest) }
+
   /// What passes both filters.
   public func intersection(_ other: ChangeFilter) -> ChangeFilter {
     let types: Set<SampleType>? =

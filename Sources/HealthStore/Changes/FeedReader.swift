@@ -11,7 +11,7 @@ struct FeedReader {
   }
 
   /// Metadata and payloads of one page, in bytes; the sample that exceeds it is its last.
-  private static let maximumText = 4 << 20
+  private static let maximumText = 1 << 20
 
   private let db: Database
   private let epochs: EpochKeeper
@@ -22,10 +22,11 @@ struct FeedReader {
   }
 
   /// See ``HealthStore/changes(since:epoch:filter:limit:)``.
-  func page(after anchor: Anchor, epoch: Epoch?, filter: ChangeFilter, limit: Int) throws -> Page {
+  func page(after anchor: Anchor, epoch: Epoch?, filter: ChangeFilter, cut: SampleCut? = nil, limit: Int) throws -> Page
+  {
     let limit = max(1, limit)
     let counter = try requirePosition(anchor, epoch)
-    var stored = StoredChanges(db)
+    var stored = StoredChanges(db, cut: cut)
     let condition = try FilterCondition(filter, db: db)
     let isCut = try readSamples(after: anchor, condition, limit: limit, into: &stored)
     try readTombstones(

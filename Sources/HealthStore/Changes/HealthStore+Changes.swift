@@ -24,11 +24,14 @@ extension HealthStore {
 
   /// The same page in the form that is fastest to read, to send and to apply. In it the order of changes is lost, which
   /// does no harm: a tombstone wins wherever it stands.
+  ///
+  /// - Parameter cut: what the reader may know of each sample.
   public func codedChanges(
-    since anchor: Anchor, epoch: Epoch? = nil, filter: ChangeFilter = .everything, limit: Int
+    since anchor: Anchor, epoch: Epoch? = nil, filter: ChangeFilter = .everything,
+    cut: SampleCut = SampleCut(types: nil, earliest: nil), limit: Int
   ) async throws(StoreError) -> CodedChangePage {
     try await read { [epochs] db in
-      let feed = try FeedReader(db, epochs).page(after: anchor, epoch: epoch, filter: filter, limit: limit)
+      let feed = try FeedReader(db, epochs).page(after: anchor, epoch: epoch, filter: filter, cut: cut, limit: limit)
       return CodedChangePage(
         changes: feed.stored.changes, anchor: feed.anchor, epoch: feed.epoch, isLast: feed.isLast)
     }

@@ -2,7 +2,7 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// As ``digest(_:months:)``, and covers what the samples say. Reads every one of them, within one transaction: for so
+  /// As ``digest(_:months:)``, and covers what whoever sees nothing beyond the filter may know of the samples (``SampleCut``). Reads every one of them, within one transaction: for so
   /// many that it takes moments (``RecordDigest/parts(ofAtMost:)``).
   public func deepDigest(
     _ filter: ChangeFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
@@ -11,7 +11,7 @@ extension HealthStore {
       let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
       epochs.saw(counter)
       var scan = DigestScan(db)
-      var contents = ContentScan(db)
+      var contents = ContentScan(db, filter.cut)
       let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
       let first = [months?.lowerBound.instants.lowerBound, filter.earliest].compactMap(\.self).max()
       let last = months?.upperBound.instants.upperBound
@@ -32,11 +32,13 @@ extension HealthStore {
 /// Adds up the hashes of whole samples.
 private struct ContentScan {
   private let db: Database
+  private let cut: SampleCut
   private var hasher = ContentHasher()
   private(set) var sums: [DigestSums.Key: UInt128] = [:]
 
-  init(_ db: Database) {
+  init(_ db: Database, _ cut: SampleCut) {
     self.db = db
+    self.cut = cut
   }
 
   mutating func starts(of type: Int64, in range: ClosedRange<Int64>) throws {
@@ -44,7 +46,7 @@ private struct ContentScan {
       db, where: "type = \(type) AND start BETWEEN \(range.lowerBound) AND \(range.upperBound)"
     ) { sample in
       let month = CalendarMonth(containing: sample.start)
-      sums[DigestSums.Key(type: type, month: month.number), default: 0] &+= hasher.hash(sample)
+      sums[DigestSums.Key(type: type, month: month.number), default: 0] &+= hasher.hash(cut.applied(to: sample))
     }
   }
 }

@@ -20,6 +20,7 @@ struct SampleWriter {
   private var tallies: [Int64: TypeTally] = [:]
   private var counterparts: Counterparts
   private var sideFiles = SideFileCopies(kinds: [])
+  private var partialCopies = PartialCopies(kinds: [])
   /// Of the copies that the samples of this transaction were paired with. One is paired with one: the records of a file that
   /// agree in all their identities are made of may be told apart by nothing else than that one lacks its file.
   private var paired: Set<Int64> = []
@@ -68,6 +69,7 @@ struct SampleWriter {
   ) throws {
     var ids = DictionaryIDs(changes)
     sideFiles = SideFileCopies(kinds: changes.kinds, others: others)
+    partialCopies = PartialCopies(kinds: changes.kinds)
     for tombstone in changes.tombstones {
       try delete(
         tombstone, type: try ids.type(tombstone.type, db),
@@ -115,12 +117,15 @@ struct SampleWriter {
     }
   }
 
-  /// Nothing, if the store has the sample, has seen it deleted, or has its original.
+  /// Nothing, if the store has the sample and no less of it, has seen it deleted, or has its original.
   private mutating func add(
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
     if expectsPresent {
-      if let number = try number(of: sample, type: run.type) { return meet(number, of: sample, &run.tally) }
+      if let number = try number(of: sample, type: run.type) {
+        if try replace(number, by: index, of: changes, &ids, &run) { return }
+        return meet(number, of: sample, &run.tally)
+      }
       expectsPresent = false
     }
     if run.tally.hasTombstones,
@@ -167,6 +172,7 @@ struct SampleWriter {
     of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
     if run.waiting.isEmpty { return }
+    var better: [Int] = []
     let numbers = try insertion.insert(run.waiting, of: changes, type: run.type, first: counter + 1, &ids)
     for (index, number) in zip(run.waiting, numbers) {
       let sample = changes.samples[index]
@@ -177,12 +183,51 @@ struct SampleWriter {
         if sample.uuid.isDerived { run.tally.addedDerived += 1 }
       } else {
         expectsPresent = true
-        let present = trail == nil ? nil : try self.number(of: sample, type: run.type)
-        if let present { meet(present, of: sample, &run.tally) } else { run.tally.unchanged += 1 }
+        let isConcerned = partialCopies.concern(sample)
+        let present = trail == nil && !isConcerned ? nil : try self.number(of: sample, type: run.type)
+        if let present, isConcerned, try partialCopies.isBetter(sample, in: changes, than: present, db) {
+          better.append(index)
+        } else if let present {
+          meet(present, of: sample, &run.tally)
+        } else {
+          run.tally.unchanged += 1
+        }
       }
     }
     run.waiting.removeAll(keepingCapacity: true)
     (run.hasWaitingDerived, run.hasWaitingOriginal) = (false, false)
+    for index in better {
+      // Another of them may have taken its place.
+      guard let present = try number(of: changes.samples[index], type: run.type) else { continue }
+      if try !replace(present, by: index, of: changes, &ids, &run) {
+        meet(present, of: changes.samples[index], &run.tally)
+      }
+    }
+  }
+
+  /// Puts a sample in the place of a partial copy of it, under a number of its own: whoever has read that one reads this.
+  ///
+  /// - Parameter number: of the one that the store has.
+  /// - Returns: false where that says no less.
+  private mutating func replace(
+    _ number: Int64, by index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
+  ) throws -> Bool {
+    let sample = changes.samples[index]
+    guard partialCopies.concern(sample), try partialCopies.isBetter(sample, in: changes, than: number, db) else {
+      return false
+    }
+    try insertWaiting(of: changes, &ids, &run)
+    let tally = run.tally
+    try undo?.keep(sample.uuid, start: sample.start.microseconds, type: run.type, db)
+    if let here = try remove(sample.uuid, start: sample.start.microseconds, type: run.type) {
+      let gone = CodedTombstone(type: sample.type, start: sample.start, uuid: sample.uuid, deleted: .now)
+      try forget(gone, type: run.type, change: here.change, duration: here.duration)
+    }
+    run.wait(index, isDerived: sample.uuid.isDerived)
+    try insertWaiting(of: changes, &ids, &run)
+    run.tally = tally
+    run.tally.unchanged += 1
+    return true
   }
 
   /// The store has the sample. What an export says twice counts once.
@@ -280,14 +325,10 @@ struct SampleWriter {
   ) throws {
     let start = tombstone.start.microseconds
     try undo?.keep(tombstone.uuid, start: start, type: type, db)
-    var removing = Binding(removal)
-    removing.bind(type)
-    removing.bind(start)
-    removing.bind(tombstone.uuid)
-    let here = try removing.integers(db)
+    let here = try remove(tombstone.uuid, start: start, type: type)
     tally.hasTombstones = true
     if let here {
-      try forget(tombstone, type: type, change: here.0, duration: here.1)
+      try forget(tombstone, type: type, change: here.change, duration: here.duration)
       tally.removed += 1
       if tombstone.uuid.isDerived { tally.removedDerived += 1 }
     }
@@ -303,6 +344,14 @@ struct SampleWriter {
     guard sqlite3_changes(db.sqliteConnection) == 1 else { return }
     counter += 1
     _ = trail?.meet(deletion: counter)
+  }
+
+  private func remove(_ uuid: UUID, start: Int64, type: Int64) throws -> (change: Int64, duration: Int64)? {
+    var removing = Binding(removal)
+    removing.bind(type)
+    removing.bind(start)
+    removing.bind(uuid)
+    return try removing.integers(db)
   }
 
   /// Takes a sample that has just been deleted out of the digests that are kept.

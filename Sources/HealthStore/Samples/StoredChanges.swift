@@ -8,6 +8,7 @@ struct StoredChanges {
   static let tombstoneColumns = "change, type, start, uuid, deleted"
 
   private let db: Database
+  private let cut: SampleCut?
   private var types = StoredDictionary("SELECT identifier FROM type WHERE id = ?", decode: { SampleType($0) })
   private var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")
   private var kinds = StoredDictionary("SELECT name FROM kind WHERE id = ?")
@@ -28,8 +29,10 @@ struct StoredChanges {
   /// Of metadata and payloads, in bytes.
   private(set) var textCount = 0
 
-  init(_ db: Database) {
+  /// - Parameter cut: what whoever reads them may know of samples; `nil` for all of them.
+  init(_ db: Database, cut: SampleCut? = nil) {
     self.db = db
+    self.cut = cut.flatMap { $0.isWhole ? nil : $0 }
   }
 
   /// Adds a row of ``sampleColumns``.
@@ -37,7 +40,12 @@ struct StoredChanges {
     let start = row.integer(2)
     let created = row.optionalInteger(5)
     var payload: UInt32?
-    if let text = row.text(11) {
+    let kind = try kinds.index(of: row.integer(8), db)
+    var (payloadText, metadataText) = (row.text(11), row.text(12))
+    if let cut, SampleCut.kinds.contains(kinds.values[Int(kind)]) {
+      try cut.apply(kind: kinds.values[Int(kind)], to: &payloadText, &metadataText)
+    }
+    if let text = payloadText {
       payload = UInt32(payloads.count)
       payloads.append(text)
       textCount += text.utf8.count
@@ -47,9 +55,9 @@ struct StoredChanges {
         uuid: try row.uuid(3), start: Timestamp(microseconds: start),
         end: Timestamp(microseconds: start &+ row.integer(4)),
         created: created.map { Timestamp(microseconds: start &+ $0) }, type: try types.index(of: row.integer(1), db),
-        kind: try kinds.index(of: row.integer(8), db), source: try sources.index(of: row.integer(6), db),
+        kind: kind, source: try sources.index(of: row.integer(6), db),
         device: try row.optionalInteger(7).map { try devices.index(of: $0, db) },
-        metadata: row.text(12).map { index(ofMetadata: $0) },
+        metadata: metadataText.map { index(ofMetadata: $0) },
         number: row.optionalDouble(9), unit: try row.optionalInteger(10).map { try units.index(of: $0, db) },
         payload: payload))
     sampleNumbers.append(row.integer(0))
@@ -85,5 +93,20 @@ struct StoredChanges {
     CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
       metadata: metadata.values, payloads: payloads, samples: samples, tombstones: tombstones)
+  }
+}
+
+extension SampleCut {
+  /// Applies it to the texts of a row.
+  fileprivate func apply(kind: String, to payload: inout String?, _ metadata: inout String?) throws {
+    let stored = (
+      payload: try Payload(kind: kind, number: nil, unit: nil, json: payload),
+      metadata: try metadata.map { try CanonicalJSON.decode(Metadata.self, $0) } ?? [:]
+    )
+    var shown = stored
+    apply(to: &shown.payload, &shown.metadata)
+    if shown == stored { return }
+    payload = try CodedPayload(shown.payload).json
+    metadata = shown.metadata.isEmpty ? nil : MetadataText.encode(shown.metadata)
   }
 }

@@ -6,7 +6,7 @@ public struct ChangeToken: Hashable, Sendable {
   public var change: Int64
   /// Names the stretch of the store's history that ``change`` lies in.
   public var epoch: UInt64
-  /// ``filterHash(types:earliest:)`` of what the reader asked for and may see.
+  /// ``filterHash(types:earliest:scope:)`` of what the reader asked for and may see.
   public var filter: UInt64
 
   static let byteCount = 24
@@ -37,22 +37,28 @@ public struct ChangeToken: Hashable, Sendable {
 
   /// A stable hash (FNV-1a, 64 bits) of a filter: the type identifiers in order, or everything, and the earliest start.
   ///
-  /// - Parameter earliest: microseconds since 1970.
-  public static func filterHash(types: [String]?, earliest: Int64?) -> UInt64 {
+  /// - Parameters:
+  ///   - earliest: microseconds since 1970.
+  ///   - scope: the types that the reader may see, where those are more than it asked for: what samples of the others may be
+  ///     known from these depends on them.
+  public static func filterHash(types: [String]?, earliest: Int64?, scope: [String]? = nil) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     func mix(_ bytes: some Sequence<UInt8>) {
       for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
-    if let types {
+    func mix(_ types: [String]) {
       for type in types.sorted() {
         mix(type.utf8)
         mix([0])
       }
-    } else {
-      mix("*".utf8)
     }
+    if let types { mix(types) } else { mix("*".utf8) }
     mix([1])
     if let earliest { mix(String(earliest).utf8) }
+    if let scope {
+      mix([2])
+      mix(scope)
+    }
     return hash
   }
 }

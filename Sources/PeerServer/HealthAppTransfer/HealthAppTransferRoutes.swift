@@ -55,7 +55,9 @@ struct HealthAppTransferRoutes {
     var dtos: [HealthSampleDTO] = []
     for sample in samples {
       let members = try await members(of: sample, client: client)
-      if let dto = HealthSampleDTO(sample, members: members, dates: spelling) { dtos.append(dto) }
+      if let dto = HealthSampleDTO(client.filter.cut.applied(to: sample), members: members, dates: spelling) {
+        dtos.append(dto)
+      }
     }
     try await audit.read(client, type: type, offset: offset, count: samples.count, at: position)
     return JSONAnswer.response(

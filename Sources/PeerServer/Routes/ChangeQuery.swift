@@ -9,6 +9,8 @@ struct ChangeQuery {
   /// Of ``since``; `nil` for the beginning, which every epoch has.
   var epoch: Epoch?
   var filter: ChangeFilter
+  /// What the caller may know of each sample: what it asks for less than it may see takes nothing away from them.
+  var cut: SampleCut
   var hash: UInt64
   var limit: Int
 
@@ -22,8 +24,8 @@ struct ChangeQuery {
     var wanted = ChangeFilter.everything
     wanted.types = selection.types
     filter = wanted.intersection(scope)
-    hash = ChangeToken.filterHash(
-      types: filter.types.map { $0.map(\.rawValue) }, earliest: filter.earliest?.microseconds)
+    cut = scope.cut
+    hash = filter.tokenHash(scope: scope)
     limit = selection.limit
     since = .zero
     if let text = parameters["since"], !text.isEmpty {
@@ -37,5 +39,16 @@ struct ChangeQuery {
       since = Anchor(change: token.change)
       epoch = Epoch(id: token.epoch)
     }
+  }
+}
+
+extension ChangeFilter {
+  /// What change tokens name it by.
+  ///
+  /// - Parameter scope: what its reader may see, of which it is a part.
+  func tokenHash(scope: ChangeFilter) -> UInt64 {
+    ChangeToken.filterHash(
+      types: types.map { $0.map(\.rawValue) }, earliest: earliest?.microseconds,
+      scope: types == scope.types ? nil : scope.types.map { $0.map(\.rawValue) })
   }
 }

@@ -45,7 +45,7 @@ struct DigestRoutes {
     let digest = try await digest(filter, selection)
     // What cannot be written down is not sent.
     try await audit.digested(client, selection, filter, digest)
-    let bytes = try answer(digest, filter)
+    let bytes = try answer(digest, filter, scope: client.filter)
     // Without a length, so that it goes out in small pieces (``FairShare``).
     let body = ResponseBody { writer in
       try await writer.write(bytes)
@@ -73,11 +73,10 @@ struct DigestRoutes {
     return try await store.deepDigest(filter, months: selection.months)
   }
 
-  private func answer(_ digest: StoreDigest, _ filter: ChangeFilter) throws -> ByteBuffer {
+  private func answer(_ digest: StoreDigest, _ filter: ChangeFilter, scope: ChangeFilter) throws -> ByteBuffer {
     let types = filter.types.map { $0.map(\.rawValue) }
     let token = ChangeToken(
-      change: digest.anchor.change, epoch: digest.epoch.id,
-      filter: ChangeToken.filterHash(types: types, earliest: filter.earliest?.microseconds))
+      change: digest.anchor.change, epoch: digest.epoch.id, filter: filter.tokenHash(scope: scope))
     let data = DigestData(
       digest.record, token: try seal.text(of: token),
       filter: .init(types: types?.sorted(), earliest: filter.earliest))

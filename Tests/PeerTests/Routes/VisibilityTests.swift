@@ -18,6 +18,23 @@ private struct Case: Sendable, CustomTestStringConvertible {
     let diastolic = Samples.quantity(Samples.diastolic, 80, "mmHg", at: Samples.noon - 9_000)
     let pressure = Samples.sample(
       Samples.bloodPressure, .correlation(Correlation(members: [systolic.reference, diastolic.reference])))
+    // It says more than it may, of what is seen and of what is not.
+    let run = Samples.sample(
+      .workout, at: Samples.noon + 60,
+      .workout(
+        Workout(
+          activityType: .value(37), duration: 1800,
+          totals: ["totalDistance": Quantity(5, "km"), "totalEnergyBurned": Quantity(350.5, "kcal")],
+          statistics: [
+            WorkoutStatistics(type: Samples.heartRate, average: 150, unit: "count/min"),
+            WorkoutStatistics(
+              type: Samples.stepCount, start: Timestamp(seconds: Samples.noon - 5), sum: 4_321, unit: "count"),
+          ],
+          activities: [
+            WorkoutActivity(
+              uuid: "A", start: Timestamp(seconds: Samples.noon),
+              statistics: [WorkoutStatistics(type: Samples.walking, sum: 5_000, unit: "m")])
+          ])))
     let early = Samples.heartRates(7).map { sample in
       Samples.quantity(at: sample.start.seconds - 1_000_000)
     }
@@ -25,12 +42,12 @@ private struct Case: Sendable, CustomTestStringConvertible {
     return [
       Case(
         testDescription: "some types",
-        scope: PeerScope(types: [Samples.heartRate.rawValue, Samples.bloodPressure.rawValue]),
-        visible: Samples.heartRates(5) + [pressure], hidden: steps + [systolic, diastolic]),
+        scope: PeerScope(types: Set([Samples.heartRate, Samples.bloodPressure, .workout].map(\.rawValue))),
+        visible: Samples.heartRates(5) + [run, pressure], hidden: steps + [systolic, diastolic]),
       Case(
         testDescription: "from a date on",
         scope: PeerScope(earliest: Date(timeIntervalSince1970: Double(Samples.noon))),
-        visible: Samples.heartRates(5) + steps + [pressure, systolic],
+        visible: Samples.heartRates(5) + steps + [run, pressure, systolic],
         hidden: early + [diastolic, Samples.quantity(Samples.walking, 3, "m", at: Samples.noon - 1)]),
       Case(
         testDescription: "some types from a date on",
@@ -43,7 +60,8 @@ private struct Case: Sendable, CustomTestStringConvertible {
 
 @Suite("What lies outside a reader's scope might as well not be there")
 struct VisibilityTests {
-  /// One server has what is hidden among the rest, the other has never had it. Every answer must be the same.
+  /// One server has what is hidden among the rest, the other has never had it, nor what others say of it. Every answer must
+  /// be the same.
   @Test("no answer differs", arguments: Case.all)
   private func answers(_ test: Case) async throws {
     try await withServer { full in
@@ -58,11 +76,57 @@ struct VisibilityTests {
           try await full.store.apply(secret)
           try await full.store.apply(shown)
           try await full.store.apply(secret)
-          try await bare.store.apply(shown)
+          try await bare.store.apply(Self.cut(shown, test.scope))
           let (one, two) = (try await first.everything(), try await second.everything())
           #expect(one.count == two.count)
           for (name, answer) in one { #expect(answer == two[name], "\(name) in phase \(phase)") }
         }
+      }
+    }
+  }
+
+  /// What is left of a batch within a scope.
+  private static func cut(_ batch: ChangeBatch, _ scope: PeerScope) -> ChangeBatch {
+    let cut = SampleCut(
+      types: scope.types.map { Set($0.map { SampleType($0) }) },
+      earliest: scope.earliest.map { Timestamp(seconds: Int64($0.timeIntervalSince1970)) })
+    return ChangeBatch(additions: batch.additions.map(cut.applied), deletions: batch.deletions)
+  }
+
+  @Test("what a wider scope adds to samples that are there already comes with it, and a whole copy stays whole")
+  func cutSamples() async throws {
+    let everyKind = Samples.everyKind
+    try await withServer(ServerOptions(samples: everyKind)) { server in
+      try await withStore { store in
+        let scope = PeerScope(types: [Samples.bloodPressure.rawValue, SampleType.workout.rawValue])
+        let (client, record) = try await server.record(scope: scope)
+        let pull = Pull(into: store, from: record, at: server.endpoint)
+        #expect(try await pull.run().added == 2)
+        let all = try await store.content().joined()
+        #expect(all.contains("\"partial\":true"))
+        for hidden in [Samples.heartRate, Samples.systolic, Samples.diastolic] {
+          #expect(!all.contains(hidden.rawValue))
+        }
+
+        try await server.registry.setScope(.everything, ofClient: client)
+        #expect(try await pull.run().added == everyKind.count - 2)
+        #expect(try await store.content() == server.store.content())
+
+        try await server.registry.setScope(scope, ofClient: client)
+        _ = try await pull.run()
+        #expect(try await store.content() == server.store.content())
+      }
+    }
+  }
+
+  @Test("asking for less than may be seen takes nothing away from samples")
+  func wish() async throws {
+    try await withServer(ServerOptions(samples: Samples.everyKind)) { server in
+      try await withStore { store in
+        let record = try await server.record().server
+        let pull = Pull(into: store, from: record, at: server.endpoint, types: [.workout, Samples.bloodPressure])
+        #expect(try await pull.run().added == 2)
+        #expect(try await !store.content().joined().contains("partial"))
       }
     }
   }
@@ -143,7 +207,7 @@ private struct Reader {
     answers["types"] = try await text(Route.types)
     for page in [
       "heartRate", "heartRate&offset=1&limit=2", "heartRate&offset=100", "stepCount", "stepCount&limit=0",
-      "bloodPressure", "bloodPressureSystolic", "distanceWalkingRunning", "sleepAnalysis",
+      "bloodPressure", "workout", "bloodPressureSystolic", "distanceWalkingRunning", "sleepAnalysis",
       "HKQuantityTypeIdentifierOfTheFuture", "nonsense",
     ] {
       let path = "\(Route.data)?type=\(page)"

@@ -1,0 +1,135 @@
+/// What of a sample a reader may know who may see samples of some types, or from some instant on, only: a correlation
+/// names members that the reader may not see, a workout sums them up.
+///
+/// Every wire asks this one. What was cut is marked as partial, so that a copy which was not takes its place
+/// (``Payload/isBetterCopy(than:)``).
+///
+///     let cut = SampleCut(types: [workouts, heartRate], earliest: nil)
+///     let shown = cut.applied(to: workout)  // Its statistics of other types are left out.
+public struct SampleCut: Hashable, Sendable {
+  /// `nil` for all.
+  public var types: Set<SampleType>?
+  /// Nothing that starts before this; `nil` for no bound.
+  public var earliest: Timestamp?
+
+  public init(types: Set<SampleType>?, earliest: Timestamp?) {
+    self.types = types
+    self.earliest = earliest
+  }
+
+  /// The payload kinds that say something of other samples.
+  public static let kinds: Set<String> = ["correlation", "workout"]
+
+  /// Whether nothing is ever left out.
+  public var isWhole: Bool { types == nil && earliest == nil }
+
+  /// The sample without what it says of samples that the reader may not see. Whether the reader may see the sample itself
+  /// is not asked here.
+  public func applied(to sample: Sample) -> Sample {
+    var cut = sample
+    apply(to: &cut.payload, &cut.metadata)
+    return cut
+  }
+
+  /// Does the same to what a sample says, and to its metadata.
+  public func apply(to payload: inout Payload, _ metadata: inout Metadata) {
+    if isWhole { return }
+    let (whole, entries) = (payload, metadata.count)
+    switch payload {
+    case .correlation(var correlation):
+      correlation.members.removeAll { !shows($0.type) || !shows($0.start) }
+      metadata = metadata.filter { isVisible(metadataKey: $0.key) }
+      payload = .correlation(correlation)
+      if payload == whole, metadata.count == entries { return }
+      correlation.isPartial = true
+      payload = .correlation(correlation)
+    case .workout(var workout):
+      hide(&workout)
+      metadata = metadata.filter { isVisible(metadataKey: $0.key) }
+      payload = .workout(workout)
+      if payload == whole, metadata.count == entries { return }
+      workout.isPartial = true
+      payload = .workout(workout)
+    default: break
+    }
+  }
+
+  private func shows(_ type: SampleType) -> Bool { types?.contains(type) ?? true }
+
+  private func shows(_ start: Timestamp?) -> Bool {
+    guard let start, let earliest else { return true }
+    return start >= earliest
+  }
+
+  // MARK: Workouts
+
+  private func hide(_ workout: inout Workout) {
+    let distances = Set(workout.statistics.map(\.type)).intersection(Self.distances)
+    workout.totals = workout.totals.filter { name, _ in
+      switch name {
+      case "totalDistance": (distances.isEmpty ? Self.distances : distances).allSatisfy(shows)
+      default: types == nil || Self.totals[name].map(shows) ?? false
+      }
+    }
+    workout.statistics.removeAll(where: isHidden)
+    for index in workout.activities.indices { workout.activities[index].statistics.removeAll(where: isHidden) }
+  }
+
+  private func isHidden(_ statistics: WorkoutStatistics) -> Bool { !shows(statistics.type) || !shows(statistics.start) }
+
+  /// Whose sums the totals of a workout are.
+  private static let totals = [
+    "totalEnergyBurned": SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"),
+    "totalFlightsClimbed": SampleType("HKQuantityTypeIdentifierFlightsClimbed"),
+    "totalSwimmingStrokeCount": SampleType("HKQuantityTypeIdentifierSwimmingStrokeCount"),
+  ]
+
+  /// A workout that has no statistics does not say which of them its distance is.
+  private static let distances = Set(
+    [
+      "WalkingRunning", "Cycling", "Swimming", "Wheelchair", "DownhillSnowSports", "CrossCountrySkiing", "PaddleSports",
+      "Rowing", "SkatingSports",
+    ].map { SampleType("HKQuantityTypeIdentifierDistance\($0)") })
+
+  // MARK: Metadata
+
+  /// What an import kept of elements within the sample for want of a better place may say anything.
+  private func isVisible(metadataKey key: String) -> Bool {
+    types == nil || !Self.keptPrefixes.contains { key.hasPrefix($0) }
+  }
+
+  private static let keptPrefixes = ["hpeer.element.", "hpeer.attribute.WorkoutStatistics"]
+}
+
+extension Payload {
+  /// Whether something was left out of it for a reader who may not see it.
+  public var isPartial: Bool {
+    switch self {
+    case .correlation(let correlation): correlation.isPartial
+    case .workout(let workout): workout.isPartial
+    default: false
+    }
+  }
+
+  /// Whether a copy of a sample that says this takes the place of one that says `other`: a whole one that of a partial
+  /// one; of two partial ones the one that says more, and of two that say as much, the one whose text comes first, so that
+  /// all machines keep the same.
+  public func isBetterCopy(than other: Payload) throws -> Bool {
+    guard other.isPartial, kind == other.kind else { return false }
+    if !isPartial { return true }
+    let (mine, theirs) = (statements, other.statements)
+    if mine != theirs { return mine > theirs }
+    let (text, otherText) = (try CodedPayload(self).json ?? "", try CodedPayload(other).json ?? "")
+    return text.utf8.lexicographicallyPrecedes(otherText.utf8)
+  }
+
+  /// How much it says of other samples.
+  private var statements: Int {
+    switch self {
+    case .correlation(let correlation): correlation.members.count
+    case .workout(let workout):
+      workout.totals.count + workout.statistics.count + workout.activities.reduce(0) { $0 + $1.statistics.count }
+    default: 0
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import HealthModel
+import Testing
+
+@Suite("What a sample says of others")
+struct SampleCutTests {
+  private static let systolic = SampleType("HKQuantityTypeIdentifierBloodPressureSystolic")
+  private static let diastolic = SampleType("HKQuantityTypeIdentifierBloodPressureDiastolic")
+  private static let pressure = SampleType("HKCorrelationTypeIdentifierBloodPressure")
+  private static let energy = SampleType("HKQuantityTypeIdentifierActiveEnergyBurned")
+  private static let distance = SampleType("HKQuantityTypeIdentifierDistanceWalkingRunning")
+  private static let cycling = SampleType("HKQuantityTypeIdentifierDistanceCycling")
+  private static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
+  private static let noon = Timestamp(seconds: 1_718_452_800)
+
+  private static func sample(_ type: SampleType, metadata: Metadata = [:], _ payload: Payload) -> Sample {
+    Sample(
+      uuid: UUID(), type: type, start: noon, end: noon, source: Source(name: "Watch"), metadata: metadata,
+      payload: payload)
+  }
+
+  private static func reference(_ type: SampleType, at second: Int64 = 0) -> SampleReference {
+    SampleReference(type: type, start: Timestamp(seconds: noon.seconds + second), uuid: UUID())
+  }
+
+  private static var measured: Sample {
+    sample(
+      pressure, .correlation(Correlation(members: [reference(systolic), reference(diastolic, at: -1)])))
+  }
+
+  private static var run: Sample {
+    let walked = WorkoutStatistics(type: distance, sum: 5_000, unit: "m")
+    let beats = WorkoutStatistics(type: heartRate, average: 150, unit: "count/min")
+    return sample(
+      .workout,
+      metadata: [
+        "HKIndoorWorkout": .bool(true),
+        "hpeer.attribute.WorkoutStatistics.HKQuantityTypeIdentifierHeartRate.median": "149",
+        "hpeer.element.1": "<Zones heartRate=\"130\"/>",
+      ],
+      .workout(
+        Workout(
+          activityType: .value(37), duration: 1_800,
+          totals: [
+            "totalDistance": Quantity(5, "km"), "totalEnergyBurned": Quantity(350, "kcal"),
+            "totalOfTheFuture": Quantity(1, "count"),
+          ],
+          statistics: [walked, beats],
+          activities: [WorkoutActivity(uuid: "A", start: noon, statistics: [beats, walked])])))
+  }
+
+  private func workout(_ sample: Sample) throws -> Workout {
+    guard case .workout(let workout) = sample.payload else { throw NoWorkout() }
+    return workout
+  }
+
+  private struct NoWorkout: Error {}
+
+  @Test("whoever may see everything sees all of it")
+  func everything() {
+    let cut = SampleCut(types: nil, earliest: nil)
+    for sample in [Self.measured, Self.run] { #expect(cut.applied(to: sample) == sample) }
+  }
+
+  @Test("a correlation names the members that may be seen, by type and by start")
+  func members() {
+    let sample = Self.measured
+    guard case .correlation(let whole) = sample.payload else { return }
+    let byType = SampleCut(types: [Self.pressure, Self.diastolic], earliest: nil).applied(to: sample)
+    #expect(byType.payload == .correlation(Correlation(members: [whole.members[1]], isPartial: true)))
+    let byStart = SampleCut(types: nil, earliest: Self.noon).applied(to: sample)
+    #expect(byStart.payload == .correlation(Correlation(members: [whole.members[0]], isPartial: true)))
+    let both = SampleCut(types: [Self.pressure, Self.systolic, Self.diastolic], earliest: nil).applied(to: sample)
+    #expect(both == sample)
+  }
+
+  @Test("a workout has the sums of what may be seen")
+  func sums() throws {
+    let sample = SampleCut(types: [.workout, Self.distance], earliest: nil).applied(to: Self.run)
+    let workout = try workout(sample)
+    #expect(workout.isPartial)
+    #expect(Array(workout.totals.keys) == ["totalDistance"])
+    #expect(workout.statistics.map(\.type) == [Self.distance])
+    #expect(workout.activities.map { $0.statistics.map(\.type) } == [[Self.distance]])
+    #expect(sample.metadata == ["HKIndoorWorkout": .bool(true)])
+    #expect((workout.duration, workout.activityType) == (1_800, .value(37)))
+  }
+
+  @Test("a distance that may be of a hidden type is hidden")
+  func distance() throws {
+    var sample = Self.run
+    var whole = try workout(sample)
+    let cycling = SampleCut(types: [.workout, Self.cycling], earliest: nil)
+    #expect(try workout(cycling.applied(to: sample)).totals.isEmpty)
+    // Without statistics nothing tells which it is.
+    whole.statistics = []
+    sample.payload = .workout(whole)
+    #expect(try workout(cycling.applied(to: sample)).totals.isEmpty)
+    #expect(try workout(SampleCut(types: [.workout, Self.distance], earliest: nil).applied(to: sample)).totals.isEmpty)
+  }
+
+  @Test("what hides nothing of a sample leaves no mark on it")
+  func unmarked() {
+    let plain = Self.sample(.workout, .workout(Workout(activityType: .value(37), duration: 60)))
+    #expect(SampleCut(types: [.workout], earliest: Self.noon).applied(to: plain) == plain)
+    let beat = Self.sample(Self.heartRate, .quantity(Quantity(60, "count/min")))
+    #expect(SampleCut(types: [], earliest: Timestamp(microseconds: .max)).applied(to: beat) == beat)
+  }
+
+  @Test("cutting twice, and first to more, is cutting once")
+  func idempotent() {
+    let narrow = SampleCut(types: [.workout, Self.pressure, Self.systolic], earliest: Self.noon)
+    let wide = SampleCut(types: [.workout, Self.pressure, Self.systolic, Self.diastolic, Self.energy], earliest: nil)
+    for sample in [Self.measured, Self.run] {
+      let once = narrow.applied(to: sample)
+      #expect(narrow.applied(to: once) == once)
+      #expect(narrow.applied(to: wide.applied(to: sample)) == once)
+    }
+  }
+
+  @Test("the mark travels, and counts in what samples are compared by")
+  func coding() throws {
+    for sample in [Self.measured, Self.run] {
+      let cut = SampleCut(types: [sample.type], earliest: nil).applied(to: sample)
+      let coded = try CodedPayload(cut.payload)
+      #expect(coded.json?.contains(#""partial":true"#) == true)
+      #expect(try Payload(kind: cut.payload.kind, number: nil, unit: nil, json: coded.json) == cut.payload)
+      #expect(try CanonicalJSON.encode(cut).contains(#""partial":true"#))
+      #expect(try CanonicalJSON.decode(Sample.self, CanonicalJSON.encode(cut)) == cut)
+      var unmarked = cut
+      switch cut.payload {
+      case .correlation(let correlation): unmarked.payload = .correlation(Correlation(members: correlation.members))
+      case .workout(var workout):
+        workout.isPartial = false
+        unmarked.payload = .workout(workout)
+      default: break
+      }
+      #expect(unmarked != cut)
+      var hasher = ContentHasher()
+      #expect(hasher.hash(unmarked) != hasher.hash(cut))
+      #expect(try CodedPayload(unmarked.payload).json?.contains("partial") == false)
+    }
+  }
+
+  @Test("of copies of one sample the best is the same in whatever order they come")
+  func bestCopy() throws {
+    for sample in [Self.measured, Self.run] {
+      let cuts = [
+        SampleCut(types: nil, earliest: nil), SampleCut(types: [Self.systolic, Self.distance], earliest: nil),
+        SampleCut(types: [Self.diastolic, Self.heartRate], earliest: nil), SampleCut(types: [], earliest: nil),
+      ]
+      let copies = cuts.map { $0.applied(to: sample).payload }
+      for copy in copies { #expect(try !copy.isBetterCopy(than: copy)) }
+      for (index, copy) in copies.enumerated() {
+        for other in copies[..<index] where other != copy {
+          #expect(try copy.isBetterCopy(than: other) != other.isBetterCopy(than: copy))
+        }
+      }
+      for copy in copies.dropFirst() { #expect(try copies[0].isBetterCopy(than: copy)) }
+      for copy in copies.dropLast() { #expect(try copies[3].isBetterCopy(than: copy) == false) }
+    }
+  }
+}
