@@ -1,6 +1,6 @@
 /// What is measured about pulls.
 enum PullRow: String, BenchRow {
-  case full, json, memory, incremental, clients, live, delay
+  case full, json, memory, incremental, clients, hostile, live, delay
 
   var title: String {
     switch self {
@@ -9,6 +9,7 @@ enum PullRow: String, BenchRow {
     case .memory: "peak memory of each side, by size of the store"
     case .incremental: "one change, and none, by size of the store"
     case .clients: "eight clients at once"
+    case .hostile: "beside a client that does its worst"
     case .live: "from commit to commit with pull --watch"
     case .delay: "20 ms round-trip time"
     }
@@ -21,6 +22,7 @@ enum PullRow: String, BenchRow {
     case .memory: try await PeakMemory(bench).measure()
     case .incremental: try await IncrementalPull(bench).measure()
     case .clients: try await ManyClients(bench).measure()
+    case .hostile: try await HostileClient(bench).measure()
     case .live: try await LivePull(bench).measure()
     case .delay: try await DelayedPull(bench).measure()
     }

@@ -1,0 +1,133 @@
+import Foundation
+import HealthModel
+import HealthStore
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PeerClient
+import PeerProtocol
+import PeerServer
+import PeerTrust
+import TestSupport
+import Testing
+
+/// The whole server against a client that a seed drives: `HPEER_SEEDS=10000` for more of them, `HPEER_SEED=N` for one.
+@Suite("Whatever a client sends", .timeLimit(.minutes(60)))
+struct HostileClientTests {
+  /// What nobody in this test may see.
+  private static let secret = "HKQuantityTypeIdentifierSecret"
+
+  private static var seeds: Range<UInt64> {
+    let environment = ProcessInfo.processInfo.environment
+    if let seed = environment["HPEER_SEED"].flatMap({ UInt64($0) }) { return seed..<seed + 1 }
+    return 0..<(environment["HPEER_SEEDS"].flatMap { UInt64($0) } ?? 300)
+  }
+
+  private static var samples: [Sample] {
+    let hidden = (0..<20).map { Samples.quantity(SampleType(secret), 31_337.25, secret, at: Samples.noon + $0) }
+    let pressure = Samples.sample(
+      Samples.bloodPressure, .correlation(Correlation(members: hidden.prefix(2).map(\.reference))))
+    let run = Samples.sample(
+      .workout,
+      .workout(
+        Workout(
+          activityType: .value(37), totals: ["total\(secret)": Quantity(31_337.25, "m")],
+          statistics: [WorkoutStatistics(type: SampleType(secret), sum: 31_337.25)])))
+    return Samples.heartRates(300) + hidden + [pressure, run]
+  }
+
+  @Test("traps nothing, shows nothing beyond the scope, changes nothing, and costs no more than the budget")
+  func seeds() async throws {
+    var limits = ServingLimits()
+    // Strangers, too, shall come as far as the routes.
+    (limits.requestBurst, limits.requestsPerSecond) = (1_000_000, 1_000_000)
+    try await withServer(ServerOptions(samples: Self.samples, serving: limits, derivesKeys: false)) { server in
+      let scope = PeerScope(
+        types: [Samples.heartRate, Samples.bloodPressure, .workout].reduce(into: []) {
+          $0.insert($1.rawValue)
+        })
+      let scoped = try await server.token(scope: scope).token.text
+      let revoked = try await server.token(name: "lost")
+      try await server.registry.revoke(id: revoked.id)
+      let expired = try await server.token(name: "old", expiresAt: Date() - 1).token.text
+      let tokens = [
+        scoped, scoped, scoped, scoped, revoked.token.text, expired, "", String(repeating: "A", count: 700),
+      ]
+      let (anchor, clients) = (try await server.store.currentAnchor(), try await server.registry.clients().count)
+      let before = try Self.peakKilobytes()
+
+      for seed in Self.seeds {
+        var client = HostileClient(seed: seed, tokens: tokens)
+        let answer = try await Self.answer(to: client.conversation(), at: server.port)
+        #expect(!answer.contains("Secret") && !answer.contains("31337"), "seed \(seed)")
+        for status in answer.matches(of: #/HTTP\/1\.[01] ([0-9]{3}) /#).map(\.1) {
+          #expect(Self.statuses.contains(String(status)), "seed \(seed)")
+        }
+      }
+
+      #expect(try await server.get(Route.status).status == 200)
+      #expect(try await server.store.currentAnchor() == anchor)
+      #expect(try await server.registry.clients().count == clients)
+      guard case .intact = try await server.store.verifyAudit() else {
+        Issue.record("the audit log is broken")
+        return
+      }
+      let grown = try Self.peakKilobytes() - before
+      #expect(grown < 100 * 1024, "\(grown) KiB")
+    }
+  }
+
+  /// All that a server may say; a 500 is a mistake of ours.
+  private static let statuses: Set<String> = [
+    "100", "200", "400", "401", "403", "404", "405", "408", "410", "411", "412", "413", "415", "417", "423", "429",
+    "431",
+    "501", "503", "505",
+  ]
+
+  /// What comes back until the server hangs up, or says nothing more for some time.
+  private static func answer(to pieces: [ByteBuffer], at port: Int) async throws -> String {
+    let (stream, received) = AsyncStream.makeStream(of: ByteBuffer.self)
+    let context = try NIOSSLContext(configuration: try clientTLS(offering: [], showing: nil))
+    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandlers(
+            NIOSSLClientHandler(context: context, serverHostname: nil), Collector(received))
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    for piece in pieces { channel.writeAndFlush(piece, promise: nil) }
+    let reading = Task {
+      var bytes: [UInt8] = []
+      for await part in stream { bytes += part.readableBytesView }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    // Whatever it is that the server waits for.
+    try await Task.sleep(for: .milliseconds(15))
+    channel.close(promise: nil)
+    return await reading.value
+  }
+
+  private static func peakKilobytes() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+  }
+}
+
+/// Hands on what arrives; errors and the end of the connection end it.
+private final class Collector: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let received: AsyncStream<ByteBuffer>.Continuation
+
+  init(_ received: AsyncStream<ByteBuffer>.Continuation) {
+    self.received = received
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { received.yield(unwrapInboundIn(data)) }
+
+  func channelInactive(context: ChannelHandlerContext) { received.finish() }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
