@@ -21,6 +21,10 @@ struct PeerRequestContext: RequestContext {
 
   /// Whose request it is; never `nil` behind ``BearerAuthentication``.
   var client: AuthorizedClient? { try? authentication?.get() }
+  /// Behind ``ClientTurns``: to be left by whoever waits for something else than its reader.
+  var turn: WorkGate.Place?
+  /// Behind ``StandingRight``: what the answer shows, which its client must be allowed to the end.
+  var granted: GrantedFilter?
   /// Behind ``FairShare``: to be left by whoever waits for something else than the store.
   var place: WorkGate.Place?
 

@@ -100,21 +100,29 @@ public struct PeerServer: Service {
       id: identity.id
     ).add(to: router)
     PairingRoutes(desk: desk, limits: limits).add(to: router)
+    let turns = WorkGate(
+      places: limits.pairedConnections, placesPerClient: limits.answersPerClient,
+      waitingPerClient: limits.connectionsPerClient)
+    let paired = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
+    // Its answer is that the right has ended.
+    PairedRoutes(registry: registry, audit: audit).add(to: paired)
     let persons = PersonMarks(store: store)
     // Without a place among those who read: its body may be slow to come, and there is next to nothing to read.
-    PersonRoutes(registry: registry, audit: audit, persons: persons, limits: limits)
-      .add(to: router.group().add(middleware: authentication))
-    let gate = WorkGate(places: ProcessInfo.processInfo.activeProcessorCount)
-    let paired = router.group().add(middleware: authentication).add(middleware: FairShare(gate: gate))
-    HealthAppTransferRoutes(store: store, audit: audit).add(to: paired)
+    PersonRoutes(registry: registry, audit: audit, persons: persons, limits: limits).add(to: paired)
+    let processors = ProcessInfo.processInfo.activeProcessorCount
+    let gate = WorkGate(
+      places: processors, placesPerClient: max(1, processors - 1), waitingPerClient: limits.connectionsPerClient)
+    let reading = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
+      .add(middleware: FairShare(gate: gate))
+      .add(middleware: StandingRight(authentication: authentication, limits: limits))
+    HealthAppTransferRoutes(store: store, audit: audit).add(to: reading)
     let waiting = ChangeWaiting(store: store, authentication: authentication, limits: limits)
     ChangeRoutes(
       store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
       pageSize: configuration.changesPerToken,
       gate: gate
-    ).add(to: paired)
-    DigestRoutes(store: store, audit: audit).add(to: paired)
-    PairedRoutes(registry: registry, audit: audit).add(to: paired)
+    ).add(to: reading)
+    DigestRoutes(store: store, audit: audit).add(to: reading)
     return router
   }
 

@@ -27,6 +27,20 @@ struct ServerFailure: Error {
       headers: [.retryAfter: "30"])
   }
 
+  /// The caller has as many requests waiting for their turn, or connections at work, as one client may.
+  static var tooManyOfClient: Self {
+    .init(
+      status: .tooManyRequests, message: "Too many requests of this client at once: try again in 5 s.",
+      headers: [.retryAfter: "5", .connection: "close"])
+  }
+
+  /// What the caller may see has changed since its request came.
+  static var scopeChanged: Self {
+    .init(
+      status: .serviceUnavailable, message: "What this client may read has just been changed: try again.",
+      headers: [.retryAfter: "1"])
+  }
+
   func response() -> Response {
     JSONAnswer.response(FailureEnvelope(message), status: status, headers: headers)
   }

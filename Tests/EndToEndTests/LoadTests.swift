@@ -7,6 +7,7 @@ import NIOPosix
 import NIOSSL
 import PeerClient
 import PeerProtocol
+import PeerServer
 import Testing
 
 @testable import PeerTrust
@@ -17,8 +18,8 @@ struct LoadTests {
   private static let clients = 200
   private static let idle = 2_000
   private static let samples = 1_000
-  /// A debug build takes about a third; what matters is that it does not grow with what clients leave unread.
-  private static let maximumMegabytes = 900
+  /// What a server may hold, whatever clients do.
+  private static let maximumMegabytes = 160
 
   @Test("200 pulls at once beside 2,000 idle connections: each is right, and others are answered meanwhile")
   func manyClients() async throws {
@@ -70,6 +71,31 @@ struct LoadTests {
     print(report)
   }
 
+  @Test("a client that asks on 400 connections and reads nothing holds little, and keeps nobody waiting but itself")
+  func unreadAnswers() async throws {
+    try #require(raiseDescriptorLimit() >= 1_024)
+    let server = try await LoadedServer(samples: 12_000, bytesEach: 2_000, clients: 2)
+    let pull =
+      "GET \(Route.changes) HTTP/1.1\r\nHost: a\r\nAccept: \(ChangeFeedFormat.lines.rawValue)\r\nAuthorization: Bearer \(server.tokens[0].text)\r\n\r\n"
+    var crowd: [any Channel] = []
+    defer { for channel in crowd { channel.close(promise: nil) } }
+    for _ in 0..<400 {
+      let channel = try await server.connect(tls: true)
+      crowd.append(channel)
+      try await channel.writeAndFlush(ByteBuffer()).get()
+      try await channel.setOption(.autoRead, value: false).get()
+      channel.writeAndFlush(ByteBuffer(string: String(repeating: pull, count: 8)), promise: nil)
+    }
+    for _ in 0..<3 {
+      #expect(try LoadedServer.contents(of: try await server.feed(server.tokens[1])) == server.expected)
+      try await server.status(server.tokens[1])
+    }
+    #expect(server.peakMegabytes < Self.maximumMegabytes)
+    let begun = try await server.events(.readStarted, of: "client 0")
+    #expect(begun >= 1 && begun <= ServingLimits().answersPerClient)
+    print("load: peak \(server.peakMegabytes) MB beside a client that reads nothing, \(begun) answers begun")
+  }
+
   @Test("a server that has run out of descriptors accepts again when there are some")
   func descriptorExhaustion() async throws {
     try #require(raiseDescriptorLimit() >= 1_024)
@@ -102,11 +128,13 @@ private struct LoadedServer: Sendable {
   private let trust: CertificateTrust
   private let tls: NIOSSLContext
 
-  /// - Parameter descriptors: what the server may have open; `nil` for as many as this process.
-  init(samples: Int, clients: Int, descriptors: Int? = nil) async throws {
+  /// - Parameters:
+  ///   - bytesEach: of metadata that cannot be compressed.
+  ///   - descriptors: what the server may have open; `nil` for as many as this process.
+  init(samples: Int, bytesEach: Int = 0, clients: Int, descriptors: Int? = nil) async throws {
     scratch = try Scratch()
     let host = scratch.host("studio")
-    let made = Self.samples(samples)
+    let made = Self.samples(samples, bytesEach: bytesEach)
     try FileManager.default.createDirectory(
       atPath: host.home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     try await HealthStore(directory: host.home).apply(ChangeBatch(additions: made))
@@ -137,20 +165,28 @@ private struct LoadedServer: Sendable {
     tls = try NIOSSLContext(configuration: configuration)
   }
 
-  private static func samples(_ count: Int) -> [Sample] {
-    (0..<count).map { number in
+  private static func samples(_ count: Int, bytesEach: Int) -> [Sample] {
+    var generator = SystemRandomNumberGenerator()
+    func filler() -> String {
+      (0..<bytesEach / 16).map { _ in
+        let digits = String(generator.next(), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+      }.joined()
+    }
+    return (0..<count).map { number in
       let start = Timestamp(seconds: 1_700_000_000 + Int64(number) * 60)
       return Sample(
         uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierHeartRate"), start: start, end: start,
-        source: Source(name: "Watch"), payload: .quantity(Quantity(Double(number), "count/min")))
+        source: Source(name: "Watch"), metadata: bytesEach > 0 ? ["filler": .string(filler())] : [:],
+        payload: .quantity(Quantity(Double(number), "count/min")))
     }
   }
 
   // MARK: What clients do
 
   /// Over a connection of its own, as the first client; the crowd has used up what strangers may ask.
-  func status() async throws {
-    let headers = [("Authorization", "Bearer \(tokens[0].text)")]
+  func status(_ token: BearerToken? = nil) async throws {
+    let headers = [("Authorization", "Bearer \((token ?? tokens[0]).text)")]
     try await PeerConnection.withConnection(to: endpoint, trust: trust) { connection in
       let head = try await connection.send(.GET, Route.status, headers: headers)
       let body = try await connection.body(limit: 4_096)
@@ -209,6 +245,12 @@ private struct LoadedServer: Sendable {
       }
       return try await group.reduce(into: []) { $0 += $1 }
     }
+  }
+
+  /// How many events of this name the audit log has of a client.
+  func events(_ name: AuditEvent.Name, of client: String) async throws -> Int {
+    try await HealthStore(directory: scratch.host("studio").home).auditRecords()
+      .count { $0.event == name.rawValue && $0.detail["peer"] == client }
   }
 
   // MARK: The process

@@ -1,10 +1,11 @@
+import PeerProtocol
 import Synchronization
 
 /// Every connection of a server, and who has to go when there are too many.
 ///
 /// Strangers make room for strangers: the oldest idle connection of the address that has the most is closed for a new
 /// one. So whoever connects always gets a turn, however many connections others leave lying about, and whoever uses it
-/// to show a valid token is out of the crowd from then on.
+/// to show a valid token is out of the crowd from then on. Clients make room for clients in the same way.
 final class ConnectionTable: Sendable {
   enum Refusal: Hashable, Sendable {
     /// Its address has too many connections that are all at work.
@@ -22,13 +23,16 @@ final class ConnectionTable: Sendable {
 
   enum Pairing {
     case paired(replaced: ServingConnection?)
+    /// All are at work.
     case full
+    /// So are as many as the client may have.
+    case clientFull
   }
 
   fileprivate enum Standing {
     case open(AddressGroup)
     case refused(Refusal)
-    case paired
+    case paired(PeerID)
   }
 
   fileprivate struct State {
@@ -38,7 +42,8 @@ final class ConnectionTable: Sendable {
     var openCount = 0
     var refusedCount = 0
     /// Oldest first.
-    var paired: [ServingConnection] = []
+    var paired: [PeerID: [ServingConnection]] = [:]
+    var pairedCount = 0
   }
 
   private let limits: ServingLimits
@@ -55,10 +60,10 @@ final class ConnectionTable: Sendable {
       var replaced: ServingConnection?
       if state.open[address, default: []].count >= limits.connectionsPerAddress {
         refusal = .address
-        replaced = state.oldestIdle(of: address)
+        replaced = state.open[address]?.oldestIdle
       } else if state.openCount >= limits.connections {
         refusal = .server
-        replaced = state.oldestIdleOfLargest()
+        replaced = state.open.oldestIdle
       } else {
         state.insert(connection, from: address)
         return .admitted(replaced: nil)
@@ -75,19 +80,21 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// A connection has shown a valid token.
-  func pair(_ connection: ServingConnection) -> Pairing {
+  /// A connection has shown a valid token of this client.
+  func pair(_ connection: ServingConnection, with client: PeerID) -> Pairing {
     state.withLock { state in
       var replaced: ServingConnection?
-      if state.paired.count >= limits.pairedConnections {
-        guard let idle = state.paired.first(where: { !$0.isAnswering }) else { return .full }
-        state.remove(idle)
+      if state.paired[client, default: []].count >= limits.connectionsPerClient {
+        guard let idle = state.paired[client]?.oldestIdle else { return .clientFull }
+        replaced = idle
+      } else if state.pairedCount >= limits.pairedConnections {
+        guard let idle = state.paired.oldestIdle else { return .full }
         replaced = idle
       }
+      if let replaced { state.remove(replaced) }
       // One that has ended in the meantime must not come back.
       guard state.remove(connection) else { return .paired(replaced: replaced) }
-      state.standings[ObjectIdentifier(connection)] = .paired
-      state.paired.append(connection)
+      state.insert(connection, pairedWith: client)
       return .paired(replaced: replaced)
     }
   }
@@ -105,7 +112,7 @@ final class ConnectionTable: Sendable {
 
   /// How many connections there are of each kind.
   var counts: (open: Int, refused: Int, paired: Int) {
-    state.withLock { ($0.openCount, $0.refusedCount, $0.paired.count) }
+    state.withLock { ($0.openCount, $0.refusedCount, $0.pairedCount) }
   }
 }
 
@@ -116,6 +123,12 @@ extension ConnectionTable.State {
     openCount += 1
   }
 
+  fileprivate mutating func insert(_ connection: ServingConnection, pairedWith client: PeerID) {
+    standings[ObjectIdentifier(connection)] = .paired(client)
+    paired[client, default: []].append(connection)
+    pairedCount += 1
+  }
+
   @discardableResult
   fileprivate mutating func remove(_ connection: ServingConnection) -> Bool {
     switch standings.removeValue(forKey: ObjectIdentifier(connection)) {
@@ -124,30 +137,31 @@ extension ConnectionTable.State {
       open[address]?.remove(connection)
       if open[address]?.isEmpty == true { open[address] = nil }
     case .refused: refusedCount -= 1
-    case .paired: paired.remove(connection)
+    case .paired(let client):
+      pairedCount -= 1
+      paired[client]?.remove(connection)
+      if paired[client]?.isEmpty == true { paired[client] = nil }
     case nil: return false
     }
     return true
-  }
-
-  fileprivate func oldestIdle(of address: AddressGroup) -> ServingConnection? {
-    open[address]?.first { !$0.isAnswering }
-  }
-
-  fileprivate func oldestIdleOfLargest() -> ServingConnection? {
-    if let largest = open.max(by: { $0.value.count < $1.value.count })?.key, let idle = oldestIdle(of: largest) {
-      return idle
-    }
-    // Whoever has the most is at work; somebody else may not be.
-    for address in open.keys {
-      if let idle = oldestIdle(of: address) { return idle }
-    }
-    return nil
   }
 }
 
 extension [ServingConnection] {
   fileprivate mutating func remove(_ connection: ServingConnection) {
     if let index = firstIndex(where: { $0 === connection }) { remove(at: index) }
+  }
+
+  fileprivate var oldestIdle: ServingConnection? { first { !$0.isAnswering } }
+}
+
+extension Dictionary where Value == [ServingConnection] {
+  /// Of whoever has the most, or else of anybody: whoever has the most may be at work.
+  fileprivate var oldestIdle: ServingConnection? {
+    if let idle = values.max(by: { $0.count < $1.count })?.oldestIdle { return idle }
+    for connections in values {
+      if let idle = connections.oldestIdle { return idle }
+    }
+    return nil
   }
 }

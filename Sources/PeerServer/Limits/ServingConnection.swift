@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import PeerProtocol
 import Synchronization
 
 /// One accepted connection, as the limits see it.
@@ -33,12 +34,13 @@ final class ServingConnection: Sendable {
   /// Why nothing but a request with a token is served here, if so.
   var refusal: ConnectionTable.Refusal? { table.refusal(of: self) }
 
-  /// The current request bears a valid token. Throws ``ServerFailure`` 503 when as many paired connections as there may
-  /// be are all at work.
-  func showToken() throws {
+  /// The current request bears a valid token of this client. Throws ``ServerFailure`` 503 when as many paired connections
+  /// as there may be are all at work, 429 when the client's are.
+  func showToken(of client: PeerID) throws {
     if isPaired { return }
-    switch table.pair(self) {
+    switch table.pair(self, with: client) {
     case .full: throw ServerFailure.tooBusy
+    case .clientFull: throw ServerFailure.tooManyOfClient
     case .paired(let replaced):
       paired.store(true, ordering: .relaxed)
       replaced?.abort()

@@ -58,6 +58,14 @@ public struct ServingLimits: Hashable, Sendable {
   /// Those of one client.
   public var waitsPerClient = 32
 
+  // MARK: Answers to a client
+
+  /// Answers that one client may be sent at a time: each holds two pages of samples in memory, some MiB at most, until they
+  /// are read. Its other requests wait for their turn, as many as it may have connections; more are 429.
+  public var answersPerClient = 4
+  /// How often the right to an answer that is being sent is looked at, beside before each page of it.
+  public var rightRecheck = Duration.milliseconds(500)
+
   // MARK: Connections
 
   /// Connections, in all, that have shown no token. The oldest idle one of the address that has the most makes room.
@@ -66,6 +74,8 @@ public struct ServingLimits: Hashable, Sendable {
   public var connectionsPerAddress = 2560
   /// Connections that have shown a valid token. The one that has been connected longest among the idle makes room.
   public var pairedConnections = 1024
+  /// Those of one client; its oldest idle one makes room.
+  public var connectionsPerClient = 96
   /// Connections beyond these that are only told so (429, 503); any more are closed without a word.
   public var refusedConnections = 32
 
@@ -94,6 +104,7 @@ extension ServingLimits {
     var limits = self
     limits.refusedConnections = min(refusedConnections, available / 8)
     limits.pairedConnections = min(pairedConnections, available / 4)
+    limits.connectionsPerClient = min(connectionsPerClient, limits.pairedConnections)
     limits.waits = min(waits, max(1, limits.pairedConnections / 2))
     limits.connections = min(connections, available - limits.refusedConnections - limits.pairedConnections)
     limits.connectionsPerAddress = min(connectionsPerAddress, limits.connections)

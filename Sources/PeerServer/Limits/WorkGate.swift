@@ -1,34 +1,53 @@
+import PeerProtocol
 import Synchronization
 
-/// Lets so many pieces of heavy work be done at a time; the others wait in order of arrival.
+/// Lets so many pieces of work be done at a time, and so many of one client. The clients take turns, and the requests of
+/// one wait in order of arrival.
 ///
 /// Reading and encoding a page of samples keeps a thread for many milliseconds. There are no more threads than cores,
-/// so two hundred clients that pull at once would have a short request wait behind two hundred pages.
+/// so two hundred requests at once would have a short one wait behind two hundred pages; and one client that sends them
+/// would have all others wait.
 final class WorkGate: Sendable {
-  private struct State {
-    var free: Int
-    var next: UInt64 = 0
+  /// One client's.
+  fileprivate struct Line {
+    var inside = 0
     /// In order of arrival.
     var waiting: [(id: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
   }
 
-  private let state: Mutex<State>
-
-  /// - Parameter places: how many may be inside.
-  init(places: Int) {
-    state = Mutex(State(free: max(1, places)))
+  fileprivate struct State {
+    var free: Int
+    var next: UInt64 = 0
+    var lines: [PeerID: Line] = [:]
+    /// The clients that have someone waiting: the one whose turn is next first.
+    var turns: [PeerID] = []
   }
 
-  /// Waits for a place. Throws `CancellationError` if the task is cancelled meanwhile.
-  func enter() async throws -> Place {
-    try await wait()
-    return Place(self)
+  private let placesPerClient: Int
+  private let waitingPerClient: Int
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - places: how many may be inside.
+  ///   - placesPerClient: how many of one client.
+  ///   - waitingPerClient: how many of one client may wait.
+  init(places: Int, placesPerClient: Int, waitingPerClient: Int) {
+    state = Mutex(State(free: max(1, places)))
+    self.placesPerClient = max(1, placesPerClient)
+    self.waitingPerClient = waitingPerClient
+  }
+
+  /// Waits for a place. Throws `CancellationError` if the task is cancelled meanwhile, and ``ServerFailure`` 429 where as
+  /// many of the client wait as may.
+  func enter(_ client: PeerID) async throws -> Place {
+    try await wait(client)
+    return Place(self, client)
   }
 
   /// Tasks that wait.
-  var queueLength: Int { state.withLock(\.waiting.count) }
+  var queueLength: Int { state.withLock { $0.lines.values.reduce(0) { $0 + $1.waiting.count } } }
 
-  fileprivate func wait() async throws {
+  fileprivate func wait(_ client: PeerID) async throws {
     let id = state.withLock { state in
       state.next += 1
       return state.next
@@ -38,30 +57,62 @@ final class WorkGate: Sendable {
         let answer: Result<Void, any Error>? = state.withLock { state in
           // Under the lock: a cancellation is seen either here or by the handler below.
           if Task.isCancelled { return .failure(CancellationError()) }
-          guard state.free == 0 else {
+          var line = state.lines[client] ?? Line()
+          defer { state.lines[client] = line }
+          guard state.free == 0 || line.inside >= placesPerClient else {
             state.free -= 1
+            line.inside += 1
             return .success(())
           }
-          state.waiting.append((id, continuation))
+          guard line.waiting.count < waitingPerClient else { return .failure(ServerFailure.tooManyOfClient) }
+          if line.waiting.isEmpty { state.turns.append(client) }
+          line.waiting.append((id, continuation))
           return nil
         }
         if let answer { continuation.resume(with: answer) }
       }
     } onCancel: {
-      let waiting = state.withLock { state in
-        state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).continuation }
+      let waiting = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+        guard var line = state.lines[client], let index = line.waiting.firstIndex(where: { $0.id == id }) else {
+          return nil
+        }
+        let waiting = line.waiting.remove(at: index)
+        state.set(line, of: client)
+        return waiting.continuation
       }
       waiting?.resume(throwing: CancellationError())
     }
   }
 
-  fileprivate func leave() {
+  fileprivate func leave(_ client: PeerID) {
     let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-      guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
       state.free += 1
-      return nil
+      if var line = state.lines[client] {
+        line.inside -= 1
+        state.set(line, of: client)
+      }
+      // One place has become free, so that one at most may enter: of all who might, the one whose turn it is.
+      guard
+        let index = state.turns.firstIndex(where: { state.lines[$0].map { $0.inside < placesPerClient } ?? false })
+      else { return nil }
+      let entering = state.turns.remove(at: index)
+      guard var line = state.lines[entering], !line.waiting.isEmpty else { return nil }
+      let waiting = line.waiting.removeFirst()
+      line.inside += 1
+      state.free -= 1
+      state.lines[entering] = line
+      if !line.waiting.isEmpty { state.turns.append(entering) }
+      return waiting.continuation
     }
     next?.resume()
+  }
+}
+
+extension WorkGate.State {
+  /// Forgets whoever is neither inside nor waiting.
+  fileprivate mutating func set(_ line: WorkGate.Line, of client: PeerID) {
+    if line.waiting.isEmpty { turns.removeAll { $0 == client } }
+    lines[client] = line.inside == 0 && line.waiting.isEmpty ? nil : line
   }
 }
 
@@ -69,10 +120,12 @@ extension WorkGate {
   /// A place inside, given back when the last reference to it goes.
   final class Place: Sendable {
     private let gate: WorkGate
+    private let client: PeerID
     private let isHeld = Mutex(true)
 
-    fileprivate init(_ gate: WorkGate) {
+    fileprivate init(_ gate: WorkGate, _ client: PeerID) {
       self.gate = gate
+      self.client = client
     }
 
     /// Lets the next one in.
@@ -81,12 +134,12 @@ extension WorkGate {
         defer { isHeld = false }
         return isHeld
       }
-      if wasHeld { gate.leave() }
+      if wasHeld { gate.leave(client) }
     }
 
-    /// Goes to the end of the queue. Only after ``leave()``.
+    /// Goes to the end of the client's queue. Only after ``leave()``.
     func enterAgain() async throws {
-      try await gate.wait()
+      try await gate.wait(client)
       isHeld.withLock { $0 = true }
     }
 

@@ -70,7 +70,7 @@ struct BearerAuthentication: RouterMiddleware {
     switch try await registry.client(tokenHash: token.hash, certificate: certificate) {
     case .failure(let refusal): return .failure(.token(refusal))
     case .success(var client):
-      try ServingConnection.current?.showToken()
+      try ServingConnection.current?.showToken(of: client.id)
       let name = Self.nameField.flatMap { request.headers[$0] }.flatMap(PeerName.decoded)
       if try await registry.touch(client, name: name), let name {
         await audit.record(.peerRenamed, ["peer": name, "id": client.id.hex, "before": client.name])

@@ -10,14 +10,12 @@ import NIOCore
 struct FairShare: RouterMiddleware {
   let gate: WorkGate
 
-  /// What a channel buffers before it asks writers to wait.
-  private static let pieceBytes = 64 * 1024
-
   func handle(
     _ request: Request, context: PeerRequestContext,
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
-    let place = try await gate.enter()
+    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let place = try await gate.enter(client.id)
     defer { place.leave() }
     var context = context
     context.place = place
@@ -25,7 +23,7 @@ struct FairShare: RouterMiddleware {
     guard response.body.contentLength == nil else { return response }
     let body = response.body
     response.body = ResponseBody { writer in
-      try await body.write(PiecewiseWriter(base: writer, pieceBytes: Self.pieceBytes))
+      try await body.write(PiecewiseWriter(base: writer, pieceBytes: ResponseBody.bufferedBytes))
     }
     return response
   }

@@ -78,7 +78,7 @@ struct ChangeRoutes {
           anchor = current.anchor
           let taken = served + current.count
           // Read and encoded while the one before is on its way.
-          async let next = following(current, query, format, taken: taken) {
+          async let next = following(current, query, format, of: client, taken: taken) {
             try await persons.require(request.headers, for: client)
           }
           try await writer.write(current.bytes)
@@ -120,11 +120,11 @@ struct ChangeRoutes {
   ///
   /// - Parameter check: throws unless what has just been read may be sent.
   private func following(
-    _ page: EncodedPage, _ query: ChangeQuery, _ format: ChangeFeedFormat, taken: Int,
+    _ page: EncodedPage, _ query: ChangeQuery, _ format: ChangeFeedFormat, of client: AuthorizedClient, taken: Int,
     check: @Sendable () async throws -> Void
   ) async throws -> EncodedPage? {
     if page.isLast || taken >= query.limit { return nil }
-    let place = try await gate.enter()
+    let place = try await gate.enter(client.id)
     defer { place.leave() }
     let next = try await self.page(query, format, since: page.anchor, epoch: page.epoch, taken: taken)
     try await check()
@@ -137,7 +137,7 @@ struct ChangeRoutes {
     // Lines are ten times as long.
     let size = format == .lines ? min(pageSize, Self.linesPerPage) : pageSize
     return try await store.codedChanges(
-      since: since, epoch: epoch, filter: query.filter, limit: min(size, query.limit - taken))
+      since: since, epoch: epoch, filter: query.filter, cut: query.cut, limit: min(size, query.limit - taken))
   }
 
   private static let linesPerPage = 2_000

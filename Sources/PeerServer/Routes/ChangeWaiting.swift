@@ -6,7 +6,7 @@ import ServiceLifecycle
 /// Holds a request for changes until there are any: `wait=SECONDS` in the query of `GET /api/v2/changes`.
 ///
 /// What the caller may not see does not end a wait, since the time would tell that it happened. While it waits, a request
-/// has no place in the ``WorkGate`` and no transaction open. Its end is the first of: changes for this caller, the time
+/// has no turn, no place in the ``WorkGate`` and no transaction open. Its end is the first of: changes for this caller, the time
 /// that was asked for, a server that shuts down; and, with 401, a token that is not valid any more.
 struct ChangeWaiting: Sendable {
   private let store: HealthStore
@@ -58,10 +58,13 @@ struct ChangeWaiting: Sendable {
     if context.connection?.beginFollowing() ?? true { try await authentication.audit.follows(client, query) }
     while true {
       context.place?.leave()
+      context.turn?.leave()
       let end = try await rest(after: query.since, until: min(deadline, .now + limits.waitRecheck))
       // In this order: whoever has lost its right does not stand in line for a place.
       context.authentication = nil
       client = try await authentication.authorize(request, &context)
+      context.granted?.value = client.filter
+      try await context.turn?.enterAgain()
       try await context.place?.enterAgain()
       let renewed = try ChangeQuery(request.uri.queryParameters, scope: client.filter, seal: seal)
       // The scope is another: the token is not of it, or there was none and everything is new.

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import PeerProtocol
 import Testing
 
 @testable import PeerServer
@@ -10,7 +11,10 @@ struct ConnectionTableTests {
   private let a = AddressGroup.ipv4(1)
   private let b = AddressGroup.ipv4(2)
 
-  init() {
+  private let peer: PeerID
+
+  init() throws {
+    peer = try makePeerID()
     var limits = ServingLimits()
     limits.connections = 6
     limits.connectionsPerAddress = 4
@@ -67,7 +71,7 @@ struct ConnectionTableTests {
   @Test("whoever shows a token leaves the crowd and is not closed for it")
   func paired() throws {
     let client = try admit(a).new
-    try client.showToken()
+    try client.showToken(of: peer)
     #expect(client.isPaired)
     for _ in 0..<20 { #expect(try admit(a).replaced !== client) }
     #expect(table.counts == (open: 4, refused: 0, paired: 1))
@@ -78,21 +82,43 @@ struct ConnectionTableTests {
     let late = ServingConnection(NIOAsyncTestingChannel(), table: strict)
     guard case .admitted = strict.admit(late, from: a) else { throw NeverHappened() }
     #expect(late.refusal == .address)
-    try late.showToken()
+    try late.showToken(of: peer)
     #expect(late.refusal == nil)
   }
 
   @Test("paired connections make room among themselves, but none at work is closed")
   func pairedLimit() throws {
     let clients = try (0..<3).map { _ in try admit(a).new }
-    for client in clients.prefix(2) { try client.showToken() }
+    for client in clients.prefix(2) { try client.showToken(of: peer) }
     clients[0].isAnswering = true
     clients[1].isAnswering = true
-    #expect(throws: ServerFailure.self) { try clients[2].showToken() }
+    #expect(throws: ServerFailure.self) { try clients[2].showToken(of: peer) }
     #expect(!clients[2].isPaired)
     clients[1].isAnswering = false
-    try clients[2].showToken()
+    try clients[2].showToken(of: peer)
     #expect(table.counts == (open: 0, refused: 0, paired: 2))
+  }
+
+  @Test("a client that has as many as it may makes room among its own, whatever room there is")
+  func connectionsOfOneClient() throws {
+    var limits = ServingLimits()
+    limits.connectionsPerClient = 2
+    let table = ConnectionTable(limits)
+    func connected(_ peer: PeerID) throws -> ServingConnection {
+      let new = ServingConnection(NIOAsyncTestingChannel(), table: table)
+      guard case .admitted(nil) = table.admit(new, from: a) else { throw NeverHappened() }
+      try new.showToken(of: peer)
+      return new
+    }
+    let other = try connected(makePeerID())
+    let mine = try (0..<2).map { _ in try connected(peer) }
+    for connection in mine { connection.isAnswering = true }
+    let refusal = #expect(throws: ServerFailure.self) { try connected(peer) }
+    #expect(refusal?.status == .tooManyRequests)
+    mine[1].isAnswering = false
+    _ = try connected(peer)
+    #expect(table.counts.paired == 3)
+    withExtendedLifetime(other) {}
   }
 
   @Test("one that has ended does not come back")
@@ -100,7 +126,7 @@ struct ConnectionTableTests {
     let client = try admit(a).new
     table.remove(client)
     table.remove(client)
-    try client.showToken()
+    try client.showToken(of: peer)
     #expect(table.counts == (open: 0, refused: 0, paired: 0))
   }
 

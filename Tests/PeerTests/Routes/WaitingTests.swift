@@ -162,6 +162,7 @@ struct WaitingTests {
     let count = 200
     var options = ServerOptions(samples: Samples.heartRates(10))
     options.serving.waitsPerClient = count
+    options.serving.connectionsPerClient = 2 * count
     options.serving.wait = .seconds(600)
     try await withServer(options) { server in
       let token = try await server.token().token

@@ -1,0 +1,35 @@
+import Hummingbird
+
+/// Sends one client so many answers at a time; its other requests wait for their turn.
+///
+/// An answer holds a page of samples, or all of itself, for as long as its reader takes. So whoever leaves answers unread
+/// holds so many of them and no more, and keeps nobody waiting but itself.
+struct ClientTurns: RouterMiddleware {
+  let gate: WorkGate
+
+  func handle(
+    _ request: Request, context: PeerRequestContext,
+    next: (Request, PeerRequestContext) async throws -> Response
+  ) async throws -> Response {
+    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let turn = try await gate.enter(client.id)
+    var context = context
+    context.turn = turn
+    var response = try await next(request, context)
+    guard response.body.mayWait else { return response }
+    let body = response.body
+    response.body = ResponseBody(contentLength: body.contentLength) { writer in
+      defer { turn.leave() }
+      try await body.write(writer)
+    }
+    return response
+  }
+}
+
+extension ResponseBody {
+  /// What a channel buffers before it asks writers to wait.
+  static let bufferedBytes = 64 * 1024
+
+  /// Whether sending it may take as long as its reader likes.
+  var mayWait: Bool { contentLength.map { $0 > Self.bufferedBytes } ?? true }
+}

@@ -1,0 +1,96 @@
+import HealthStore
+import Hummingbird
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// Asks for a client's right again, before an answer begins and before each page of it, and ends an answer whose client
+/// has lost it: a revoked token and a narrowed scope take effect at once, and not with the next request.
+struct StandingRight: RouterMiddleware {
+  let authentication: BearerAuthentication
+  let limits: ServingLimits
+
+  func handle(
+    _ request: Request, context: PeerRequestContext,
+    next: (Request, PeerRequestContext) async throws -> Response
+  ) async throws -> Response {
+    guard let client = context.client else { throw ServerFailure.unauthorized }
+    var context = context
+    let granted = GrantedFilter(client.filter)
+    context.granted = granted
+    var response = try await next(request, context)
+    let right = Right(authentication: authentication, request: request, context: context, granted: granted)
+    try await right.require()
+    guard response.body.mayWait else { return response }
+    let body = response.body
+    let (connection, interval) = (context.connection, limits.rightRecheck)
+    response.body = ResponseBody(contentLength: body.contentLength) { writer in
+      let base = writer
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        // A reader that takes its time over one page.
+        group.addTask {
+          repeat {
+            try await Task.sleep(for: interval)
+          } while await right.isHeld()
+          connection?.abort()
+        }
+        defer { group.cancelAll() }
+        try await body.write(CheckedWriter(base: base, right: right))
+      }
+    }
+    return response
+  }
+}
+
+/// What a request may read, as of when its answer began.
+final class GrantedFilter: Sendable {
+  private let filter: NIOLockedValueBox<ChangeFilter>
+
+  init(_ filter: ChangeFilter) {
+    self.filter = NIOLockedValueBox(filter)
+  }
+
+  var value: ChangeFilter {
+    get { filter.withLockedValue { $0 } }
+    set { filter.withLockedValue { $0 = newValue } }
+  }
+}
+
+private struct Right: Sendable {
+  let authentication: BearerAuthentication
+  let request: Request
+  let context: PeerRequestContext
+  let granted: GrantedFilter
+
+  /// Throws ``ServerFailure`` 401 for a token that is not valid any more, 503 for a scope that has become another.
+  func require() async throws {
+    var context = context
+    context.authentication = nil
+    guard try await authentication.authorize(request, &context).filter == granted.value else {
+      throw ServerFailure.scopeChanged
+    }
+  }
+
+  /// False only where the right is known to be lost: a registry that cannot be read ends no answer between two pages.
+  func isHeld() async -> Bool {
+    do {
+      try await require()
+      return true
+    } catch {
+      return !(error is ServerFailure)
+    }
+  }
+}
+
+private struct CheckedWriter: ResponseBodyWriter {
+  var base: any ResponseBodyWriter
+  let right: Right
+
+  mutating func write(_ buffer: ByteBuffer) async throws {
+    try await right.require()
+    try await base.write(buffer)
+  }
+
+  consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
+    try await base.finish(trailingHeaders)
+  }
+}
