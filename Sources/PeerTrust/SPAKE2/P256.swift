@@ -23,6 +23,9 @@ final class P256: @unchecked Sendable {
     0x19, 0xc6, 0x29, 0xd7, 0x01, 0x4d, 0x49, 0xa2, 0x4b, 0x4f, 0x98, 0xba, 0xa1, 0x29, 0x2b, 0x49,
   ]
 
+  /// Of a point: SEC1, uncompressed.
+  private static let encodedByteCount = 65
+
   let group: OpaquePointer
   let order: OpaquePointer
 
@@ -110,9 +113,23 @@ final class P256: @unchecked Sendable {
   /// - Throws: `degenerate` for the identity, which has no such encoding.
   func encode(_ point: Point) throws(SPAKE2Error) -> [UInt8] {
     guard EC_POINT_is_at_infinity(group, point.pointer) == 0 else { throw .degenerate }
-    var bytes = [UInt8](repeating: 0, count: 65)
+    var bytes = [UInt8](repeating: 0, count: Self.encodedByteCount)
     let count = EC_POINT_point2oct(group, point.pointer, POINT_CONVERSION_UNCOMPRESSED, &bytes, bytes.count, nil)
     guard count == bytes.count else { throw .openSSL(OpenSSLError("EC_POINT_point2oct")) }
+    return bytes
+  }
+
+  /// The same of a point that nobody else may know.
+  /// - Throws: `degenerate`.
+  func encodeSecret(_ point: Point) throws(SPAKE2Error) -> SecretBytes {
+    guard EC_POINT_is_at_infinity(group, point.pointer) == 0 else { throw .degenerate }
+    var bytes = SecretBytes(count: Self.encodedByteCount)
+    let count = bytes.withMutableBytes { bytes in
+      EC_POINT_point2oct(
+        group, point.pointer, POINT_CONVERSION_UNCOMPRESSED, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count,
+        nil)
+    }
+    guard count == Self.encodedByteCount else { throw .openSSL(OpenSSLError("EC_POINT_point2oct")) }
     return bytes
   }
 

@@ -8,6 +8,7 @@ struct PairingSecrets: Sendable {
   let receiptKey: SymmetricKey
 
   init(keys: SPAKE2Keys, additionalData: [UInt8]) {
+    // Where it lies is swift-crypto's to say: SECURITY.md.
     let root = HKDF<SHA256>.extract(inputKeyMaterial: keys.ke, salt: Array(SHA256.hash(data: additionalData)))
     func expand(_ label: String) -> SymmetricKey {
       HKDF<SHA256>.expand(

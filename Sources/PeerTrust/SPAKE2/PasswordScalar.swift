@@ -15,22 +15,21 @@ enum PasswordScalar {
   /// - Throws: `invalidScalar` if w is 0: take another code.
   static func derive(code: PairingCode, salt: [UInt8], serverID: PeerID) async throws(SPAKE2Error) -> Scalar {
     try await BlockingWork.run { () throws(SPAKE2Error) -> Scalar in
-      var wide = try wideBytes(code: code, salt: salt, serverID: serverID)
-      defer { wipe(&wide) }
-      return try Scalar(reducing: wide)
+      try Scalar(reducing: wideBytes(code: code, salt: salt, serverID: serverID))
     }
   }
 
   /// Blocks. libcrypto's scrypt, because it is optimised also where hpeer is not.
-  static func wideBytes(code: PairingCode, salt: [UInt8], serverID: PeerID) throws(SPAKE2Error) -> [UInt8] {
-    var digits = Array(code.digits.utf8)
-    defer { wipe(&digits) }
+  static func wideBytes(code: PairingCode, salt: [UInt8], serverID: PeerID) throws(SPAKE2Error) -> SecretBytes {
+    let digits = SecretBytes(copying: code.digits.utf8)
     let salt = Self.salt(salt, serverID: serverID)
-    var wide = [UInt8](repeating: 0, count: 48)
-    let isDerived = digits.withUnsafeBytes { digits in
-      // 128 * N * r = 32 MiB, and a little more than that.
-      EVP_PBE_scrypt(
-        digits.baseAddress, digits.count, salt, salt.count, 32_768, 8, 1, 64 << 20, &wide, wide.count)
+    var wide = SecretBytes(count: 48)
+    let isDerived = wide.withMutableBytes { wide in
+      digits.withBytes { digits in
+        // 128 * N * r = 32 MiB, and a little more than that.
+        EVP_PBE_scrypt(
+          digits.baseAddress, digits.count, salt, salt.count, 32_768, 8, 1, 64 << 20, wide.baseAddress, wide.count)
+      }
     }
     guard isDerived == 1 else { throw .openSSL(OpenSSLError("scrypt")) }
     return wide

@@ -30,12 +30,12 @@ struct SPAKE2: Sendable {
 
   /// K = x·(pB − w·N) = y·(pA − w·M): 65 bytes, secret.
   /// - Throws: `invalidShare` or `degenerate`.
-  func sharedElement(peerShare: [UInt8]) throws(SPAKE2Error) -> [UInt8] {
+  func sharedElement(peerShare: [UInt8]) throws(SPAKE2Error) -> SecretBytes {
     let curve = try P256.shared()
     let peer = try curve.decodeShare(peerShare)
     let blind = try curve.multiply(curve.decode(role == .a ? P256.nBytes : P256.mBytes), by: w)
     let unblinded = try curve.subtract(blind, from: peer)
-    return try curve.encode(curve.multiply(unblinded, by: secret))
+    return try curve.encodeSecret(curve.multiply(unblinded, by: secret))
   }
 
   /// Runs the key schedule over the transcript of this run.
@@ -43,14 +43,10 @@ struct SPAKE2: Sendable {
   func keys(
     peerShare: [UInt8], identityA: [UInt8], identityB: [UInt8], additionalData: [UInt8]
   ) throws(SPAKE2Error) -> SPAKE2Keys {
-    var element = try sharedElement(peerShare: peerShare)
-    var transcript = SPAKE2Keys.transcript(
+    let element = try sharedElement(peerShare: peerShare)
+    let transcript = SPAKE2Keys.transcript(
       identityA: identityA, identityB: identityB, shareA: role == .a ? share : peerShare,
       shareB: role == .a ? peerShare : share, element: element, w: w)
-    defer {
-      wipe(&element)
-      wipe(&transcript)
-    }
-    return SPAKE2Keys(transcript: transcript, additionalData: additionalData)
+    return try SPAKE2Keys(transcript: transcript, additionalData: additionalData)
   }
 }

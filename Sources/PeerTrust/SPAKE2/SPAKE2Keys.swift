@@ -1,4 +1,6 @@
+import COpenSSL
 import Crypto
+import Foundation
 
 /// The key schedule of RFC 9382 section 4 with SHA-256, HKDF and HMAC: everything that follows from the transcript.
 struct SPAKE2Keys: Sendable {
@@ -13,32 +15,59 @@ struct SPAKE2Keys: Sendable {
   /// HMAC(KcB, TT), the proof of B; 32 bytes.
   let cB: [UInt8]
 
-  init(transcript: [UInt8], additionalData: [UInt8]) {
-    let hash = Array(SHA256.hash(data: transcript))
-    ke = SymmetricKey(data: hash[..<16])
-    ka = SymmetricKey(data: hash[16...])
+  init(transcript: borrowing SecretBytes, additionalData: [UInt8]) throws(SPAKE2Error) {
+    (ke, ka) = try Self.hash(transcript).withBytes(Self.halves)
     let confirmation = HKDF<SHA256>.deriveKey(
       inputKeyMaterial: ka, salt: [UInt8](), info: Array("ConfirmationKeys".utf8) + additionalData, outputByteCount: 32)
-    (kcA, kcB) = confirmation.withUnsafeBytes { bytes in
-      (SymmetricKey(data: Array(bytes[..<16])), SymmetricKey(data: Array(bytes[16...])))
+    (kcA, kcB) = confirmation.withUnsafeBytes(Self.halves)
+    (cA, cB) = transcript.withBytes { [kcA, kcB] transcript in
+      (
+        Array(HMAC<SHA256>.authenticationCode(for: transcript, using: kcA)),
+        Array(HMAC<SHA256>.authenticationCode(for: transcript, using: kcB))
+      )
     }
-    cA = Array(HMAC<SHA256>.authenticationCode(for: transcript, using: kcA))
-    cB = Array(HMAC<SHA256>.authenticationCode(for: transcript, using: kcB))
+  }
+
+  /// By libcrypto, which leaves the digest where it is told to and nowhere else.
+  private static func hash(_ transcript: borrowing SecretBytes) throws(SPAKE2Error) -> SecretBytes {
+    var hash = SecretBytes(count: SHA256.Digest.byteCount)
+    let isHashed = hash.withMutableBytes { hash in
+      transcript.withBytes { transcript in
+        EVP_Digest(
+          transcript.baseAddress, transcript.count, hash.bindMemory(to: UInt8.self).baseAddress, nil, EVP_sha256(), nil)
+      }
+    }
+    guard isHashed == 1 else { throw .openSSL(OpenSSLError("EVP_Digest")) }
+    return hash
+  }
+
+  /// Two keys of 16 bytes, which overwrite themselves.
+  private static func halves(_ bytes: UnsafeRawBufferPointer) -> (SymmetricKey, SymmetricKey) {
+    (
+      SymmetricKey(data: UnsafeRawBufferPointer(rebasing: bytes[..<16])),
+      SymmetricKey(data: UnsafeRawBufferPointer(rebasing: bytes[16..<32]))
+    )
   }
 
   /// TT: each part after its length as eight bytes, little-endian. An absent identity is empty.
   static func transcript(
-    identityA: [UInt8], identityB: [UInt8], shareA: [UInt8], shareB: [UInt8], element: [UInt8], w: Scalar
-  ) -> [UInt8] {
-    var wBytes = w.bytes()
-    defer { wipe(&wBytes) }
-    var transcript: [UInt8] = []
-    // Reserved at once, so that growing does not leave copies of K and w behind.
-    transcript.reserveCapacity(6 * 8 + identityA.count + identityB.count + 3 * 65 + Scalar.byteCount)
-    for part in [identityA, identityB, shareA, shareB, element, wBytes] {
-      withUnsafeBytes(of: UInt64(part.count).littleEndian) { transcript.append(contentsOf: $0) }
-      transcript.append(contentsOf: part)
-    }
+    identityA: [UInt8], identityB: [UInt8], shareA: [UInt8], shareB: [UInt8], element: borrowing SecretBytes, w: Scalar
+  ) -> SecretBytes {
+    let w = w.bytes()
+    let open = [identityA, identityB, shareA, shareB]
+    var transcript = SecretBytes(count: open.reduce(6 * 8 + element.count + w.count) { $0 + $1.count })
+    var end = 0
+    for part in open { part.withUnsafeBytes { append($0, to: &transcript, at: &end) } }
+    element.withBytes { append($0, to: &transcript, at: &end) }
+    w.withBytes { append($0, to: &transcript, at: &end) }
     return transcript
+  }
+
+  private static func append(_ part: UnsafeRawBufferPointer, to transcript: inout SecretBytes, at end: inout Int) {
+    transcript.withMutableBytes { transcript in
+      transcript.storeBytes(of: UInt64(part.count).littleEndian, toByteOffset: end, as: UInt64.self)
+      UnsafeMutableRawBufferPointer(rebasing: transcript[(end + 8)...]).copyMemory(from: part)
+    }
+    end += 8 + part.count
   }
 }

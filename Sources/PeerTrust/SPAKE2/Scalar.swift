@@ -41,7 +41,7 @@ final class Scalar: @unchecked Sendable {
 
   /// A longer big-endian number modulo n. Sixteen surplus bytes make the bias negligible (RFC 9382 section 3.2).
   /// - Throws: `invalidScalar` if the remainder is 0.
-  convenience init(reducing wide: [UInt8]) throws(SPAKE2Error) {
+  convenience init(reducing wide: borrowing SecretBytes) throws(SPAKE2Error) {
     let order = try P256.shared().order
     let number = try Self.makeNumber()
     let input = BN_secure_new()
@@ -50,7 +50,10 @@ final class Scalar: @unchecked Sendable {
       BN_clear_free(input)
       BN_CTX_free(context)
     }
-    guard let input, let context, BN_bin2bn(wide, Int32(wide.count), input) != nil else {
+    let isRead = wide.withBytes { wide in
+      BN_bin2bn(wide.bindMemory(to: UInt8.self).baseAddress, Int32(wide.count), input) != nil
+    }
+    guard let input, let context, isRead else {
       BN_clear_free(number)
       throw .openSSL(OpenSSLError("BN_bin2bn"))
     }
@@ -66,10 +69,12 @@ final class Scalar: @unchecked Sendable {
     self.init(owning: number)
   }
 
-  /// 32 bytes, big-endian. The caller wipes them.
-  func bytes() -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: Self.byteCount)
-    let count = BN_bn2binpad(pointer, &bytes, Int32(Self.byteCount))
+  /// 32 bytes, big-endian.
+  func bytes() -> SecretBytes {
+    var bytes = SecretBytes(count: Self.byteCount)
+    let count = bytes.withMutableBytes { bytes in
+      BN_bn2binpad(pointer, bytes.bindMemory(to: UInt8.self).baseAddress, Int32(bytes.count))
+    }
     precondition(count == Int32(Self.byteCount), "a scalar below n has at most 32 bytes")
     return bytes
   }

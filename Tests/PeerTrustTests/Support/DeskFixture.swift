@@ -53,7 +53,8 @@ final class DeskFixture: Sendable {
 
   /// In scrypt's place, which takes half a second without optimisation.
   static let derive: PasswordScalar.Derivation = { code, salt, serverID throws(SPAKE2Error) in
-    try Scalar(reducing: Array(SHA512.hash(data: Array(code.digits.utf8) + salt + serverID.bytes)))
+    try Scalar(
+      reducing: SecretBytes(copying: Array(SHA512.hash(data: Array(code.digits.utf8) + salt + serverID.bytes))))
   }
 
   /// A client up to its proof.
