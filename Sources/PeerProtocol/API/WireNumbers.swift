@@ -43,4 +43,9 @@ public struct WireInstant: RawRepresentable, Codable, Hashable, Sendable {
     guard Self.range.contains(rawValue) else { return nil }
     self.rawValue = rawValue
   }
+
+  /// The nearest instant within ``range``; 1970 for what is no number.
+  public init(clamping value: Double) {
+    rawValue = value.isNaN ? 0 : min(max(value, Self.range.lowerBound), Self.range.upperBound.nextDown)
+  }
 }

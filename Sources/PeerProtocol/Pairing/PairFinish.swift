@@ -50,15 +50,22 @@ public struct PairFinishResponse: Hashable, Sendable {
   /// bytes.
   public let receipt: [UInt8]
 
-  /// - Parameter expiresAt: rounded down to whole seconds; from 1970 to 9999.
+  /// - Parameter expiresAt: rounded down to whole seconds; from 1970 to the end of 2199.
   public init(cB: [UInt8], tokenID: String, expiresAt: Date, receipt: [UInt8]) throws(PairMessageError) {
-    let seconds = expiresAt.timeIntervalSince1970.rounded(.down)
-    guard (0...253_402_300_799).contains(seconds) else { throw .badField("expiresAt") }
+    let seconds = try Self.seconds(of: expiresAt)
     guard tokenID.utf8.count == 16, LowercaseHex.decode(tokenID) != nil else { throw .badField("tokenID") }
     self.cB = try PairField.bytes(cB, count: PairingProtocol.confirmationByteCount, "cB")
     self.tokenID = tokenID.lowercased()
-    self.expiresAt = Date(timeIntervalSince1970: seconds)
+    self.expiresAt = Date(timeIntervalSince1970: Double(seconds))
     self.receipt = try PairField.bytes(receipt, count: PairingProtocol.confirmationByteCount, "receipt")
+  }
+
+  /// Whole seconds since 1970, as the message and the receipt have them.
+  /// - Throws: `badField("expiresAt")` for what no clock that is right can lead to.
+  public static func seconds(of expiresAt: Date) throws(PairMessageError) -> UInt64 {
+    let seconds = expiresAt.timeIntervalSince1970.rounded(.down)
+    guard (0..<WireInstant.range.upperBound).contains(seconds) else { throw .badField("expiresAt") }
+    return UInt64(seconds)
   }
 }
 
@@ -77,7 +84,7 @@ extension PairFinishResponse: Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeHex(cB, forKey: .cB)
     try container.encode(tokenID, forKey: .tokenID)
-    try container.encode(Int64(expiresAt.timeIntervalSince1970), forKey: .expiresAt)
+    try container.encode(Self.seconds(of: expiresAt), forKey: .expiresAt)
     try container.encodeHex(receipt, forKey: .receipt)
   }
 }

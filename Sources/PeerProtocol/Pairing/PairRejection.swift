@@ -95,14 +95,14 @@ public struct PairErrorBody: Hashable, Sendable, Codable {
   /// ``PairRejection/code``, or another server's words.
   public let error: String
   /// Present with `wrong_code`.
-  public let attemptsLeft: Int?
+  public let attemptsLeft: WireCount?
 
   public init(_ rejection: PairRejection) {
     success = false
     error = rejection.code
-    attemptsLeft = if case .wrongCode(let count) = rejection { count } else { nil }
+    attemptsLeft = if case .wrongCode(let count) = rejection { WireCount(clamping: count) } else { nil }
   }
 
   /// Nil if the error is none of pairing's.
-  public var rejection: PairRejection? { PairRejection(code: error, attemptsLeft: attemptsLeft) }
+  public var rejection: PairRejection? { PairRejection(code: error, attemptsLeft: attemptsLeft?.rawValue) }
 }

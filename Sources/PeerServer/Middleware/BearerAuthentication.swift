@@ -90,9 +90,7 @@ extension AuthorizedClient {
     token = client.tokenHash
     filter = ChangeFilter(
       types: client.scope.types.map { Set($0.map { SampleType($0) }) },
-      earliest: client.scope.earliest.map {
-        Timestamp(microseconds: Int64(($0.timeIntervalSince1970 * 1_000_000).rounded()))
-      })
+      earliest: client.scope.earliestMicroseconds.map { Timestamp(microseconds: $0) })
     isForeign = client.method == .plain
   }
 }

@@ -102,10 +102,9 @@ public struct PairingClientConfirmation: Sendable {
   /// Checks the server's proof and receipt, in constant time.
   public func verify(_ response: PairFinishResponse) throws(PairingExchangeError) -> PairedServer {
     guard ConstantTime.equal(response.cB, expectedCB) else { throw .serverNotAuthenticated }
-    let receipt = secrets.receipt(session: finishRequest.session, expiresAt: response.expiresAt)
-    guard ConstantTime.equal(response.receipt, receipt), response.tokenID == secrets.token.hash.tokenID else {
-      throw .badReceipt
-    }
+    guard let receipt = try? secrets.receipt(session: finishRequest.session, expiresAt: response.expiresAt),
+      ConstantTime.equal(response.receipt, receipt), response.tokenID == secrets.token.hash.tokenID
+    else { throw .badReceipt }
     return PairedServer(
       serverID: serverID, fingerprint: fingerprint, token: secrets.token, expiresAt: response.expiresAt)
   }

@@ -19,9 +19,11 @@ struct PairingSecrets: Sendable {
   }
 
   /// HMAC over the session and what the client is told about its token; see ``PairFinishResponse/receipt``.
-  func receipt(session: [UInt8], expiresAt: Date) -> [UInt8] {
+  /// - Throws: `badField("expiresAt")`.
+  func receipt(session: [UInt8], expiresAt: Date) throws(PairMessageError) -> [UInt8] {
+    let seconds = try PairFinishResponse.seconds(of: expiresAt)
     var message = Array("\(PairingProtocol.version) receipt\0".utf8) + session + token.hash.bytes.prefix(8)
-    withUnsafeBytes(of: UInt64(expiresAt.timeIntervalSince1970).bigEndian) { message.append(contentsOf: $0) }
+    withUnsafeBytes(of: seconds.bigEndian) { message.append(contentsOf: $0) }
     return Array(HMAC<SHA256>.authenticationCode(for: message, using: receiptKey))
   }
 }

@@ -164,6 +164,8 @@ import Testing
       ("tokenID", mac, "1", "0123456789abcdeg", mac), ("tokenID", mac, "1", "01", mac),
       ("expiresAt", mac, "-1", "0123456789abcdef", mac),
       ("expiresAt", mac, "9223372036854775807", "0123456789abcdef", mac),
+      ("expiresAt", mac, "-9223372036854775808", "0123456789abcdef", mac),
+      ("expiresAt", mac, "7258118400", "0123456789abcdef", mac),
     ])
   func badFinishResponses(field: String, cB: String, expiry: String, tokenID: String, receipt: String) {
     #expect(throws: PairMessageError.badField(field)) {
@@ -214,6 +216,14 @@ import Testing
     #expect(String(decoding: wrong, as: UTF8.self) == #"{"attemptsLeft":4,"error":"wrong_code","success":false}"#)
     let closed = try encoder.encode(PairErrorBody(.windowClosed))
     #expect(String(decoding: closed, as: UTF8.self) == #"{"error":"window_closed","success":false}"#)
+  }
+
+  @Test(
+    "a count beyond measure is no refusal",
+    arguments: ["-1", "-9223372036854775808", "9223372036854775807", "281474976710656", "1e300", "1e999", "0.5"])
+  func counts(attemptsLeft: String) {
+    let json = #"{"success":false,"error":"wrong_code","attemptsLeft":\#(attemptsLeft)}"#
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(PairErrorBody.self, from: Data(json.utf8)) }
   }
 
   @Test func otherErrorsAreNotRejections() throws {
