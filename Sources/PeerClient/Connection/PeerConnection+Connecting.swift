@@ -31,7 +31,9 @@ extension PeerConnection {
     do {
       return try await channel.executeThenClose { inbound, outbound in
         try await body(
-          PeerConnection(endpoint: endpoint, fingerprint: fingerprint, inbound: inbound, outbound: outbound))
+          PeerConnection(
+            endpoint: endpoint, fingerprint: fingerprint, rotation: identity?.rotation, inbound: inbound,
+            outbound: outbound))
       }
     } catch {
       try Task.checkCancellation()

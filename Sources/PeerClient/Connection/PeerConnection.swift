@@ -18,12 +18,18 @@ public final class PeerConnection {
   public let fingerprint: Fingerprint
   /// Bytes of response bodies so far.
   public private(set) var bytesReceived = 0
+  /// By which a server knows the client again that has a new certificate, and shows it here.
+  private let rotation: RotationStatement?
   private var inbound: Inbound.AsyncIterator
   private let outbound: Outbound
 
-  init(endpoint: PeerEndpoint, fingerprint: Fingerprint, inbound: Inbound, outbound: Outbound) {
+  init(
+    endpoint: PeerEndpoint, fingerprint: Fingerprint, rotation: RotationStatement?, inbound: Inbound,
+    outbound: Outbound
+  ) {
     self.endpoint = endpoint
     self.fingerprint = fingerprint
+    self.rotation = rotation
     self.inbound = inbound.makeAsyncIterator()
     self.outbound = outbound
   }
@@ -36,6 +42,10 @@ public final class PeerConnection {
   ) async throws -> HTTPResponseHead {
     var fields = HTTPHeaders([("Host", endpoint.description), ("User-Agent", "hpeer")])
     fields.add(contentsOf: headers)
+    // Only where the server asks who this is: with a token, or to pair.
+    if let rotation, fields.contains(name: "Authorization") || path == Route.pairStart {
+      fields.add(name: RotationStatement.header, value: rotation.text)
+    }
     if let body { fields.add(name: "Content-Length", value: String(body.count)) }
     var parts: [HTTPClientRequestPart] = [
       .head(HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: fields))

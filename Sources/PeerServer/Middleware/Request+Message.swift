@@ -2,8 +2,14 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import PeerProtocol
 
 extension Request {
+  /// What the caller shows of the certificate that it had before; `nil` for nothing, and for what cannot be that.
+  var rotation: RotationStatement? {
+    HTTPField.Name(RotationStatement.header).flatMap { headers[$0] }.flatMap { RotationStatement(text: $0) }
+  }
+
   /// The whole body of a request that anyone may send, bounded in size and time.
   ///
   /// Throws ``ServerFailure`` 408 when it does not arrive in time and 400 when the caller breaks it off, and

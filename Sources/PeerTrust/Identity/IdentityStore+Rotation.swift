@@ -6,8 +6,9 @@ import PeerProtocol
 extension IdentityStore {
   /// Makes a new key and certificate in place of the present ones, which are deleted. The ID stays: it is the same machine.
   ///
-  /// Every paired machine has pinned the old certificate, or holds its token for it, and must pair again. A server that is
-  /// running goes on with the old one until it is started again.
+  /// The old key's last act is to sign the new certificate (``PeerIdentity/rotation``), by which servers know this machine
+  /// again. Clients have pinned the old certificate and must pair again. A server that is running goes on with the old one
+  /// until it is started again.
   ///
   /// - Throws: `missing` if there is no identity yet; whatever is wrong with the present one, which is then left alone.
   public static func rotate(in directory: URL) async throws(IdentityError) -> PeerIdentity {
@@ -16,7 +17,7 @@ extension IdentityStore {
       guard try load(path) != nil else { throw .missing(path: path) }
       return try locked(directory.path) {
         guard let present = try load(path) else { throw IdentityError.missing(path: path) }
-        let (identity, draft) = try draft(of: present.id, beside: path)
+        let (identity, draft) = try draft(of: present.id, replacing: present, beside: path)
         guard linux_exchange(draft, path) == 0 else { throw SystemError("rename", path) }
         try PrivateFile.synchronizeParent(of: path)
         discard(draft)

@@ -10,15 +10,16 @@ import PeerProtocol
 #endif
 
 /// Keeps a machine's identity on disk: `identity/certificate.pem`, `identity/key.pem` and `identity/id`, each 0600 in a
-/// directory 0700.
+/// directory 0700. Where a certificate has been replaced, `identity/rotation` holds what the last one said of it.
 ///
-/// The three files appear together: they are written in a directory beside it, which is then renamed. What is there is
+/// The files appear together: they are written in a directory beside it, which is then renamed. What is there is
 /// never replaced, whatever is wrong with it, because every paired machine has pinned it.
 public enum IdentityStore {
   static let directoryName = "identity"
   static let certificateName = "certificate.pem"
   static let keyName = "key.pem"
   static let idName = "id"
+  static let rotationName = "rotation"
 
   /// Reads the identity, or makes one if there is none. Any number of processes may call this at once; all get the
   /// same.
@@ -84,7 +85,7 @@ public enum IdentityStore {
       throw .malformed(path: "\(path)/\(idName)", reason: "not 32 hexadecimal digits")
     }
     do {
-      return try PeerIdentity(id: id, certificatePEM: certificate, privateKeyPEM: key)
+      return try PeerIdentity(id: id, certificatePEM: certificate, privateKeyPEM: key, rotation: rotation(path))
     } catch {
       switch error {
       case .certificate(let reason): throw .malformed(path: "\(path)/\(certificateName)", reason: reason)
@@ -92,6 +93,12 @@ public enum IdentityStore {
       case .mismatch: throw .keyMismatch(directory: path)
       }
     }
+  }
+
+  /// Nil if there is none, or none that can be read: whoever knows the old certificate must then be paired with again.
+  private static func rotation(_ path: String) -> RotationStatement? {
+    guard let text = try? read("\(path)/\(rotationName)") else { return nil }
+    return RotationStatement(text: text.trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
   private static func read(_ path: String, isSecret: Bool = false) throws(IdentityError) -> String {
@@ -114,22 +121,32 @@ public enum IdentityStore {
 
   /// A new identity in a directory of its own. Runs under the lock, so the directory's name can be fixed, and one that is
   /// there is a crash's.
-  static func draft(of id: PeerID, beside path: String) throws -> (PeerIdentity, directory: String) {
+  ///
+  /// - Parameter old: whose key says that the new certificate takes its certificate's place.
+  static func draft(
+    of id: PeerID, replacing old: PeerIdentity? = nil, beside path: String
+  ) throws -> (PeerIdentity, directory: String) {
     let key = try PrivateKey.generateP256()
-    let certificatePEM = try SelfSignedCertificate.make(for: id, key: key).pem()
-    let identity = try PeerIdentity(id: id, certificatePEM: certificatePEM, privateKeyPEM: key.pem())
+    let certificate = try SelfSignedCertificate.make(for: id, key: key)
+    let fingerprint = Fingerprint(certificateDER: try certificate.der())
+    let identity = try PeerIdentity(
+      id: id, certificatePEM: certificate.pem(), privateKeyPEM: key.pem(),
+      rotation: old.map { try RotationStatement(replacing: $0, by: fingerprint) })
     let draft = "\(path).new"
     discard(draft)
     guard mkdir(draft, 0o700) == 0, chmod(draft, 0o700) == 0 else { throw SystemError("mkdir", draft) }
     try PrivateFile.create("\(draft)/\(keyName)", Array(identity.privateKeyPEM.utf8))
     try PrivateFile.create("\(draft)/\(certificateName)", Array(identity.certificatePEM.utf8))
     try PrivateFile.create("\(draft)/\(idName)", Array("\(id.hex)\n".utf8))
+    if let rotation = identity.rotation {
+      try PrivateFile.create("\(draft)/\(rotationName)", Array("\(rotation.text)\n".utf8))
+    }
     try PrivateFile.synchronizeParent(of: "\(draft)/\(idName)")
     return (identity, draft)
   }
 
   static func discard(_ draft: String) {
-    for name in [certificateName, keyName, idName] { unlink("\(draft)/\(name)") }
+    for name in [certificateName, keyName, idName, rotationName] { unlink("\(draft)/\(name)") }
     rmdir(draft)
   }
 }

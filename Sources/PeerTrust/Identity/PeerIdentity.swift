@@ -2,7 +2,8 @@ import PeerProtocol
 
 /// Who this machine is to its peers: an ID, a certificate that they pin, and its private key.
 public struct PeerIdentity: Hashable, Sendable {
-  /// `serverID` and `clientID` of `hpeer-pair/1`.
+  /// `serverID` of `hpeer-pair/1`, which stays when the certificate is replaced. Servers know this machine by its
+  /// certificate.
   public let id: PeerID
   public let certificatePEM: String
   /// PKCS #8, unencrypted: a secret.
@@ -10,9 +11,13 @@ public struct PeerIdentity: Hashable, Sendable {
   public let certificateDER: [UInt8]
   /// What peers pin.
   public let fingerprint: Fingerprint
+  /// What the certificate before this one says of it; nil if there was none.
+  public let rotation: RotationStatement?
 
   /// - Throws: a reason if either PEM cannot be read or the two do not belong together.
-  init(id: PeerID, certificatePEM: String, privateKeyPEM: String) throws(Defect) {
+  init(
+    id: PeerID, certificatePEM: String, privateKeyPEM: String, rotation: RotationStatement? = nil
+  ) throws(Defect) {
     let certificate: Certificate
     do { certificate = try Certificate(pem: certificatePEM) } catch { throw .certificate(error.reason) }
     let key: PrivateKey
@@ -22,6 +27,7 @@ public struct PeerIdentity: Hashable, Sendable {
     self.id = id
     self.certificatePEM = certificatePEM
     self.privateKeyPEM = privateKeyPEM
+    self.rotation = rotation
     fingerprint = Fingerprint(certificateDER: certificateDER)
   }
 

@@ -19,6 +19,18 @@ final class Certificate {
     self.pointer = pointer
   }
 
+  /// Reads a DER without anything after it.
+  init(der: [UInt8]) throws(OpenSSLError) {
+    let read = der.withUnsafeBufferPointer { bytes -> (certificate: OpaquePointer?, isWhole: Bool) in
+      var next = bytes.baseAddress
+      let certificate = d2i_X509(nil, &next, bytes.count)
+      return (certificate, next == bytes.baseAddress.map { $0 + bytes.count })
+    }
+    guard let certificate = read.certificate else { throw OpenSSLError("d2i_X509") }
+    pointer = certificate
+    guard read.isWhole else { throw OpenSSLError("d2i_X509: more than a certificate") }
+  }
+
   deinit { X509_free(pointer) }
 
   func pem() throws(OpenSSLError) -> String {
@@ -34,6 +46,17 @@ final class Certificate {
     // OPENSSL_free is a macro over this function.
     defer { CRYPTO_free(buffer, #file, #line) }
     return Array(UnsafeBufferPointer(start: buffer, count: Int(count)))
+  }
+
+  /// Whether the certificate's key, which must be one for ECDSA, has signed the SHA-256 of `message`.
+  func hasSigned(_ message: [UInt8], _ signature: [UInt8]) -> Bool {
+    defer { ERR_clear_error() }
+    guard let key = X509_get0_pubkey(pointer), EVP_PKEY_get_base_id(key) == EVP_PKEY_EC,
+      let context = EVP_MD_CTX_new()
+    else { return false }
+    defer { EVP_MD_CTX_free(context) }
+    return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
+      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 
   func matches(_ key: PrivateKey) -> Bool {

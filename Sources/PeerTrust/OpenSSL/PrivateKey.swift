@@ -30,6 +30,21 @@ final class PrivateKey {
     self.init(key)
   }
 
+  /// A signature over the SHA-256 of `message`; for a key on a curve ECDSA's, in DER.
+  func sign(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+    guard let context = EVP_MD_CTX_new() else { throw OpenSSLError("EVP_MD_CTX_new") }
+    defer { EVP_MD_CTX_free(context) }
+    var count = 0
+    guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, pointer) == 1,
+      EVP_DigestSign(context, nil, &count, message, message.count) == 1
+    else { throw OpenSSLError("EVP_DigestSignInit") }
+    var signature = [UInt8](repeating: 0, count: count)
+    guard EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else {
+      throw OpenSSLError("EVP_DigestSign")
+    }
+    return Array(signature.prefix(count))
+  }
+
   /// PKCS #8 in PEM, unencrypted.
   func pem() throws(OpenSSLError) -> String {
     let bio = try MemoryBIO()

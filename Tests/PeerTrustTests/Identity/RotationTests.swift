@@ -22,6 +22,32 @@ import Testing
     for name in ["certificate.pem", "key.pem", "id"] { #expect(try directory.mode("identity/\(name)") == 0o600) }
   }
 
+  @Test("the old key has signed the new certificate; another rotation has its own statement")
+  func statement() async throws {
+    let first = try await IdentityStore.loadOrCreate(in: directory.url)
+    #expect(first.rotation == nil)
+    let second = try await IdentityStore.rotate(in: directory.url)
+    let statement = try #require(second.rotation)
+    #expect(statement.replaced == first.fingerprint)
+    #expect(statement.isSigned(for: second.fingerprint))
+    #expect(!statement.isSigned(for: first.fingerprint))
+    #expect(RotationStatement(text: statement.text) == statement)
+    #expect(try directory.mode("identity/rotation") == 0o600)
+    let third = try await IdentityStore.rotate(in: directory.url)
+    #expect(third.rotation?.replaced == second.fingerprint)
+    #expect(third.rotation?.isSigned(for: third.fingerprint) == true)
+  }
+
+  @Test("a statement that cannot be read is as good as none", arguments: ["", "AAAA.AAAA", "x", ".", "AA=.AA"])
+  func damagedStatement(text: String) async throws {
+    _ = try await IdentityStore.loadOrCreate(in: directory.url)
+    let rotated = try await IdentityStore.rotate(in: directory.url)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: directory.path("identity/rotation")))
+    let loaded = try await IdentityStore.loadOrCreate(in: directory.url)
+    #expect(loaded.fingerprint == rotated.fingerprint)
+    #expect(loaded.rotation?.isSigned(for: loaded.fingerprint) != true)
+  }
+
   @Test("there must be something to replace")
   func nothingThere() async throws {
     await #expect(throws: IdentityError.missing(path: directory.path("identity"))) {

@@ -16,6 +16,7 @@ extension FuzzTarget {
     if let print = Fingerprint(base32: text) {
       require(print.base32 == text.uppercased() && Fingerprint(base32: print.base32) == print, "fingerprint \(text)")
     }
+    if let statement = RotationStatement(text: text) { require(statement.text == text, "a statement has one spelling") }
     if let code = PairingCode(text) { require(PairingCode(code.grouped) == code, "code") }
     if let bytes = Base32.decode(text) { require(Base32.encode(bytes) == text.uppercased(), "base 32 \(text)") }
     if let bytes = LowercaseHex.decode(text) { require(LowercaseHex.encode(bytes) == text.lowercased(), "hex \(text)") }
