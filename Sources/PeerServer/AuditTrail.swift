@@ -157,8 +157,16 @@ public struct AuditTrail: Sendable {
     await record(.tokenRefused, detail)
   }
 
-  /// What the pairing desk reports.
-  public func record(_ event: PairingEvent) async {
+  /// A paired machine has a new certificate, which its old one has signed.
+  public func rotated(_ name: String, from formerID: PeerID, to id: PeerID) async {
+    await record(.identityRotated, ["peer": name, "id": id.hex, "formerId": formerID.hex])
+  }
+
+  /// What the pairing desk reports. Those who are kept out are written as ``NoiseGate`` has it.
+  ///
+  /// - Returns: whether the event was written, and is to be shown.
+  @discardableResult
+  public func record(_ event: PairingEvent) async -> Bool {
     switch event {
     case .windowOpened: await record(AuditEvent.Name.windowOpened)
     case .windowClosed(let reason): await record(.windowClosed, ["reason": reason.rawValue])
@@ -169,6 +177,12 @@ public struct AuditTrail: Sendable {
       await record(.pairingSucceeded, ["peer": name, "id": id.hex, "method": method.rawValue])
     case .failed(let reason, let left):
       await record(.pairingFailed, ["reason": reason.rawValue, "attemptsLeft": String(left)])
+    case .keptOut(let caller, let holders):
+      guard let skipped = noise.withLockedValue({ $0.admit("keptOut", at: now()) }) else { return false }
+      var detail = ["reason": "keptOut", "address": caller, "by": holders.joined(separator: ",")]
+      if skipped > 0 { detail["alsoKeptOut"] = String(skipped) }
+      await record(.pairingFailed, detail)
     }
+    return true
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 
 /// What is counted as one caller: an IPv4 address or an IPv6 /64, since whoever has one address of a /64 has them all
@@ -25,6 +26,23 @@ enum AddressGroup: Hashable, Sendable {
       }
     case .unixDomainSocket, nil:
       self = .unknown
+    }
+  }
+}
+
+extension AddressGroup: CustomStringConvertible {
+  /// `192.0.2.7`, `2001:db8:1:2::/64` or `unknown`.
+  var description: String {
+    switch self {
+    case .ipv4(let address):
+      return withUnsafeBytes(of: address) { $0.map { String($0) }.joined(separator: ".") }
+    case .ipv6(let prefix):
+      var address = in6_addr()
+      withUnsafeMutableBytes(of: &address) { $0.storeBytes(of: prefix, as: UInt64.self) }
+      var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+      guard inet_ntop(AF_INET6, &address, &text, socklen_t(text.count)) != nil else { return "unknown" }
+      return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/64"
+    case .unknown: return "unknown"
     }
   }
 }

@@ -25,7 +25,9 @@ struct PairingRoutes {
   @Sendable private func start(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let message = try await decode(PairStartRequest.self, request)
     return JSONAnswer.response(
-      try await desk.start(message, clientFingerprint: try await context.clientFingerprint()))
+      try await desk.start(
+        message, clientFingerprint: try await context.clientFingerprint(), rotation: request.rotation,
+        from: context.addressGroup.description))
   }
 
   @Sendable private func finish(_ request: Request, context: PeerRequestContext) async throws -> Response {
@@ -51,7 +53,8 @@ struct PairingRoutes {
       throw ServerFailure.badRequest("Missing or invalid pairing code in request body")
     }
     do {
-      let pairing = try await desk.plainPair(code: body.code, deviceName: body.deviceName)
+      let pairing = try await desk.plainPair(
+        code: body.code, deviceName: body.deviceName, from: context.addressGroup.description)
       let answer = Answer(
         token: pairing.token.text, deviceID: pairing.clientID.uuid.uuidString,
         expiresIn: pairing.expiresAt.timeIntervalSinceNow.rounded())

@@ -10,6 +10,46 @@ extension PairingDesk {
     sessions.count < limits.maximumSessions && state.failures + sessions.count < limits.failureBudget
   }
 
+  /// Makes sure that there is room for one more attempt of a caller.
+  ///
+  /// Where all places are taken, the oldest attempt makes room once it has had the time that an exchange takes. So one
+  /// caller that begins again and again and never finishes does not keep another from pairing.
+  /// - Throws: `tooManySessions`, which the server's owner is told of.
+  func makeRoom(for caller: String) throws(PairRejection) {
+    if hasRoom { return }
+    let now = clock()
+    let oldest = sessions.min { $0.value.startedAt < $1.value.startedAt }
+    if let oldest, oldest.value.startedAt + limits.sessionProtection <= now {
+      displace(oldest.key)
+      if hasRoom { return }
+    }
+    reportKeptOut(caller)
+    throw .tooManySessions
+  }
+
+  /// A caller has one place: whoever begins again has given up what it began before.
+  func giveUpSessions(of caller: String) {
+    for (id, session) in sessions where session.caller == caller { displace(id) }
+  }
+
+  private func displace(_ id: [UInt8]) {
+    guard let session = sessions.removeValue(forKey: id) else { return }
+    displaced.append((id, session))
+    if displaced.count > Self.maximumDisplaced { displaced.removeFirst() }
+  }
+
+  /// Remembered to tell the owner of those who come back; more begin in vain only in a flood, which shows in any case.
+  private static let maximumDisplaced = 64
+
+  func reportKeptOut(_ caller: String) {
+    report(.keptOut(caller: caller, holders: Set(sessions.values.map(\.caller)).sorted()))
+  }
+
+  func endSessions() {
+    sessions = [:]
+    displaced = []
+  }
+
   /// The open window, after everything that time has ended is gone.
   func requireWindow() throws(PairRejection) -> PairingWindow {
     reap()
@@ -21,12 +61,13 @@ extension PairingDesk {
     let now = clock()
     receipts = receipts.filter { $0.value.storedAt <= now && now < $0.value.storedAt + limits.receiptLifetime }
     sessions = sessions.filter { $0.value.isLive(at: now, lifetime: limits.sessionLifetime) }
+    displaced.removeAll { !$0.session.isLive(at: now, lifetime: limits.sessionLifetime) }
     if let window, !window.isLive(at: now) { closeWindow(.expired) }
   }
 
   func closeWindow(_ reason: PairingEvent.CloseReason) {
     window = nil
-    sessions = [:]
+    endSessions()
     timer?.cancel()
     report(.windowClosed(reason))
   }
@@ -51,7 +92,7 @@ extension PairingDesk {
   private func lock() {
     state.isLocked = true
     window = nil
-    sessions = [:]
+    endSessions()
     timer?.cancel()
     report(.windowLocked)
   }

@@ -5,16 +5,21 @@ import PeerProtocol
 extension PairingDesk {
   /// The answer to `POST /pair/v1/start`. Reserves one attempt for 30 seconds.
   ///
-  /// - Parameter clientFingerprint: of the client's certificate under mutual TLS.
+  /// - Parameters:
+  ///   - clientFingerprint: of the client's certificate under mutual TLS: what the client is known by from then on.
+  ///   - rotation: what the client shows of the certificate that it had before.
+  ///   - caller: the address group that it calls from, as the owner is told of it; see ``makeRoom(for:)``.
   public func start(
-    _ request: PairStartRequest, clientFingerprint: Fingerprint? = nil
+    _ request: PairStartRequest, clientFingerprint: Fingerprint? = nil, rotation: RotationStatement? = nil,
+    from caller: String
   ) async throws(PairRejection) -> PairStartResponse {
     let window = try requireWindow()
     guard request.versions.contains(PairingProtocol.version) else { throw .unsupportedVersion }
     guard settlement == nil else { throw .temporary }
-    guard hasRoom else { throw .tooManySessions }
+    giveUpSessions(of: caller)
+    try makeRoom(for: caller)
     let session = SecureRandom.bytes(PairingProtocol.sessionByteCount)
-    sessions[session] = PairingSession(startedAt: clock())
+    sessions[session] = PairingSession(startedAt: clock(), caller: caller, rotation: rotation)
 
     let derived = await window.secret.scalar.value
     // Anything may have happened during the suspension: the window closed, locked or reopened, the session too old.
@@ -60,7 +65,10 @@ extension PairingDesk {
     }
     let window = try requireWindow()
     guard settlement == nil else { throw .temporary }
-    guard let session = sessions[request.session], let exchange = session.exchange else { throw .sessionExpired }
+    guard let session = sessions[request.session], let exchange = session.exchange else {
+      if let lost = displaced.first(where: { $0.id == request.session }) { reportKeptOut(lost.session.caller) }
+      throw .sessionExpired
+    }
     sessions[request.session] = nil
     guard exchange.verify(request.cA) else { throw await fail(.wrongCode) }
 

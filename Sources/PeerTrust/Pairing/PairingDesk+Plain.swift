@@ -11,10 +11,13 @@ extension PairingDesk {
   /// - Parameters:
   ///   - code: as the client sent it.
   ///   - deviceName: hostile text of any length, or nil.
-  public func plainPair(code: String, deviceName: String?) async throws(PairRejection) -> PlainPairing {
+  ///   - caller: the address group that the client calls from, as the owner is told of it.
+  public func plainPair(
+    code: String, deviceName: String?, from caller: String
+  ) async throws(PairRejection) -> PlainPairing {
     let window = try requireWindow()
     guard settlement == nil else { throw .temporary }
-    guard hasRoom else { throw .tooManySessions }
+    try makeRoom(for: caller)
     let isRight = ConstantTime.equal(Array(code.utf8), Array(window.secret.code.digits.utf8))
     guard isRight else { throw await fail(.wrongCode) }
 

@@ -5,7 +5,8 @@ import PeerProtocol
 ///
 /// A person at the server opens a window for five minutes. It has one code at a time and **five failed attempts in
 /// all**, whoever makes them; each attempt in flight reserves one, so a crowd cannot try more. A failure replaces the
-/// code, the fifth locks the desk, and the lock outlives the process. A success closes the window.
+/// code, the fifth locks the desk, and the lock outlives the process. A success closes the window. A caller holds one
+/// place at a time, and that for some seconds where another needs it.
 ///
 ///     let desk = try await PairingDesk(identity: identity, directory: home) { client in
 ///       try await registry.addClient(client)
@@ -23,6 +24,9 @@ public actor PairingDesk {
     public var tokenLifetime = PairedClient.defaultTokenLifetime
     public var failureBudget = 5
     public var maximumSessions = 4
+    /// How long an attempt that has begun keeps its place although another caller needs it: seconds, far more than an
+    /// exchange takes.
+    public var sessionProtection: TimeInterval = 5
 
     public init() {}
   }
@@ -59,6 +63,8 @@ public actor PairingDesk {
   var settlement: Settlement?
   private var windowCount = 0
   var timer: Task<Void, Never>?
+  /// Sessions that had to make room, the newest last.
+  var displaced: [(id: [UInt8], session: PairingSession)] = []
 
   /// The answer to a successful finish, kept for a client that did not hear it.
   struct Receipt: Sendable {
@@ -132,7 +138,7 @@ public actor PairingDesk {
     let expiresAt = now + limits.windowLifetime
     windowCount += 1
     let number = windowCount
-    sessions = [:]
+    endSessions()
     state = PairingState()
     window = PairingWindow(
       number: number, openedAt: now, expiresAt: expiresAt, scope: scope, secret: secret)

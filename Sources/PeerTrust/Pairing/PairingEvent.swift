@@ -12,6 +12,12 @@ public enum PairingEvent: Hashable, Sendable {
   case codeRotated(attemptsLeft: Int)
   case succeeded(clientID: PeerID, name: String, method: PairedClient.Method)
   case failed(FailureReason, attemptsLeft: Int)
+  /// A client could not begin, or not go on, because others had the places. Nothing was tried and nothing counted.
+  ///
+  /// - Parameters:
+  ///   - caller: the address group that it called from.
+  ///   - holders: the groups that the places are taken by, sorted.
+  case keptOut(caller: String, holders: [String])
 
   public enum CloseReason: String, Hashable, Sendable {
     case expired, closedLocally, paired

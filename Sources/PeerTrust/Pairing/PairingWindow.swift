@@ -52,6 +52,10 @@ struct PairingSession: Sendable {
   /// Nil while the server's share is being computed.
   var exchange: PairingServerExchange?
 
+  /// The address group that it came from.
+  let caller: String
+  /// What the client shows of the certificate that it had before.
+  let rotation: RotationStatement?
   func isLive(at now: Date, lifetime: TimeInterval) -> Bool {
     startedAt <= now && now < startedAt + lifetime
   }

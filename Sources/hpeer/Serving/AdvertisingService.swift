@@ -61,7 +61,7 @@ struct AdvertisingService: Service {
       switch event {
       case .windowOpened: try? advertiser.update(txt: txt(open: true))
       case .windowClosed, .windowLocked: try? advertiser.update(txt: txt(open: false))
-      case .codeRotated, .succeeded, .failed: break
+      case .codeRotated, .succeeded, .failed, .keptOut: break
       }
     }
   }

@@ -71,8 +71,7 @@ final class DisplayService: Service {
 
   private func report() async {
     for await event in events {
-      await audit.record(event)
-      presentation.event(event)
+      if await audit.record(event) { presentation.event(event) }
       switch event {
       case .windowOpened, .codeRotated: await showCode()
       default: break

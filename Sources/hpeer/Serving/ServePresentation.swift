@@ -82,6 +82,8 @@ struct ServePresentation: Sendable {
   }
 
   func advertising(_ text: String) {
+    case .keptOut(let caller, let holders):
+      tell(WindowPresentation.keptOut(caller, holders), hint: "")
     if interactive { Console.say(Console.style.dim(text)) } else { log(text) }
   }
 

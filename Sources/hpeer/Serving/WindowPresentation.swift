@@ -72,3 +72,11 @@ struct WindowPresentation {
     }
   }
 }
+
+  /// Somebody wanted to pair and could not.
+  static func keptOut(_ address: String, _ holders: [String]) -> String {
+    let others = holders.isEmpty ? "others" : holders.joined(separator: ", ")
+    return
+      "A machine at \(address) was kept out of pairing by attempts from \(others) that were begun and not finished. Try again "
+      + "in a few seconds; if it goes on, find out who that is, or pair over another network or a cable."
+  }

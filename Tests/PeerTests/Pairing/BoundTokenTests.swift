@@ -93,7 +93,8 @@ struct BoundTokenTests {
         hello: hello, code: window.code, clientID: laptop.id, name: "laptop",
         serverFingerprint: server.identity.fingerprint, clientFingerprint: laptop.fingerprint)
       let start = exchange.startRequest
-      let response = try await server.desk.start(start, clientFingerprint: try await makeIdentity().fingerprint)
+      let response = try await server.desk.start(
+        start, clientFingerprint: try await makeIdentity().fingerprint, from: "elsewhere")
       let confirmation = try exchange.confirm(response)
       await #expect(throws: PairRejection.wrongCode(attemptsLeft: 4)) {
         try await server.desk.finish(confirmation.finishRequest)

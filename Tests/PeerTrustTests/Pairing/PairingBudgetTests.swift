@@ -41,19 +41,21 @@ import Testing
     #expect(await fixture.desk.status().window == .open(expiresAt: next.expiresAt, attemptsLeft: 5))
   }
 
-  /// Twelve guessers at once, each as often as it is let: five guesses are looked at, whatever the order.
-  @Test func aCrowdGetsFiveGuesses() async throws {
+  /// Guessers at once, each as often as it is let: five guesses are looked at, whatever the order.
+  @Test(arguments: [true, false])
+  func aCrowdGetsFiveGuesses(isFromOneAddress: Bool) async throws {
     let fixture = try await DeskFixture()
     _ = try await fixture.desk.open()
     let outcomes = await withTaskGroup(of: [PairRejection].self) { group in
-      for _ in 0..<12 {
+      for number in 0..<(isFromOneAddress ? 3 : 12) {
+        let caller = isFromOneAddress ? "one" : "\(number)"
         group.addTask {
           var seen: [PairRejection] = []
           while seen.last != .windowLocked {
             do throws(PairRejection) {
               let session: [UInt8]
               guard let request = try? DeskFixture.guess() else { break }
-              session = try await fixture.desk.start(request).session
+              session = try await fixture.desk.start(request, from: caller).session
               guard let proof = try? PairFinishRequest(session: session, cA: [UInt8](repeating: 0, count: 32)) else {
                 break
               }
@@ -91,6 +93,58 @@ import Testing
     let last = try await fixture.beginGuess()
     await #expect(throws: PairRejection.tooManySessions) { try await fixture.beginGuess() }
     await #expect(throws: PairRejection.wrongCode(attemptsLeft: 0)) { try await fixture.finishGuess(last) }
+  }
+
+  @Test("a caller that begins again and again has one place, and its newest attempt is the one that counts")
+  func oneCallerHasOnePlace() async throws {
+    let fixture = try await DeskFixture()
+    let code = try await fixture.desk.open().code
+    let first = try await fixture.beginGuess(from: "a")
+    for _ in 0..<20 { _ = try await fixture.beginGuess(from: "a") }
+    #expect(await fixture.desk.status().liveSessions == 1)
+    let confirmation = try await fixture.begin(code)
+    #expect(await fixture.desk.status().liveSessions == 2)
+    #expect(!fixture.world.events.contains { if case .keptOut = $0 { true } else { false } })
+    await #expect(throws: PairRejection.sessionExpired) { try await fixture.finishGuess(first) }
+    #expect(fixture.world.events.last.map { if case .keptOut("a", _) = $0 { true } else { false } } == true)
+    #expect(await fixture.desk.status().failures == 0)
+    _ = try await fixture.desk.finish(confirmation.finishRequest)
+    #expect(fixture.world.clients.count == 1)
+  }
+
+  @Test("one caller cannot hold the last place either, for more than some seconds")
+  func theLastPlace() async throws {
+    let fixture = try await DeskFixture()
+    _ = try await fixture.desk.open()
+    for _ in 0..<4 { _ = try await fixture.failOnce() }
+    let held = try await fixture.beginGuess(from: "a")
+    await #expect(throws: PairRejection.tooManySessions) { try await fixture.beginGuess(from: "b") }
+    #expect(fixture.world.events.last == .keptOut(caller: "b", holders: ["a"]))
+    fixture.world.advance(5)
+    let code = try #require(await fixture.desk.currentCode)
+    let confirmation = try await fixture.begin(code)
+    #expect(await fixture.desk.status().liveSessions == 1)
+    await #expect(throws: PairRejection.sessionExpired) { try await fixture.finishGuess(held) }
+    _ = try await fixture.desk.finish(confirmation.finishRequest)
+    #expect(fixture.world.clients.count == 1)
+  }
+
+  @Test("whoever is kept out by four others is reported with them, and costs no attempt")
+  func keptOut() async throws {
+    let fixture = try await DeskFixture()
+    let code = try await fixture.desk.open().code
+    for caller in ["d", "b", "c", "a"] { _ = try await fixture.beginGuess(from: caller) }
+    await #expect(throws: PairRejection.tooManySessions) {
+      try await fixture.desk.plainPair(code: code.digits, deviceName: nil, from: "e")
+    }
+    #expect(fixture.world.events.last == .keptOut(caller: "e", holders: ["a", "b", "c", "d"]))
+    #expect(await fixture.desk.status().failures == 0)
+    fixture.world.advance(4.5)
+    await #expect(throws: PairRejection.tooManySessions) { try await fixture.beginGuess(from: "e") }
+    fixture.world.advance(0.5)
+    // One place is given up, not all of them.
+    _ = try await fixture.beginGuess(from: "e")
+    #expect(await fixture.desk.status().liveSessions == 4)
   }
 
   /// The server says nothing derived from the key before it has the proof, so an aborted start teaches nothing and

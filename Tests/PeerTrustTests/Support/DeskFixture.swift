@@ -72,7 +72,9 @@ final class DeskFixture: Sendable {
   }
 
   /// A session of a guesser, who needs no key to fail.
-  func beginGuess() async throws -> [UInt8] { try await desk.start(Self.guess()).session }
+  func beginGuess(from caller: String = UUID().uuidString) async throws -> [UInt8] {
+    try await desk.start(Self.guess(), from: caller).session
+  }
 
   func finishGuess(_ session: [UInt8]) async throws -> PairFinishResponse {
     try await desk.finish(PairFinishRequest(session: session, cA: [UInt8](repeating: 0, count: 32)))
@@ -96,5 +98,18 @@ final class DeskFixture: Sendable {
 
   static func wrong(_ code: PairingCode) throws -> PairingCode {
     try #require(PairingCode(code.digits.first == "0" ? "1" + code.digits.dropFirst() : "0" + code.digits.dropFirst()))
+  }
+}
+
+/// For tests in which it does not matter who calls: each call is another caller's.
+extension PairingDesk {
+  func start(
+    _ request: PairStartRequest, clientFingerprint: Fingerprint? = nil
+  ) async throws(PairRejection) -> PairStartResponse {
+    try await start(request, clientFingerprint: clientFingerprint, from: UUID().uuidString)
+  }
+
+  func plainPair(code: String, deviceName: String?) async throws(PairRejection) -> PlainPairing {
+    try await plainPair(code: code, deviceName: deviceName, from: UUID().uuidString)
   }
 }
