@@ -5,6 +5,7 @@
 /// A decoded request may hold a share of any length: the server's pairing desk answers and counts a wrong length
 /// exactly like a wrong code.
 public struct PairStartRequest: Hashable, Sendable {
+  /// Any 16 bytes, which both sides feed into the transcript. A server knows the client by its certificate, not by these.
   public let clientID: PeerID
   /// 1 to 64 bytes of UTF-8, chosen by the client: hostile text.
   public let name: String

@@ -1,4 +1,7 @@
-/// The 16 random bytes that a machine gives itself at its first run: `serverID` and `clientID` of `hpeer-pair/1`.
+/// The 16 bytes by which a machine names another.
+///
+/// A server gives itself random ones at its first run, the `serverID` of `hpeer-pair/1`. What it calls a client follows
+/// from the client's certificate, see ``init(certificate:)``; one that shows none is given random ones at each pairing.
 ///
 /// An ID names a peer, it proves nothing: the proof is the certificate's fingerprint or the token.
 public struct PeerID: Hashable, Sendable {
@@ -17,6 +20,12 @@ public struct PeerID: Hashable, Sendable {
   public init?(hex: some StringProtocol) {
     guard hex.utf8.count == 2 * Self.byteCount, let bytes = LowercaseHex.decode(hex) else { return nil }
     self.init(bytes: bytes)
+  }
+
+  /// What a server calls the client that shows this certificate: the first 16 bytes of its SHA-256, so that nobody
+  /// chooses it.
+  public init(certificate: Fingerprint) {
+    bytes = Array(certificate.bytes.prefix(Self.byteCount))
   }
 
   /// 32 lower-case hexadecimal digits.

@@ -68,6 +68,12 @@ struct BearerAuthentication: RouterMiddleware {
     else { return .failure(.missing) }
     let certificate = try await context.clientFingerprint()
     switch try await registry.client(tokenHash: token.hash, certificate: certificate) {
+    case .failure(.wrongCertificate(let id)):
+      guard let client = try await follow(request, token, certificate) else {
+        return .failure(.token(.wrongCertificate(of: id)))
+      }
+      try ServingConnection.current?.showToken()
+      return .success(AuthorizedClient(client))
     case .failure(let refusal): return .failure(.token(refusal))
     case .success(var client):
       try ServingConnection.current?.showToken(of: client.id)
@@ -78,6 +84,17 @@ struct BearerAuthentication: RouterMiddleware {
       }
       return .success(AuthorizedClient(client))
     }
+  }
+
+  /// The client of a bound token that came with a certificate of which the old one says that it has taken its place.
+  private func follow(
+    _ request: Request, _ token: BearerToken, _ certificate: Fingerprint?
+  ) async throws -> ClientAuthorization? {
+    guard let certificate, let statement = request.rotation,
+      let (client, formerID) = try await registry.follow(statement, to: certificate, tokenHash: token.hash)
+    else { return nil }
+    await audit.rotated(client.name, from: formerID, to: client.id)
+    return client
   }
 
   private static let nameField = HTTPField.Name(PeerName.header)

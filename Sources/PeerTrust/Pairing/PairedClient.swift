@@ -13,35 +13,46 @@ public struct PairedClient: Hashable, Sendable {
     case plain
   }
 
-  /// Chosen by the client under `spake2`, by the server under `plain`.
+  /// Of the certificate that the client showed, or else random: never the client's choice.
   public let id: PeerID
   /// Chosen by the client: hostile text of 1 to 64 bytes.
   public let name: String
   public let tokenHash: TokenHash
   /// Of the client's certificate, if it showed one. Its token is then valid only together with it.
   public let certificateFingerprint: Fingerprint?
+  /// What the client shows of the certificate that it had before. Nobody has looked at it yet.
+  public let rotation: RotationStatement?
   public let method: Method
   public let pairedAt: Date
   /// When the token dies unless it is used.
   public let expiresAt: Date
   /// Seconds for which each use of the token makes it valid.
   public let tokenLifetime: TimeInterval
-  /// What whoever opened the window granted; nil for what the client had before, or everything.
+  /// What whoever opened the window granted; nil for what a client with this certificate had before, or everything.
   public let scope: PeerScope?
 
   public init(
-    id: PeerID, name: String, tokenHash: TokenHash, certificateFingerprint: Fingerprint? = nil, method: Method,
-    pairedAt: Date, expiresAt: Date, tokenLifetime: TimeInterval = defaultTokenLifetime, scope: PeerScope? = nil
+    id: PeerID, name: String, tokenHash: TokenHash, certificateFingerprint: Fingerprint? = nil,
+    rotation: RotationStatement? = nil, method: Method, pairedAt: Date, expiresAt: Date,
+    tokenLifetime: TimeInterval = defaultTokenLifetime, scope: PeerScope? = nil
   ) {
     self.id = id
     self.name = name
     self.tokenHash = tokenHash
     self.certificateFingerprint = certificateFingerprint
+    self.rotation = rotation
     self.method = method
     self.pairedAt = pairedAt
     self.expiresAt = expiresAt
     self.tokenLifetime = tokenLifetime
     self.scope = scope
+  }
+}
+
+extension PeerID {
+  /// What this server calls a client that showed this certificate when it paired, or none.
+  static func ofClient(showing certificate: Fingerprint?) -> PeerID {
+    certificate.map { PeerID(certificate: $0) } ?? SecureRandom.peerID()
   }
 }
 

@@ -73,9 +73,10 @@ extension PairingDesk {
     guard exchange.verify(request.cA) else { throw await fail(.wrongCode) }
 
     let now = clock()
+    let certificate = exchange.transcript.clientFingerprint
     let client = PairedClient(
-      id: exchange.transcript.clientID, name: exchange.transcript.clientName, tokenHash: exchange.tokenHash,
-      certificateFingerprint: exchange.transcript.clientFingerprint, method: .spake2, pairedAt: now,
+      id: .ofClient(showing: certificate), name: exchange.transcript.clientName, tokenHash: exchange.tokenHash,
+      certificateFingerprint: certificate, rotation: session.rotation, method: .spake2, pairedAt: now,
       expiresAt: tokenExpiry(from: now), tokenLifetime: limits.tokenLifetime, scope: window.scope)
     let task = Task { () -> Result<PairFinishResponse, PairRejection> in
       let response = try? exchange.response(expiresAt: client.expiresAt)

@@ -24,7 +24,7 @@ extension PairingDesk {
     let now = clock()
     let token = BearerToken.random()
     let client = PairedClient(
-      id: SecureRandom.peerID(), name: PairingProtocol.trimmedName(String((deviceName ?? "").prefix(256))),
+      id: .ofClient(showing: nil), name: PairingProtocol.trimmedName(String((deviceName ?? "").prefix(256))),
       tokenHash: token.hash, certificateFingerprint: nil, method: .plain, pairedAt: now,
       expiresAt: tokenExpiry(from: now), tokenLifetime: limits.tokenLifetime, scope: window.scope)
     let task = Task { () -> Bool in

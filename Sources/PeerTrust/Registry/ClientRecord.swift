@@ -4,6 +4,9 @@ import PeerProtocol
 /// A client that has paired with this machine: a row of the table `client`.
 public struct ClientRecord: Hashable, Sendable, Identifiable {
   public let id: PeerID
+  /// What it was called before its certificate was replaced, or before its id was its certificate's: older events of the
+  /// audit log name it so.
+  public let formerID: PeerID?
   /// The client's own words: never a key, and to be escaped before it is shown.
   public let name: String
   public let tokenHash: TokenHash

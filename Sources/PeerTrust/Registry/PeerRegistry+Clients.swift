@@ -5,9 +5,15 @@ import PeerProtocol
 /// The clients that may read this machine's record.
 extension PeerRegistry {
   /// Adds a client that has just paired. One that was there already, even revoked, has its token replaced; its scope stays
-  /// as it was unless the window granted one, so that pairing again never widens what somebody had narrowed.
-  public func addClient(_ client: PairedClient) async throws {
-    try await write { db in
+  /// as it was unless the window granted one, so that pairing again never widens what somebody had narrowed. What it was
+  /// there under is its certificate, or the one before it: a client with another certificate is another client.
+  ///
+  /// - Returns: the id of a client that was there under the certificate before, as ``PairedClient/rotation`` shows it.
+  @discardableResult
+  public func addClient(_ client: PairedClient) async throws -> PeerID? {
+    let path = pool.path
+    return try await write { db in
+      let former = try Self.follow(client, db)
       try db.execute(
         sql: """
           INSERT INTO client
@@ -16,7 +22,8 @@ extension PeerRegistry {
           ON CONFLICT (id) DO UPDATE SET name = excluded.name, tokenHash = excluded.tokenHash, method = excluded.method,
             types = iif(:hasScope, excluded.types, types), earliest = iif(:hasScope, excluded.earliest, earliest),
             created = excluded.created, lastSeen = NULL, expires = excluded.expires, lifetime = excluded.lifetime,
-            revoked = NULL, certificate = excluded.certificate, isBound = excluded.isBound
+            revoked = NULL, isBound = excluded.isBound
+            WHERE certificate IS excluded.certificate
           """,
         arguments: [
           "id": client.id.hex, "name": client.name, "hash": Data(client.tokenHash.bytes),
@@ -26,8 +33,11 @@ extension PeerRegistry {
           "certificate": client.certificateFingerprint.map { Data($0.bytes) },
           "isBound": client.certificateFingerprint != nil, "hasScope": client.scope != nil,
         ])
+      // One chance in 2^128, unless the file was tampered with.
+      guard db.changesCount > 0 else { throw PeerRegistryError.damaged(path: path, reason: "two machines with one id") }
       // A pairing that was replaced.
       try db.execute(sql: "DELETE FROM personClaim WHERE tokenHash NOT IN (SELECT tokenHash FROM client)")
+      return former
     }
   }
 
@@ -47,10 +57,7 @@ extension PeerRegistry {
     if record.isBound, certificate == nil || certificate != record.certificateFingerprint {
       return .failure(.wrongCertificate(of: record.id))
     }
-    return .success(
-      ClientAuthorization(
-        id: record.id, name: record.name, tokenHash: record.tokenHash, method: record.method, scope: record.scope,
-        lastSeen: record.lastSeen))
+    return .success(ClientAuthorization(record))
   }
 
   /// Notes that a client was here and makes its token valid for its lifetime from now. Writes at most once a minute per client,
@@ -146,10 +153,18 @@ extension PeerRegistry {
   }
 
   private static func activeClient(matching text: String, _ db: Database) throws -> ClientRecord {
-    try match(text, in: fetchClients(db).filter { $0.revoked == nil }, name: \.name)
+    try match(text, in: fetchClients(db).filter { $0.revoked == nil }, name: \.name, formerID: \.formerID)
   }
 
   static func fetchClients(_ db: Database) throws -> [ClientRecord] {
     try Row.fetchAll(db, sql: "SELECT * FROM client ORDER BY created, id").map(ClientRecord.init)
+  }
+}
+
+extension ClientAuthorization {
+  init(_ record: ClientRecord) {
+    self.init(
+      id: record.id, name: record.name, tokenHash: record.tokenHash, method: record.method, scope: record.scope,
+      lastSeen: record.lastSeen)
   }
 }

@@ -22,7 +22,7 @@ extension PeerRegistry {
 
     /// The same among clients.
     public func client(matching text: String) throws(PeerRegistryError) -> ClientRecord {
-      try PeerRegistry.match(text, in: clients, name: \.name)
+      try PeerRegistry.match(text, in: clients, name: \.name, formerID: \.formerID)
     }
   }
 

@@ -91,15 +91,19 @@ public struct PeerRegistry: Sendable {
   }
 
   /// The one peer that a person means: by its whole ID, by its exact name, or by the first four or more digits of its
-  /// ID.
+  /// ID or of the one that it had before.
   ///
   /// A whole ID always wins, so that no name a peer chose can stand in the way of another.
   static func match<Peer: Identifiable>(
-    _ text: String, in peers: [Peer], name: (Peer) -> String
+    _ text: String, in peers: [Peer], name: (Peer) -> String, formerID: (Peer) -> PeerID? = { _ in nil }
   ) throws(PeerRegistryError) -> Peer where Peer.ID == PeerID {
     if let id = PeerID(hex: text), let peer = peers.first(where: { $0.id == id }) { return peer }
     let prefix = text.lowercased()
-    let candidates = peers.filter { name($0) == text || (prefix.utf8.count >= 4 && $0.id.hex.hasPrefix(prefix)) }
+    let candidates = peers.filter { peer in
+      name(peer) == text
+        || (prefix.utf8.count >= 4
+          && (peer.id.hex.hasPrefix(prefix) || formerID(peer)?.hex.hasPrefix(prefix) == true))
+    }
     guard let peer = candidates.first else { throw .notFound(text) }
     guard candidates.count == 1 else { throw .ambiguous(text, ids: candidates.map(\.id)) }
     return peer

@@ -32,9 +32,15 @@ extension Row {
     return fingerprint
   }
 
-  func peerID() throws -> PeerID {
-    guard let id = PeerID(hex: try required("id") as String) else { throw MalformedRow(column: "id") }
+  func peerID(_ column: String = "id") throws -> PeerID {
+    guard let id = PeerID(hex: try required(column) as String) else { throw MalformedRow(column: column) }
     return id
+  }
+
+  /// Nil also where an older version wrote the file, and it is only looked at.
+  func optionalPeerID(_ column: String) throws -> PeerID? {
+    guard hasColumn(column), (self[column] as DatabaseValue).isNull == false else { return nil }
+    return try peerID(column)
   }
 }
 
@@ -57,7 +63,8 @@ extension ClientRecord {
       throw MalformedRow(column: "method")
     }
     self.init(
-      id: try row.peerID(), name: try row.required("name"), tokenHash: hash, method: method, scope: try PeerScope(row),
+      id: try row.peerID(), formerID: try row.optionalPeerID("formerID"), name: try row.required("name"),
+      tokenHash: hash, method: method, scope: try PeerScope(row),
       created: try row.requiredDate("created"), lastSeen: try row.date("lastSeen"),
       expires: try row.requiredDate("expires"), tokenLifetime: TimeInterval(try row.required("lifetime") as Int64),
       revoked: try row.date("revoked"),

@@ -1,4 +1,6 @@
+import Foundation
 import GRDB
+import PeerProtocol
 
 /// The tables of `peers.sqlite`. Dates are microseconds since 1970 in UTC; IDs are lower-case hexadecimal.
 ///
@@ -57,6 +59,40 @@ enum PeerSchema {
           ) STRICT;
           """)
     }
+    migrator.registerMigration("certificates") { db in
+      // What the client was called before, in older events of the audit log.
+      try db.execute(sql: "ALTER TABLE client ADD COLUMN formerID TEXT")
+      try PeerSchema.nameClientsByCertificate(db)
+    }
     return migrator
   }()
+
+  /// Clients used to choose their ids; from here on it is the first half of the certificate's SHA-256. Rows of one
+  /// certificate become one: the last that was paired, with what all of them might read.
+  private static func nameClientsByCertificate(_ db: Database) throws {
+    let rows = try Row.fetchAll(
+      db, sql: "SELECT rowid, * FROM client WHERE length(certificate) = 32 ORDER BY created, rowid")
+    for (certificate, rows) in Dictionary(grouping: rows, by: { $0["certificate"] as Data }) {
+      guard let last = rows.last else { continue }
+      if rows.count > 1 {
+        let scopes = try rows.map(PeerScope.init)
+        let scope = scopes.dropFirst().reduce(scopes[0]) { $0.intersection($1) }
+        try db.execute(
+          sql: "UPDATE client SET types = ?, earliest = ? WHERE rowid = ?",
+          arguments: [try scope.typesJSON(), scope.earliestMicroseconds, last["rowid"] as Int64])
+        for row in rows.dropLast() {
+          try db.execute(sql: "DELETE FROM client WHERE rowid = ?", arguments: [row["rowid"] as Int64])
+        }
+      }
+      let id = LowercaseHex.encode(certificate.prefix(16))
+      // An id that was chosen to be in the way.
+      try db.execute(
+        sql: "UPDATE client SET id = lower(hex(randomblob(16))) WHERE id = ? AND rowid != ?",
+        arguments: [id, last["rowid"] as Int64])
+      try db.execute(
+        sql: "UPDATE client SET id = ?, formerID = ? WHERE rowid = ?",
+        arguments: [id, last["id"] as String, last["rowid"] as Int64])
+    }
+    try db.execute(sql: "DELETE FROM personClaim WHERE tokenHash NOT IN (SELECT tokenHash FROM client)")
+  }
 }

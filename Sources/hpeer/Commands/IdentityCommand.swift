@@ -10,6 +10,9 @@ struct Identity: AsyncParsableCommand {
     commandName: "identity",
     abstract: "Show or replace the certificate by which other machines know this one.",
     discussion: """
+      Machines that announce themselves go by their id. Those that this one pulls from list it under the first digits of its \
+      certificate's SHA-256.
+
       Examples:
         hpeer identity             # to compare with what another machine shows
         hpeer identity rotate
@@ -43,10 +46,14 @@ struct IdentityShow: AsyncParsableCommand {
 struct IdentityRotate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
-    abstract: "Make a new key and certificate, after which every paired machine must pair again.",
+    abstract: "Make a new key and certificate.",
     discussion: """
-      For a key that somebody else may have read: from a lost disk, a stolen backup. The old key is deleted. The machines \
-      that pull from here will refuse this one, with a warning, until they have paired again.
+      The old key signs the new certificate and is deleted. By that signature the machines that this one pulls from know it \
+      again, and leave it its name and what it may read. The machines that pull from here will refuse this one, with a \
+      warning, until they have paired again.
+
+      Where somebody else may have the old key (a lost disk, a stolen backup), they could show such a signature first: run \
+      `hpeer revoke` for this machine on those that it pulls from, and pair again.
 
       Example:
         hpeer identity rotate
@@ -65,7 +72,7 @@ struct IdentityRotate: AsyncParsableCommand {
     let clients = try await registry.clients().filter { $0.revoked == nil }
     let servers = try await registry.servers()
     if !yes {
-      let count = HumanFormat.count(clients.count + servers.count, "paired machine")
+      let count = HumanFormat.count(clients.count, "machine that pulls from here", "machines that pull from here")
       guard try await Prompt.confirm("Replace this machine's certificate? \(count) must then pair again.") else {
         throw CommandFailure(.interrupted, "Nothing was changed.")
       }
@@ -81,8 +88,10 @@ struct IdentityRotate: AsyncParsableCommand {
       for client in clients { Console.say("  \(PlainText.escaped(client.name)) (\(client.id.short))") }
     }
     if !servers.isEmpty {
-      Console.say("Here, pair again with those that this machine pulls from:")
-      for server in servers { Console.say("  hpeer pair \(PlainText.escaped(server.name))") }
+      Console.say("These know this machine again by the old key's signature, when it pulls from them next:")
+      for server in servers { Console.say("  \(PlainText.escaped(server.name)) (\(server.id.short))") }
+      Console.say(
+        "If somebody else may have the old key, run `hpeer revoke \(name)` there and `hpeer pair` here instead.")
     }
   }
 }

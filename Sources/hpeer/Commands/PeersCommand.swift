@@ -33,6 +33,8 @@ struct PeersList: AsyncParsableCommand {
     struct Client: Encodable {
       var name: String
       var id: String
+      /// As older events of the audit log name it.
+      var formerId: String?
       var method: String
       var state: String
       /// The token is valid only together with the client's certificate.
@@ -105,8 +107,9 @@ struct PeersList: AsyncParsableCommand {
     Report(
       clients: clients.map {
         .init(
-          name: $0.name, id: $0.id.hex, method: $0.method.rawValue, state: state(of: $0), bound: $0.isBound,
-          types: $0.scope.types?.sorted(), since: $0.scope.earliest, created: $0.created, lastSeen: $0.lastSeen,
+          name: $0.name, id: $0.id.hex, formerId: $0.formerID?.hex, method: $0.method.rawValue, state: state(of: $0),
+          bound: $0.isBound, types: $0.scope.types?.sorted(), since: $0.scope.earliest, created: $0.created,
+          lastSeen: $0.lastSeen,
           expires: $0.expires, tokenDays: $0.tokenLifetime / 86_400)
       },
       servers: servers.map {

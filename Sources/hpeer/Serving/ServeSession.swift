@@ -45,7 +45,10 @@ struct ServeSession {
     limits.tokenLifetime = tokenLifetime
     desk = try await PairingDesk(
       identity: identity, directory: home.url, limits: limits, events: { [events] in events.send($0) }
-    ) { [registry] client in try await registry.addClient(client) }
+    ) { [registry, audit] client in
+      guard let formerID = try await registry.addClient(client) else { return }
+      await audit.rotated(client.name, from: formerID, to: client.id)
+    }
   }
 
   func run() async throws {

@@ -11,20 +11,33 @@ import Testing
 extension TestServer {
   /// The status of one request with a token over a connection that shows `identity`'s certificate.
   fileprivate func status(
-    _ token: BearerToken, showing identity: PeerIdentity?, for method: HTTPMethod = .GET, _ path: String = Route.types
+    _ token: BearerToken, showing identity: PeerIdentity?, and statement: RotationStatement? = nil,
+    for method: HTTPMethod = .GET, _ path: String = Route.types
   ) async throws -> Int {
     try await PeerConnection.withConnection(to: endpoint, trust: trust, identity: identity) { connection in
-      let head = try await connection.send(method, path, headers: [("Authorization", "Bearer \(token.text)")])
+      var headers = [("Authorization", "Bearer \(token.text)")]
+      if let statement { headers.append((RotationStatement.header, statement.text)) }
+      let head = try await connection.send(method, path, headers: headers)
       _ = try await connection.body()
       return Int(head.status.code)
     }
   }
 
-  fileprivate func pair(_ identity: PeerIdentity?, scope: PeerScope? = nil) async throws -> PairedServer {
+  fileprivate func pair(
+    _ identity: PeerIdentity?, calledBy id: PeerID? = nil, scope: PeerScope? = nil
+  ) async throws -> PairedServer {
     let window = try await desk.open(scope: scope)
     let session = try await PairingSession.open(at: endpoint)
     return try await session.pair(
-      code: window.code, clientID: try identity?.id ?? makePeerID(), certificate: identity, name: "laptop")
+      code: window.code, clientID: try id ?? identity?.id ?? makePeerID(), certificate: identity, name: "laptop")
+  }
+}
+
+/// An identity before and after its certificate was replaced.
+private func makeRotated() async throws -> (old: PeerIdentity, new: PeerIdentity) {
+  try await withTemporaryDirectory { directory in
+    let old: PeerIdentity = try await IdentityStore.loadOrCreate(in: directory)
+    return (old, try await IdentityStore.rotate(in: directory))
   }
 }
 
@@ -44,7 +57,7 @@ struct BoundTokenTests {
       #expect(try await server.status(token, showing: thief) == 401)
       #expect(try await server.status(token, showing: thief, for: .DELETE, Route.pairing) == 401)
       let refused = try await server.audited(.tokenRefused)
-      #expect(refused.contains { $0.detail["reason"] == "wrongCertificate" && $0.detail["id"] == laptop.id.hex })
+      #expect(refused.contains { $0.detail["reason"] == "wrongCertificate" && $0.detail["id"] == client.id.hex })
       #expect(try await server.status(token, showing: laptop) == 200)
     }
   }
@@ -117,6 +130,82 @@ struct BoundTokenTests {
       }
       try await Unpair.tell(record, at: server.endpoint, identity: laptop)
       #expect(try await server.registry.clients().allSatisfy { $0.revoked != nil })
+    }
+  }
+
+  @Test("a machine is its certificate: another id sheds no limits, and nobody's id makes it another machine")
+  func chosenID() async throws {
+    let guest = try await makeIdentity()
+    let other = try await makeIdentity()
+    try await withServer { server in
+      let narrow = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"])
+      _ = try await server.pair(guest, scope: narrow)
+      let token = try await server.pair(guest, calledBy: makePeerID()).token
+      var clients = try await server.registry.clients()
+      #expect(clients.map(\.id) == [PeerID(certificate: guest.fingerprint)])
+      #expect(clients.map(\.scope) == [narrow])
+      for id in [guest.id, PeerID(certificate: guest.fingerprint)] { _ = try await server.pair(other, calledBy: id) }
+      clients = try await server.registry.clients()
+      #expect(clients.map(\.certificateFingerprint) == [guest.fingerprint, other.fingerprint])
+      #expect(clients.map(\.scope) == [narrow, .everything])
+      #expect(try await server.status(token, showing: guest) == 200)
+      let paired = try await eventually {
+        let events = try await server.audited(.pairingSucceeded)
+        return events.count == 4 ? events : nil
+      }
+      let ids = [guest, guest, other, other].map { PeerID(certificate: $0.fingerprint).hex }
+      #expect(paired.map { $0.detail["id"] } == ids)
+    }
+  }
+
+  @Test("a new certificate that the old key has signed is let in with the old token, and the old one no more")
+  func rotation() async throws {
+    let (old, new) = try await makeRotated()
+    let thief = try await makeIdentity()
+    let narrow = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"])
+    try await withServer { server in
+      let token = try await server.pair(old, scope: narrow).token
+      #expect(try await server.status(token, showing: thief, and: new.rotation) == 401)
+      #expect(try await server.status(token, showing: nil, and: new.rotation) == 401)
+      #expect(try await server.status(token, showing: old) == 200)
+      #expect(try await server.status(token, showing: new) == 200)
+      #expect(try await server.status(token, showing: old) == 401)
+      #expect(try await server.status(token, showing: new) == 200)
+      let client = try #require(try await server.registry.clients().first)
+      #expect(client.id == PeerID(certificate: new.fingerprint))
+      #expect(client.formerID == PeerID(certificate: old.fingerprint))
+      #expect(client.scope == narrow && client.name == "laptop")
+      let rotated = try await server.audited(.identityRotated)
+      #expect(
+        rotated.map(\.detail) == [
+          ["peer": "laptop", "id": client.id.hex, "formerId": PeerID(certificate: old.fingerprint).hex]
+        ])
+    }
+  }
+
+  @Test("a new certificate that the old key has signed widens nothing by pairing again; another one is another machine")
+  func rotationAndPairing() async throws {
+    let (old, new) = try await makeRotated()
+    let stranger = try await makeIdentity()
+    let narrow = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"])
+    try await withServer { server in
+      _ = try await server.pair(old, scope: narrow)
+      let token = try await server.pair(new).token
+      #expect(try await server.registry.clients().map(\.scope) == [narrow])
+      #expect(try await server.status(token, showing: new) == 200)
+      #expect(try await server.audited(.identityRotated).count == 1)
+      _ = try await server.pair(stranger)
+      #expect(try await server.registry.clients().map(\.scope) == [narrow, .everything])
+    }
+  }
+
+  @Test("a date that no clock shows does not stop the server that is asked for it")
+  func absurdScope() async throws {
+    let laptop = try await makeIdentity()
+    try await withServer { server in
+      let scope = PeerScope(earliest: Date(timeIntervalSince1970: 1e300))
+      let token = try await server.pair(laptop, scope: scope).token
+      #expect(try await server.status(token, showing: laptop) == 200)
     }
   }
 

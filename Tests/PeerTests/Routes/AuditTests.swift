@@ -24,9 +24,9 @@ struct AuditTests {
       }
       let code = try #require(await server.desk.currentCode)
       secrets.append(code.digits)
-      let id = try makePeerID()
       let session = try await PairingSession.open(at: server.endpoint)
-      let paired = try await session.pair(code: code, clientID: id, name: "laptop")
+      let paired = try await session.pair(code: code, clientID: try makePeerID(), name: "laptop")
+      let id = try #require(try await server.registry.clients().first).id
       secrets.append(paired.token.text)
       let second = try await server.desk.open()
       secrets.append(second.code.digits)

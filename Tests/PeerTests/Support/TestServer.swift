@@ -118,16 +118,17 @@ private func runServer<Result: Sendable>(
     let ownIdentity: PeerIdentity = try await IdentityStore.loadOrCreate(in: directory)
     let identity = options.identity ?? ownIdentity
     let events = PairingEvents()
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    let audit = AuditTrail(store: store, logger: logger)
     let desk = try await PairingDesk(
       serverID: identity.id, fingerprint: identity.fingerprint, directory: directory, limits: options.limits,
       events: { events.send($0) }, derivation: options.derivesKeys ? PasswordScalar.derive : noDerivation
     ) { client in
       await options.beforeStoring()
-      try await registry.addClient(client)
+      guard let formerID = try await registry.addClient(client) else { return }
+      await audit.rotated(client.name, from: formerID, to: client.id)
     }
-    var logger = Logger(label: "test")
-    logger.logLevel = .critical
-    let audit = AuditTrail(store: store, logger: logger)
 
     let (ports, toPorts) = AsyncStream.makeStream(of: Int.self)
     var configuration = PeerServer.Configuration(

@@ -1,0 +1,246 @@
+import Foundation
+import GRDB
+import PeerProtocol
+import Testing
+
+@testable import PeerTrust
+
+@Suite("Clients are known by their certificates")
+struct ClientIdentityTests {
+  private let directory: TemporaryDirectory
+  private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func fingerprint(_ byte: UInt8) throws -> Fingerprint {
+    try #require(Fingerprint(bytes: [UInt8](repeating: byte, count: 32)))
+  }
+
+  private func hash(_ byte: UInt8) throws -> TokenHash {
+    try #require(BearerToken(bytes: [UInt8](repeating: byte, count: 32))).hash
+  }
+
+  private func client(
+    _ certificate: Fingerprint?, token: UInt8, scope: PeerScope? = nil, rotation: RotationStatement? = nil
+  ) throws -> PairedClient {
+    try PairedClient(
+      id: .ofClient(showing: certificate), name: "laptop", tokenHash: hash(token), certificateFingerprint: certificate,
+      rotation: rotation, method: .spake2, pairedAt: now, expiresAt: now + 30 * 86_400, scope: scope)
+  }
+
+  private func open() async throws -> PeerRegistry { try await PeerRegistry.open(in: directory.url) }
+
+  @Test("another certificate is another client, with what its own window states; the same one keeps its row")
+  func certificates() async throws {
+    let registry = try await open()
+    let narrow = PeerScope(types: ["a"], earliest: now)
+    try await registry.addClient(client(fingerprint(1), token: 1, scope: narrow))
+    try await registry.addClient(client(fingerprint(2), token: 2))
+    try await registry.addClient(client(nil, token: 3))
+    try await registry.addClient(client(nil, token: 4))
+    try await registry.addClient(client(fingerprint(1), token: 5))
+    #expect(try await registry.clients().count == 4)
+    let same = try await registry.client(tokenHash: hash(5), certificate: fingerprint(1), now: now).get()
+    #expect(same.scope == narrow)
+    #expect(try same.id == PeerID(certificate: fingerprint(1)))
+    let other = try await registry.client(tokenHash: hash(2), certificate: fingerprint(2), now: now).get()
+    #expect(other.scope == .everything)
+    #expect(try await registry.client(tokenHash: hash(1), certificate: fingerprint(1), now: now) == .failure(.unknown))
+  }
+
+  @Test("a row of another certificate is never taken, whatever its id")
+  func takenID() async throws {
+    let registry = try await open()
+    let id = PeerID(certificate: try fingerprint(1))
+    try await registry.addClient(
+      PairedClient(id: id, name: "older", tokenHash: hash(9), method: .spake2, pairedAt: now, expiresAt: now + 60))
+    await #expect(throws: PeerRegistryError.self) { try await registry.addClient(client(fingerprint(1), token: 1)) }
+    #expect(try await registry.clients().map(\.name) == ["older"])
+    #expect(try await registry.client(tokenHash: hash(9), now: now).get().id == id)
+  }
+
+  // MARK: Files of earlier versions
+
+  private struct EarlierRow {
+    var id: String
+    var token: UInt8
+    var certificate: UInt8?
+    var types: String?
+    var earliest: Int64?
+
+    init(_ digits: String, token: UInt8, certificate: UInt8? = nil, types: String? = nil, earliest: Int64? = nil) {
+      id = String(repeating: digits, count: 16)
+      self.token = token
+      self.certificate = certificate
+      self.types = types
+      self.earliest = earliest
+    }
+  }
+
+  /// A file as it was before ids followed from certificates.
+  private func earlier(_ rows: EarlierRow...) async throws {
+    let path = directory.path("peers.sqlite")
+    try PrivateFile.create(path, [])
+    let queue = try DatabaseQueue(path: path)
+    try PeerSchema.migrator.migrate(queue, upTo: "persons")
+    for (number, row) in rows.enumerated() {
+      let hash = Data(try hash(row.token).bytes)
+      let certificate = try row.certificate.map { Data(try fingerprint($0).bytes) }
+      let arguments: StatementArguments = [
+        row.id, "client \(number)", hash, row.types, row.earliest, Int64(number), (now + 60).microseconds, certificate,
+        certificate != nil,
+      ]
+      try await queue.write { db in
+        try db.execute(
+          sql: """
+            INSERT INTO client (id, name, tokenHash, method, types, earliest, created, expires, certificate, isBound)
+            VALUES (?, ?, ?, 'spake2', ?, ?, ?, ?, ?, ?)
+            """, arguments: arguments)
+        try db.execute(sql: "INSERT INTO personClaim VALUES (?, ?)", arguments: [hash, Data([1])])
+      }
+    }
+    try queue.close()
+  }
+
+  @Test("tokens go on working; the old id is kept to read the audit log by, and still names the client")
+  func migration() async throws {
+    try await earlier(.init("ab", token: 1, certificate: 7, types: #"["a"]"#, earliest: 5), .init("cd", token: 2))
+    let registry = try await open()
+    let bound = try await registry.client(tokenHash: hash(1), certificate: fingerprint(7), now: now).get()
+    #expect(try bound.id == PeerID(certificate: fingerprint(7)))
+    #expect(bound.scope == PeerScope(types: ["a"], earliest: Date(microseconds: 5)))
+    let unbound = try await registry.client(tokenHash: hash(2), now: now).get()
+    #expect(unbound.id.hex == String(repeating: "cd", count: 16))
+    let old = String(repeating: "ab", count: 16)
+    #expect(try await registry.clients().map { $0.formerID?.hex } == [old, nil])
+    for text in [old, "abab", bound.id.hex] { #expect(try await registry.client(matching: text).id == bound.id) }
+  }
+
+  @Test("rows of one certificate become one, the last, which may read no more than each of them")
+  func mergedRows() async throws {
+    try await earlier(
+      .init("01", token: 1, certificate: 7, types: #"["a","b"]"#), .init("02", token: 2, certificate: 7, earliest: 5),
+      .init("03", token: 3, certificate: 7, types: #"["b","c"]"#, earliest: 3), .init("04", token: 4, certificate: 8))
+    let registry = try await open()
+    let merged = try await registry.client(tokenHash: hash(3), certificate: fingerprint(7), now: now).get()
+    #expect(merged.scope == PeerScope(types: ["b"], earliest: Date(microseconds: 5)))
+    for byte in [1, 2] as [UInt8] {
+      let old = try await registry.client(tokenHash: hash(byte), certificate: fingerprint(7), now: now)
+      #expect(old == .failure(.unknown))
+    }
+    #expect(try await registry.clients().count == 2)
+    #expect(try await registry.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM personClaim") } == 2)
+    let other = try await registry.client(tokenHash: hash(4), certificate: fingerprint(8), now: now).get()
+    #expect(other.scope == .everything)
+  }
+
+  @Test("an id that was chosen to be in another's way is not")
+  func chosenIDs() async throws {
+    try await earlier(
+      .init("07", token: 1), .init("08", token: 2, certificate: 7), .init("ab", token: 3, certificate: 8))
+    let registry = try await open()
+    for (token, certificate) in [(2, 7), (3, 8)] as [(UInt8, UInt8)] {
+      let client = try await registry.client(
+        tokenHash: hash(token), certificate: fingerprint(certificate), now: now
+      ).get()
+      #expect(try client.id == PeerID(certificate: fingerprint(certificate)))
+    }
+    #expect(try await registry.client(tokenHash: hash(1), now: now).get().name == "client 0")
+    #expect(Set(try await registry.clients().map(\.id)).count == 3)
+  }
+
+  @Test("a file of an earlier version that is only looked at shows what it holds")
+  func inspection() async throws {
+    try await earlier(.init("ab", token: 1, certificate: 7))
+    let found = try #require(try await PeerRegistry.inspect(in: directory.url))
+    #expect(found.clients.map(\.id.hex) == [String(repeating: "ab", count: 16)])
+    #expect(found.clients.map(\.formerID) == [nil])
+  }
+
+  // MARK: Replaced certificates
+
+  private struct Rotated {
+    let old: PeerIdentity
+    let new: PeerIdentity
+    let statement: RotationStatement
+  }
+
+  private func rotated() async throws -> Rotated {
+    let home = try TemporaryDirectory()
+    let old = try await IdentityStore.loadOrCreate(in: home.url)
+    let new = try await IdentityStore.rotate(in: home.url)
+    return Rotated(old: old, new: new, statement: try #require(new.rotation))
+  }
+
+  @Test("with the old key's signature a token moves to the new certificate, once, with its name and scope")
+  func follows() async throws {
+    let registry = try await open()
+    let machine = try await rotated()
+    let (old, new) = (machine.old.fingerprint, machine.new.fingerprint)
+    let narrow = PeerScope(types: ["a"])
+    try await registry.addClient(client(old, token: 1, scope: narrow))
+    let followed = try await registry.follow(machine.statement, to: new, tokenHash: hash(1), now: now)
+    let (client, former) = try #require(followed)
+    #expect(client.id == PeerID(certificate: new))
+    #expect(former == PeerID(certificate: old))
+    #expect(client.name == "laptop" && client.scope == narrow)
+    #expect(try await registry.client(tokenHash: hash(1), certificate: new, now: now).get() == client)
+    let refused = try await registry.client(tokenHash: hash(1), certificate: old, now: now)
+    #expect(refused == .failure(.wrongCertificate(of: client.id)))
+    #expect(try await registry.clients().map(\.formerID) == [former])
+    #expect(try await registry.follow(machine.statement, to: new, tokenHash: hash(1), now: now) == nil)
+  }
+
+  @Test("nothing moves without the right signature, token and certificate, nor what was revoked or has expired")
+  func refusals() async throws {
+    let registry = try await open()
+    let machine = try await rotated()
+    let other = try await rotated()
+    let new = machine.new.fingerprint
+    try await registry.addClient(client(machine.old.fingerprint, token: 1))
+    func moves(
+      _ statement: RotationStatement, _ certificate: Fingerprint, token: UInt8 = 1, after seconds: Double = 0
+    ) async throws -> Bool {
+      try await registry.follow(statement, to: certificate, tokenHash: hash(token), now: now + seconds) != nil
+    }
+    // Whoever saw the statement has another certificate.
+    #expect(try await !moves(machine.statement, other.new.fingerprint))
+    #expect(try await !moves(other.statement, other.new.fingerprint))
+    #expect(try await !moves(machine.statement, new, token: 2))
+    #expect(try await !moves(machine.statement, new, after: 31 * 86_400))
+    let certificate = machine.old.certificateDER
+    let foreign = try #require(
+      RotationStatement(certificateDER: certificate, signature: other.statement.signature))
+    #expect(try await !moves(foreign, new))
+    for index in machine.statement.signature.indices {
+      var signature = machine.statement.signature
+      signature[index] ^= 1
+      let changed = try #require(RotationStatement(certificateDER: certificate, signature: signature))
+      #expect(!changed.isSigned(for: new), "byte \(index)")
+    }
+    try await registry.revoke(id: PeerID(certificate: machine.old.fingerprint), now: now)
+    #expect(try await !moves(machine.statement, new))
+    #expect(try await registry.clients().map(\.certificateFingerprint) == [machine.old.fingerprint])
+  }
+
+  @Test("a client that pairs with a new certificate keeps its row and its limits, also one that was revoked")
+  func pairsAgain() async throws {
+    let registry = try await open()
+    let machine = try await rotated()
+    let (old, new) = (machine.old.fingerprint, machine.new.fingerprint)
+    let narrow = PeerScope(types: ["a"])
+    try await registry.addClient(client(old, token: 1, scope: narrow))
+    try await registry.revoke(id: PeerID(certificate: old), now: now)
+    let former = try await registry.addClient(client(new, token: 2, rotation: machine.statement))
+    #expect(former == PeerID(certificate: old))
+    let record = try #require(try await registry.clients().first)
+    #expect(try await registry.clients().count == 1)
+    #expect(record.scope == narrow && record.revoked == nil)
+    #expect(record.id == PeerID(certificate: new))
+    // Not twice, and not for whoever has another certificate than the one that was signed.
+    #expect(try await registry.addClient(client(new, token: 3, rotation: machine.statement)) == nil)
+    let stranger = try await rotated().old.fingerprint
+    #expect(try await registry.addClient(client(stranger, token: 4, rotation: machine.statement)) == nil)
+    #expect(try await registry.clients().count == 2)
+  }
+}
