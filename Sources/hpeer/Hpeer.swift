@@ -30,7 +30,9 @@ struct Hpeer: AsyncParsableCommand {
         ]),
       CommandGroup(
         name: "Peers",
-        subcommands: [Serve.self, Discover.self, Pair.self, Pull.self, VerifyCommand.self, Unpair.self]),
+        subcommands: [
+          Serve.self, StatusCommand.self, Discover.self, Pair.self, Pull.self, VerifyCommand.self, Unpair.self,
+        ]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
       CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),
     ])

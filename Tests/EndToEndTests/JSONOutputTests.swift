@@ -10,7 +10,8 @@ struct JSONOutputTests {
     "import": ("import.json", false), "types": ("types.json", false), "show": ("sample.json", true),
     "digest": ("digest.json", false), "discover": ("discover.json", false), "pull": ("pull.json", true),
     "verify": ("verify.json", false), "peers list": ("peers.json", false), "identity show": ("identity.json", false),
-    "audit show": ("audit.json", true), "doctor": ("doctor.json", false), "undelete": ("undelete.json", false),
+    "status": ("status.json", false), "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
+    "undelete": ("undelete.json", false),
   ]
   private static let documents = Build.root + "/docs/schemas"
   private let schema: JSONSchema
@@ -124,6 +125,35 @@ struct JSONOutputTests {
     let examined = try await home.run("doctor", "--json")
     try expect(examined, "doctor.json", status: examined.status)
     #expect(try examined.json()["ok"] as? Bool == (examined.status == 0))
+  }
+
+  @Test("a server and its window, open, closed and locked; and no server")
+  func status() async throws {
+    let home = try Scratch().host("home")
+    try expectError(try await home.run("status", "--json"), "unreachable", 3)
+    let (_, port) = try await home.serve(["--port", "0", "--no-advertise", "--bind", "127.0.0.1"])
+    func window() async throws -> [String: Any] {
+      let outcome = try await home.run("status", "--json")
+      try expect(outcome, "status.json")
+      return try #require(try outcome.json()["window"] as? [String: Any])
+    }
+    #expect(try await window()["state"] as? String == "closed")
+    let (code, waiting) = try await home.openWindow(["--types", "heartRate", "--from", "2024-01-01"])
+    let open = try await window()
+    #expect(open["state"] as? String == "open")
+    #expect(open["openedBy"] as? String == "command")
+    #expect(open["process"] as? Int == Int(waiting.pid))
+    #expect(open["types"] as? [String] == ["HKQuantityTypeIdentifierHeartRate"])
+    #expect(open["since"] is String)
+    let text = try await home.run("status").output
+    #expect(text.contains("heartRate from 2024-01-01 on") && text.contains("5 attempts left"), "\(text)")
+    #expect(!text.contains(code) && !text.contains(code.filter(\.isNumber)))
+    for _ in 0..<5 {
+      _ = try await home.sh(
+        "curl -sk https://127.0.0.1:\(port)/api/v1/pair -H 'Content-Type: application/json' -d '{\"code\":\"none\"}'")
+    }
+    #expect(try await waiting.outcome().status == 7)
+    #expect(try await window()["state"] as? String == "locked")
   }
 
   @Test("two machines: pulling, comparing, following, and one of several that is away")

@@ -112,16 +112,75 @@ struct TrustTests {
     #expect(clients?.count == 1)
   }
 
-  @Test("a client with a new identity must pair again, and is told so")
+  @Test("a client with a new certificate is known by the old key's signature: its name and limits stay")
   func clientRotation() async throws {
-    let (attic, laptop, _, port) = try await pair()
+    let (attic, laptop, _, port) = try await pair(window: ["--types", "stepCount"])
+    func client() async throws -> [String: Any] {
+      let clients = try await attic.run("peers", "--json").json()["clients"] as? [[String: Any]]
+      #expect(clients?.count == 1)
+      return try #require(clients?.first)
+    }
+    let before = try await client()
     let rotated = try await laptop.run("identity", "rotate", "--yes")
     #expect(rotated.status == 0)
-    #expect(rotated.errors.contains("hpeer pair"))
-    let refused = try await pull(laptop, port)
-    #expect(refused.status == 4)
+    #expect(rotated.errors.contains("know this machine again"), "\(rotated.errors)")
+    for _ in 0..<2 { #expect(try await pull(laptop, port).status == 0) }
+    let after = try await client()
+    let fingerprint = try #require(try await laptop.run("identity", "--json").json()["fingerprint"] as? String)
+    let id = try #require(after["id"] as? String)
+    #expect(fingerprint.hasPrefix(id))
+    #expect(after["formerId"] as? String == before["id"] as? String)
+    #expect(after["types"] as? [String] == before["types"] as? [String])
+    #expect(try await attic.run("audit").output.matches(of: #/identity\.rotated/#).count == 1)
+    // By its former id, which the audit log names, it can still be meant.
+    #expect(try await attic.run("revoke", try #require(before["id"] as? String)).status == 0)
+    #expect(try await pull(laptop, port).status == 4)
     try await pair(laptop, with: attic, port)
-    #expect(try await pull(laptop, port).status == 0)
+    #expect(try await client()["types"] as? [String] == before["types"] as? [String])
+  }
+
+  @Test("a machine that begins anew is another one, which may read what the window says that it pairs in")
+  func newIdentity() async throws {
+    let (attic, laptop, _, port) = try await pair(window: ["--types", "stepCount"])
+    #expect(try await laptop.sh("rm -r '\(laptop.home)/identity'").status == 0)
+    #expect(try await pull(laptop, port).status == 4)
+    let (code, waiting) = try await attic.openWindow()
+    #expect(waiting.errors.contains("Whoever types this code may read: everything"), "\(waiting.errors)")
+    let said = try #require(waiting.errors.firstRange(of: "Whoever types")?.lowerBound)
+    let shown = try #require(waiting.errors.firstRange(of: "HPEER:")?.lowerBound)
+    #expect(said < shown)
+    let id = try #require(
+      (try await laptop.run("peers", "--json").json()["servers"] as? [[String: Any]])?.first?["id"] as? String)
+    #expect(try await laptop.run("unpair", id).status == 0)
+    #expect(
+      try await laptop.run("pair", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code).status == 0)
+    let clients = try await attic.run("peers", "--json").json()["clients"] as? [[String: Any]]
+    #expect(clients?.map { $0["types"] as? [String] == nil } == [false, true])
+  }
+
+  @Test("a window closes with the command that opened it, however that ends, and with `pair --close`")
+  func windowOwner() async throws {
+    let attic = scratch.host("attic")
+    let (_, port) = try await attic.serve(["--port", "0", "--no-advertise"])
+    func isOpen() async throws -> Bool {
+      try await attic.run("status").output.contains("A pairing window is open")
+    }
+    for signal in [SIGINT, SIGTERM, SIGKILL] {
+      let (code, waiting) = try await attic.openWindow()
+      #expect(try await isOpen())
+      waiting.send(signal)
+      _ = try await waiting.outcome()
+      try await eventually("the window is closed") { try await isOpen() ? nil : true }
+      let late = try await scratch.host("late").run("pair", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code)
+      #expect(late.status == 7, "\(late.errors)")
+    }
+    let (_, waiting) = try await attic.openWindow()
+    #expect(try await attic.run("pair", "--close").errors.contains("is closed"))
+    let closed = try await waiting.outcome()
+    #expect(closed.status == 7, "\(closed.errors)")
+    let again = try await attic.run("pair", "--close")
+    #expect(again.status == 0 && again.errors.contains("No pairing window was open"), "\(again.errors)")
+    #expect(try await attic.run("audit").output.matches(of: #/reason=openerGone/#).count == 3)
   }
 
   @Test("without a terminal to ask at, and without --yes, a rotation changes nothing")

@@ -11,9 +11,52 @@ public enum ControlClient {
       "No `hpeer serve` is running for this store on this machine: start it first, then run this again."
   }
 
-  /// Opens a pairing window on the running server and reports what happens to it until it is gone.
+  /// Opens a pairing window on the running server and reports what happens to it until it is gone. It is gone with this
+  /// call at the latest.
   public static func openWindow(
     at path: String, scope: PeerScope? = nil, _ handle: (ControlEvent) async throws -> Void
+  ) async throws {
+    try await ask(.openWindow(scope: scope), at: path, handle)
+  }
+
+  /// Closes the window on the running server.
+  /// - Returns: whether one was open.
+  public static func closeWindow(at path: String) async throws -> Bool {
+    switch try await answer(.closeWindow, at: path) {
+    case .closed: true
+    case .state: false
+    case let other: throw Unexpected(other)
+    }
+  }
+
+  /// What the running server is about.
+  public static func state(at path: String) async throws -> ServerState {
+    let reply = try await answer(.state, at: path)
+    guard case .state(let state)? = reply else { throw Unexpected(reply) }
+    return state
+  }
+
+  /// The server is older or newer than this program, or does not answer this user.
+  public struct Unexpected: Error, CustomStringConvertible {
+    let message: String?
+
+    init(_ event: ControlEvent?) {
+      message = if case .failed(let message)? = event { message } else { nil }
+    }
+
+    public var description: String {
+      "The running server did not understand this\(message.map { " (\($0))" } ?? ""): start `hpeer serve` again with this version."
+    }
+  }
+
+  private static func answer(_ request: ControlRequest, at path: String) async throws -> ControlEvent? {
+    var first: ControlEvent?
+    try await ask(request, at: path) { first = first ?? $0 }
+    return first
+  }
+
+  private static func ask(
+    _ request: ControlRequest, at path: String, _ handle: (ControlEvent) async throws -> Void
   ) async throws {
     let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
     do {
@@ -25,7 +68,7 @@ public enum ControlClient {
       throw NoServer()
     }
     try await channel.executeThenClose { inbound, outbound in
-      var line = ByteBuffer(bytes: try JSONEncoder().encode(ControlRequest.openWindow(scope: scope)))
+      var line = ByteBuffer(bytes: try JSONEncoder().encode(request))
       line.writeString("\n")
       try await outbound.write(line)
       var pending = ByteBuffer()

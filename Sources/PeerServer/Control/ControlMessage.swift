@@ -1,19 +1,54 @@
 import Foundation
+import PeerProtocol
 import PeerTrust
 
 /// What a local process asks of a running server, one JSON object on a line of the control socket.
 public enum ControlRequest: Codable, Sendable, Hashable {
-  /// Open a pairing window and report what happens to it. A scope says what the machine that pairs may read; without one
-  /// it is what that may read already, or everything.
+  /// Open a pairing window and report what happens to it; it closes when the connection does. A scope says what the machine
+  /// that pairs may read; without one it is what a machine with its certificate may read already, or everything.
   case openWindow(scope: PeerScope?)
+  /// Close the window that is open, whoever opened it; answered with ``ControlEvent/closed(reason:)``, or with
+  /// ``ControlEvent/state(_:)`` where none was open.
+  case closeWindow
+  /// Answered with ``ControlEvent/state(_:)``.
+  case state
 }
 
 /// What the server answers, one JSON object a line, until the window is gone.
 public enum ControlEvent: Codable, Sendable, Hashable {
   /// The code to show now, with the payload that a QR code carries. `name` is what this machine is announced as.
-  case code(digits: String, uri: String, json: String, expiresAt: Date, attemptsLeft: Int?, name: String? = nil)
+  case code(
+    digits: String, uri: String, json: String, expiresAt: WireInstant, attemptsLeft: WireCount?, name: String? = nil)
   case paired(name: String)
   case closed(reason: String)
   case locked
   case failed(message: String)
+  /// A machine at `address` wanted to pair, and could not because those at `holders` have begun and not finished.
+  case keptOut(address: String, holders: [String])
+  case state(ServerState)
+}
+
+/// What a running server is about. Holds no code.
+public struct ServerState: Codable, Sendable, Hashable {
+  /// The number of the server's process.
+  public var process: Int32
+  /// What the machine is announced as; `nil` if it is not.
+  public var name: String?
+  public var window: Window
+
+  public enum Window: Codable, Sendable, Hashable {
+    case closed
+    /// Five wrong codes: until somebody opens another window.
+    case locked
+    case open(OpenWindow)
+  }
+
+  public struct OpenWindow: Codable, Sendable, Hashable {
+    public var expiresAt: WireInstant
+    public var attemptsLeft: WireCount
+    /// What the machine that pairs may read; `nil` for what it may read already, or everything.
+    public var scope: PeerScope?
+    /// The process that opened the window; `nil` if it was opened at the server's own terminal.
+    public var process: Int32?
+  }
 }

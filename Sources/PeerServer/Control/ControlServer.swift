@@ -8,7 +8,8 @@ import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
 
-/// Lets the owner's other processes open a pairing window, through a Unix socket of mode 0600.
+/// Lets the owner's other processes open and close a pairing window and ask about it, through a Unix socket of mode 0600.
+/// A window that is opened here lasts no longer than the connection.
 ///
 /// Only its owner can connect, which is what makes opening a window through it a local act: the file's mode says so, and
 /// the kernel is asked for the user of each connection besides.
@@ -104,7 +105,7 @@ public struct ControlServer: Service {
 
   private func serve(_ connection: Connection) async {
     try? await connection.executeThenClose { inbound, outbound in
-      guard await PeerCredentials.of(connection.channel)?.user == owner else {
+      guard let peer = await PeerCredentials.of(connection.channel), peer.user == owner else {
         logger.warning("another user of this machine tried to use the control socket")
         return try await send(.failed(message: "not yours"), outbound)
       }
@@ -113,7 +114,15 @@ public struct ControlServer: Service {
       guard let line = try await lines.next() else { return }
       switch try? JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView)) {
       case nil: try await send(.failed(message: "unknown request"), outbound)
-      case .openWindow(let scope): try await untilClosed(connection.channel) { try await openWindow(scope, outbound) }
+      case .openWindow(let scope):
+        try await untilClosed(connection.channel) {
+          try await openWindow(scope, by: .process(peer.process), outbound)
+        }
+      case .closeWindow:
+        let isClosed = await desk.close()
+        let reason = PairingEvent.CloseReason.closedLocally.rawValue
+        try await send(isClosed ? .closed(reason: reason) : .state(await state()), outbound)
+      case .state: try await send(.state(await state()), outbound)
       }
       withExtendedLifetime(lines) {}
     }
@@ -132,16 +141,50 @@ public struct ControlServer: Service {
     }
   }
 
-  private func openWindow(_ scope: PeerScope?, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
+  private func state() async -> ServerState {
+    let status = await desk.status()
+    let window: ServerState.Window =
+      switch status.window {
+      case .closed: .closed
+      case .locked: .locked
+      case .open(let expiresAt, let attemptsLeft):
+        .open(
+          .init(
+            expiresAt: Self.instant(expiresAt), attemptsLeft: WireCount(clamping: attemptsLeft), scope: status.scope,
+            process: status.opener?.process))
+      }
+    return ServerState(process: getpid(), name: name, window: window)
+  }
+
+  private static func instant(_ date: Date) -> WireInstant { WireInstant(clamping: date.timeIntervalSince1970) }
+
+  private func openWindow(
+    _ scope: PeerScope?, by opener: WindowOpener, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+  ) async throws {
     let stream = events.listen()
     let window: OpenWindow
     do {
-      window = try await desk.open(scope: scope)
+      window = try await desk.open(scope: scope, by: opener)
     } catch {
       return try await send(.failed(message: "\(error)"), outbound)
     }
+    do {
+      try await report(window, stream, outbound)
+    } catch {
+      await desk.close(window.number, because: .openerGone)
+      throw error
+    }
+    // Its end was told, or there is nobody left to tell, and nobody who sees the code.
+    await desk.close(window.number, because: .openerGone)
+  }
+
+  private func report(
+    _ window: OpenWindow, _ stream: AsyncStream<PairingEvent>,
+    _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+  ) async throws {
     try await send(try code(window.code, window.expiresAt, attemptsLeft: nil), outbound)
     var client = ""
+    var noise = NoiseGate()
     // What was told before ours opened is about a window before it.
     let opened = PairingEvent.windowOpened(expiresAt: window.expiresAt)
     for await event in stream.drop(while: { $0 != opened }).dropFirst() {
@@ -156,6 +199,9 @@ public struct ControlServer: Service {
       case .windowClosed(let reason): return try await send(.closed(reason: reason.rawValue), outbound)
       case .windowLocked: return try await send(.locked, outbound)
       case .failed: continue
+      case .keptOut(let caller, let holders):
+        guard noise.admit("keptOut", at: .now) != nil else { continue }
+        try await send(.keptOut(address: caller, holders: holders), outbound)
       }
     }
     try await send(.closed(reason: "stopped"), outbound)
@@ -164,8 +210,8 @@ public struct ControlServer: Service {
   private func code(_ code: PairingCode, _ expiresAt: Date, attemptsLeft: Int?) throws -> ControlEvent {
     let payload = try payload(code, expiresAt)
     return .code(
-      digits: code.digits, uri: payload.uri, json: payload.json, expiresAt: expiresAt, attemptsLeft: attemptsLeft,
-      name: name)
+      digits: code.digits, uri: payload.uri, json: payload.json, expiresAt: Self.instant(expiresAt),
+      attemptsLeft: attemptsLeft.map { WireCount(clamping: $0) }, name: name)
   }
 
   private func send(_ event: ControlEvent, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {

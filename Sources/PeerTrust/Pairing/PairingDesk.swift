@@ -42,6 +42,10 @@ public actor PairingDesk {
     public let liveSessions: Int
     /// Failed attempts in the window that is open, or was when the process last ended.
     public let failures: Int
+    /// Of the open window: what the client that pairs may read; nil for what it may read already, or everything.
+    public var scope: PeerScope?
+    /// Of the open window.
+    public var opener: WindowOpener?
   }
 
   /// Stores the client before it is told that it is paired. When it throws, the client may try the same message again.
@@ -59,12 +63,12 @@ public actor PairingDesk {
   var state: PairingState
   var window: PairingWindow?
   var sessions: [[UInt8]: PairingSession] = [:]
+  /// Sessions that had to make room, the newest last.
+  var displaced: [(id: [UInt8], session: PairingSession)] = []
   var receipts: [[UInt8]: Receipt] = [:]
   var settlement: Settlement?
   private var windowCount = 0
   var timer: Task<Void, Never>?
-  /// Sessions that had to make room, the newest last.
-  var displaced: [(id: [UInt8], session: PairingSession)] = []
 
   /// The answer to a successful finish, kept for a client that did not hear it.
   struct Receipt: Sendable {
@@ -129,9 +133,12 @@ public actor PairingDesk {
   /// attempts.
   ///
   /// Call it for an act at the server itself only: a terminal, or a socket that only its owner can reach.
-  /// - Parameter scope: what the client that pairs may read; nil for what it may read already, or everything.
+  /// - Parameter scope: what the client that pairs may read; nil for what a client with the same certificate may read
+  ///   already, or everything.
   /// - Throws: if the count of attempts cannot be stored; the desk is then as before, less its window.
-  public func open(scope: PeerScope? = nil) async throws(PairingDeskError) -> OpenWindow {
+  public func open(
+    scope: PeerScope? = nil, by opener: WindowOpener = .terminal
+  ) async throws(PairingDeskError) -> OpenWindow {
     let now = clock()
     let previous = state
     let secret = PairingWindow.Secret(serverID: serverID, derivation: derivation)
@@ -141,7 +148,7 @@ public actor PairingDesk {
     endSessions()
     state = PairingState()
     window = PairingWindow(
-      number: number, openedAt: now, expiresAt: expiresAt, scope: scope, secret: secret)
+      number: number, openedAt: now, expiresAt: expiresAt, scope: scope, opener: opener, secret: secret)
     if let reason = await saveState() {
       if window?.number == number {
         window = nil
@@ -151,12 +158,19 @@ public actor PairingDesk {
     }
     startTimer(number)
     report(.windowOpened(expiresAt: expiresAt))
-    return OpenWindow(code: secret.code, salt: secret.salt, expiresAt: expiresAt)
+    return OpenWindow(number: number, code: secret.code, salt: secret.salt, expiresAt: expiresAt)
   }
 
   /// Closes the window and ends its attempts. A locked desk stays locked.
-  public func close() {
-    if window != nil { closeWindow(.closedLocally) }
+  ///
+  /// - Parameter number: the only window that is meant; nil for any.
+  /// - Returns: whether one was open.
+  @discardableResult
+  public func close(_ number: Int? = nil, because reason: PairingEvent.CloseReason = .closedLocally) -> Bool {
+    reap()
+    guard let window, number == nil || number == window.number else { return false }
+    closeWindow(reason)
+    return true
   }
 
   /// The code to show on the local screen; nil while no window is open.
@@ -169,7 +183,8 @@ public actor PairingDesk {
     reap()
     let open = window.map { Status.Window.open(expiresAt: $0.expiresAt, attemptsLeft: attemptsLeft) }
     return Status(
-      window: open ?? (state.isLocked ? .locked : .closed), liveSessions: sessions.count, failures: state.failures)
+      window: open ?? (state.isLocked ? .locked : .closed), liveSessions: sessions.count, failures: state.failures,
+      scope: window?.scope, opener: window?.opener)
   }
 
   /// The answer to `GET /pair/v1/hello`. Uses nothing up.

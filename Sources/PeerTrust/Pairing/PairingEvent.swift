@@ -21,6 +21,8 @@ public enum PairingEvent: Hashable, Sendable {
 
   public enum CloseReason: String, Hashable, Sendable {
     case expired, closedLocally, paired
+    /// The process that opened the window has ended, so nobody sees its code any more.
+    case openerGone
   }
 
   /// What was wrong, for the server's owner. The client is told `wrong_code` for each.

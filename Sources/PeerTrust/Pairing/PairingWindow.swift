@@ -3,6 +3,8 @@ import PeerProtocol
 
 /// A window as its opener sees it.
 public struct OpenWindow: Hashable, Sendable {
+  /// Tells this window from every other one of the desk.
+  public let number: Int
   /// To be shown on the local screen, and nowhere else.
   public let code: PairingCode
   /// 16 bytes; public.
@@ -18,6 +20,7 @@ struct PairingWindow: Sendable {
   let expiresAt: Date
   /// What the client that pairs may read; nil for what it may read already, or everything.
   let scope: PeerScope?
+  let opener: WindowOpener
   var secret: Secret
 
   /// The live code and what follows from it.
@@ -49,13 +52,13 @@ struct PairingWindow: Sendable {
 /// One attempt in flight. It reserves a unit of the budget from its start to its end.
 struct PairingSession: Sendable {
   let startedAt: Date
-  /// Nil while the server's share is being computed.
-  var exchange: PairingServerExchange?
-
   /// The address group that it came from.
   let caller: String
   /// What the client shows of the certificate that it had before.
   let rotation: RotationStatement?
+  /// Nil while the server's share is being computed.
+  var exchange: PairingServerExchange?
+
   func isLive(at now: Date, lifetime: TimeInterval) -> Bool {
     startedAt <= now && now < startedAt + lifetime
   }

@@ -21,6 +21,7 @@ struct Pair: AsyncParsableCommand {
         echo 482913 | hpeer pair studio --code-stdin
         hpeer pair --wait          # on the serving machine: opens a window and shows a code here
         hpeer pair --wait --types heartRate --from 2024-01-01
+        hpeer pair --close         # on the serving machine: closes the window, wherever it was opened
       """)
 
   @OptionGroup var common: CommonOptions
@@ -30,15 +31,19 @@ struct Pair: AsyncParsableCommand {
   var host: String?
   @Flag(help: "Read the code from standard input.")
   var codeStdin = false
-  @Flag(help: "Open a window on the server that runs on this machine, and show the code here.")
+  @Flag(help: "Open a window on the server that runs here, and show the code until somebody has paired or this ends.")
   var wait = false
+  @Flag(help: "Close the window on the server that runs on this machine.")
+  var close = false
   @OptionGroup(title: "With --wait: what a machine that pairs may read") var scope: ScopeOptions
   @Flag(help: "With --wait: print HealthAppTransfer's JSON on standard output, too.")
   var pairingJSON = false
 
   func validate() throws {
-    if wait, name != nil || host != nil || codeStdin {
-      throw ValidationError("--wait is for this machine and takes no name, --host or --code-stdin.")
+    if wait, close { throw ValidationError("Give --wait or --close, not both.") }
+    if wait || close, name != nil || host != nil || codeStdin {
+      throw ValidationError(
+        "--\(wait ? "wait" : "close") is for this machine and takes no name, --host or --code-stdin.")
     }
     if !wait, scope.scope != nil {
       throw ValidationError(
@@ -53,6 +58,10 @@ struct Pair: AsyncParsableCommand {
 
   func run() async throws {
     if wait { return try await waitHere() }
+    if close {
+      let wasOpen = try await ControlClient.closeWindow(at: common.homeDirectory.socketPath)
+      return Console.say(wasOpen ? "The pairing window is closed." : "No pairing window was open.")
+    }
     let home = common.homeDirectory
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
@@ -92,12 +101,12 @@ struct Pair: AsyncParsableCommand {
     if let person = try? await common.homeDirectory.openStore().person(), let text = PersonText.owner(person) {
       Console.say(text)
     }
-    let consequence = "nobody has paired; the code works until its time is over, and no longer once there is another."
+    let consequence = "nobody has paired, and the window is closed."
     let outcome = try await interruptible(consequence) { () -> ControlEvent? in
       var last: ControlEvent?
       try await ControlClient.openWindow(at: path, scope: scope.scope) { event in
         last = event
-        try WindowPresentation.show(event, pairingJSON: pairingJSON)
+        try WindowPresentation.show(event, scope: scope.scope, pairingJSON: pairingJSON)
       }
       return last
     }
@@ -107,7 +116,7 @@ struct Pair: AsyncParsableCommand {
       throw CommandFailure(.windowClosed, "Five wrong codes: the window is locked. Run this again to open a new one.")
     case .closed(let reason): throw CommandFailure(.windowClosed, "The window closed (\(reason)) before anyone paired.")
     case .failed(let message): throw CommandFailure(.other, PlainText.escaped(message, limit: 300))
-    case .code, nil: throw CommandFailure(.unreachable, "The server stopped before anyone paired.")
+    case .code, .keptOut, .state, nil: throw CommandFailure(.unreachable, "The server stopped before anyone paired.")
     }
   }
 }

@@ -122,11 +122,7 @@ struct PeersList: AsyncParsableCommand {
   /// What a scope lets through, in a few words.
   static func text(_ scope: PeerScope, in zone: TimeZone = .current) -> String {
     let types = scope.types.map { $0.count == 1 ? SampleType($0.first ?? "").shortName : "\($0.count) types" }
-    let from = scope.earliest.map { earliest in
-      let instant = Timestamp(earliest)
-      return " from \(instant.isStartOfDay(in: zone) ? instant.date(in: zone) : instant.iso8601(in: zone)) on"
-    }
-    return (types ?? "everything") + (from ?? "")
+    return (types ?? "everything") + (ScopeText.beginning(of: scope, in: zone) ?? "")
   }
 
   private static func state(of client: ClientRecord) -> String {

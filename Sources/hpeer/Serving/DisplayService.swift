@@ -80,12 +80,13 @@ final class DisplayService: Service {
   }
 
   private func showCode() async {
-    guard case .open(let expiresAt, _) = await desk.status().window, let code = await desk.currentCode else { return }
+    let status = await desk.status()
+    guard case .open(let expiresAt, _) = status.window, let code = await desk.currentCode else { return }
     // A damaged store that cannot say whose it is still serves what can be read.
     let person = try? await store.person()
     do {
       presentation.code(
-        code, payload: try payload(code, expiresAt), expiresAt: expiresAt, announced: announced,
+        code, payload: try payload(code, expiresAt), expiresAt: expiresAt, scope: status.scope, announced: announced,
         owner: person.flatMap(PersonText.owner))
     } catch {
       Console.warn("the code cannot be shown: \(error)")

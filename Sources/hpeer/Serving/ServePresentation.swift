@@ -33,7 +33,6 @@ struct ServePresentation: Sendable {
     let places = addresses.map { PeerEndpoint(host: $0, port: port).description }
     Console.say("\(Console.style.bold(shared))\(Self.list(places, after: shared.count))")
     if isEmpty { Console.say(Console.style.yellow(Self.empty)) }
-    if let scope { Console.say("A machine that pairs may read \(PeersList.text(scope)).") }
   }
 
   private static let empty = "This store is empty: fill it with `hpeer import` or `hpeer pull`, also now."
@@ -49,13 +48,16 @@ struct ServePresentation: Sendable {
   }
 
   /// - Parameters:
+  ///   - scope: what the open window is for, which may have been opened elsewhere.
   ///   - announced: what this machine can be found as; `nil` if it is not announced.
   ///   - owner: whose record it is. For this screen only: a log is read by others.
-  func code(_ code: PairingCode, payload: PairingPayload, expiresAt: Date, announced: String?, owner: String?) {
+  func code(
+    _ code: PairingCode, payload: PairingPayload, expiresAt: Date, scope: PeerScope?, announced: String?, owner: String?
+  ) {
     guard interactive else { return }
     let window = WindowPresentation(
-      digits: code.digits, uri: payload.uri, expiresAt: expiresAt, name: announced.map { PlainText.escaped($0) },
-      owner: owner, keys: "n + Enter: new code   Ctrl-C: stop")
+      digits: code.digits, uri: payload.uri, expiresAt: expiresAt, scope: scope,
+      name: announced.map { PlainText.escaped($0) }, owner: owner, keys: "n + Enter: new code   Ctrl-C: stop")
     for line in window.lines(showQR: showQR) { Console.say(line) }
     if pairingJSON { try? Console.print(payload.json) }
   }
@@ -66,6 +68,8 @@ struct ServePresentation: Sendable {
       if !interactive { log("Pairing window open until \(expiresAt.localText)") }
     case .windowClosed(.expired):
       tell("The code has expired.", hint: "n + Enter makes a new one.")
+    case .windowClosed(.openerGone):
+      tell("The pairing window is closed: `hpeer pair --wait` has ended.", hint: "n + Enter makes a new code.")
     case .windowClosed: break
     case .windowLocked:
       tell("Five wrong codes: pairing is locked.", hint: "If that was you, n + Enter makes a new code.")
@@ -78,12 +82,12 @@ struct ServePresentation: Sendable {
         interactive ? Console.style.green(text) : text,
         hint: "`hpeer peers` says what it may read. n + Enter makes a code for another machine.")
     case .failed: break
+    case .keptOut(let caller, let holders):
+      tell(WindowPresentation.keptOut(caller, holders), hint: "")
     }
   }
 
   func advertising(_ text: String) {
-    case .keptOut(let caller, let holders):
-      tell(WindowPresentation.keptOut(caller, holders), hint: "")
     if interactive { Console.say(Console.style.dim(text)) } else { log(text) }
   }
 

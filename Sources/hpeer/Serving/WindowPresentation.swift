@@ -10,6 +10,8 @@ struct WindowPresentation {
   var digits: String
   var uri: String
   var expiresAt: Date
+  /// What the window was opened for; nil leaves a machine that was paired before what it could read.
+  var scope: PeerScope?
   /// What this machine is announced as; `nil` if others cannot find it by name.
   var name: String?
   /// Whose record a machine that pairs will read.
@@ -27,12 +29,15 @@ struct WindowPresentation {
     {
       return lines
     }
-    return [uri] + text.filter { !$0.text.isEmpty }.map { $0.painted(Console.style) }
+    // What the code opens comes before the code.
+    let lines = text.filter { !$0.text.isEmpty }.map { $0.painted(Console.style) }
+    return [lines[0], uri] + lines.dropFirst()
   }
 
   private var text: [TextLine] {
     let left = HumanFormat.countdown(.seconds(max(0, expiresAt.timeIntervalSinceNow).rounded()))
     var lines = [
+      TextLine(ScopeText.ofCode(scope)), TextLine(""),
       TextLine("Code: \(digits.prefix(3)) \(digits.dropFirst(3))   (valid for \(left))", .bold), TextLine(""),
       TextLine("On the other machine:"),
     ]
@@ -56,22 +61,26 @@ struct WindowPresentation {
   }
 
   /// What a running server said to `hpeer pair --wait`.
-  static func show(_ event: ControlEvent, pairingJSON: Bool) throws {
+  ///
+  /// - Parameter scope: what the window was asked for.
+  static func show(_ event: ControlEvent, scope: PeerScope?, pairingJSON: Bool) throws {
     switch event {
     case .code(let digits, let uri, let json, let expiresAt, let attemptsLeft, let name):
       if let attemptsLeft {
         Console.warn(
-          "someone tried a wrong code: here is a new one (\(HumanFormat.count(attemptsLeft, "attempt")) left).")
+          "someone tried a wrong code: here is a new one (\(HumanFormat.count(attemptsLeft.rawValue, "attempt")) left)."
+        )
       }
       let window = WindowPresentation(
-        digits: digits, uri: uri, expiresAt: expiresAt, name: name.map { PlainText.escaped($0) })
+        digits: digits, uri: uri, expiresAt: Date(timeIntervalSince1970: expiresAt.rawValue), scope: scope,
+        name: name.map { PlainText.escaped($0) })
       for line in window.lines() { Console.say(line) }
       if pairingJSON { try Console.print(json) }
     case .paired(let name): Console.say("\(Console.style.green("Paired")) with \(PlainText.escaped(name)).")
-    case .closed, .locked, .failed: break
+    case .keptOut(let address, let holders): Console.warn(keptOut(address, holders))
+    case .closed, .locked, .failed, .state: break
     }
   }
-}
 
   /// Somebody wanted to pair and could not.
   static func keptOut(_ address: String, _ holders: [String]) -> String {
@@ -80,3 +89,4 @@ struct WindowPresentation {
       "A machine at \(address) was kept out of pairing by attempts from \(others) that were begun and not finished. Try again "
       + "in a few seconds; if it goes on, find out who that is, or pair over another network or a cable."
   }
+}

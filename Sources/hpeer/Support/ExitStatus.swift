@@ -104,6 +104,7 @@ extension ExitStatus {
     case is PeerServerError: .other
     case let error as PromptError: error == .noTerminal ? .usage : .other
     case is ControlClient.NoServer: .unreachable
+    case is ControlClient.Unexpected: .other
     case is OutputError: .other
     case is CancellationError: .interrupted
     default: nil

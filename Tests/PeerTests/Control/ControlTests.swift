@@ -44,12 +44,12 @@ private struct Watcher {
   private let task: Task<Void, any Error>
   private var events: AsyncStream<ControlEvent>.AsyncIterator
 
-  init(_ path: String) {
+  init(_ path: String, scope: PeerScope? = nil) {
     let (stream, continuation) = AsyncStream.makeStream(of: ControlEvent.self)
     events = stream.makeAsyncIterator()
     task = Task {
       defer { continuation.finish() }
-      try await ControlClient.openWindow(at: path) { continuation.yield($0) }
+      try await ControlClient.openWindow(at: path, scope: scope) { continuation.yield($0) }
     }
   }
 
@@ -69,15 +69,24 @@ private struct Watcher {
     let fromJSON = try PairingPayload.parse(json)
     #expect(fromJSON.fingerprint == payload.fingerprint, sourceLocation: sourceLocation)
     #expect(fromJSON.code == code, sourceLocation: sourceLocation)
-    #expect(expiresAt > Date(), sourceLocation: sourceLocation)
+    #expect(expiresAt.rawValue > Date().timeIntervalSince1970, sourceLocation: sourceLocation)
     #expect(name == "studio", sourceLocation: sourceLocation)
-    return (code, payload, left)
+    return (code, payload, left?.rawValue)
   }
 
   func cancel() async {
     task.cancel()
     _ = await task.result
   }
+}
+
+/// A start of somebody who does not know the code: the generator of P-256 is as good a share as any.
+private func anyStart() throws -> PairStartRequest {
+  let generator =
+    "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
+    + "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
+  let share = try #require(LowercaseHex.decode(generator))
+  return try PairStartRequest(clientID: makePeerID(), name: "n", versions: [PairingProtocol.version], pA: share)
 }
 
 @Suite("The control socket")
@@ -185,15 +194,134 @@ struct ControlTests {
     }
   }
 
-  @Test("whoever stops watching can be cancelled at once, and the next window opens")
+  @Test("whoever stops watching can be cancelled at once: its window closes, and the next one opens")
   func cancelWatcher() async throws {
     try await withServer(ServerOptions(derivesKeys: false)) { server in
       try await server.withControl { path in
         var impatient = Watcher(path)
-        _ = try await impatient.nextCode()
+        let code = try await impatient.nextCode().code
         await impatient.cancel()
+        _ = try await eventually { await server.desk.status().window == .closed ? true : nil }
+        #expect(try await server.plainPair(code.digits).status == 401)
+        let closed = try await eventually { try await server.audited(.windowClosed).first }
+        #expect(closed.detail == ["reason": "openerGone"])
         var next = Watcher(path)
         _ = try await next.nextCode()
+      }
+    }
+  }
+
+  @Test("whoever stops watching closes its own window only")
+  func cancelReplacedWatcher() async throws {
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      try await server.withControl { path in
+        var watcher = Watcher(path)
+        _ = try await watcher.nextCode()
+        let window = try await server.desk.open()
+        #expect(await watcher.next() == .closed(reason: "replaced"))
+        await watcher.cancel()
+        #expect(await server.desk.currentCode == window.code)
+        #expect(await server.desk.status().opener == .terminal)
+      }
+    }
+  }
+
+  @Test("a window is closed from outside, wherever it was opened")
+  func close() async throws {
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      try await server.withControl { path in
+        var watcher = Watcher(path)
+        let code = try await watcher.nextCode().code
+        #expect(try await ControlClient.closeWindow(at: path))
+        #expect(await watcher.next() == .closed(reason: "closedLocally"))
+        #expect(try await server.plainPair(code.digits).status == 401)
+        #expect(try await !ControlClient.closeWindow(at: path))
+        _ = try await server.desk.open()
+        #expect(try await ControlClient.closeWindow(at: path))
+        #expect(await server.desk.status().window == .closed)
+      }
+    }
+  }
+
+  @Test("what a server says of itself: the window, until when, for what, by whom, and never the code")
+  func state() async throws {
+    try await withServer(ServerOptions(derivesKeys: false)) { server in
+      try await server.withControl { path in
+        var state = try await ControlClient.state(at: path)
+        #expect(state.process == getpid() && state.name == "studio" && state.window == .closed)
+        let scope = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"], earliest: Date(timeIntervalSince1970: 1e9))
+        var watcher = Watcher(path, scope: scope)
+        let first = try await watcher.nextCode().code
+        #expect(try await server.plainPair(first.wrong.digits).status == 401)
+        let code = try await watcher.nextCode().code
+        state = try await ControlClient.state(at: path)
+        guard case .open(let window) = state.window else {
+          Issue.record("\(state)")
+          return
+        }
+        #expect(window.attemptsLeft.rawValue == 4 && window.scope == scope && window.process == getpid())
+        #expect((1...300).contains(window.expiresAt.rawValue - Date().timeIntervalSince1970))
+        let text = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
+        #expect(!text.contains(code.digits) && !text.contains(first.digits))
+        await watcher.cancel()
+        _ = try await server.desk.open()
+        guard case .open(let own) = try await ControlClient.state(at: path).window else {
+          Issue.record("not open")
+          return
+        }
+        #expect(own.process == nil && own.scope == nil)
+        for _ in 0..<5 {
+          let code = try #require(await server.desk.currentCode)
+          _ = try await server.plainPair(code.wrong.digits)
+        }
+        #expect(try await ControlClient.state(at: path).window == .locked)
+      }
+    }
+  }
+
+  @Test("whoever shows a code is told who is kept out of pairing, and by whom, but not each time")
+  func keptOut() async throws {
+    try await withServer { server in
+      try await server.withControl { path in
+        var watcher = Watcher(path)
+        _ = try await watcher.nextCode()
+        for caller in ["a", "b", "c", "d"] { _ = try await server.desk.start(try anyStart(), from: caller) }
+        for _ in 0..<20 {
+          await #expect(throws: PairRejection.tooManySessions) {
+            try await server.desk.start(try anyStart(), from: "e")
+          }
+        }
+        #expect(await watcher.next() == .keptOut(address: "e", holders: ["a", "b", "c", "d"]))
+        await server.desk.close()
+        #expect(await watcher.next() == .closed(reason: "closedLocally"))
+        let kept = try await eventually {
+          try await server.audited(.pairingFailed).first { $0.detail["reason"] == "keptOut" }
+        }
+        #expect(kept.detail == ["reason": "keptOut", "address": "e", "by": "a,b,c,d"])
+        _ = try await eventually { try await server.audited(.windowClosed).first }
+        #expect(try await server.audited(.pairingFailed).count == 1)
+      }
+    }
+  }
+
+  @Test("numbers beyond measure are no message of a server")
+  func numbers() throws {
+    func event(_ expiresAt: String, _ attempts: String) throws -> ControlEvent {
+      let json =
+        #"{"code":{"digits":"000000","uri":"u","json":"j","expiresAt":\#(expiresAt),"attemptsLeft":\#(attempts)}}"#
+      return try JSONDecoder().decode(ControlEvent.self, from: Data(json.utf8))
+    }
+    #expect(throws: Never.self) { try event("1800000000", "4") }
+    for (expiresAt, attempts) in [
+      ("1e308", "4"), ("-1e308", "4"), ("1e999", "4"), ("1800000000", "-1"), ("1800000000", "9223372036854775807"),
+      ("1800000000", "1e300"),
+    ] {
+      #expect(throws: DecodingError.self, "\(expiresAt) \(attempts)") { try event(expiresAt, attempts) }
+    }
+    for earliest in ["1e300", "-1e300", "-1e12", "253402300800"] {
+      let json = #"{"openWindow":{"scope":{"earliest":\#(earliest)}}}"#
+      #expect(throws: DecodingError.self, "\(earliest)") {
+        try JSONDecoder().decode(ControlRequest.self, from: Data(json.utf8))
       }
     }
   }
