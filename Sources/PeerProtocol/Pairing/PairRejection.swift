@@ -78,7 +78,7 @@ extension PairRejection: CustomStringConvertible {
     case .sessionConflict:
       "This pairing attempt was already finished differently: start again."
     case .tooManySessions:
-      "Too many devices are pairing with the server at once: try again in half a minute."
+      "Too many devices are pairing with the server at once: try again in a few seconds."
     case .unsupportedVersion:
       "The server does not speak this version of pairing: install the same hpeer on both machines."
     case .malformed:

@@ -33,7 +33,8 @@ extension PairingDesk {
   }
 
   private func displace(_ id: [UInt8]) {
-    guard let session = sessions.removeValue(forKey: id) else { return }
+    guard var session = sessions.removeValue(forKey: id) else { return }
+    session.exchange = nil
     displaced.append((id, session))
     if displaced.count > Self.maximumDisplaced { displaced.removeFirst() }
   }
@@ -41,7 +42,11 @@ extension PairingDesk {
   /// Remembered to tell the owner of those who come back; more begin in vain only in a flood, which shows in any case.
   private static let maximumDisplaced = 64
 
+  /// At most once a second: whoever floods the desk must not push other events out of a listener's buffer.
   func reportKeptOut(_ caller: String) {
+    let now = clock()
+    if let last = lastKeptOut, last <= now, now < last + 1 { return }
+    lastKeptOut = now
     report(.keptOut(caller: caller, holders: Set(sessions.values.map(\.caller)).sorted()))
   }
 

@@ -65,6 +65,8 @@ public actor PairingDesk {
   var sessions: [[UInt8]: PairingSession] = [:]
   /// Sessions that had to make room, the newest last.
   var displaced: [(id: [UInt8], session: PairingSession)] = []
+  /// When it was last reported that somebody was kept out.
+  var lastKeptOut: Date?
   var receipts: [[UInt8]: Receipt] = [:]
   var settlement: Settlement?
   private var windowCount = 0

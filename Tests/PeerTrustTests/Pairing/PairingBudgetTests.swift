@@ -139,6 +139,11 @@ import Testing
     }
     #expect(fixture.world.events.last == .keptOut(caller: "e", holders: ["a", "b", "c", "d"]))
     #expect(await fixture.desk.status().failures == 0)
+    // A flood of them leaves room for what else is reported.
+    for _ in 0..<200 {
+      await #expect(throws: PairRejection.tooManySessions) { try await fixture.beginGuess(from: "f") }
+    }
+    #expect(fixture.world.events.filter { if case .keptOut = $0 { true } else { false } }.count == 1)
     fixture.world.advance(4.5)
     await #expect(throws: PairRejection.tooManySessions) { try await fixture.beginGuess(from: "e") }
     fixture.world.advance(0.5)

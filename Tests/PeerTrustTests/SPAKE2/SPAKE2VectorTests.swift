@@ -89,6 +89,11 @@ import Testing
     #expect(try paired.token.bytes == vector.bytes("token"))
     #expect(paired.token.hash == server.tokenHash)
     #expect(paired.expiresAt == .init(timeIntervalSince1970: 1_767_787_500))
+    for seconds in [-1, -1e300, 7_258_118_400, 1e300, .infinity] as [Double] {
+      #expect(throws: PairMessageError.badField("expiresAt")) {
+        try server.response(expiresAt: .init(timeIntervalSince1970: seconds))
+      }
+    }
   }
 
   @Test func anotherServerCertificateChangesEverythingAfterK() throws {
