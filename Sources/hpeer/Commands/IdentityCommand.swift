@@ -50,7 +50,8 @@ struct IdentityRotate: AsyncParsableCommand {
     discussion: """
       The old key signs the new certificate and is deleted. By that signature the machines that this one pulls from know it \
       again, and leave it its name and what it may read. The machines that pull from here will refuse this one, with a \
-      warning, until they have paired again.
+      warning, until they have paired again. A `hpeer pull --watch` that runs goes on with the old certificate, and must be \
+      started again.
 
       Where somebody else may have the old key (a lost disk, a stolen backup), they could show such a signature first: run \
       `hpeer revoke` for this machine on those that it pulls from, and pair again.
