@@ -72,7 +72,7 @@ struct BearerAuthentication: RouterMiddleware {
       guard let client = try await follow(request, token, certificate) else {
         return .failure(.token(.wrongCertificate(of: id)))
       }
-      try ServingConnection.current?.showToken()
+      try ServingConnection.current?.showToken(of: client.id)
       return .success(AuthorizedClient(client))
     case .failure(let refusal): return .failure(.token(refusal))
     case .success(var client):
