@@ -40,11 +40,12 @@ let package = Package(
         .embedInCode("Resources/sample_types.tsv"),
         .embedInCode("Resources/workout_activity_types.tsv"),
       ]),
-    .target(name: "SQLiteFiles", dependencies: [.product(name: "GRDB", package: "GRDB.swift")]),
+    .target(name: "HomeFiles"),
+    .target(name: "SQLiteFiles", dependencies: ["HomeFiles", .product(name: "GRDB", package: "GRDB.swift")]),
     .target(
       name: "HealthStore",
       dependencies: [
-        "HealthModel", "SQLiteFiles",
+        "HealthModel", "HomeFiles", "SQLiteFiles",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -66,7 +67,7 @@ let package = Package(
     .target(
       name: "PeerTrust",
       dependencies: [
-        "HealthModel", "PeerProtocol", "SQLiteFiles", "CLinux", "COpenSSL",
+        "HealthModel", "HomeFiles", "PeerProtocol", "SQLiteFiles", "CLinux", "COpenSSL",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
@@ -74,7 +75,7 @@ let package = Package(
     .target(
       name: "PeerServer",
       dependencies: [
-        "HealthModel", "HealthStore", "PeerProtocol", "PeerTrust",
+        "HealthModel", "HealthStore", "HomeFiles", "PeerProtocol", "PeerTrust",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -104,12 +105,13 @@ let package = Package(
     // MARK: The command line
 
     .target(
-      name: "Diagnosis", dependencies: ["HealthStore", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust"]),
+      name: "Diagnosis",
+      dependencies: ["HealthStore", "HomeFiles", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust"]),
     .target(name: "Terminal", dependencies: ["CQREncode"]),
     .executableTarget(
       name: "hpeer",
       dependencies: [
-        "HealthModel", "HealthStore", "HealthFormats", "PeerProtocol", "PeerTrust", "PeerDiscovery",
+        "HealthModel", "HealthStore", "HealthFormats", "HomeFiles", "PeerProtocol", "PeerTrust", "PeerDiscovery",
         "PeerServer", "PeerClient", "Diagnosis", "Terminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -152,6 +154,7 @@ let package = Package(
     .testTarget(
       name: "PeerProtocolTests",
       dependencies: ["PeerProtocol", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+    .testTarget(name: "HomeFilesTests", dependencies: ["HomeFiles", "TestSupport"]),
     .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
     .testTarget(

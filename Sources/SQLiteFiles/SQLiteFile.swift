@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import HomeFiles
 
 /// A SQLite database in WAL mode that is looked at and not written: perhaps it cannot be, because it is on a mounted
 /// backup.
@@ -10,6 +11,19 @@ public struct SQLiteFile: Sendable {
 
   public init(_ path: String) {
     self.path = path
+  }
+
+  /// The database and what SQLite puts beside it. SQLite itself follows a symbolic link in the place of the database, and
+  /// refuses the others without saying why.
+  public static func names(of path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+
+  /// Throws `SystemError` where one of ``names(of:)`` is a symbolic link.
+  public func requireNoLinks() throws { try PrivateFile.requireNoLinks(Self.names(of: path)) }
+
+  /// Those of ``names(of:)`` that others than their owner may read or write. SQLite makes them with the mode of the
+  /// database.
+  public var openToOthers: [String] {
+    Self.names(of: path).filter { (PrivateFile.mode($0) ?? 0) & 0o077 != 0 }
   }
 
   /// Whether there is nothing at `path`, or a file of no bytes.

@@ -247,7 +247,8 @@ struct CommandLineTests {
     "a full disk in the middle of an import: one sentence, and the same command goes on", .enabled(if: getuid() == 0))
   func fullDisk() async throws {
     let small = scratch.host("small")
-    let mounted = try await small.sh("mkdir '\(small.home)' && mount -t tmpfs -o size=1m tmpfs '\(small.home)'")
+    let mounted = try await small.sh(
+      "mkdir '\(small.home)' && mount -t tmpfs -o size=1m,mode=700 tmpfs '\(small.home)'")
     try #require(mounted.status == 0, "\(mounted.errors)")
     let outcome = try await small.run("import", SampleExport.large.path)
     #expect(outcome.status == 1)

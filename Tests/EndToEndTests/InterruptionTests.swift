@@ -92,7 +92,7 @@ struct InterruptionTests {
     let (hosts, _) = try await pairedHosts()
     let room = try await hosts.laptop.sh(
       """
-      cp -a '\(hosts.laptop.home)' '\(hosts.laptop.home).kept' && mount -t tmpfs -o size=3m tmpfs '\(hosts.laptop.home)' &&
+      cp -a '\(hosts.laptop.home)' '\(hosts.laptop.home).kept' && mount -t tmpfs -o size=3m,mode=700 tmpfs '\(hosts.laptop.home)' &&
       cp -a '\(hosts.laptop.home).kept/.' '\(hosts.laptop.home)/'
       """)
     try #require(room.status == 0, "\(room.errors)")

@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 import PeerTrust
 
 /// Room for the store, in bytes and in files, on a disk that can be written to.

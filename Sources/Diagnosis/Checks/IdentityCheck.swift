@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 import PeerTrust
 
 /// This machine's key and certificate, which every paired machine has pinned.

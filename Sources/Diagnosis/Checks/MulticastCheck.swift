@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 import PeerDiscovery
 import PeerTrust
 

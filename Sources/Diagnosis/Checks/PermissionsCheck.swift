@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 import PeerTrust
 
 /// Owner and modes of the home: 0700, and 0600 for what is in it.
@@ -87,14 +88,36 @@ struct PermissionsCheck: Check {
           .warning, "permissions.directory", "Other users may look into \(home)",
           remedy: "chmod 700 \(ShellWord.quoted(home))"))
     }
+    if let error = danger(directory) {
+      findings.append(
+        Finding(.blocking, "permissions.parent", "\(error.reason)", remedy: "choose another directory with --home"))
+    }
+    let links = files.map(\.0).filter(PrivateFile.isLink)
+    if let link = links.first {
+      findings.append(
+        Finding(
+          .blocking, "permissions.link", "\(link) is a symbolic link, and hpeer follows none in its own directory",
+          remedy: "put the file itself in its place, or name the directory that has it with --home"))
+    }
     let open = files.filter { $0.1.mode & 0o077 != 0 }
     if !open.isEmpty {
       findings.append(
         Finding(
-          .warning, "permissions.files",
+          .blocking, "permissions.files",
           "Other users may read \(open.map { ($0.0 as NSString).lastPathComponent }.joined(separator: ", "))",
           remedy: "chmod 600 \(open.map { ShellWord.quoted($0.0) }.joined(separator: " "))"))
     }
     return findings
+  }
+
+  /// Who else could put another directory in the place of the home.
+  private func danger(_ directory: FileStatus) -> SystemError? {
+    do throws(SystemError) {
+      try HomeDirectory.requirePrivate(subject.home, for: user == 0 ? directory.owner : user)
+      return nil
+    } catch {
+      // Of the home itself the rest is said.
+      return error.path == HomeDirectory.resolved(subject.home) ? nil : error
+    }
   }
 }

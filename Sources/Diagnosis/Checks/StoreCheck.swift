@@ -1,5 +1,6 @@
 import Foundation
 import HealthStore
+import HomeFiles
 import PeerTrust
 
 /// The health record itself: that it opens and can be read, and with `--check-store` that it is sound in every respect.

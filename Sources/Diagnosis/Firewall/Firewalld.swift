@@ -1,3 +1,4 @@
+import HomeFiles
 import PeerTrust
 
 /// firewalld, asked through `firewall-cmd`.

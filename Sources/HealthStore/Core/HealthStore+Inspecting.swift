@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HealthModel
+import HomeFiles
 import SQLiteFiles
 
 /// What a short look at a store shows.
@@ -16,8 +17,9 @@ extension HealthStore {
   /// Looks at a store without opening it for use. Never creates, migrates, locks or writes it. Blocking: for a thread of
   /// one's own. Throws ``StoreError``, `missing` where there is none.
   public static func inspect(directory: String) throws(StoreError) -> StoreInspection {
-    let path = directory + "/store.sqlite"
+    let path = HomeDirectory.resolved(directory) + "/store.sqlite"
     do {
+      try SQLiteFile(path).requireNoLinks()
       guard !SQLiteFile(path).isEmpty else {
         try requireFileOfLog(path)
         throw StoreError.missing(path: path)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HealthModel
+import HomeFiles
 import SQLiteFiles
 
 extension HealthStore {
@@ -21,8 +22,9 @@ extension HealthStore {
   public static func checkIntegrity(
     directory: String, depth: CheckDepth = .everything
   ) async throws(StoreError) -> StoreIntegrity {
-    let path = directory + "/store.sqlite"
+    let path = HomeDirectory.resolved(directory) + "/store.sqlite"
     do {
+      try SQLiteFile(path).requireNoLinks()
       guard !SQLiteFile.isEmpty(path) else {
         try requireFileOfLog(path)
         throw StoreError.missing(path: path)

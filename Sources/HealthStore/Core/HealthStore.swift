@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 import HealthModel
+import HomeFiles
 import SQLiteFiles
 
 /// The health record on this machine: immutable samples, tombstones, one change counter, and the audit log.
 ///
-/// A store is one SQLite file in a directory of mode 0700. Any number of processes may use it at once; a write waits up
+/// A store is one SQLite file in a directory that nobody else may write to. Any number of processes may use it at once; a write waits up
 /// to ``busyTimeout`` for another process's. Everything that happens gets the next number of one counter, and a
 /// position in that sequence is an ``Anchor``:
 ///
@@ -39,20 +40,27 @@ public final class HealthStore: Sendable {
     directory: String, create: Bool = true, busyTimeout: Double = HealthStore.busyTimeout,
     whileLocked: (@Sendable (_ holder: String?) -> Void)? = nil
   ) throws(StoreError) {
+    let directory = HomeDirectory.resolved(directory)
     let path = Self.path(in: directory)
     let patience = LockPatience(limit: busyTimeout) { whileLocked?(LockHolder.name(ofWriterTo: path)) }
     self.path = path
     self.patience = patience
     self.directory = directory
     do {
+      try SQLiteFile(path).requireNoLinks()
       if create {
-        try PrivateDirectory.prepare(directory)
+        try PrivateFile.makeDirectory(directory)
       } else if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog {
         throw StoreError.missing(path: path)
+      } else {
+        try HomeDirectory.requirePrivate(directory)
       }
-      pool = try PrivateDirectory.locked(directory + "/store.lock") {
+      // Two first runs must not both make the tables.
+      pool = try FileLock.withLock(directory + "/store.lock") {
         try Self.requireFileOfLog(path)
-        try PrivateDirectory.createFile(path)
+        try Self.createFile(path)
+        let open = SQLiteFile(path).openToOthers
+        guard open.isEmpty else { throw StoreError.openToOthers(paths: open) }
         try Schema.requireKnown(path: path)
         let pool = try DatabasePool(path: path, configuration: Self.configuration(.callback(patience.wait)))
         // A change number that a peer was told must not be given out again after a power failure: in WAL mode, NORMAL
@@ -73,11 +81,13 @@ public final class HealthStore: Sendable {
   /// Opens the store in `directory` as it is, on a disk that cannot be written or of a user who lets others read: nothing
   /// is locked, made or brought up to date, and whatever would write throws ``StoreError/notPermitted(path:)``.
   public init(readOnlyIn directory: String) throws(StoreError) {
+    let directory = HomeDirectory.resolved(directory)
     let path = Self.path(in: directory)
     self.path = path
     self.directory = directory
     patience = LockPatience(limit: Self.busyTimeout) {}
     do {
+      try SQLiteFile(path).requireNoLinks()
       if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog { throw StoreError.missing(path: path) }
       guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
       try Self.requireFileOfLog(path)
@@ -117,6 +127,15 @@ public final class HealthStore: Sendable {
   static func requireFileOfLog(_ path: String) throws {
     guard SQLiteFile(path).isEmpty, SQLiteFile(path).hasLog else { return }
     throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
+  }
+
+  /// Makes an empty file of mode 0600 where there is none. SQLite gives its WAL the mode of the database.
+  ///
+  /// A file that is there is not opened: closing it would take away the locks that this process holds on it through
+  /// SQLite. For the same reason, only to be called under the lock.
+  static func createFile(_ path: String) throws {
+    guard PrivateFile.exists(path) else { return try PrivateFile.create(path, []) }
+    guard access(path, R_OK | W_OK) == 0 else { throw StoreError.notPermitted(path: path) }
   }
 
   private static func configuration(

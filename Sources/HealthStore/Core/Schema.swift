@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import HomeFiles
 
 /// The tables of the store and how they came to be. A published migration is never edited.
 enum Schema {
@@ -30,7 +31,7 @@ enum Schema {
   /// A first run that was killed before the file had its write-ahead log leaves a rollback journal, and a connection that
   /// may not write cannot even read then. Any other takes back what was begun as soon as it reads.
   private static func finishRollback(path: String) throws {
-    guard FileManager.default.fileExists(atPath: path + "-journal") else { return }
+    guard PrivateFile.exists(path + "-journal") else { return }
     var configuration = Configuration()
     configuration.busyMode = .timeout(HealthStore.busyTimeout)
     let queue = try DatabaseQueue(path: path, configuration: configuration)

@@ -1,4 +1,11 @@
 import GRDB
+import HomeFiles
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// Why the store could not do what was asked. Each description is one sentence for a person.
 public enum StoreError: Error, Hashable, Sendable {
@@ -12,7 +19,11 @@ public enum StoreError: Error, Hashable, Sendable {
   case locked(path: String)
   case diskFull(path: String)
   case notPermitted(path: String)
-  /// The directory cannot be made or is open to others.
+  /// Others than its owner may read or write these files of the store; never empty.
+  case openToOthers(paths: [String])
+  /// There is a symbolic link where the store keeps a file. None is followed.
+  case link(path: String)
+  /// The directory cannot be made or is open to others. The detail says what to do, where that is known.
   case unusableDirectory(path: String, detail: String)
   /// The anchor lies before what the store can still replay, or after its end: the reader must start over.
   case anchorOutOfRange
@@ -38,6 +49,10 @@ extension StoreError: CustomStringConvertible {
       "The disk that holds \(path) is full; what was committed before is safe: make room, then run the same command again."
     case .notPermitted(let path):
       "No permission for \(path), or its disk is read-only: check the owner and mode of the file and its directory."
+    case .openToOthers(let paths):
+      "\(paths.first ?? "The store") is open to other users, so it is not used; run: chmod 600 \(paths.map(ShellWord.quoted).joined(separator: " "))"
+    case .link(let path):
+      "\(path) is a symbolic link, and hpeer follows none in its own directory: put the file itself there, or name the directory that has it with --home."
     case .unusableDirectory(let path, let detail):
       "The directory \(path) cannot hold the store: \(detail)."
     case .anchorOutOfRange:
@@ -59,6 +74,10 @@ extension StoreError {
       self = error
       return
     }
+    if let error = error as? SystemError {
+      self = .init(error)
+      return
+    }
     if error is CancellationError {
       self = .cancelled
       return
@@ -77,6 +96,15 @@ extension StoreError {
     case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
     case .SQLITE_IOERR where error.message?.contains("No space") == true: self = .diskFull(path: path)
     default: self = .other(path: path, detail: detail)
+    }
+  }
+
+  private init(_ error: SystemError) {
+    switch error.code {
+    case ENOSPC, EDQUOT: self = .diskFull(path: error.path)
+    case ELOOP: self = .link(path: error.path)
+    case EACCES, EROFS: self = .notPermitted(path: error.path)
+    default: self = .unusableDirectory(path: error.path, detail: error.reason)
     }
   }
 }

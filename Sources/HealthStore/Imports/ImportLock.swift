@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 
 /// Held by every import of a store while it runs, together, and by one that undoes an import, alone. A process that is
 /// killed lets go of it.
@@ -32,10 +33,10 @@ public final class ImportLock: Sendable {
 
   private static func file(in directory: String) throws(StoreError) -> Int32 {
     let path = directory + "/import.lock"
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw errno == ENOSPC ? StoreError.diskFull(path: path) : StoreError.notPermitted(path: path)
+    do {
+      return try FileLock.open(path)
+    } catch {
+      throw StoreError(error, path: path)
     }
-    return descriptor
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 import NIOCore
 import NIOPosix
 import PeerTrust
@@ -58,6 +59,8 @@ public enum ControlClient {
   private static func ask(
     _ request: ControlRequest, at path: String, _ handle: (ControlEvent) async throws -> Void
   ) async throws {
+    // In a directory of this user's own, where nothing is a link.
+    if PrivateFile.isLink(path) { throw NoServer() }
     let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
     do {
       channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

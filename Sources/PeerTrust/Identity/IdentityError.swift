@@ -1,3 +1,5 @@
+import HomeFiles
+
 /// Why this machine's identity could not be read or made. Nothing on disk was changed.
 public enum IdentityError: Error, Hashable, Sendable {
   /// There is nothing to replace yet.

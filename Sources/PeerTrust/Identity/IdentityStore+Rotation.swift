@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import HomeFiles
 import PeerProtocol
 
 extension IdentityStore {

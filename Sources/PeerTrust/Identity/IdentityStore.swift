@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 import PeerProtocol
 
 #if canImport(Glibc)
@@ -29,6 +30,7 @@ public enum IdentityStore {
   public static func loadOrCreate(in directory: URL) throws(IdentityError) -> PeerIdentity {
     let parent = directory.path
     let path = "\(parent)/\(directoryName)"
+    do { try PrivateFile.makeDirectory(parent) } catch { throw .notWritable(path: error.path, reason: error.reason) }
     if let identity = try load(path) { return identity }
     return try locked(parent) {
       if let identity = try load(path) { return identity }
@@ -68,6 +70,9 @@ public enum IdentityStore {
 
   /// Nil if there is no identity: no directory, or an empty one.
   static func load(_ path: String) throws(IdentityError) -> PeerIdentity? {
+    if PrivateFile.isLink(path) {
+      throw .unreadable(path: path, reason: SystemError("open", path, code: ELOOP).reason)
+    }
     guard let mode = PrivateFile.mode(path) else {
       if errno == ENOENT { return nil }
       throw .unreadable(path: path, reason: SystemError("stat", path).reason)
@@ -146,7 +151,6 @@ public enum IdentityStore {
   }
 
   static func discard(_ draft: String) {
-    for name in [certificateName, keyName, idName, rotationName] { unlink("\(draft)/\(name)") }
-    rmdir(draft)
+    PrivateFile.discard(draft, [certificateName, keyName, idName, rotationName])
   }
 }

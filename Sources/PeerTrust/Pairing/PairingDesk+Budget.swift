@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 import PeerProtocol
 
 /// What limits the attempts: the count, the lock and the time.

@@ -1,4 +1,5 @@
 import Foundation
+import HomeFiles
 import PeerProtocol
 
 /// The server's side of pairing: who may try, how often, and until when.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import HomeFiles
 
 /// What must outlive the server's process, so that a restart does not refill the budget.
 struct PairingState: Hashable, Sendable, Codable {

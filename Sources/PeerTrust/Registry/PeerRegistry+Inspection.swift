@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import HomeFiles
 import SQLiteFiles
 
 extension PeerRegistry {
@@ -41,6 +42,7 @@ extension PeerRegistry {
   }
 
   private static func inspect(_ path: String) throws -> Inspection {
+    try SQLiteFile(path).requireNoLinks()
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     let source = SQLiteFile(path).forReading(&configuration)

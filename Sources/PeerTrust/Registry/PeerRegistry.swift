@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
+import HomeFiles
 import PeerProtocol
+import SQLiteFiles
 
 /// The machines this one is paired with, in `peers.sqlite`: the clients that may read here, and the servers that are
 /// pulled from.
@@ -23,6 +25,7 @@ public struct PeerRegistry: Sendable {
         try PrivateFile.makeDirectory(directory.path)
         // Two processes must neither switch to WAL nor migrate at the same time.
         return try FileLock.withLock("\(directory.path)/.peers.lock") {
+          try SQLiteFile(path).requireNoLinks()
           // SQLite gives the -wal and -shm files the mode of the database.
           if let mode = PrivateFile.mode(path) {
             guard mode & 0o077 == 0 else { throw PeerRegistryError.permissionsTooOpen(path: path) }

@@ -1,4 +1,5 @@
 import GRDB
+import HomeFiles
 import PeerProtocol
 
 /// Why the list of paired machines could not answer.

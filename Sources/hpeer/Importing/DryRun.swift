@@ -12,6 +12,8 @@ struct DryRun {
   init(of store: HealthStore, in home: Home) throws {
     try Self.removeLeftOvers(in: home)
     directory = home.directory + "/\(Self.prefix)\(ProcessInfo.processInfo.processIdentifier)"
+    // Of a process that had the same number.
+    try? FileManager.default.removeItem(atPath: directory)
     do {
       try store.copyBlocking(to: directory)
       self.store = try HealthStore(directory: directory)

@@ -1,18 +1,18 @@
 import Foundation
+import HomeFiles
 
 /// One server per store: two would show two codes and fight for one socket.
 struct ServeLock {
   private let descriptor: Int32
 
   init(_ home: Home) throws {
-    let path = home.directory + "/serve.lock"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw CommandFailure(
-        .other, "\(path) cannot be written (\(String(cString: strerror(errno)))): check its permissions.")
+    do {
+      descriptor = try FileLock.open(home.directory + "/serve.lock")
+    } catch {
+      throw CommandFailure(.other, "\(error.path) cannot be used: \(error.reason).")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let holder = (try? String(contentsOfFile: path, encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
+      let holder = Self.text(in: descriptor)
       close(descriptor)
       throw CommandFailure(
         .storeLocked,
@@ -26,5 +26,13 @@ struct ServeLock {
 
   func release() {
     close(descriptor)
+  }
+
+  /// The process that wrote it.
+  private static func text(in descriptor: Int32) -> Int32? {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    guard count > 0 else { return nil }
+    return Int32(String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
   }
 }

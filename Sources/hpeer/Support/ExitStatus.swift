@@ -138,7 +138,7 @@ extension ExitStatus {
     case .locked: .storeLocked
     case .ownerChanged: .temporary
     case .cancelled: .interrupted
-    case .diskFull, .notPermitted, .unusableDirectory, .anchorOutOfRange, .other: .other
+    case .diskFull, .notPermitted, .openToOthers, .link, .unusableDirectory, .anchorOutOfRange, .other: .other
     }
   }
 

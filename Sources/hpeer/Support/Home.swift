@@ -1,12 +1,13 @@
 import ArgumentParser
 import Foundation
 import HealthStore
+import HomeFiles
 import PeerTrust
 import Terminal
 
 /// Where everything of one user's hpeer lives.
 struct Home {
-  /// The store, the identity and the registry of peers: what a backup needs.
+  /// The store, the identity and the registry of peers: what a backup needs. Without symbolic links.
   let directory: String
   /// The Unix socket of a running server.
   let socketPath: String
@@ -15,10 +16,10 @@ struct Home {
   init(option: String?) {
     let base = UserDirectories(environment: ProcessInfo.processInfo.environment)
     if let path = option ?? base.value(of: "HPEER_HOME") {
-      directory = base.absolute(path)
+      directory = HomeDirectory.resolved(base.absolute(path))
       socketPath = directory + "/control.sock"
     } else {
-      directory = base.data + "/hpeer"
+      directory = HomeDirectory.resolved(base.data + "/hpeer")
       socketPath = base.runtime.map { $0 + "/hpeer.sock" } ?? directory + "/control.sock"
     }
   }

@@ -39,6 +39,7 @@ import TestSupport
   }
 
   private func expectRefused() async throws {
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
     let before = try Data(contentsOf: file)
     try await expectCorrupt { _ = try HealthStore(directory: directory.path) }
     try await waitUntilClosed()

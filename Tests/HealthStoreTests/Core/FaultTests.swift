@@ -98,7 +98,8 @@ import TestSupport
   }
 
   @Test func anEmptyFileIsNoStoreYet() async throws {
-    try Data().write(to: file.url)
+    try #require(
+      FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600]))
     #expect(throws: StoreError.missing(path: file.path)) {
       try HealthStore(directory: file.directory.path, create: false)
     }

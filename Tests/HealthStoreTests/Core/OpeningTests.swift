@@ -60,6 +60,24 @@ import TestSupport
     #expect(try directory.mode("store/store.sqlite") == 0o600)
   }
 
+  /// A dry run's copy must not go through a link that lies where it is made.
+  @Test func aCopyGoesOnlyWhereNothingIs() throws {
+    let store = try HealthStore(directory: directory.path("store"))
+    for name in ["target", "link"] {
+      let target = directory.path("target")
+      if name == "target" {
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
+      } else {
+        try FileManager.default.createSymbolicLink(atPath: directory.path(name), withDestinationPath: target)
+      }
+      #expect(throws: StoreError.self) { try store.copyBlocking(to: directory.path(name)) }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
+    }
+    try store.copyBlocking(to: directory.path("copy"))
+    #expect(try directory.mode("copy") == 0o700)
+    #expect(try HealthStore(directory: directory.path("copy")).id == store.id)
+  }
+
   @Test func aFileInTheDirectorysPlaceIsRefused() throws {
     let path = directory.path("file")
     try Data("x".utf8).write(to: URL(filePath: path))

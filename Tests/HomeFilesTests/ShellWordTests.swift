@@ -1,4 +1,4 @@
-import PeerTrust
+import HomeFiles
 import Testing
 
 @Suite("Words for a shell")
