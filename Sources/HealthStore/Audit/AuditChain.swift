@@ -11,16 +11,18 @@ enum AuditChain {
     var event: Data
     var detail: Data
     var hash: Data
+    /// The hash of the event before, as it was when this one was written.
+    var previous: Data
 
-    static let columns = "id, time, CAST(event AS BLOB), CAST(detail AS BLOB), hash"
+    static let columns = "id, time, CAST(event AS BLOB), CAST(detail AS BLOB), hash, previous"
 
     init(_ row: Row) {
-      (id, time, event, detail, hash) = (row[0], row[1], row[2], row[3], row[4])
+      (id, time, event, detail, hash, previous) = (row[0], row[1], row[2], row[3], row[4], row[5])
     }
 
-    /// What ``hash`` is if this is event `number` and the one before it has the hash `previous`.
-    func hash(after previous: Data, as number: Int64? = nil) -> Data {
-      AuditChain.hash(previous: previous, id: number ?? id, time: time, event: event, detail: detail)
+    /// Whether this row is what was written as event `number`.
+    func isEvent(_ number: Int64) -> Bool {
+      AuditChain.hash(previous: previous, id: number, time: time, event: event, detail: detail) == hash
     }
   }
 
@@ -37,21 +39,19 @@ enum AuditChain {
     return Data(hasher.finalize())
   }
 
-  /// Appends after the last event that was ever written, even if it is not there any more: its number is never used
-  /// again, so that a log that was cut off stays recognisable.
+  /// Appends after the last event that was ever written, whatever stands in its place now: a log that was cut off, went
+  /// on or was computed anew by somebody else stays recognisable.
   static func append(_ event: AuditEvent, _ db: Database) throws {
-    var last = try AuditEnds.fetch(db).last
-    if let row = try Row.fetchOne(db, sql: "SELECT id, hash FROM audit ORDER BY id DESC LIMIT 1"), row[0] > last.id {
-      last = (row[0], row[1])
-    }
+    let last = try AuditEnds.fetch(db).last
+    var id = last.id + 1
+    while try Bool.fetchOne(db, sql: "SELECT 1 FROM audit WHERE id = ?", arguments: [id]) != nil { id += 1 }
     let detail = try StoreJSON.encode(event.detail)
-    let id = last.id + 1
     let hash = hash(
       previous: last.hash, id: id, time: event.time.microseconds, event: Data(event.name.rawValue.utf8),
       detail: Data(detail.utf8))
     try db.execute(
-      sql: "INSERT INTO audit(id, time, event, detail, hash) VALUES (?, ?, ?, ?, ?)",
-      arguments: [id, event.time.microseconds, event.name.rawValue, detail, hash])
+      sql: "INSERT INTO audit(id, time, event, detail, hash, previous) VALUES (?, ?, ?, ?, ?, ?)",
+      arguments: [id, event.time.microseconds, event.name.rawValue, detail, hash, last.hash])
     try db.execute(sql: "UPDATE auditEnds SET lastID = ?, lastHash = ?", arguments: [id, hash])
   }
 }

@@ -11,6 +11,8 @@ public enum AuditDamage: Hashable, Sendable {
   /// The event's text, time or hash is another.
   case changed(Int64)
   case missing(ClosedRange<Int64>)
+  /// The event is not what was written although its own hash fits it: so were, perhaps, events before it.
+  case rewritten(upTo: Int64)
   /// A row that hpeer did not write stands under this number.
   case inserted(Int64)
   /// The event stands under another number.
@@ -23,7 +25,7 @@ public enum AuditDamage: Hashable, Sendable {
   /// The first number that it concerns.
   public var event: Int64 {
     switch self {
-    case .changed(let id), .inserted(let id), .pruningNotRecorded(let id): id
+    case .changed(let id), .rewritten(let id), .inserted(let id), .pruningNotRecorded(let id): id
     case .missing(let ids): ids.lowerBound
     case .moved(let event, let place): min(event, place)
     case .more: .max
@@ -37,6 +39,8 @@ extension AuditDamage: CustomStringConvertible {
     case .changed(let id): "event \(id) was changed"
     case .missing(let ids) where ids.count == 1: "event \(ids.lowerBound) is missing"
     case .missing(let ids): "events \(ids.lowerBound) to \(ids.upperBound) are missing"
+    case .rewritten(let id):
+      "event \(id) was changed and its hash computed anew, and perhaps those of events before it"
     case .inserted(let id): "event \(id) was not written by hpeer"
     case .moved(let event, let place): "event \(event) stands in the place of event \(place)"
     case .pruningNotRecorded(let id): "the events up to \(id) were removed, but not by hpeer"

@@ -3,9 +3,9 @@ import GRDB
 
 /// Walks along the audit log and says which events are not what was written, within one read transaction.
 ///
-/// A hash covers exactly (hash before, number, content). So a row that does not fit where it stands still tells which
-/// event it was, if the hash before it can be found among those of its neighbours and of the other rows that do not
-/// fit.
+/// A hash covers exactly (hash before, number, content), and a row says what the hash before was. So each row shows by
+/// itself whether it is what was written under its number, or under another. Rows that all do may still have been
+/// computed anew: then the row after them, or what is kept of the end, names another hash than the last of them has.
 struct AuditVerifier {
   /// Rows that are looked at closely; of more, the number is told.
   private static let closely = 32
@@ -13,15 +13,18 @@ struct AuditVerifier {
   private let db: Database
   private let ends: AuditEnds
   private var rows = 0
-  private var suspects: [(row: AuditChain.Link, before: Data)] = []
+  private var suspects: [AuditChain.Link] = []
   private var more = 0
-  /// Numbers without a row, each with the hash before it.
-  private var gaps: [(ids: ClosedRange<Int64>, before: Data)] = []
+  /// Numbers without a row.
+  private var gaps: [ClosedRange<Int64>] = []
+  /// Rows that are sound, and not what the row after them says was written; with the hash that it names.
+  private var denied: [(row: AuditChain.Link, hash: Data)] = []
 
   static func verify(_ db: Database) throws -> AuditVerification {
     var verifier = AuditVerifier(db, ends: try AuditEnds.fetch(db))
     try verifier.walk()
-    let damage = try verifier.pruning() + verifier.explain()
+    let pruning = try verifier.pruning()
+    let damage = try pruning + verifier.explain() + verifier.rewritten()
     guard damage.isEmpty else { return .broken(damage.sorted { $0.event < $1.event }) }
     return .intact(rows: verifier.rows, pruned: Int(verifier.ends.pruned.id))
   }
@@ -32,34 +35,45 @@ struct AuditVerifier {
   }
 
   private mutating func walk() throws {
-    var previous = ends.pruned.hash
-    var expected = ends.pruned.id + 1
+    var last = ends.pruned.id
+    /// The row before, if it is sound.
+    var before: AuditChain.Link?
     let cursor = try Row.fetchCursor(db, sql: "SELECT \(AuditChain.Link.columns) FROM audit ORDER BY id")
     while let row = try cursor.next() {
       let row = AuditChain.Link(row)
       rows += 1
-      if row.id < expected || row.id > ends.last.id {
-        suspect(row, before: previous)
-        if row.id < expected { continue }
-      } else if row.id > expected {
-        // What came before this row is gone, and with it what would prove it; the next row vouches for its hash.
-        gaps.append((expected...row.id - 1, previous))
-      } else if row.hash(after: previous) != row.hash || (row.id == ends.last.id && row.hash != ends.last.hash) {
-        suspect(row, before: previous)
+      guard isWithin(row) else {
+        suspect(row)
+        continue
       }
-      if row.id > ends.last.id { break }
-      previous = row.hash
-      expected = row.id + 1
+      let isNext = row.id == last + 1
+      if !isNext { gaps.append(last + 1...row.id - 1) }
+      let isSound = row.isEvent(row.id)
+      if !isSound {
+        suspect(row)
+      } else if isNext, last == ends.pruned.id {
+        // The beginning is vouched for by what was written when it was pruned.
+        if row.previous != ends.pruned.hash { suspect(row) }
+      } else if isNext, let before, row.previous != before.hash {
+        deny(before, row.previous)
+      }
+      before = isSound ? row : nil
+      last = row.id
     }
-    while let row = try cursor.next() {
-      rows += 1
-      suspect(AuditChain.Link(row), before: previous)
-    }
-    if expected <= ends.last.id { gaps.append((expected...ends.last.id, previous)) }
+    if last < ends.last.id { gaps.append(last + 1...ends.last.id) }
+    if let before, before.id == ends.last.id, before.hash != ends.last.hash { deny(before, ends.last.hash) }
   }
 
-  private mutating func suspect(_ row: AuditChain.Link, before previous: Data) {
-    if suspects.count < Self.closely { suspects.append((row, previous)) } else { more += 1 }
+  private func isWithin(_ row: AuditChain.Link) -> Bool { row.id > ends.pruned.id && row.id <= ends.last.id }
+
+  private mutating func suspect(_ row: AuditChain.Link) {
+    if suspects.count < Self.closely { suspects.append(row) } else { more += 1 }
+  }
+
+  private mutating func deny(_ row: AuditChain.Link, _ hash: Data) {
+    // What a row says that is not what was written itself is worth nothing.
+    if let other = denied.last?.row, other.id == row.id - 1 { denied.removeLast() }
+    if denied.count < Self.closely { denied.append((row, hash)) } else { more += 1 }
   }
 
   /// The newest `audit.pruned` must say what the beginning says: whoever cuts events off the front and moves the
@@ -69,9 +83,19 @@ struct AuditVerifier {
       db, sql: "SELECT detail FROM audit WHERE event = ? ORDER BY id DESC LIMIT 1",
       arguments: [AuditEvent.Name.auditPruned.rawValue])
     let said = detail.flatMap { try? StoreJSON.decode([String: String].self, $0) }
-    if ends.pruned.id == 0, detail == nil { return [] }
+    if ends.pruned.id == 0, ends.pruned.hash.isEmpty, detail == nil { return [] }
     if let said, said["to"] == String(ends.pruned.id), said["hash"] == ends.pruned.hash.hex { return [] }
     return [.pruningNotRecorded(upTo: ends.pruned.id)]
+  }
+
+  /// Where the row that a later one followed is still there, what stands between them was put in.
+  private func rewritten() throws -> [AuditDamage] {
+    try denied.flatMap { row, hash -> [AuditDamage] in
+      let followed = try Int64.fetchOne(
+        db, sql: "SELECT id FROM audit WHERE hash = ? AND id < ?", arguments: [hash, row.id])
+      guard let followed, row.id - followed <= Self.closely else { return [.rewritten(upTo: row.id)] }
+      return (followed + 1...row.id).map { .inserted($0) }
+    }
   }
 
   private func explain() -> [AuditDamage] {
@@ -79,27 +103,26 @@ struct AuditVerifier {
     let written = identified()
     let elsewhere = Set(written.filter { $0.key != $0.value }.values)
     let vacant = { (id: Int64) in
-      gaps.contains { $0.ids.contains(id) } || suspects.contains { $0.row.id == id }
+      gaps.contains { $0.contains(id) } || suspects.contains { $0.id == id }
     }
-    for (row, _) in suspects {
-      let isWithin = row.id > ends.pruned.id && row.id <= ends.last.id
+    for row in suspects {
       switch written[row.id] {
-      case row.id? where isWithin: break
       case let event? where event != row.id && vacant(event):
         damage.append(.moved(event: event, to: row.id))
-        if isWithin, !elsewhere.contains(row.id) { damage.append(.missing(row.id...row.id)) }
-      case nil where isWithin && !elsewhere.contains(row.id): damage.append(.changed(row.id))
+        if isWithin(row), !elsewhere.contains(row.id) { damage.append(.missing(row.id...row.id)) }
+      case nil where isWithin(row) && !elsewhere.contains(row.id), row.id? where isWithin(row):
+        damage.append(.changed(row.id))
       default: damage.append(.inserted(row.id))
       }
     }
     for gap in gaps {
       // The parts of the gap between the events that stand elsewhere.
-      var first = gap.ids.lowerBound
-      for event in elsewhere.filter(gap.ids.contains).sorted() {
+      var first = gap.lowerBound
+      for event in elsewhere.filter(gap.contains).sorted() {
         if first < event { damage.append(.missing(first...event - 1)) }
         first = event + 1
       }
-      if first <= gap.ids.upperBound { damage.append(.missing(first...gap.ids.upperBound)) }
+      if first <= gap.upperBound { damage.append(.missing(first...gap.upperBound)) }
     }
     return damage
   }
@@ -107,17 +130,9 @@ struct AuditVerifier {
   /// Which event each row that does not fit was written as, by the row's number; none for one that was not written like
   /// this.
   private func identified() -> [Int64: Int64] {
-    let near = gaps.prefix(Self.closely)
-    var hashes: Set<Data> = [ends.pruned.hash]
-    for (row, before) in suspects { hashes.formUnion([row.hash, before, row.hash(after: before)]) }
-    for gap in near { hashes.insert(gap.before) }
-    let numbers = suspects.map(\.row.id) + near.flatMap { $0.ids.prefix(Self.closely) }
+    let numbers = suspects.map(\.id) + gaps.prefix(Self.closely).flatMap { $0.prefix(Self.closely) }
     var written: [Int64: Int64] = [:]
-    for (row, _) in suspects {
-      written[row.id] = ([row.id] + numbers).first { number in
-        hashes.contains { row.hash(after: $0, as: number) == row.hash }
-      }
-    }
+    for row in suspects { written[row.id] = ([row.id] + numbers).first(where: row.isEvent) }
     return written
   }
 }

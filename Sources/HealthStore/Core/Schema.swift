@@ -67,6 +67,7 @@ enum Schema {
     migrator.registerMigration("v5", migrate: addImports)
     migrator.registerMigration("confirmedPerson", migrate: addConfirmedPersons)
     migrator.registerMigration("importUndo", migrate: addUndo)
+    migrator.registerMigration("auditReads", migrate: addAuditReads)
     return migrator
   }
 
@@ -254,6 +255,31 @@ enum Schema {
           name TEXT NOT NULL,
           identity TEXT,
           PRIMARY KEY(isPending, name)
+        ) STRICT, WITHOUT ROWID;
+        """)
+  }
+
+  /// `audit.previous` is the hash of the event before; `auditRead` has the reads that are counted and not in the chain yet,
+  /// and `auditEnds.readsHash` the exclusive or of their hashes.
+  private static func addAuditReads(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        ALTER TABLE audit ADD COLUMN previous BLOB NOT NULL DEFAULT x'';
+        UPDATE audit SET previous = COALESCE(
+          (SELECT hash FROM audit AS earlier WHERE earlier.id = audit.id - 1),
+          (SELECT prunedHash FROM auditEnds WHERE prunedID = audit.id - 1), x'');
+        ALTER TABLE auditEnds ADD COLUMN readsHash BLOB NOT NULL DEFAULT x'';
+        CREATE TABLE auditRead(
+          peer TEXT NOT NULL,
+          kind TEXT NOT NULL,
+          event TEXT NOT NULL,
+          session INTEGER NOT NULL,
+          began INTEGER NOT NULL,
+          time INTEGER NOT NULL,
+          times INTEGER NOT NULL,
+          detail TEXT NOT NULL,
+          hash BLOB NOT NULL,
+          PRIMARY KEY(peer, kind)
         ) STRICT, WITHOUT ROWID;
         """)
   }

@@ -127,8 +127,8 @@ struct StoreCheck {
   }
 
   private static func audit(_ db: Database) throws -> [StoreFinding] {
-    // A store of the version before has only the rows themselves.
-    guard try db.tableExists("auditEnds") else { return [] }
+    // The log of a store of the version before says less.
+    guard try db.tableExists("auditRead") else { return [] }
     guard case .broken(let damage) = try AuditVerifier.verify(db) else { return [] }
     return damage.map { .audit($0) }
   }

@@ -136,7 +136,10 @@ import TestSupport
     }()
     let path = directory + "/store.sqlite"
     try await SQLiteShell.run(
-      "DROP TABLE auditEnds; DELETE FROM grdb_migrations WHERE identifier = 'v3'", on: path)
+      """
+      DROP TABLE auditEnds; DROP TABLE auditRead; ALTER TABLE audit DROP COLUMN previous;
+      DELETE FROM grdb_migrations WHERE identifier IN ('v3', 'auditReads')
+      """, on: path)
     let store = try HealthStore(directory: directory)
     #expect(try await store.verifyAudit() == .intact(rows: 30))
     try await store.record(AuditEvent(.serverStarted, time: Self.time(30)))

@@ -35,14 +35,14 @@ import TestSupport
       case 7:
         let place = random.pick([0, -5, count + 1, count + 9])
         return Tampering(
-          sql: "INSERT INTO audit SELECT \(place), time, event, detail, hash FROM audit WHERE id = \(id)",
+          sql: "INSERT INTO audit SELECT \(place), time, event, detail, hash, previous FROM audit WHERE id = \(id)",
           damage: [.inserted(place)])
       case 8:
         // A row of somebody's own; the others make room.
         return Tampering(
           sql: """
             UPDATE audit SET id = -(id + 1) WHERE id >= \(id); UPDATE audit SET id = -id WHERE id < 0;
-            INSERT INTO audit VALUES (\(id), 0, 'import', '{}', randomblob(32))
+            INSERT INTO audit VALUES (\(id), 0, 'import', '{}', randomblob(32), randomblob(32))
             """,
           damage: Set((id...count).map { .moved(event: $0, to: $0 + 1) } + [.inserted(id)]))
       case 9: return Tampering(sql: "DELETE FROM audit WHERE id >= \(id)", damage: [.missing(id...count)])
@@ -90,6 +90,43 @@ import TestSupport
     for number in 1...9 { try await fixture.store.record(AuditEvent(.dataRead, ["later": "\(number)"])) }
     #expect(try await damage(fixture.store) == [.missing(7...9)])
     #expect(try await fixture.store.auditRecords().map(\.id) == Array(1...6) + Array(10...18))
+  }
+
+  /// Events that somebody wrote with hashes that fit them, in the place of those that hpeer wrote.
+  @Test(
+    arguments: [
+      (6...6, [.rewritten(upTo: 6)]), (4...6, [.rewritten(upTo: 6)]), (1...6, [.rewritten(upTo: 6)]),
+      (3...3, [.rewritten(upTo: 3)]), (3...4, [.rewritten(upTo: 4)]), (1...1, [.rewritten(upTo: 1)]),
+      (7...7, [.inserted(7)]), (7...8, [.inserted(7), .inserted(8)]),
+    ] as [(ClosedRange<Int64>, [AuditDamage])])
+  func whatWasComputedAnewIsNamedAndNotWhatFollowsIt(ids: ClosedRange<Int64>, expected: [AuditDamage]) async throws {
+    let (fixture, other) = (try StoreFixture(), try StoreFixture())
+    for number in 1...8 {
+      let event = AuditEvent(.dataRead, ["number": "\(number)"], time: Timestamp(seconds: Int64(number)))
+      if number <= 6 { try await fixture.store.record(event) }
+      var forged = event
+      if ids.contains(Int64(number)) { forged.detail["peer"] = "nobody" }
+      try await other.store.record(forged)
+    }
+    try await SQLiteShell.run(
+      """
+      ATTACH '\(other.store.path)' AS other;
+      INSERT OR REPLACE INTO main.audit
+        SELECT * FROM other.audit WHERE id BETWEEN \(ids.lowerBound) AND \(ids.upperBound)
+      """, on: fixture.store.path)
+    #expect(try await damage(fixture.store) == expected)
+    // Whoever writes afterwards is not blamed, and covers nothing.
+    for _ in 0..<3 { try await fixture.store.record(AuditEvent(.serverStarted)) }
+    #expect(try await damage(fixture.store) == expected)
+  }
+
+  @Test func theLastEventIsNamedAlsoAfterOthers() async throws {
+    let fixture = try StoreFixture()
+    for number in 1...4 { try await fixture.store.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
+    try await SQLiteShell.run("UPDATE audit SET detail = '{}' WHERE id = 4", on: fixture.store.path)
+    #expect(try await damage(fixture.store) == [.changed(4)])
+    try await fixture.store.record(AuditEvent(.serverStarted))
+    #expect(try await damage(fixture.store) == [.changed(4)])
   }
 
   @Test func aLogOfManyChangedEventsIsSummedUp() async throws {

@@ -88,8 +88,11 @@ import TestSupport
       ),
       ("UPDATE audit SET id = 9 WHERE id = 5", [.moved(event: 5, to: 9)]),
       ("UPDATE audit SET id = 9 WHERE id = 2", [.moved(event: 2, to: 9)]),
-      ("INSERT INTO audit SELECT 6, time, event, detail, hash FROM audit WHERE id = 5", [.inserted(6)]),
-      ("INSERT INTO audit SELECT 0, time, event, detail, hash FROM audit WHERE id = 5", [.inserted(0)]),
+      ("INSERT INTO audit SELECT 6, time, event, detail, hash, previous FROM audit WHERE id = 5", [.inserted(6)]),
+      ("INSERT INTO audit SELECT 0, time, event, detail, hash, previous FROM audit WHERE id = 5", [.inserted(0)]),
+      ("UPDATE audit SET previous = zeroblob(32) WHERE id = 3", [.changed(3)]),
+      ("UPDATE auditEnds SET lastHash = zeroblob(32)", [.rewritten(upTo: 5)]),
+      ("UPDATE auditEnds SET prunedHash = zeroblob(32)", [.changed(1), .pruningNotRecorded(upTo: 0)]),
       (
         "UPDATE auditEnds SET prunedID = 2, prunedHash = (SELECT hash FROM audit WHERE id = 2)",
         [.inserted(1), .inserted(2), .pruningNotRecorded(upTo: 2)]
@@ -110,7 +113,8 @@ import TestSupport
 
   @Test(.enabled(if: SQLiteShell.isAvailable))
   func anEventOfALaterVersionIsKept() async throws {
-    try await SQLiteShell.run("INSERT INTO audit VALUES (1, 0, 'of.tomorrow', '{\"a\":\"b\"}', x'00')", on: store.path)
+    try await SQLiteShell.run(
+      "INSERT INTO audit VALUES (1, 0, 'of.tomorrow', '{\"a\":\"b\"}', x'00', x'')", on: store.path)
     let records = try await store.auditRecords()
     #expect(records.map(\.event) == ["of.tomorrow"])
     #expect(records.map(\.detail) == [["a": "b"]])

@@ -111,7 +111,7 @@ struct Position {
       ALTER TABLE type DROP COLUMN derived; ALTER TABLE tombstone DROP COLUMN replaced; DROP TABLE import;
       DROP TABLE importedRange; DROP TABLE sourceAlias; DROP TABLE twin;
       DROP TABLE undo; DROP TABLE undoSample; DROP TABLE undoRange; DROP TABLE undoPosition; DROP TABLE undoTwin;
-      DROP TABLE undoAlias;
+      DROP TABLE undoAlias; DROP TABLE auditRead; ALTER TABLE audit DROP COLUMN previous;
       DELETE FROM grdb_migrations WHERE identifier <> 'v1'
       """, on: file.path)
     let copy = try await file.copy()
