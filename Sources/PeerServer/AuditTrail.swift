@@ -4,22 +4,61 @@ import Logging
 import NIOConcurrencyHelpers
 import PeerProtocol
 import PeerTrust
+import ServiceLifecycle
 
 /// Writes what the server does into the store's audit log. A log that cannot be written is reported, not hidden, and
 /// nothing is read that it does not hold: what is about to be sent is written down first.
+///
+/// Reads are counted by the minute (``AuditRead``), so that whoever may read cannot fill the disk by it.
 public struct AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
   private let noise = NIOLockedValueBox(NoiseGate())
   private let now: @Sendable () -> ContinuousClock.Instant
+  private let minute: Duration
+  /// Names this trail's clock; see ``AuditRead/Moment``.
+  private let session = Int64.random(in: 1...Int64.max)
+  private let start: ContinuousClock.Instant
+  /// Says that a minute may have begun.
+  private let counting: (begun: AsyncStream<Void>, begin: AsyncStream<Void>.Continuation)
 
-  /// - Parameter now: for tests.
+  /// - Parameters:
+  ///   - minute: how long the reads of a peer are counted as one event.
+  ///   - now: for tests.
   public init(
-    store: HealthStore, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    store: HealthStore, logger: Logger, minute: Duration = .seconds(60),
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
     self.store = store
     self.logger = logger
+    self.minute = minute
     self.now = now
+    start = now()
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    counting = (begun, begin)
+  }
+
+  /// Puts what was counted into the log when its minute is over, until the task is cancelled or the service shuts down.
+  /// To be run once.
+  func sealMinutes() async {
+    guard minute > .zero else { return }
+    await cancelWhenGracefulShutdown {
+      for await _ in counting.begun {
+        try? await Task.sleep(for: minute)
+        if Task.isCancelled { return }
+        do {
+          try await store.sealReads(overAt: moment)
+        } catch {
+          // What is counted stays, and the next event takes it along.
+          logger.error("the audit log cannot be written: \(error)")
+        }
+      }
+    }
+  }
+
+  private var moment: AuditRead.Moment {
+    AuditRead.Moment(
+      session: session, elapsed: Int64((now() - start) / .milliseconds(1)), minute: Int64(minute / .milliseconds(1)))
   }
 
   public func record(_ name: AuditEvent.Name, _ detail: [String: String] = [:]) async {
@@ -40,18 +79,26 @@ public struct AuditTrail: Sendable {
   /// The same of what a peer reads.
   ///
   /// - Parameters:
+  ///   - kind: what must be equal for two reads of this name to be counted together.
   ///   - position: up to where; what was taken back meanwhile must not be sent. `nil` for what has been sent.
   ///   - anchor: up to where it reads anything.
-  private func require(
-    _ name: AuditEvent.Name, _ detail: [String: String], at position: (anchor: Anchor, epoch: Epoch)?,
-    read anchor: Anchor?
+  private func requireRead(
+    _ name: AuditEvent.Name, by client: AuthorizedClient, kind: String = "", _ detail: [String: String],
+    at position: (anchor: Anchor, epoch: Epoch)? = nil, read anchor: Anchor? = nil
   ) async throws {
-    let event = AuditEvent(name, detail)
-    try await Task { [store] in try await store.record(event, at: position, read: anchor) }.value
+    let detail = detail.merging(["peer": client.name, "id": client.id.hex]) { $1 }
+    let read = AuditRead(AuditEvent(name, detail), by: client.id.hex, kind: kind, at: moment)
+    try await Task { [store] in try await store.record(read, at: position, read: anchor) }.value
+    counting.begin.yield()
+  }
+
+  /// Before a caller is told how many types it may read.
+  func toldStatus(_ client: AuthorizedClient, types: Int) async throws {
+    try await requireRead(.statusRead, by: client, ["types": String(types)])
   }
 
   func listed(_ client: AuthorizedClient, types: Int) async throws {
-    try await require(.typesListed, ["peer": client.name, "id": client.id.hex, "types": String(types)])
+    try await requireRead(.typesListed, by: client, ["types": String(types)])
   }
 
   /// Before the first byte of a feed is sent: one page is written down whole, more of them as begun. Throws
@@ -60,44 +107,45 @@ public struct AuditTrail: Sendable {
     let position = (anchor: page.anchor, epoch: page.epoch)
     if isWhole {
       let count = page.changes.count
-      try await require(
-        .dataRead, Self.detail(client, query, count: count, upTo: page.anchor, complete: true), at: position,
+      try await requireRead(
+        .dataRead, by: client, Self.detail(query, count: count, upTo: page.anchor, complete: true), at: position,
         read: count > 0 ? page.anchor : nil)
     } else {
-      try await require(.readStarted, Self.detail(client, query), at: position, read: nil)
+      try await requireRead(.readStarted, by: client, Self.detail(query), at: position)
     }
   }
 
   /// Before a connection's first request that waits: what it is sent is written down as it is read, waiting is not.
   func follows(_ client: AuthorizedClient, _ query: ChangeQuery) async throws {
-    try await require(.followStarted, Self.detail(client, query))
+    try await requireRead(.followStarted, by: client, Self.detail(query))
   }
 
+  /// After the last byte of a feed that ``begin(_:_:_:isWhole:)`` has as begun.
   func read(_ client: AuthorizedClient, _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool) async {
+    var detail = Self.detail(query, count: count, upTo: anchor, complete: complete)
+    detail[AuditRead.streamsKey] = "1"
     do {
-      try await require(
-        .dataRead, Self.detail(client, query, count: count, upTo: anchor, complete: complete), at: nil,
-        read: count > 0 ? anchor : nil)
+      try await requireRead(.dataRead, by: client, detail, read: count > 0 ? anchor : nil)
     } catch {
       logger.error("the audit log cannot be written: \(error)")
     }
   }
 
-  private static func detail(_ client: AuthorizedClient, _ query: ChangeQuery) -> [String: String] {
-    detail(client, query.filter).merging(["from": String(query.since.change)]) { $1 }
+  private static func detail(_ query: ChangeQuery) -> [String: String] {
+    detail(query.filter).merging(["from": String(query.since.change)]) { $1 }
   }
 
-  private static func detail(_ client: AuthorizedClient, _ filter: ChangeFilter) -> [String: String] {
-    var detail = ["peer": client.name, "id": client.id.hex]
+  private static func detail(_ filter: ChangeFilter) -> [String: String] {
+    var detail: [String: String] = [:]
     if let types = filter.types { detail["types"] = types.map(\.shortName).sorted().joined(separator: ",") }
     if let earliest = filter.earliest { detail["earliest"] = earliest.iso8601 }
     return detail
   }
 
   private static func detail(
-    _ client: AuthorizedClient, _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool
+    _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool
   ) -> [String: String] {
-    var detail = detail(client, query)
+    var detail = detail(query)
     detail["count"] = String(count)
     detail["to"] = String(anchor.change)
     detail["complete"] = String(complete)
@@ -108,33 +156,31 @@ public struct AuditTrail: Sendable {
   func read(
     _ client: AuthorizedClient, type: SampleType, offset: Int, count: Int, at position: (anchor: Anchor, epoch: Epoch)
   ) async throws {
-    try await require(
-      .dataRead,
-      [
-        "peer": client.name, "id": client.id.hex, "types": type.shortName, "count": String(count),
-        "offset": String(offset),
-      ], at: position, read: count > 0 ? position.anchor : nil)
+    try await requireRead(
+      .dataRead, by: client, ["types": type.shortName, "count": String(count), "offset": String(offset)], at: position,
+      read: count > 0 ? position.anchor : nil)
   }
 
-  /// Before a digest is sent.
+  /// Before a digest, or that it would be too large, is sent.
   func digested(
     _ client: AuthorizedClient, _ selection: DigestSelection, _ filter: ChangeFilter, _ digest: StoreDigest
   ) async throws {
-    var detail = Self.detail(client, filter)
+    var detail = Self.detail(filter)
     detail["samples"] = String(digest.record.samples.count)
     detail["to"] = String(digest.anchor.change)
     if selection.isDeep { detail["deep"] = "true" }
     if let months = selection.months { detail["months"] = "\(months.lowerBound)...\(months.upperBound)" }
-    try await require(.digestRead, detail)
+    try await requireRead(.digestRead, by: client, detail)
   }
 
   /// Before a caller is told whether both records are of one person.
   ///
   /// - Parameter claims: how many different persons it has claimed, this one counted.
   func compared(_ client: AuthorizedClient, _ verdict: PersonAnswer.Verdict, claims: Int) async throws {
-    try await require(
-      .personCompared,
-      ["peer": client.name, "id": client.id.hex, "person": verdict.rawValue, "claims": String(claims)])
+    // Both have a handful of values only.
+    try await requireRead(
+      .personCompared, by: client, kind: " \(verdict.rawValue) \(claims)",
+      ["person": verdict.rawValue, "claims": String(claims)])
   }
 
   /// A caller who has claimed too many persons. Written as ``NoiseGate`` has it.

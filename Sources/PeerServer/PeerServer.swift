@@ -40,6 +40,7 @@ public struct PeerServer: Service {
 
   private let application: any ApplicationProtocol
   private let configuration: Configuration
+  private let audit: AuditTrail
 
   /// - Parameter onListening: called with the port once connections are accepted. Nothing is answered before it is through.
   public init(
@@ -47,6 +48,7 @@ public struct PeerServer: Service {
     desk: PairingDesk, audit: AuditTrail, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void
   ) throws {
     self.configuration = configuration
+    self.audit = audit
     let limits = configuration.limits.fitting(
       descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors))
     let table = ConnectionTable(limits)
@@ -73,6 +75,7 @@ public struct PeerServer: Service {
 
   public func run() async throws {
     do {
+      async let _ = audit.sealMinutes()
       try await application.run()
     } catch let error as IOError where error.errnoCode == EADDRINUSE {
       throw PeerServerError.portTaken(configuration.port)
@@ -96,7 +99,8 @@ public struct PeerServer: Service {
     router.add(middleware: FailureAnswers(methods: methods))
     router.add(middleware: StrangerLimits(budget: RequestBudget(limits), authentication: authentication))
     StatusRoutes(
-      store: store, authentication: authentication, name: configuration.name, version: configuration.version,
+      store: store, authentication: authentication, name: configuration.name,
+      version: configuration.version,
       id: identity.id
     ).add(to: router)
     PairingRoutes(desk: desk, limits: limits).add(to: router)

@@ -1,4 +1,5 @@
 import Foundation
+import HealthStore
 import Testing
 
 /// The audit log through the command line.
@@ -52,5 +53,27 @@ struct AuditCommandTests {
     #expect(try await server.outcome().status == 0)
     #expect(try await home.run("audit").output.split(separator: "\n").count == 6)
     #expect(try await home.run("serve", "--audit-days", "-1").status == 2)
+  }
+
+  @Test("reads that follow one another are one line with their number, also before their minute is over")
+  func counted() async throws {
+    let store = try HealthStore(directory: home.home)
+    for (elapsed, count) in [5, 1_000, 2_000].enumerated() {
+      let event = AuditEvent(.dataRead, ["peer": "laptop", "id": "8fe69348", "count": String(count)])
+      try await store.record(AuditRead(event, by: "8fe69348", at: .init(session: 1, elapsed: Int64(elapsed))))
+    }
+    for isSealed in [false, true] {
+      if isSealed { try await store.record(AuditEvent(.serverStopped)) }
+      let lines = try await home.run("audit").output.split(separator: "\n")
+      #expect(lines.count == (isSealed ? 3 : 2))
+      #expect(lines[0].hasSuffix("data.read          count=5 id=8fe69348 peer=laptop"), "\(lines[0])")
+      #expect(lines[1].hasSuffix("data.read          count=3000 id=8fe69348 peer=laptop 2 times"), "\(lines[1])")
+      let objects = try await home.run("audit", "--json").output.split(separator: "\n").map {
+        try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+      }
+      #expect(objects.map { $0["times"] as? Int } == [1, 2] + (isSealed ? [1] : []))
+      #expect(objects[1]["id"] as? Int == (isSealed ? 2 : nil))
+      #expect(try await home.run("audit", "verify").status == 0)
+    }
   }
 }

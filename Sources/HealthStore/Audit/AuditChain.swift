@@ -39,9 +39,15 @@ enum AuditChain {
     return Data(hasher.finalize())
   }
 
+  /// Appends an event, and before it the reads that were counted up to now.
+  static func append(_ event: AuditEvent, _ db: Database) throws {
+    try OpenReads.seal(db)
+    try link(event, db)
+  }
+
   /// Appends after the last event that was ever written, whatever stands in its place now: a log that was cut off, went
   /// on or was computed anew by somebody else stays recognisable.
-  static func append(_ event: AuditEvent, _ db: Database) throws {
+  static func link(_ event: AuditEvent, _ db: Database) throws {
     let last = try AuditEnds.fetch(db).last
     var id = last.id + 1
     while try Bool.fetchOne(db, sql: "SELECT 1 FROM audit WHERE id = ?", arguments: [id]) != nil { id += 1 }

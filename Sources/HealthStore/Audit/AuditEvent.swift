@@ -20,6 +20,7 @@ public struct AuditEvent: Hashable, Sendable {
     case scopeChanged = "scope.changed"
     case peerRenamed = "peer.renamed"
     case identityRotated = "identity.rotated"
+    case statusRead = "status.read"
     case typesListed = "types.listed"
     case readStarted = "read.started"
     case dataRead = "data.read"
@@ -54,9 +55,13 @@ public struct AuditEvent: Hashable, Sendable {
 
 /// A stored event.
 public struct AuditRecord: Hashable, Sendable {
+  /// 0 for reads that are counted and not in the chain yet.
   public var id: Int64
   public var time: Timestamp
   /// An ``AuditEvent/Name`` raw value, or a name that a later version wrote.
   public var event: String
   public var detail: [String: String]
+
+  /// How many reads it stands for; 1 for any other event.
+  public var times: Int { detail[AuditRead.timesKey].flatMap { Int($0) } ?? 1 }
 }

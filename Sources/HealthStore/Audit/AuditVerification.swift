@@ -19,6 +19,10 @@ public enum AuditDamage: Hashable, Sendable {
   case moved(event: Int64, to: Int64)
   /// The log begins after this event, and no event in it says that those before it were removed because of their age.
   case pruningNotRecorded(upTo: Int64)
+  /// What is counted of a peer's reads, and not among the events yet, is not what was written.
+  case countChanged(peer: String, event: String)
+  /// Counts of reads were removed, put in or computed anew.
+  case countsRewritten
   /// So many more rows do not fit.
   case more(Int)
 
@@ -28,7 +32,7 @@ public enum AuditDamage: Hashable, Sendable {
     case .changed(let id), .rewritten(let id), .inserted(let id), .pruningNotRecorded(let id): id
     case .missing(let ids): ids.lowerBound
     case .moved(let event, let place): min(event, place)
-    case .more: .max
+    case .countChanged, .countsRewritten, .more: .max
     }
   }
 }
@@ -44,6 +48,8 @@ extension AuditDamage: CustomStringConvertible {
     case .inserted(let id): "event \(id) was not written by hpeer"
     case .moved(let event, let place): "event \(event) stands in the place of event \(place)"
     case .pruningNotRecorded(let id): "the events up to \(id) were removed, but not by hpeer"
+    case .countChanged(let peer, let event): "the count of \(event) by the machine \(peer.prefix(8)) was changed"
+    case .countsRewritten: "counts of reads were removed, put in or computed anew"
     case .more(let count): "\(count) more events do not fit"
     }
   }

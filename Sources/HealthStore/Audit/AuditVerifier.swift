@@ -24,7 +24,7 @@ struct AuditVerifier {
     var verifier = AuditVerifier(db, ends: try AuditEnds.fetch(db))
     try verifier.walk()
     let pruning = try verifier.pruning()
-    let damage = try pruning + verifier.explain() + verifier.rewritten()
+    let damage = try pruning + verifier.explain() + verifier.rewritten() + OpenReads.damage(db)
     guard damage.isEmpty else { return .broken(damage.sorted { $0.event < $1.event }) }
     return .intact(rows: verifier.rows, pruned: Int(verifier.ends.pruned.id))
   }

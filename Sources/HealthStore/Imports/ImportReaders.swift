@@ -1,15 +1,17 @@
 import GRDB
+import HealthModel
 
 /// Which peers have been sent anything of an import, as the audit log has it. Nothing is sent that the log does not hold;
 /// where it does not tell how far a peer got, it got everything.
 struct ImportReaders {
-  private struct Reading: Hashable {
-    var peer: String?
-    var from: String?
+  /// Streams of a peer of which the end is not in the log yet.
+  private struct Streams {
+    var count = 0
+    var name: String
   }
 
-  /// Streams of which the end is not in the log yet, and to whom.
-  private var open: [Reading: [String]] = [:]
+  /// By the peers' ids.
+  private var open: [String: Streams] = [:]
   private var found: Set<String> = []
 
   /// - Parameters:
@@ -24,22 +26,27 @@ struct ImportReaders {
       ])
     let records = try AuditRecord.fetch(db, after: begin ?? 0, names: [.readStarted, .dataRead])
     for record in records { add(record, isLater: record.id > event, past: first) }
+    // An import begins with nothing counted.
+    for record in try OpenReads.records(db) { add(record, isLater: true, past: first) }
   }
 
   /// Their names.
-  var names: [String] { found.union(open.values.joined()).sorted() }
+  var names: [String] { found.union(open.values.filter { $0.count > 0 }.map(\.name)).sorted() }
 
   private mutating func add(_ record: AuditRecord, isLater: Bool, past first: Int64) {
-    let reading = Reading(peer: record.detail["id"], from: record.detail["from"])
+    let peer = record.detail["id"] ?? ""
     let name = record.detail["peer"] ?? "?"
-    guard record.event == AuditEvent.Name.dataRead.rawValue else {
-      open[reading, default: []].append(name)
-      return
+    switch record.event {
+    case AuditEvent.Name.readStarted.rawValue:
+      open[peer, default: Streams(name: name)].count += record.times
+    case AuditEvent.Name.dataRead.rawValue:
+      let ended = record.detail[AuditRead.streamsKey].flatMap { Int($0) } ?? 0
+      if let count = open[peer]?.count { open[peer]?.count = max(0, count - ended) }
+      guard isLater, record.detail["count"] != "0" else { return }
+      // A page of samples by type says nothing of positions.
+      let end = record.detail["to"].flatMap { Int64($0) } ?? .max
+      if end > first { found.insert(name) }
+    default: break
     }
-    if open[reading]?.popLast() != nil, open[reading]?.isEmpty == true { open[reading] = nil }
-    guard isLater, record.detail["count"] != "0" else { return }
-    // A page of samples by type says nothing of positions.
-    let end = record.detail["to"].flatMap { Int64($0) } ?? .max
-    if end > first { found.insert(name) }
   }
 }

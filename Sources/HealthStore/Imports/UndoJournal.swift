@@ -23,6 +23,8 @@ struct UndoJournal {
     let last = try dictionaries.map { try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM \($0)") ?? 0 }
     let first = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
     let floor = try Int64.fetchOne(db, sql: "SELECT tombstoneFloor FROM store") ?? 0
+    // What is counted up to now was read before it.
+    try OpenReads.seal(db)
     let event = try AuditEnds.fetch(db).last.id
     let values: StatementArguments = [id, name, Timestamp.now.microseconds, row, first, first, floor, event]
     try db.execute(

@@ -35,10 +35,12 @@ struct AuditShow: AsyncParsableCommand {
   }
 
   private struct Entry: Encodable {
-    var id: Int64
+    /// None for reads that are counted and not in the log yet.
+    var id: Int64?
     var time: Timestamp
     var event: String
     var detail: [String: String]
+    var times: Int
   }
 
   func run() async throws {
@@ -52,8 +54,11 @@ struct AuditShow: AsyncParsableCommand {
   private func show(_ store: HealthStore) async throws {
     var last: Int64 = 0
     while true {
-      let records = try await store.auditRecords(after: last, since: period.start)
+      let (records, open) = try await store.auditLog(after: last, since: period.start)
       for record in records where period.range.contains(record.time) { try print(record) }
+      if records.isEmpty, !follow {
+        for record in open where period.range.contains(record.time) { try print(record) }
+      }
       last = records.last?.id ?? last
       if !records.isEmpty { continue }
       if !follow { return }
@@ -62,16 +67,20 @@ struct AuditShow: AsyncParsableCommand {
   }
 
   private func print(_ record: AuditRecord) throws {
+    var detail = record.detail
+    detail[AuditRead.timesKey] = nil
     if json {
       return try Console.print(
-        json: Entry(id: record.id, time: record.time, event: record.event, detail: record.detail))
+        json: Entry(
+          id: record.id == 0 ? nil : record.id, time: record.time, event: record.event, detail: detail,
+          times: record.times))
     }
-    let detail = record.detail.sorted { $0.key < $1.key }
+    var words = detail.sorted { $0.key < $1.key }
       .map { "\($0.key)=\(Self.quoted($0.key == "id" ? String($0.value.prefix(8)) : $0.value))" }
-      .joined(separator: " ")
+    if record.times > 1 { words.append(HumanFormat.count(record.times, "time")) }
     let time = period.zone.seconds(record.time)
     let event = record.event.padding(toLength: 18, withPad: " ", startingAt: 0)
-    try Console.print("\(time)  \(event) \(detail)")
+    try Console.print("\(time)  \(event) \(words.joined(separator: " "))")
   }
 
   /// Names in the log come from the network.

@@ -306,10 +306,18 @@ import TestSupport
 
   // MARK: Peers
 
-  private func read(from: Int64, to: Int64?, count: Int, by name: String = "laptop") async throws {
+  /// - Parameter streams: how many answers of more than a page that was the end of.
+  private func read(
+    from: Int64, to: Int64?, count: Int, streams: Int = 0, by name: String = "laptop"
+  ) async throws {
     var detail = ["peer": name, "id": name, "from": String(from), "count": String(count)]
+    if streams > 0 { detail["streams"] = String(streams) }
     detail["to"] = to.map { String($0) }
     try await store.record(AuditEvent(.dataRead, detail))
+  }
+
+  private func read(_ detail: [String: String] = [:]) -> AuditRead {
+    AuditRead(AuditEvent(.dataRead, detail), by: "laptop", at: .init(session: 1, elapsed: 0, minute: 0))
   }
 
   private func begin(from: Int64, by name: String = "laptop") async throws {
@@ -334,8 +342,29 @@ import TestSupport
     try await begin(from: 0, by: "b")
     try store.importExport(samples(0..<5), file: .init(name: "b"))
     try await begin(from: 0, by: "c")
-    try await read(from: 0, to: 0, count: 0, by: "b")
+    try await read(from: 0, to: 0, count: 0, streams: 1, by: "b")
     #expect(try await refusal() == .read(name: "b", peers: ["a", "c"]))
+  }
+
+  /// Reads that are counted by the minute are somebody's, too.
+  @Test(arguments: [false, true])
+  func whoeverIsCountedAsAReaderIsNamed(isSealed: Bool) async throws {
+    func access(_ name: AuditEvent.Name, _ detail: [String: String], at elapsed: Int64) async throws {
+      let event = AuditEvent(name, detail.merging(["peer": "laptop", "id": "laptop"]) { $1 })
+      try await store.record(AuditRead(event, by: "laptop", at: .init(session: 1, elapsed: elapsed)))
+    }
+    // Three that are over, one of which nothing but the count has.
+    for time in [0, 10, 20] as [Int64] { try await access(.readStarted, ["from": "\(time)"], at: time) }
+    for time in [30, 40, 50] as [Int64] {
+      try await access(.dataRead, ["from": "\(time - 30)", "count": "1", "to": "0", "streams": "1"], at: time)
+    }
+    try store.importExport(samples(0..<5), file: .init(name: "b"))
+    if isSealed { try await store.record(AuditEvent(.peerRenamed)) }
+    #expect(try await store.undoLastImport(isDryRun: true) != .refused(.read(name: "b", peers: ["laptop"])))
+    try await access(.dataRead, ["from": "0", "count": "0", "to": "9"], at: 60)
+    try await access(.dataRead, ["from": "0", "count": "4", "to": "4"], at: 70)
+    if isSealed { try await store.record(AuditEvent(.peerRenamed)) }
+    #expect(try await refusal() == .read(name: "b", peers: ["laptop"]))
   }
 
   @Test func whatAServerBeganThatHasEndedIsAtItsEnd() async throws {
@@ -356,7 +385,7 @@ import TestSupport
   @Test func whatWasTakenBackIsNotSentAnyMore() async throws {
     try store.importExport(samples(0..<5))
     let page = try await store.codedChanges(since: .zero, limit: 100)
-    let event = AuditEvent(.dataRead, ["peer": "laptop", "count": "5", "to": "5"])
+    let event = read(["peer": "laptop", "count": "5", "to": "5"])
     _ = try await undo()
     await #expect(throws: StoreError.anchorOutOfRange) {
       try await store.record(event, at: (page.anchor, page.epoch), read: page.anchor)
@@ -378,9 +407,9 @@ import TestSupport
     #expect(try await SQLiteShell.run("SELECT COUNT(*) FROM undoSample", on: path) == "2")
     let page = try await store.codedChanges(since: .zero, limit: 100)
     let position = (anchor: page.anchor, epoch: page.epoch)
-    try await store.record(AuditEvent(.dataRead), at: position, read: nil)
+    try await store.record(read(), at: position, read: nil)
     #expect(try await SQLiteShell.run("SELECT COUNT(*) FROM undoSample", on: path) == "2")
-    try await store.record(AuditEvent(.dataRead), at: position, read: page.anchor)
+    try await store.record(read(), at: position, read: page.anchor)
     #expect(try await SQLiteShell.run("SELECT COUNT(*) FROM undoSample", on: path) == "0")
   }
 

@@ -86,6 +86,8 @@ struct ServerOptions: Sendable {
   var whenListening: @Sendable () async -> Void = {}
   /// Instead of a new one.
   var identity: PeerIdentity?
+  /// How long reads are counted as one; most tests want to see each.
+  var auditMinute = Duration.zero
 }
 
 /// Starts a server on a free port, runs `body`, stops the server. One test must not have more than two at a time.
@@ -120,7 +122,7 @@ private func runServer<Result: Sendable>(
     let events = PairingEvents()
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    let audit = AuditTrail(store: store, logger: logger)
+    let audit = AuditTrail(store: store, logger: logger, minute: options.auditMinute)
     let desk = try await PairingDesk(
       serverID: identity.id, fingerprint: identity.fingerprint, directory: directory, limits: options.limits,
       events: { events.send($0) }, derivation: options.derivesKeys ? PasswordScalar.derive : noDerivation

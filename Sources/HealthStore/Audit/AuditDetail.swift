@@ -1,0 +1,40 @@
+/// The details of two reads that are counted together, as one.
+///
+/// What is summed up is never less than what was read: what is said of one only, or cannot be summed up, is left out, and
+/// no `types`, `months`, `earliest` or `to` means all that the peer may read.
+enum AuditDetail {
+  /// Names of types beyond so many bytes are left out.
+  private static let longest = 4096
+
+  static func joined(_ one: [String: String], _ other: [String: String]) -> [String: String] {
+    var joined: [String: String] = [:]
+    for key in Set(one.keys).union(other.keys) { joined[key] = value(of: key, one[key], other[key]) }
+    return joined
+  }
+
+  private static func value(of key: String, _ one: String?, _ other: String?) -> String? {
+    switch key {
+    case "count": return number(one, other) { $0 &+ $1 }
+    case AuditRead.streamsKey: return number(one ?? "0", other ?? "0") { $0 &+ $1 }
+    case "from": return number(one, other, min)
+    case "to", "samples": return number(one, other, max)
+    case "types": return number(one, other, max) ?? names(one, other)
+    case "complete": return one == "false" || other == "false" ? "false" : one ?? other
+    case "deep": return one ?? other
+    // A name that a peer calls itself by is the newest.
+    case "peer": return other ?? one
+    default: return one == other ? one : nil
+    }
+  }
+
+  private static func number(_ one: String?, _ other: String?, _ join: (Int64, Int64) -> Int64) -> String? {
+    guard let one = one.flatMap({ Int64($0) }), let other = other.flatMap({ Int64($0) }) else { return nil }
+    return String(join(one, other))
+  }
+
+  private static func names(_ one: String?, _ other: String?) -> String? {
+    guard let one, let other else { return nil }
+    let names = Set(one.split(separator: ",")).union(other.split(separator: ",")).sorted().joined(separator: ",")
+    return names.utf8.count <= longest ? names : nil
+  }
+}

@@ -1,0 +1,42 @@
+/// A read by a peer, as it is written down before anything of it is sent.
+///
+/// The first of a minute is an event of its own. Those of the same kind that follow within it are counted, so that a peer
+/// that asks without end cannot fill the disk; see ``HealthStore/record(_:at:read:)``.
+public struct AuditRead: Hashable, Sendable {
+  /// What of an event's detail says how many reads it stands for, and how many of those a ``AuditEvent/Name/readStarted``
+  /// announced.
+  public static let timesKey = "times"
+  public static let streamsKey = "streams"
+
+  /// Without ``timesKey``. What differs between the reads that are counted together is summed up, or left out.
+  public var event: AuditEvent
+  /// Who reads.
+  public var peer: String
+  /// Beside the event's name, what must be equal for two reads to be counted together. Never as the caller likes.
+  public var kind: String
+  public var moment: Moment
+
+  /// - Parameter kind: see ``kind``.
+  public init(_ event: AuditEvent, by peer: String, kind: String = "", at moment: Moment) {
+    self.event = event
+    self.peer = peer
+    self.kind = kind
+    self.moment = moment
+  }
+
+  /// When, by a clock that nobody sets.
+  public struct Moment: Hashable, Sendable {
+    /// A random name of what the clock began with, such as a run of the server.
+    public var session: Int64
+    /// Milliseconds since then.
+    public var elapsed: Int64
+    /// Milliseconds in which reads are counted together.
+    public var minute: Int64
+
+    public init(session: Int64, elapsed: Int64, minute: Int64 = 60_000) {
+      self.session = session
+      self.elapsed = elapsed
+      self.minute = minute
+    }
+  }
+}
