@@ -99,7 +99,7 @@ public struct PeerServer: Service {
     router.add(middleware: FailureAnswers(methods: methods))
     router.add(middleware: StrangerLimits(budget: RequestBudget(limits), authentication: authentication))
     StatusRoutes(
-      store: store, authentication: authentication, name: configuration.name,
+      store: store, audit: audit, authentication: authentication, name: configuration.name,
       version: configuration.version,
       id: identity.id
     ).add(to: router)
@@ -130,7 +130,8 @@ public struct PeerServer: Service {
     return router
   }
 
-  private static let methods: [String: Set<HTTPRequest.Method>] = [
+  /// What each path answers.
+  static let methods: [String: Set<HTTPRequest.Method>] = [
     Route.status: [.get, .head], Route.openAPI: [.get, .head], Route.pairHello: [.get, .head],
     Route.pairStart: [.post], Route.pairFinish: [.post], Route.plainPair: [.post], Route.types: [.get, .head],
     Route.data: [.get, .head], Route.changes: [.get, .head],

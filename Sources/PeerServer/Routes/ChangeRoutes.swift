@@ -48,6 +48,10 @@ struct ChangeRoutes {
   @Sendable private func changes(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let (client, query, waits) = try await waiting.forChanges(request, context, seal: seal)
     let format = ChangeFeedFormat(accept: request.headers[.accept])
+    var headers: HTTPFields = [.contentType: format.rawValue, .cacheControl: "no-store", .vary: "Accept"]
+    if let field = HTTPField.Name(PeerName.header) { headers[field] = PeerName.encoded(name) }
+    // Nothing of the record, and so no row in the audit log.
+    if request.method == .head { return Response(status: .ok, headers: headers) }
     let start: CodedChangePage
     do {
       start = try await page(query, format, since: query.since, epoch: query.epoch, taken: 0)
@@ -57,8 +61,8 @@ struct ChangeRoutes {
     // After the page was read: what it holds must be of the person who was asked for.
     try await persons.require(request.headers, for: client)
     let isWhole = start.isLast || start.changes.count >= query.limit
-    // What cannot be written down is not sent. HEAD sends nothing, and neither does a wait that was in vain.
-    if request.method != .head, !(waits && start.changes.isEmpty) {
+    // What cannot be written down is not sent. A wait that was in vain sends nothing.
+    if !(waits && start.changes.isEmpty) {
       do {
         try await audit.begin(client, query, start, isWhole: isWhole)
       } catch StoreError.anchorOutOfRange {
@@ -107,12 +111,10 @@ struct ChangeRoutes {
       }
       if !isWhole { await audit.read(client, query, count: served, upTo: anchor, complete: true) }
     }
-    var headers: HTTPFields = [.contentType: format.rawValue, .cacheControl: "no-store", .vary: "Accept"]
     if let name = HTTPField.Name(ChangeFeed.expectedHeader) {
       let expected = try await store.expectedChanges(since: query.since, filter: query.filter)
       headers[name] = String(min(expected, query.limit))
     }
-    if let field = HTTPField.Name(PeerName.header) { headers[field] = PeerName.encoded(name) }
     return Response(status: .ok, headers: headers, body: body)
   }
 

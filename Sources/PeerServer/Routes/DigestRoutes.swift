@@ -42,9 +42,15 @@ struct DigestRoutes {
         status: .serviceUnavailable, message: "The digest is being made for the first time.",
         headers: [.retryAfter: "1"])
     }
-    let digest = try await digest(filter, selection)
-    // What cannot be written down is not sent.
+    var digest = try await store.digest(filter, months: selection.months)
+    let isTooDeep = selection.isDeep && digest.record.parts(ofAtMost: Self.maximumDeepSamples).count > 1
+    if selection.isDeep, !isTooDeep { digest = try await store.deepDigest(filter, months: selection.months) }
+    // What cannot be written down is not sent; that there is so much tells something, too.
     try await audit.digested(client, selection, filter, digest)
+    if isTooDeep {
+      throw ServerFailure.badRequest(
+        "'deep' covers more than \(Self.maximumDeepSamples) samples: ask for fewer months with 'from' and 'to'")
+    }
     let bytes = try answer(digest, filter, scope: client.filter)
     // Without a length, so that it goes out in small pieces (``FairShare``).
     let body = ResponseBody { writer in
@@ -61,16 +67,6 @@ struct DigestRoutes {
     } catch {
       throw ServerFailure.badRequest(error.description)
     }
-  }
-
-  private func digest(_ filter: ChangeFilter, _ selection: DigestSelection) async throws -> StoreDigest {
-    let digest = try await store.digest(filter, months: selection.months)
-    guard selection.isDeep else { return digest }
-    guard digest.record.parts(ofAtMost: Self.maximumDeepSamples).count <= 1 else {
-      throw ServerFailure.badRequest(
-        "'deep' covers more than \(Self.maximumDeepSamples) samples: ask for fewer months with 'from' and 'to'")
-    }
-    return try await store.deepDigest(filter, months: selection.months)
   }
 
   private func answer(_ digest: StoreDigest, _ filter: ChangeFilter, scope: ChangeFilter) throws -> ByteBuffer {

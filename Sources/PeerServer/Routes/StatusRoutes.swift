@@ -9,6 +9,7 @@ import PeerTrust
 /// `GET /status` and `GET /openapi.yaml`, open to everyone.
 struct StatusRoutes {
   let store: HealthStore
+  let audit: AuditTrail
   let authentication: BearerAuthentication
   let name: String
   let version: String
@@ -25,6 +26,8 @@ struct StatusRoutes {
     var types = 0
     if let client = try? await authentication.authenticate(request, &context).get() {
       types = try await store.typeCounts(client.filter).count
+      // What cannot be written down is not said.
+      try await audit.toldStatus(client, types: types)
     }
     return JSONAnswer.response(
       Envelope(
