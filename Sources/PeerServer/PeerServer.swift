@@ -98,6 +98,7 @@ public struct PeerServer: Service {
     router.add(middleware: AfterStart(start: start))
     router.add(middleware: FailureAnswers(methods: methods))
     router.add(middleware: StrangerLimits(budget: RequestBudget(limits), authentication: authentication))
+    router.add(middleware: HostCheck())
     StatusRoutes(
       store: store, audit: audit, authentication: authentication, name: configuration.name,
       version: configuration.version,

@@ -75,11 +75,17 @@ final class RequestWatch: ChannelDuplexHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !readsNoMore else { return }
+    var data = data
     switch unwrapInboundIn(data) {
-    case .head(let head):
+    case .head(var head):
       guard unanswered.count < limits.pipelinedRequests else {
         isFull = true
         return
+      }
+      if head.version == .http1_0, !head.headers.contains(name: "Host") {
+        // It need not say which host it is for.
+        head.headers.add(name: "Host", value: "")
+        data = wrapInboundOut(.head(head))
       }
       unanswered.append(head.version)
       isReading = true

@@ -100,6 +100,27 @@ struct HeadLimitTests {
     }
   }
 
+  @Test(
+    "a request that does not say once which host it is for is refused, and no other follows it (RFC 9112 section 3.2)",
+    arguments: [
+      ("", 400), ("Host: a\r\nHost: a\r\n", 400), ("Host: a\r\nhost: b\r\n", 400), ("Host: a, b\r\n", 400),
+      ("Host: a/b\r\n", 400), ("Host: user@a\r\n", 400), ("Host: a b\r\n", 400), ("Host:\r\n", 200),
+      ("host: studio.local:8737\r\n", 200), ("Host: [fe80::1]:8737\r\n", 200), ("Host: 192.0.2.1\r\n", 200),
+    ])
+  func host(fields: String, status: Int) async throws {
+    try await withServer { server in
+      let next = "GET /status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+      for path in [Route.status, Route.types, "/nothing"] {
+        let expected = status == 400 ? 400 : [Route.status: 200, Route.types: 401][path] ?? 404
+        let answer = try await rawExchange(server.port, "GET \(path) HTTP/1.1\r\n\(fields)\r\n" + next)
+        #expect(answer.hasPrefix("HTTP/1.1 \(expected) "), "\(path): \(answer.prefix(100))")
+        #expect(answer.components(separatedBy: "HTTP/1.1 ").count == (status == 400 ? 2 : 3))
+      }
+      let old = try await rawExchange(server.port, "GET /status HTTP/1.0\r\n\(fields)\r\n")
+      #expect(old.contains(fields.isEmpty ? " 200 " : " \(status) "), "\(old.prefix(100))")
+    }
+  }
+
   @Test("HTTP/1.0 has its answer as HTTP/1.0 knows it: without chunks, and the connection ends")
   func oldVersion() async throws {
     try await withServer(ServerOptions(samples: Samples.heartRates(10))) { server in
