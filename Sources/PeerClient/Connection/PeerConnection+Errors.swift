@@ -33,7 +33,8 @@ extension PeerConnection {
     case ChannelError.connectTimeout: return PeerError.unreachable(endpoint: name, reason: noAnswer)
     case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection, is ChannelError:
       return PeerError.connectionLost(endpoint: name)
-    case is HTTPParserError: return PeerError.notHpeer(endpoint: name, detail: "its answer is not HTTP")
+    case is HTTPParserError, is NIOHTTPDecoderError, is ByteToMessageDecoderError:
+      return PeerError.notHpeer(endpoint: name, detail: "its answer is not HTTP")
     default: return error
     }
   }

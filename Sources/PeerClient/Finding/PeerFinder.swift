@@ -180,9 +180,10 @@ public struct PeerFinder: Sendable {
       let endpoint: PeerEndpoint
       do {
         endpoint = try await locator.locate(known: endpoints, excluding: Set(failed.keys))
-      } catch let error as PeerFinderError {
+      } catch let error where !(error is CancellationError) {
+        // What answered says more than that nobody else was found, or that nobody could be looked for.
         if let failure = failed.values.first { throw failure }
-        guard case .notFound(let name, let seconds, let seen) = error else { throw error }
+        guard case PeerFinderError.notFound(let name, let seconds, let seen) = error else { throw error }
         throw PeerFinderError.notFound(name: escape(name), seconds: seconds, seen: seen)
       }
       do {

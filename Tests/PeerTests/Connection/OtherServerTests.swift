@@ -36,11 +36,18 @@ struct OtherServerTests {
     }
   }
 
-  @Test("a server that speaks TLS but not HTTP is said to be no hpeer")
-  func notHTTP() async throws {
+  @Test(
+    "a server that speaks TLS but not HTTP is said to be no hpeer",
+    arguments: [
+      "220 smtp.example ESMTP\r\n", "HTTP/9.9 200 OK\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+      "HTTP/1.1 200 OK\r\nnot a field\r\n\r\n", "<html></html>\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+    ])
+  func notHTTP(answer: String) async throws {
     let identity = try await makeIdentity()
     try await withCannedServer(tls: identity) { _, outbound in
-      try await outbound.write(ByteBuffer(string: "220 smtp.example ESMTP\r\n"))
+      try await outbound.write(ByteBuffer(string: answer))
     } _: { port, _ in
       let error = await #expect(throws: PeerError.self) {
         try await PairingSession.open(at: PeerEndpoint(host: "127.0.0.1", port: port))

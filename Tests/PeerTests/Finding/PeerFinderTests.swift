@@ -161,6 +161,19 @@ struct PeerFinderTests {
     }
   }
 
+  @Test("what answers at the address that was given is named, and not that nobody else could be looked for")
+  func reachStranger() async throws {
+    try await withServer { server in
+      let record = try await server.record().server
+      try await Self.withFinder { finder, _ in
+        let stranger = PeerError.notHpeer(endpoint: "127.0.0.1:1", detail: "its answer is not HTTP")
+        await #expect(throws: stranger) {
+          _ = try await finder.reach(record, endpoints: [server.endpoint]) { _, _ in throw stranger }
+        }
+      }
+    }
+  }
+
   @Test("pairing takes the first address that answers as an hpeer")
   func firstAnswering() async throws {
     let closed = try await withListener { _, _ in
