@@ -99,15 +99,14 @@ public struct PeerServer: Service {
     router.add(middleware: FailureAnswers(methods: methods))
     router.add(middleware: StrangerLimits(budget: RequestBudget(limits), authentication: authentication))
     router.add(middleware: HostCheck())
-    StatusRoutes(
-      store: store, audit: audit, authentication: authentication, name: configuration.name,
-      version: configuration.version,
-      id: identity.id
-    ).add(to: router)
-    PairingRoutes(desk: desk, limits: limits).add(to: router)
     let turns = WorkGate(
       places: limits.pairedConnections, placesPerClient: limits.answersPerClient,
       waitingPerClient: limits.connectionsPerClient)
+    StatusRoutes(
+      store: store, audit: audit, authentication: authentication, turns: turns, name: configuration.name,
+      version: configuration.version, id: identity.id
+    ).add(to: router)
+    PairingRoutes(desk: desk, limits: limits).add(to: router)
     let paired = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
     // Its answer is that the right has ended.
     PairedRoutes(registry: registry, audit: audit).add(to: paired)

@@ -11,6 +11,7 @@ struct StatusRoutes {
   let store: HealthStore
   let audit: AuditTrail
   let authentication: BearerAuthentication
+  let turns: WorkGate
   let name: String
   let version: String
   let id: PeerID
@@ -25,6 +26,8 @@ struct StatusRoutes {
     var context = context
     var types = 0
     if let client = try? await authentication.authenticate(request, &context).get() {
+      let turn = try await turns.enter(client.id)
+      defer { turn.leave() }
       types = try await store.typeCounts(client.filter).count
       // What cannot be written down is not said.
       try await audit.toldStatus(client, types: types)

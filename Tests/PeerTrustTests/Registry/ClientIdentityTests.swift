@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import HomeFiles
 import PeerProtocol
 import Testing
 
