@@ -247,10 +247,10 @@ private struct LoadedServer: Sendable {
     }
   }
 
-  /// How many events of this name the audit log has of a client.
+  /// How often the audit log has an event of this name of a client.
   func events(_ name: AuditEvent.Name, of client: String) async throws -> Int {
     try await HealthStore(directory: scratch.host("studio").home).auditRecords()
-      .count { $0.event == name.rawValue && $0.detail["peer"] == client }
+      .filter { $0.event == name.rawValue && $0.detail["peer"] == client }.reduce(0) { $0 + $1.times }
   }
 
   // MARK: The process
