@@ -102,9 +102,12 @@ public struct PeerServer: Service {
     let turns = WorkGate(
       places: limits.pairedConnections, placesPerClient: limits.answersPerClient,
       waitingPerClient: limits.connectionsPerClient)
+    let processors = ProcessInfo.processInfo.activeProcessorCount
+    let gate = WorkGate(
+      places: processors, placesPerClient: max(1, processors - 1), waitingPerClient: limits.connectionsPerClient)
     StatusRoutes(
-      store: store, audit: audit, authentication: authentication, turns: turns, name: configuration.name,
-      version: configuration.version, id: identity.id
+      store: store, audit: audit, authentication: authentication, turns: turns, gate: gate,
+      name: configuration.name, version: configuration.version, id: identity.id
     ).add(to: router)
     PairingRoutes(desk: desk, limits: limits).add(to: router)
     let paired = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
@@ -112,10 +115,9 @@ public struct PeerServer: Service {
     PairedRoutes(registry: registry, audit: audit).add(to: paired)
     let persons = PersonMarks(store: store)
     // Without a place among those who read: its body may be slow to come, and there is next to nothing to read.
-    PersonRoutes(registry: registry, audit: audit, persons: persons, limits: limits).add(to: paired)
-    let processors = ProcessInfo.processInfo.activeProcessorCount
-    let gate = WorkGate(
-      places: processors, placesPerClient: max(1, processors - 1), waitingPerClient: limits.connectionsPerClient)
+    PersonRoutes(
+      registry: registry, audit: audit, authentication: authentication, persons: persons, limits: limits
+    ).add(to: paired)
     let reading = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
       .add(middleware: FairShare(gate: gate))
       .add(middleware: StandingRight(authentication: authentication, limits: limits))

@@ -34,18 +34,19 @@ public struct SampleCut: Hashable, Sendable {
   /// Does the same to what a sample says, and to its metadata.
   public func apply(to payload: inout Payload, _ metadata: inout Metadata) {
     if isWhole { return }
+    guard Self.kinds.contains(payload.kind) else { return }
     let (whole, entries) = (payload, metadata.count)
     switch payload {
     case .correlation(var correlation):
       correlation.members.removeAll { !shows($0.type) || !shows($0.start) }
-      metadata = metadata.filter { isVisible(metadataKey: $0.key) }
+      hide(&metadata)
       payload = .correlation(correlation)
       if payload == whole, metadata.count == entries { return }
       correlation.isPartial = true
       payload = .correlation(correlation)
     case .workout(var workout):
       hide(&workout)
-      metadata = metadata.filter { isVisible(metadataKey: $0.key) }
+      hide(&metadata)
       payload = .workout(workout)
       if payload == whole, metadata.count == entries { return }
       workout.isPartial = true
@@ -64,7 +65,8 @@ public struct SampleCut: Hashable, Sendable {
   // MARK: Workouts
 
   private func hide(_ workout: inout Workout) {
-    let distances = Set(workout.statistics.map(\.type)).intersection(Self.distances)
+    let statistics = workout.statistics + workout.activities.flatMap(\.statistics)
+    let distances = Set(statistics.map(\.type)).intersection(Self.distances)
     workout.totals = workout.totals.filter { name, _ in
       switch name {
       case "totalDistance": (distances.isEmpty ? Self.distances : distances).allSatisfy(shows)
@@ -72,7 +74,16 @@ public struct SampleCut: Hashable, Sendable {
       }
     }
     workout.statistics.removeAll(where: isHidden)
-    for index in workout.activities.indices { workout.activities[index].statistics.removeAll(where: isHidden) }
+    hide(&workout.events)
+    for index in workout.activities.indices {
+      workout.activities[index].statistics.removeAll(where: isHidden)
+      hide(&workout.activities[index].metadata)
+      hide(&workout.activities[index].events)
+    }
+  }
+
+  private func hide(_ events: inout [WorkoutEvent]) {
+    for index in events.indices { hide(&events[index].metadata) }
   }
 
   private func isHidden(_ statistics: WorkoutStatistics) -> Bool { !shows(statistics.type) || !shows(statistics.start) }
@@ -93,12 +104,12 @@ public struct SampleCut: Hashable, Sendable {
 
   // MARK: Metadata
 
-  /// What an import kept of elements within the sample for want of a better place may say anything.
-  private func isVisible(metadataKey key: String) -> Bool {
-    types == nil || !Self.keptPrefixes.contains { key.hasPrefix($0) }
+  /// What an import kept of unknown elements and attributes, for want of a better place, may say anything of anything.
+  private func hide(_ metadata: inout Metadata) {
+    metadata = metadata.filter { entry in !Self.keptPrefixes.contains { entry.key.hasPrefix($0) } }
   }
 
-  private static let keptPrefixes = ["hpeer.element.", "hpeer.attribute.WorkoutStatistics"]
+  private static let keptPrefixes = ["hpeer.element.", "hpeer.attribute."]
 }
 
 extension Payload {

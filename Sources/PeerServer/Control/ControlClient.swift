@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HomeFiles
 import NIOCore
 import NIOPosix
@@ -71,6 +72,8 @@ public enum ControlClient {
       throw NoServer()
     }
     try await channel.executeThenClose { inbound, outbound in
+      // Anybody could listen where others may make files, and show a code of its own.
+      guard await PeerCredentials.of(channel.channel)?.user == geteuid() else { throw NoServer() }
       var line = ByteBuffer(bytes: try JSONEncoder().encode(request))
       line.writeString("\n")
       try await outbound.write(line)

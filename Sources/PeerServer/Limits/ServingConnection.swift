@@ -10,7 +10,7 @@ final class ServingConnection: Sendable {
 
   private let channel: any Channel
   private let table: ConnectionTable
-  private let paired = Atomic(false)
+  private let client = Mutex<PeerID?>(nil)
   private let answering = Atomic(false)
   private let following = Atomic(false)
 
@@ -20,7 +20,7 @@ final class ServingConnection: Sendable {
   }
 
   /// Whether a request with a valid token has come over this connection.
-  var isPaired: Bool { paired.load(ordering: .relaxed) }
+  var isPaired: Bool { client.withLock { $0 != nil } }
 
   /// Whether a whole request has arrived and its answer has not yet left.
   var isAnswering: Bool {
@@ -28,8 +28,11 @@ final class ServingConnection: Sendable {
     set { answering.store(newValue, ordering: .relaxed) }
   }
 
-  /// A request over this connection waits for changes. True for the first.
-  func beginFollowing() -> Bool { !following.exchange(true, ordering: .relaxed) }
+  /// Whether it is on record that requests over this connection wait for changes.
+  var isFollowing: Bool {
+    get { following.load(ordering: .relaxed) }
+    set { following.store(newValue, ordering: .relaxed) }
+  }
 
   /// Why nothing but a request with a token is served here, if so.
   var refusal: ConnectionTable.Refusal? { table.refusal(of: self) }
@@ -37,12 +40,13 @@ final class ServingConnection: Sendable {
   /// The current request bears a valid token of this client. Throws ``ServerFailure`` 503 when as many paired connections
   /// as there may be are all at work, 429 when the client's are.
   func showToken(of client: PeerID) throws {
-    if isPaired { return }
+    // One that bears another's token from now on counts as the other's.
+    if self.client.withLock({ $0 == client }) { return }
     switch table.pair(self, with: client) {
     case .full: throw ServerFailure.tooBusy
     case .clientFull: throw ServerFailure.tooManyOfClient
     case .paired(let replaced):
-      paired.store(true, ordering: .relaxed)
+      self.client.withLock { $0 = client }
       replaced?.abort()
     }
   }

@@ -40,14 +40,14 @@ final class WorkGate: Sendable {
   /// Waits for a place. Throws `CancellationError` if the task is cancelled meanwhile, and ``ServerFailure`` 429 where as
   /// many of the client wait as may.
   func enter(_ client: PeerID) async throws -> Place {
-    try await wait(client)
+    try await wait(client, isLimited: true)
     return Place(self, client)
   }
 
   /// Tasks that wait.
   var queueLength: Int { state.withLock { $0.lines.values.reduce(0) { $0 + $1.waiting.count } } }
 
-  fileprivate func wait(_ client: PeerID) async throws {
+  fileprivate func wait(_ client: PeerID, isLimited: Bool) async throws {
     let id = state.withLock { state in
       state.next += 1
       return state.next
@@ -64,7 +64,9 @@ final class WorkGate: Sendable {
             line.inside += 1
             return .success(())
           }
-          guard line.waiting.count < waitingPerClient else { return .failure(ServerFailure.tooManyOfClient) }
+          guard !isLimited || line.waiting.count < waitingPerClient else {
+            return .failure(ServerFailure.tooManyOfClient)
+          }
           if line.waiting.isEmpty { state.turns.append(client) }
           line.waiting.append((id, continuation))
           return nil
@@ -137,9 +139,9 @@ extension WorkGate {
       if wasHeld { gate.leave(client) }
     }
 
-    /// Goes to the end of the client's queue. Only after ``leave()``.
+    /// Goes to the end of the client's queue, however many wait there. Only after ``leave()``.
     func enterAgain() async throws {
-      try await gate.wait(client)
+      try await gate.wait(client, isLimited: false)
       isHeld.withLock { $0 = true }
     }
 

@@ -112,7 +112,9 @@ struct ChangeRoutes {
       if !isWhole { await audit.read(client, query, count: served, upTo: anchor, complete: true) }
     }
     if let name = HTTPField.Name(ChangeFeed.expectedHeader) {
-      let expected = try await store.expectedChanges(since: query.since, filter: query.filter)
+      // What came after a page that is not on record, for it holds nothing, must not show.
+      let isEmpty = start.isLast && start.changes.isEmpty
+      let expected = isEmpty ? 0 : try await store.expectedChanges(since: query.since, filter: query.filter)
       headers[name] = String(min(expected, query.limit))
     }
     return Response(status: .ok, headers: headers, body: body)

@@ -55,7 +55,10 @@ struct ChangeWaiting: Sendable {
     guard try await isUpToDate(&query) else { return (client, query) }
     guard let seat = seats.take(client.id) else { throw ServerFailure.tooManyWait }
     defer { seat.leave() }
-    if context.connection?.beginFollowing() ?? true { try await authentication.audit.follows(client, query) }
+    if context.connection?.isFollowing != true {
+      try await authentication.audit.follows(client, query)
+      context.connection?.isFollowing = true
+    }
     while true {
       context.place?.leave()
       context.turn?.leave()

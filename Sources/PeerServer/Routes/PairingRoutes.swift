@@ -48,6 +48,10 @@ struct PairingRoutes {
       /// Seconds until the token dies unless it is used.
       var expiresIn: Double
     }
+    // It would be given a second identity, without what it is limited to.
+    guard try await context.clientFingerprint() == nil else {
+      throw ServerFailure.badRequest("A client that shows a certificate pairs by \(Route.pairStart)")
+    }
     let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
     guard let body = try? JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView)) else {
       throw ServerFailure.badRequest("Missing or invalid pairing code in request body")

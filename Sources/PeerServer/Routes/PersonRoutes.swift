@@ -16,6 +16,7 @@ import PeerTrust
 struct PersonRoutes {
   let registry: PeerRegistry
   let audit: AuditTrail
+  let authentication: BearerAuthentication
   let persons: PersonMarks
   let limits: ServingLimits
 
@@ -24,8 +25,11 @@ struct PersonRoutes {
   }
 
   @Sendable private func compare(_ request: Request, context: PeerRequestContext) async throws -> Response {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
     let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
+    // The right may have been lost while the body came.
+    var context = context
+    context.authentication = nil
+    let client = try await authentication.authorize(request, &context)
     guard let claim = try? JSONDecoder().decode(PersonClaim.self, from: Data(bytes.readableBytesView)) else {
       throw ServerFailure.badRequest("The body is no claim of a person")
     }

@@ -27,8 +27,8 @@ public struct PeerRegistry: Sendable {
         return try FileLock.withLock("\(directory.path)/.peers.lock") {
           try SQLiteFile(path).requireNoLinks()
           // SQLite gives the -wal and -shm files the mode of the database.
-          if let mode = PrivateFile.mode(path) {
-            guard mode & 0o077 == 0 else { throw PeerRegistryError.permissionsTooOpen(path: path) }
+          if PrivateFile.mode(path) != nil {
+            if let open = SQLiteFile(path).openToOthers.first { throw PeerRegistryError.permissionsTooOpen(path: open) }
             try refuseNewerSchema(path)
           } else {
             try PrivateFile.create(path, [])

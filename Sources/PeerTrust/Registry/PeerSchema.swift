@@ -62,6 +62,8 @@ enum PeerSchema {
     migrator.registerMigration("certificates") { db in
       // What the client was called before, in older events of the audit log.
       try db.execute(sql: "ALTER TABLE client ADD COLUMN formerID TEXT")
+      // When its certificate was replaced last.
+      try db.execute(sql: "ALTER TABLE client ADD COLUMN rotated INTEGER")
       try PeerSchema.nameClientsByCertificate(db)
     }
     return migrator

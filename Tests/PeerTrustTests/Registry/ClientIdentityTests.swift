@@ -192,6 +192,23 @@ struct ClientIdentityTests {
     #expect(try await registry.follow(machine.statement, to: new, tokenHash: hash(1), now: now) == nil)
   }
 
+  @Test("a client becomes another once a day, so that it sheds nothing that is counted by client")
+  func followsRarely() async throws {
+    let registry = try await open()
+    let home = try TemporaryDirectory()
+    let first = try await IdentityStore.loadOrCreate(in: home.url)
+    let second = try await IdentityStore.rotate(in: home.url)
+    let third = try await IdentityStore.rotate(in: home.url)
+    try await registry.addClient(client(first.fingerprint, token: 1))
+    let (toSecond, toThird) = (try #require(second.rotation), try #require(third.rotation))
+    #expect(try await registry.follow(toSecond, to: second.fingerprint, tokenHash: hash(1), now: now) != nil)
+    func follows(after seconds: Double) async throws -> Bool {
+      try await registry.follow(toThird, to: third.fingerprint, tokenHash: hash(1), now: now + seconds) != nil
+    }
+    #expect(try await !follows(after: 86_399))
+    #expect(try await follows(after: 86_401))
+  }
+
   @Test("nothing moves without the right signature, token and certificate, nor what was revoked or has expired")
   func refusals() async throws {
     let registry = try await open()
