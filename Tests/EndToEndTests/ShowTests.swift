@@ -57,6 +57,14 @@ struct ShowTests {
     #expect(table.contains(",3,HKCategoryValueSleepAnalysisAsleepCore,"), "\(table)")
   }
 
+  @Test(
+    "a workout that says no duration, or none that is one, is shown without", arguments: [.nan, .infinity, -1, 1e300])
+  func durations(_ duration: Double) async throws {
+    let walk = Workout(activityType: WorkoutActivityType(exported: "HKWorkoutActivityTypeWalking"), duration: duration)
+    try await fill([sample("HKWorkoutTypeIdentifier", .workout(walk))])
+    #expect(try await shown("workout").contains("  HKWorkoutActivityTypeWalking  Watch"))
+  }
+
   @Test("what is true of a person has no time")
   func characteristics() async throws {
     let birth = sample(

@@ -36,6 +36,12 @@ import Testing
     #expect(clock.format == time)
   }
 
+  /// The offset is kept in metadata, which another machine may have sent.
+  @Test(arguments: [Int.max, .min, 86_401, -86_401])
+  func anOffsetThatNoClockHasIsNotPrinted(offset: Int) {
+    #expect(BeatClock(beats: "61@1", offset: offset, format: "20:14:07").printed(start: Timestamp(seconds: 0)) == nil)
+  }
+
   @Test func furtherBeatsFollowAtTheirDistances() throws {
     let clock = try clock("61@23:59:59.50;62.5@00:00:00.25;63@00:00:01.00;63@00:00:00.90", "2024-06-15T21:59:58Z")
     #expect(clock?.beats == "61@1.5;62.5@2.25;63@3;63@2.9")

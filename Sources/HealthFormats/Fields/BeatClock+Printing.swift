@@ -6,7 +6,8 @@ extension BeatClock {
   /// - Parameter start: of the record.
   /// - Returns: `nil` where the beats or the format cannot be read.
   func printed(start: Timestamp) -> String? {
-    guard let style = WallClockStyle(format) else { return nil }
+    // The offset is of the sample's metadata, which may say anything; no clock is further from UTC than a day.
+    guard let style = WallClockStyle(format), abs(Double(offset)) <= 86_400 else { return nil }
     var result: [UInt8] = []
     for beat in beats.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
       let parts = beat.split(separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)

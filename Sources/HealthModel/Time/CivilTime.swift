@@ -70,7 +70,7 @@ extension TimeZone {
 extension Timestamp {
   /// Held at the first or last instant there is.
   func advanced(bySeconds seconds: Int) -> Timestamp {
-    let (sum, overflow) = microseconds.addingReportingOverflow(Int64(seconds) * 1_000_000)
+    let (sum, overflow) = microseconds.addingReportingOverflow(Timestamp(seconds: Int64(seconds)).microseconds)
     return Timestamp(microseconds: overflow ? (seconds < 0 ? .min : .max) : sum)
   }
 }

@@ -43,9 +43,14 @@ enum SampleText {
       }.first
     return [
       PlainText.escaped(workout.activityType.exported, limit: 100),
-      workout.duration.map { HumanFormat.duration(.seconds($0)) },
+      workout.duration.flatMap(duration),
       distance.map(text),
     ].compactMap(\.self).joined(separator: " ")
+  }
+
+  /// `nil` for what is none: whoever sent the workout may have said anything.
+  private static func duration(_ seconds: Double) -> String? {
+    (0..<0x1p40).contains(seconds) ? HumanFormat.duration(.seconds(seconds)) : nil
   }
 
   private static func text(_ correlation: Correlation, _ members: [Sample]) -> String {
