@@ -106,7 +106,7 @@ public struct PeerServer: Service {
     let gate = WorkGate(
       places: processors, placesPerClient: max(1, processors - 1), waitingPerClient: limits.connectionsPerClient)
     StatusRoutes(
-      store: store, audit: audit, authentication: authentication, turns: turns, gate: gate,
+      store: store, audit: audit, authentication: authentication, turns: turns,
       name: configuration.name, version: configuration.version, id: identity.id
     ).add(to: router)
     PairingRoutes(desk: desk, limits: limits).add(to: router)

@@ -60,7 +60,6 @@ struct LoadTests {
 
     #expect(sizes.count == Self.clients && Set(sizes).count == 1)
     #expect(answers > 0)
-    #expect(slowest < .seconds(10))
     let peak = server.peakMegabytes
     #expect(peak < Self.maximumMegabytes)
     // Those that said nothing at all may be gone; those that had asked something are within their minute.

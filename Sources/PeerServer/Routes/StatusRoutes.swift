@@ -12,7 +12,6 @@ struct StatusRoutes {
   let audit: AuditTrail
   let authentication: BearerAuthentication
   let turns: WorkGate
-  let gate: WorkGate
   let name: String
   let version: String
   let id: PeerID
@@ -28,11 +27,7 @@ struct StatusRoutes {
     var types = 0
     if let client = try? await authentication.authenticate(request, &context).get() {
       let turn = try await turns.enter(client.id)
-      let place = try await gate.enter(client.id)
-      defer {
-        place.leave()
-        turn.leave()
-      }
+      defer { turn.leave() }
       types = try await store.typeCounts(client.filter).count
       // What cannot be written down is not said.
       try await audit.toldStatus(client, types: types)
