@@ -65,11 +65,10 @@ public struct SampleCut: Hashable, Sendable {
   // MARK: Workouts
 
   private func hide(_ workout: inout Workout) {
-    let statistics = workout.statistics + workout.activities.flatMap(\.statistics)
-    let distances = Set(statistics.map(\.type)).intersection(Self.distances)
+    let distances = Self.distances(of: workout)
     workout.totals = workout.totals.filter { name, _ in
       switch name {
-      case "totalDistance": (distances.isEmpty ? Self.distances : distances).allSatisfy(shows)
+      case "totalDistance": distances.allSatisfy(shows)
       default: types == nil || Self.totals[name].map(shows) ?? false
       }
     }
@@ -95,7 +94,14 @@ public struct SampleCut: Hashable, Sendable {
     "totalSwimmingStrokeCount": SampleType("HKQuantityTypeIdentifierSwimmingStrokeCount"),
   ]
 
-  /// A workout that has no statistics does not say which of them its distance is.
+  /// Which types the distance of a workout may be the sum of: an activity may add another to those of the statistics, and
+  /// without statistics of the whole nothing tells.
+  private static func distances(of workout: Workout) -> Set<SampleType> {
+    let sums = Set(workout.statistics.map(\.type)).intersection(distances)
+    if sums.isEmpty { return distances }
+    return sums.union(distances.intersection(workout.activities.flatMap(\.statistics).map(\.type)))
+  }
+
   private static let distances = Set(
     [
       "WalkingRunning", "Cycling", "Swimming", "Wheelchair", "DownhillSnowSports", "CrossCountrySkiing", "PaddleSports",

@@ -92,11 +92,21 @@ struct SampleCutTests {
     var whole = try workout(sample)
     let cycling = SampleCut(types: [.workout, Self.cycling], earliest: nil)
     #expect(try workout(cycling.applied(to: sample)).totals.isEmpty)
+    // An activity of another kind adds to it.
+    whole.activities.append(
+      WorkoutActivity(
+        uuid: "B", start: Self.noon, statistics: [WorkoutStatistics(type: Self.cycling, sum: 1_000, unit: "m")]))
+    sample.payload = .workout(whole)
+    let walking = SampleCut(types: [.workout, Self.distance], earliest: nil)
+    #expect(try workout(walking.applied(to: sample)).totals.isEmpty)
+    let both = SampleCut(types: [.workout, Self.distance, Self.cycling], earliest: nil)
+    #expect(try workout(both.applied(to: sample)).totals.keys.sorted() == ["totalDistance"])
     // Without statistics nothing tells which it is.
     whole.statistics = []
     sample.payload = .workout(whole)
     #expect(try workout(cycling.applied(to: sample)).totals.isEmpty)
-    #expect(try workout(SampleCut(types: [.workout, Self.distance], earliest: nil).applied(to: sample)).totals.isEmpty)
+    #expect(try workout(walking.applied(to: sample)).totals.isEmpty)
+    #expect(try workout(both.applied(to: sample)).totals.isEmpty)
   }
 
   @Test("what hides nothing of a sample leaves no mark on it")
