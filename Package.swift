@@ -16,6 +16,8 @@ let package = Package(
     .library(name: "PeerServer", targets: ["PeerServer"]),
     .library(name: "PeerTrust", targets: ["PeerTrust"]),
     .library(name: "Terminal", targets: ["Terminal"]),
+    // For Tests/Fuzz, which is a package of its own.
+    .library(name: "HostilePeer", targets: ["HostilePeer"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -160,7 +162,7 @@ let package = Package(
     .testTarget(
       name: "PeerTests",
       dependencies: [
-        "PeerServer", "PeerClient", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
+        "PeerServer", "PeerClient", "HostilePeer", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     .testTarget(
       name: "DiagnosisTests",
@@ -173,6 +175,15 @@ let package = Package(
       dependencies: ["hpeer", "BenchData", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"],
       exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
+    .target(
+      name: "HostilePeer",
+      dependencies: [
+        "HealthModel", "HealthStore", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust", "TestSupport",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      path: "Tests/HostilePeer"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "PeerTrust", package: "hpeer"),
         .product(name: "PeerDiscovery", package: "hpeer"),
         .product(name: "Terminal", package: "hpeer"),
+        .product(name: "HostilePeer", package: "hpeer"),
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),

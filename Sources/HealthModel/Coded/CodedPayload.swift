@@ -63,6 +63,26 @@ extension Payload {
     }
   }
 
+  /// A payload that is mostly long arrays of numbers, written as a ``CodedPayload`` has it, which takes little memory beside
+  /// them; `nil` for any other.
+  public static func columns(_ kind: String, _ json: String) -> Payload? {
+    switch kind {
+    case "workoutRoute":
+      guard let (head, columns) = NumberColumns.decode(json, names: Set(WorkoutRoute.columnNames)),
+        head.utf8.count < 1 << 20, let head = try? CanonicalJSON.decode(WorkoutRoute.Head.self, head)
+      else { return nil }
+      return WorkoutRoute(head, columns: columns).map(Payload.workoutRoute)
+    case "electrocardiogram":
+      guard let (head, columns) = NumberColumns.decode(json, names: ["voltages"]), let column = columns["voltages"],
+        !column.contains(nil), head.utf8.count < 1 << 20,
+        var whole = try? CanonicalJSON.decode(Electrocardiogram.Head.self, head)
+      else { return nil }
+      whole.electrocardiogram.voltages = column.compactMap(\.self)
+      return .electrocardiogram(whole.electrocardiogram)
+    default: return nil
+    }
+  }
+
   /// A payload of a kind whose content may be of another version: `nil` for what its structure has no place for, which
   /// stays JSON. Versions before these kinds kept audiograms, prescriptions and clinical records as `attributes` and
   /// `children`.
@@ -70,21 +90,9 @@ extension Payload {
     func content<Value: Decodable>(_ type: Value.Type) -> Value? { try? CanonicalJSON.decode(type, json) }
     switch kind {
     case "workoutRoute":
-      if let (head, columns) = NumberColumns.decode(json, names: Set(WorkoutRoute.columnNames)),
-        let head = try? CanonicalJSON.decode(WorkoutRoute.Head.self, head),
-        let route = WorkoutRoute(head, columns: columns)
-      {
-        return .workoutRoute(route)
-      }
-      return content(WorkoutRoute.self).map(Payload.workoutRoute)
+      return columns(kind, json) ?? content(WorkoutRoute.self).map(Payload.workoutRoute)
     case "electrocardiogram":
-      if let (head, columns) = NumberColumns.decode(json, names: ["voltages"]), let column = columns["voltages"],
-        !column.contains(nil), var whole = try? CanonicalJSON.decode(Electrocardiogram.Head.self, head)
-      {
-        whole.electrocardiogram.voltages = column.compactMap(\.self)
-        return .electrocardiogram(whole.electrocardiogram)
-      }
-      return content(Electrocardiogram.self).map(Payload.electrocardiogram)
+      return columns(kind, json) ?? content(Electrocardiogram.self).map(Payload.electrocardiogram)
     case "audiogram": return content(Audiogram.self).map(Payload.audiogram)
     case "visionPrescription": return content(VisionPrescription.self).map(Payload.visionPrescription)
     case "clinicalRecord": return content(ClinicalRecord.self).map(Payload.clinicalRecord)

@@ -9,7 +9,8 @@ enum NumberColumns {
     var pieces: [(name: String, value: Either)] = columns.map { ($0.name, .column($0.values)) }
     pieces += try members.map { ($0.key, .text(try CanonicalJSON.encode($0.value))) }
     pieces.sort { $0.name < $1.name }
-    return CanonicalJSONWriter.text(capacity: 64 + columns.reduce(0) { $0 + $1.values.count * 10 }) { json in
+    // Room that is not needed takes no memory, and with too little all of it would be there twice.
+    return CanonicalJSONWriter.text(capacity: 64 + columns.reduce(0) { $0 + $1.values.count * 18 }) { json in
       json.object { json in
         for piece in pieces {
           json.name(piece.name)

@@ -7,7 +7,7 @@ import PeerProtocol
 import PeerTrust
 
 extension PeerConnection {
-  typealias HTTPChannel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+  package typealias HTTPChannel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
   private static let connectTimeout = TimeAmount.seconds(5)
   /// How long a connection that we are done with waits for the other side to say goodbye.
@@ -26,14 +26,14 @@ extension PeerConnection {
     to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity? = nil,
     silenceLimit: Int = silenceLimit, handshakeLimit: Duration? = nil, _ body: (PeerConnection) async throws -> Result
   ) async throws -> Result {
-    let (channel, fingerprint) = try await connect(
-      to: endpoint, trust: trust, identity: identity, silenceLimit: silenceLimit, handshakeLimit: handshakeLimit)
+    let network = ClientNetwork.current
+    let (channel, fingerprint) = try await network.connect(endpoint, trust, identity, silenceLimit, handshakeLimit)
     do {
       return try await channel.executeThenClose { inbound, outbound in
         try await body(
           PeerConnection(
-            endpoint: endpoint, fingerprint: fingerprint, rotation: identity?.rotation, inbound: inbound,
-            outbound: outbound))
+            endpoint: endpoint, fingerprint: fingerprint, rotation: identity?.rotation, limits: network.limits,
+            inbound: inbound, outbound: outbound))
       }
     } catch {
       try Task.checkCancellation()
@@ -42,11 +42,12 @@ extension PeerConnection {
   }
 
   /// A channel whose TLS handshake has succeeded, and the certificate that was seen in it.
-  private static func connect(
+  static func connect(
     to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity?, silenceLimit: Int,
     handshakeLimit: Duration?
   ) async throws -> (HTTPChannel, Fingerprint) {
     let context = try NIOSSLContext(configuration: try tlsConfiguration(identity))
+    let limits = ClientNetwork.current.limits
     let attempt = ConnectAttempt()
     let clock = handshakeLimit.map { limit in
       MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: TimeAmount(limit)) { attempt.expire() }
@@ -62,7 +63,8 @@ extension PeerConnection {
           .connect(host: endpoint.host, port: endpoint.port) { channel in
             channel.eventLoop.makeCompletedFuture {
               try attempt.add(channel)
-              return try addHandlers(to: channel, context: context, trust: trust, silenceLimit: silenceLimit)
+              return try addHandlers(
+                to: channel, context: context, trust: trust, silenceLimit: silenceLimit, limits: limits)
             }
           }
         judge = connected.judge
@@ -130,21 +132,31 @@ extension PeerConnection {
 
   /// Each address that is tried has a channel with a judge and a handshake of its own, and only one of them wins.
   private static func addHandlers(
-    to channel: any Channel, context: NIOSSLContext, trust: CertificateTrust, silenceLimit: Int
+    to channel: any Channel, context: NIOSSLContext, trust: CertificateTrust, silenceLimit: Int, limits: ClientLimits
   ) throws -> Connected {
     let judge = CertificateJudge(trust)
     let watch = HandshakeWatch(channel.eventLoop.makePromise())
+    let tls = try NIOSSLClientHandler(
+      context: context, serverHostname: nil,
+      customVerificationCallback: { chain, promise in promise.succeed(judge.judge(chain)) })
+    let http = try addHTTP(to: channel, over: [tls, watch], silenceLimit: silenceLimit, limits: limits)
+    return Connected(channel: http, handshake: watch.future, judge: judge)
+  }
+
+  /// On the channel's event loop.
+  ///
+  /// - Parameter handlers: what makes HTTP of the channel's bytes, such as TLS.
+  package static func addHTTP(
+    to channel: any Channel, over handlers: [any ChannelHandler], silenceLimit: Int, limits: ClientLimits
+  ) throws -> HTTPChannel {
     let pipeline = channel.pipeline.syncOperations
-    let deadline = ReadDeadline(.seconds(Int64(silenceLimit)))
+    let deadline = ReadDeadline(.seconds(Int64(silenceLimit)), leastBytes: limits.leastBytes)
+    let budget = AnswerBudget(limits)
     try pipeline.addHandler(deadline)
-    try pipeline.addHandler(
-      NIOSSLClientHandler(
-        context: context, serverHostname: nil,
-        customVerificationCallback: { chain, promise in promise.succeed(judge.judge(chain)) }))
-    try pipeline.addHandler(watch)
+    try pipeline.addHandlers(handlers)
+    try pipeline.addHandler(budget)
     try pipeline.addHTTPClientHandlers()
-    try pipeline.addHandler(RequestMark(deadline))
-    return Connected(
-      channel: try HTTPChannel(wrappingChannelSynchronously: channel), handshake: watch.future, judge: judge)
+    try pipeline.addHandler(RequestMark(deadline, budget))
+    return try HTTPChannel(wrappingChannelSynchronously: channel)
   }
 }

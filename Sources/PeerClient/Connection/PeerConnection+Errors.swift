@@ -18,6 +18,8 @@ extension PeerConnection {
     case ReadDeadline.Passed.trickle:
       let patience = ReadDeadline.patience(.seconds(Int64(silenceLimit)))
       return PeerError.tooSlow(endpoint: name, seconds: Int(patience.nanoseconds / 1_000_000_000))
+    case is AnswerBudget.Exceeded:
+      return PeerError.unexpectedAnswer(status: 200, message: "an answer with more beside its body than any has")
     case is HandshakeWatch.EndedEarly:
       return PeerError.handshakeFailed(endpoint: name, reason: "it closed the connection")
     case is NIOSSLError, is BoringSSLError:

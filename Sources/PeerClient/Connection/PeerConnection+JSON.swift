@@ -29,7 +29,8 @@ extension PeerConnection {
     guard data.protocol == StatusData.protocolName else {
       throw PeerError.notHpeer(
         endpoint: endpoint.description,
-        detail: data.protocol.map { "it speaks \($0.prefix(40))" } ?? "it looks like the HealthAppTransfer app")
+        detail: data.protocol.map { "it speaks \(PlainWords.cut($0, limits))" }
+          ?? "it looks like the HealthAppTransfer app")
     }
     // It goes into lists, prompts and the audit log, and nobody has vouched for it yet.
     data.deviceName = PairingProtocol.trimmedName(data.deviceName)
@@ -40,6 +41,6 @@ extension PeerConnection {
   func failure(status: Int, raw: Data) -> PeerError {
     if status == 429 || status == 503 { return .busy(retryAfter: nil) }
     let message = (try? JSONDecoder().decode(FailureEnvelope.self, from: raw))?.error ?? "no explanation"
-    return .unexpectedAnswer(status: status, message: String(message.prefix(200)))
+    return .unexpectedAnswer(status: status, message: PlainWords.cut(message, limits))
   }
 }

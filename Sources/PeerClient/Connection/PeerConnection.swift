@@ -20,13 +20,17 @@ public final class PeerConnection {
   public private(set) var bytesReceived = 0
   /// By which a server knows the client again that has a new certificate, and shows it here.
   private let rotation: RotationStatement?
+  let limits: ClientLimits
+  /// How often the peer has said here that it is still at work.
+  var busyAnswers = 0
   private var inbound: Inbound.AsyncIterator
   private let outbound: Outbound
 
   init(
-    endpoint: PeerEndpoint, fingerprint: Fingerprint, rotation: RotationStatement?, inbound: Inbound,
-    outbound: Outbound
+    endpoint: PeerEndpoint, fingerprint: Fingerprint, rotation: RotationStatement?, limits: ClientLimits,
+    inbound: Inbound, outbound: Outbound
   ) {
+    self.limits = limits
     self.endpoint = endpoint
     self.fingerprint = fingerprint
     self.rotation = rotation
@@ -73,8 +77,11 @@ public final class PeerConnection {
     throw PeerError.connectionLost(endpoint: endpoint.description)
   }
 
-  /// The whole body, which may have at most `limit` bytes.
-  public func body(limit: Int = 1 << 20) async throws -> Data {
+  /// The whole body.
+  ///
+  /// - Parameter limit: how many bytes it may have; `nil` for as many as a message has at most.
+  public func body(limit: Int? = nil) async throws -> Data {
+    let limit = limit ?? limits.bodyBytes
     var data = Data()
     while let part = try await nextBodyPart() {
       data.append(contentsOf: part.readableBytesView)

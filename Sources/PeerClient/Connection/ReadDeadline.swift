@@ -1,4 +1,5 @@
 import NIOCore
+import PeerProtocol
 
 /// Ends a connection whose peer stays silent, or sends next to nothing, although we are ready to read.
 ///
@@ -15,27 +16,25 @@ final class ReadDeadline: ChannelDuplexHandler {
   enum Passed: Error {
     /// Not a byte for the whole limit.
     case silence
-    /// Bytes came, but fewer than ``leastBytes`` in ``patience(_:)`` of waiting: a peer that sends one byte each half
-    /// minute is never silent, and never done.
+    /// Bytes came, but too few in ``patience(_:)`` of waiting: a peer that sends one byte each half minute is never
+    /// silent, and never done.
     case trickle
   }
 
-  /// What must arrive, encryption included, within ``patience(_:)`` of waiting: far less than the worst network that
-  /// still serves anybody.
-  static let leastBytes = 16_384
-
-  /// How long to wait in all for each ``leastBytes``, with this limit on silence.
+  /// How long to wait in all for each `ClientLimits.leastBytes`, with this limit on silence.
   static func patience(_ silenceLimit: TimeAmount) -> TimeAmount { silenceLimit * 2 }
 
   private let limit: TimeAmount
+  private let leastBytes: Int
   private var timer: Scheduled<Void>?
   private var waitingSince: NIODeadline?
   private var waited = TimeAmount.zero
   private var received = 0
   private var context: ChannelHandlerContext?
 
-  init(_ limit: TimeAmount) {
+  init(_ limit: TimeAmount, leastBytes: Int = ClientLimits().leastBytes) {
     self.limit = limit
+    self.leastBytes = leastBytes
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -59,7 +58,7 @@ final class ReadDeadline: ChannelDuplexHandler {
     if let waitingSince { waited = waited + (context.eventLoop.now - waitingSince) }
     stop()
     received += unwrapInboundIn(data).readableBytes
-    if received >= Self.leastBytes { (received, waited) = (0, .zero) }
+    if received >= leastBytes { (received, waited) = (0, .zero) }
     context.fireChannelRead(data)
   }
 

@@ -83,6 +83,7 @@ public struct Follow: Sendable {
     var (endpoints, full, backOff) = (endpoints, full, backOff)
     while true {
       var (latest, told) = (PullProgress(), PullProgress())
+      let start = ContinuousClock.now
       var turn: FirstTurn.Place?
       defer { turn?.leave() }
       do {
@@ -98,9 +99,9 @@ public struct Follow: Sendable {
             try? await report(.progress(done - told, expected: expected))
           } upToDate: { done in
             turn?.leave()
-            // It is there: the next failure is another one.
             (endpoints, full) = ([endpoint], false)
-            backOff.reset()
+            // It is there: the next failure is another one. Not so of a peer that hangs up each time with nothing new.
+            if done.news != told.news || start.duration(to: .now) > Self.soon { backOff.reset() }
             defer { told = done }
             try await report(.upToDate(done - told, at: endpoint))
           }
@@ -108,7 +109,7 @@ public struct Follow: Sendable {
       } catch  where !Task.isCancelled && Self.mayPass(error) {
         turn?.leave()
         try await report(.lost(error, after: latest - told))
-        try await Task.sleep(for: backOff.next(atLeast: Self.asked(by: error)))
+        try await ClientNetwork.current.pause(backOff.next(atLeast: Self.asked(by: error)))
       } catch {
         // A cancelled read comes back as an error of the store.
         try Task.checkCancellation()
@@ -116,6 +117,9 @@ public struct Follow: Sendable {
       }
     }
   }
+
+  /// What a connection without anything new must last to count as one.
+  private static let soon = Duration.seconds(10)
 
   /// Whether time may mend it.
   static func mayPass(_ error: any Error) -> Bool {

@@ -3,49 +3,66 @@ import NIOHTTP1
 import PeerProtocol
 
 /// The batches of one answer of the change feed, as they arrive.
+///
+/// Each goes forward: it brings a change and has another token than the one before, or it is the last of the answer.
 struct IncomingFeed {
-  /// What is held in memory while the store writes.
-  private static let maximumBatches = 4
-  /// In bytes. A token goes into a URL.
-  private static let maximumToken = 1_000
+  /// Batches that are written together.
+  struct Arrival {
+    var batches: [ChangeFeedBatch] = []
+    /// Of memory, about.
+    var bytes = 0
+  }
 
   private let connection: PeerConnection
   private let heard: (@Sendable (_ bytes: Int) -> Void)?
+  private var limits: ClientLimits { connection.limits }
   private var decoder: ChangeFeedDecoder
-  private var decoded: ArraySlice<ChangeFeedBatch> = []
+  private var lastToken: String?
+  private var hasEnded = false
   private var isOver = false
   private var failure: (any Error)?
+  /// For the batch that is arriving.
+  private var waited = Duration.zero
 
   /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format.
   ///
-  /// - Parameter heard: told how many bytes of answers have come on the connection, whenever there are more.
+  /// - Parameters:
+  ///   - since: the token that was asked with.
+  ///   - heard: told how many bytes of answers have come on the connection, whenever there are more.
   init(
-    _ connection: PeerConnection, _ head: HTTPResponseHead, heard: (@Sendable (_ bytes: Int) -> Void)? = nil
+    _ connection: PeerConnection, _ head: HTTPResponseHead, since: String?,
+    heard: (@Sendable (_ bytes: Int) -> Void)? = nil
   ) throws {
     let type = head.headers.first(name: "Content-Type")
     guard let format = ChangeFeedFormat(contentType: type) else {
-      throw PeerError.unexpectedAnswer(
-        status: Int(head.status.code), message: "no change feed, but \(type ?? "nothing")")
+      let words = PlainWords.cut(type ?? "nothing", connection.limits)
+      throw PeerError.unexpectedAnswer(status: Int(head.status.code), message: "no change feed, but \(words)")
     }
     self.connection = connection
     self.heard = heard
-    decoder = ChangeFeedDecoder(format)
+    lastToken = since
+    decoder = ChangeFeedDecoder(format, limits: connection.limits)
   }
 
   /// Batches that have arrived: none at the end of the answer, else one, or more as long as `write` is under way.
   ///
   /// Whatever ends the answer early is kept for ``requireEnd()``: what came before it is to be saved first.
-  mutating func batches(during write: Ongoing? = nil) async -> [ChangeFeedBatch] {
-    var batches: [ChangeFeedBatch] = []
+  ///
+  /// - Parameter bytes: of the batches that are being written.
+  mutating func batches(during write: Ongoing? = nil, beside bytes: Int = 0) async -> Arrival {
+    var arrival = Arrival()
     do {
       repeat {
+        let before = decoder.contentBytes
         guard let batch = try await next() else { break }
-        batches.append(batch)
-      } while batches.count < Self.maximumBatches && write?.isUnderWay == true
+        arrival.batches.append(batch)
+        arrival.bytes += decoder.contentBytes - before
+      } while arrival.batches.count < limits.batchesAhead && bytes + arrival.bytes < limits.bytesAhead
+        && write?.isUnderWay == true
     } catch {
       (isOver, failure) = (true, error)
     }
-    return batches
+    return arrival
   }
 
   /// Throws what ended the answer early.
@@ -54,26 +71,38 @@ struct IncomingFeed {
   }
 
   private mutating func next() async throws -> ChangeFeedBatch? {
-    while decoded.isEmpty {
-      // Asked again, the connection would wait for the answer to a request that nobody sends.
-      guard !isOver else { return nil }
-      guard let part = try await connection.nextBodyPart() else {
+    // Asked again, the connection would wait for the answer to a request that nobody sends.
+    while !isOver {
+      do throws(ChangeFeedError) {
+        if let batch = try decoder.next() { return try checked(batch) }
+      } catch {
+        throw PeerError.feed(error)
+      }
+      let start = ContinuousClock.now
+      let part = try await connection.nextBodyPart()
+      waited += start.duration(to: .now)
+      guard let part else {
         isOver = true
         guard decoder.isBetweenBatches else { throw PeerError.feed(.cutOff) }
         return nil
       }
       heard?(connection.bytesReceived)
       try Task.checkCancellation()
-      do {
-        decoded = try part.withUnsafeReadableBytes { bytes throws(ChangeFeedError) in try decoder.decode(bytes) }[...]
-      } catch {
-        throw PeerError.feed(error)
+      guard waited < limits.batchTime else {
+        throw PeerError.tooSlow(
+          endpoint: connection.endpoint.description, seconds: Int(limits.batchTime.components.seconds))
       }
+      part.withUnsafeReadableBytes { decoder.receive($0) }
     }
-    let batch = decoded.removeFirst()
-    guard !batch.token.isEmpty, batch.token.utf8.count <= Self.maximumToken else {
-      throw PeerError.unexpectedAnswer(status: 200, message: "a change token of \(batch.token.utf8.count) bytes")
+    return nil
+  }
+
+  private mutating func checked(_ batch: ChangeFeedBatch) throws(ChangeFeedError) -> ChangeFeedBatch {
+    guard (1...limits.tokenBytes).contains(batch.token.utf8.count) else {
+      throw .badToken(bytes: batch.token.utf8.count)
     }
+    guard !hasEnded, !batch.more || !batch.changes.isEmpty && batch.token != lastToken else { throw .noProgress }
+    (lastToken, hasEnded, waited) = (batch.token, !batch.more, .zero)
     return batch
   }
 }

@@ -9,35 +9,39 @@ extension Pull {
   ///   - full: see ``run(full:progress:)``.
   ///   - wait: seconds for which the peer may hold a request; fewer than the limit on silence.
   ///   - upToDate: told each time the peer has nothing more, also when nothing came since the last time.
-  func watch(
+  package func watch(
     full: Bool, wait: Int, progress: Report, upToDate: (_ done: PullProgress) async throws -> Void
   ) async throws {
     var done = PullProgress()
     try await withPeer { connection in
+      var repetition = Repetition(connection.limits)
+      repetition.reset(done)
       if full { try await startOver(connection) }
-      try await catchUp(connection, &done, progress)
+      try await catchUp(connection, &done, &repetition, progress)
       try await upToDate(done)
       let waiting = PullWaiting(seconds: wait)
       var pause = PullWaiting.firstPause
       var hasStartedOver = false
       while true {
-        let (start, before) = (ContinuousClock.now, done.changes)
+        let (start, before) = (ContinuousClock.now, done.news)
         do {
-          if try await request(connection, &done, progress, waiting: waiting) {
-            try await catchUp(connection, &done, progress)
+          if try await request(connection, &done, &repetition, progress, waiting: waiting) {
+            try await catchUp(connection, &done, &repetition, progress)
           }
         } catch PeerError.tokenGone where !hasStartedOver {
           // Our scope was changed, as a rule. Once for each connection: a peer must not have us start over for ever.
           hasStartedOver = true
           waiting.token = nil
-          try await catchUp(connection, &done, progress)
+          repetition.reset(done)
+          try await catchUp(connection, &done, &repetition, progress)
         }
         try await upToDate(done)
-        if done.changes != before || start.duration(to: .now) > .seconds(wait) / 2 {
+        if done.news != before || start.duration(to: .now) > .seconds(wait) / 2 {
           pause = PullWaiting.firstPause
         } else {
-          // It does not hold requests, being an older version: that must not become a request after the other.
-          try await Task.sleep(for: pause)
+          // It does not hold requests, being an older version, or answers them with what is here already: that must not
+          // become a request after the other.
+          try await ClientNetwork.current.pause(pause)
           pause = min(pause * 2, PullWaiting.longestPause)
         }
       }

@@ -54,8 +54,10 @@ public struct Pull: Sendable {
   public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
     var done = PullProgress()
     try await withPeer { connection in
+      var repetition = Repetition(connection.limits)
+      repetition.reset(done)
       if full { try await startOver(connection) }
-      try await catchUp(connection, &done, progress)
+      try await catchUp(connection, &done, &repetition, progress)
     }
     return done
   }
@@ -83,30 +85,25 @@ public struct Pull: Sendable {
   }
 
   /// Asks until the peer has nothing more.
-  func catchUp(_ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report) async throws {
+  func catchUp(
+    _ connection: PeerConnection, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report
+  ) async throws {
     var more = true
     var hasStartedOver = false
-    var inVain = 0
     while more {
-      let before = done.changes
       do {
-        more = try await request(connection, &done, progress)
-        inVain = done.changes == before ? inVain + 1 : 0
+        more = try await request(connection, &done, &repetition, progress)
       } catch PeerError.tokenGone where !hasStartedOver {
         // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
         hasStartedOver = true
-        inVain = 0
+        repetition.reset(done)
         try await store.forgetPosition(of: consumer)
-      }
-      // Asking ever again would have the same answer, for ever.
-      if more, inVain == 2 {
-        throw PeerError.unexpectedAnswer(status: 200, message: "more changes were announced, and none came")
       }
     }
   }
 
   /// Positions are kept per peer and selection: a token is valid for one filter only.
-  var consumer: String {
+  package var consumer: String {
     let names = types.map(\.rawValue).sorted().joined(separator: ",")
     return Self.consumers(of: server) + (names.isEmpty ? "" : ":\(names)")
   }
@@ -118,7 +115,8 @@ public struct Pull: Sendable {
   ///
   /// - Parameter waiting: for a request that the peer may hold until there is something.
   func request(
-    _ connection: PeerConnection, _ done: inout PullProgress, _ progress: Report, waiting: PullWaiting? = nil
+    _ connection: PeerConnection, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report,
+    waiting: PullWaiting? = nil
   ) async throws -> Bool {
     var position = try await store.position(of: consumer)
     let since = waiting?.token ?? position
@@ -129,12 +127,12 @@ public struct Pull: Sendable {
     done.peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded) ?? done.peerName
     let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { WireCount($0) }
       .map { done.changes + $0.rawValue }
-    var feed = try IncomingFeed(connection, head, heard: heard)
+    var feed = try IncomingFeed(connection, head, since: since, heard: heard)
     var more: Bool?
     var arrived = await feed.batches()
-    while let last = arrived.last {
+    while let last = arrived.batches.last {
       more = last.more
-      if arrived.allSatisfy(\.changes.isEmpty) {
+      if arrived.batches.allSatisfy(\.changes.isEmpty) {
         let isKept = !last.more && waiting?.keep(last.token) == true
         // Whoever has a position counts as having pulled something.
         if isKept || !last.more && position == nil {
@@ -144,16 +142,19 @@ public struct Pull: Sendable {
       }
       waiting?.token = nil
       // What arrives while this is written is written next, all of it together.
-      let (changes, writing, before) = (arrived.map(\.changes), Ongoing(), owner)
+      let (changes, bytes, writing, before) = (arrived.batches.map(\.changes), arrived.bytes, Ongoing(), owner)
       async let written = writing.until { try await apply(changes, (consumer, last.token), while: before) }
-      let next = await feed.batches(during: writing)
+      var next: IncomingFeed.Arrival?
+      // A large one has the memory to itself.
+      if bytes < connection.limits.bytesAhead { next = await feed.batches(during: writing, beside: bytes) }
       let summary: WriteSummary
       (summary, owner) = try await written
       position = last.token
       done.add(summary)
       done.bytes = max(done.bytes, connection.bytesReceived)
       await progress(done, expected)
-      arrived = next
+      try await repetition.check(done, in: store)
+      if let next { arrived = next } else { arrived = await feed.batches() }
     }
     try feed.requireEnd()
     guard let more else { throw PeerError.feed(.cutOff) }

@@ -14,6 +14,9 @@ public struct PullProgress: Hashable, Sendable {
   /// Changes that have been committed.
   public var changes: Int { added + deleted + unchanged }
 
+  /// Of them, those that were not here already.
+  var news: Int { added + deleted }
+
   public init() {}
 
   mutating func add(_ summary: WriteSummary) {

@@ -8,7 +8,7 @@ import PeerTrust
 /// does.
 public actor PeerTester {
   /// What is announced on the network. Throws ``DiscoveryError``.
-  typealias Survey = @Sendable () async throws -> [DiscoveredPeer]
+  package typealias Survey = @Sendable () async throws -> [DiscoveredPeer]
 
   /// How long to listen for announcements.
   public static let listening = Duration.seconds(3)
@@ -30,7 +30,7 @@ public actor PeerTester {
     }
   }
 
-  init(identity: PeerIdentity?, survey: @escaping Survey) {
+  package init(identity: PeerIdentity?, survey: @escaping Survey) {
     self.identity = identity
     self.survey = survey
   }

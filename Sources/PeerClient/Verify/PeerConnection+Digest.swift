@@ -5,40 +5,34 @@ import PeerProtocol
 import PeerTrust
 
 extension PeerConnection {
-  /// In bytes: some hundred thousand months, more than fifty types have in a century.
-  private static let maximumDigest = 16 << 20
-  /// How often a peer may say that it is still at work.
-  private static let maximumAttempts = 60
-  /// Seconds.
-  private static let longestPause = 5
-
   /// The peer's digest, and the filter that it was made under.
   func digest(
     of server: ServerRecord, types: [SampleType], months: ClosedRange<CalendarMonth>? = nil, isDeep: Bool = false
   ) async throws -> (record: RecordDigest, filter: ChangeFilter) {
     let path = Self.digestPath(types: types, months: months, isDeep: isDeep)
-    var attempts = 0
     while true {
       let head = try await send(.GET, path, headers: [("Authorization", "Bearer \(server.credential.text)")])
       guard head.status != .ok else { break }
       let raw = try await body()
       let pause = head.retryAfter
-      attempts += 1
       switch head.status.code {
       // It makes its digests in steps.
-      case 503 where attempts < Self.maximumAttempts && pause != nil:
-        try await Task.sleep(for: .seconds(min(max(1, pause ?? 1), Self.longestPause)))
+      case 503 where busyAnswers < limits.busyAnswers && pause != nil:
+        busyAnswers += 1
+        try await ClientNetwork.current.pause(min(.seconds(max(1, pause ?? 1)), limits.busyPause))
       case 429, 503: throw PeerError.busy(retryAfter: pause)
       case 401: throw PeerError.tokenRefused(peer: server.name)
       case 404: throw PeerError.unexpectedAnswer(status: 404, message: "its hpeer has no digests yet: update it")
       default: throw failure(status: Int(head.status.code), raw: raw)
       }
     }
-    return try Self.digest(in: try await body(limit: Self.maximumDigest), isDeep: isDeep)
+    return try digest(in: try await body(limit: limits.digestBytes), isDeep: isDeep)
   }
 
-  private static func digest(in bytes: Data, isDeep: Bool) throws -> (record: RecordDigest, filter: ChangeFilter) {
-    guard let data = (try? JSONDecoder().decode(Envelope<DigestData>.self, from: bytes))?.data else {
+  private func digest(in bytes: Data, isDeep: Bool) throws -> (record: RecordDigest, filter: ChangeFilter) {
+    guard limits.allowDigest(bytes),
+      let data = (try? JSONDecoder().decode(Envelope<DigestData>.self, from: bytes))?.data
+    else {
       throw PeerError.unexpectedAnswer(status: 200, message: "something that is not a digest")
     }
     let record: RecordDigest

@@ -1,20 +1,33 @@
 import HealthModel
 
-/// Reads the change feed in either format, however its bytes are divided.
+/// Reads the change feed in either format, however its bytes are divided, and one batch at a time.
+///
+///     decoder.receive(bytes)
+///     while let batch = try decoder.next() { … }
 public struct ChangeFeedDecoder {
   private let format: ChangeFeedFormat
-  private var columns = ColumnBatchDecoder()
-  private var lines = LineBatcher()
+  private var columns: ColumnBatchDecoder
+  private var lines: LineBatcher
 
-  public init(_ format: ChangeFeedFormat) {
+  public init(_ format: ChangeFeedFormat, limits: ClientLimits = ClientLimits()) {
     self.format = format
+    columns = ColumnBatchDecoder(limits: limits)
+    lines = LineBatcher(limits)
   }
 
-  /// The batches that `bytes` complete.
-  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeFeedBatch] {
+  /// More of the feed.
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     switch format {
-    case .columns: try columns.decode(bytes)
-    case .lines: try lines.decode(bytes)
+    case .columns: columns.receive(bytes)
+    case .lines: lines.receive(bytes)
+    }
+  }
+
+  /// The next batch, if all of it has come. After an error there is none.
+  public mutating func next() throws(ChangeFeedError) -> ChangeFeedBatch? {
+    switch format {
+    case .columns: try columns.next()
+    case .lines: try lines.next()
     }
   }
 
@@ -25,24 +38,39 @@ public struct ChangeFeedDecoder {
     case .lines: lines.isBetweenBatches
     }
   }
+
+  /// Bytes that the batches so far have, decompressed.
+  public var contentBytes: Int {
+    switch format {
+    case .columns: columns.contentBytes
+    case .lines: lines.contentBytes
+    }
+  }
 }
 
 /// Collects lines up to the token that ends a batch.
 private struct LineBatcher {
-  /// In bytes; the longest samples that exist are the routes of rides that took days, with ten million or two.
-  private static let maximumLine = 64 << 20
-  /// Changes that are held in memory until their token comes; hpeer sends one every few thousand.
-  private static let maximumBatch = 20_000
-
-  private var decoder = ChangeLineDecoder(lineLimit: maximumLine)
+  private let limits: ClientLimits
+  private var decoder: ChangeLineDecoder
   private var coder = ChangeCoder()
   private var count = 0
+  private var batches = 0
+  /// Up to the last token.
+  private(set) var contentBytes = 0
 
-  var isBetweenBatches: Bool { count == 0 }
+  init(_ limits: ClientLimits) {
+    self.limits = limits
+    decoder = ChangeLineDecoder(limits: limits)
+  }
 
-  mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeFeedBatch] {
-    var batches: [ChangeFeedBatch] = []
-    for line in try decoder.decode(bytes) {
+  var isBetweenBatches: Bool { count == 0 && decoder.isBetweenLines }
+
+  mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+    decoder.receive(bytes)
+  }
+
+  mutating func next() throws(ChangeFeedError) -> ChangeFeedBatch? {
+    while let line = try decoder.next() {
       switch line {
       case .added(let sample):
         do { try coder.add(sample) } catch { throw .malformed(line: decoder.lines) }
@@ -50,14 +78,32 @@ private struct LineBatcher {
       case .deleted(let tombstone):
         coder.add(tombstone)
         count += 1
-      case .error(let message): throw .server(message)
+      case .error(let message): throw .server(PlainWords.cut(message, limits))
       case .token(let token, let more):
-        batches.append(ChangeFeedBatch(changes: coder.changes, token: token, more: more))
+        let batch = ChangeFeedBatch(changes: coder.changes, token: token, more: more)
         coder = ChangeCoder()
-        count = 0
+        (count, batches, contentBytes) = (0, batches + 1, decoder.bytes)
+        return batch
       }
-      guard count <= Self.maximumBatch else { throw .noToken(changes: count) }
+      guard count <= limits.batchChanges else { throw .noToken(changes: count) }
+      try checkBytes()
     }
+    // Empty lines, too, must come to a token in the end.
+    try checkBytes()
+    return nil
+  }
+
+  private func checkBytes() throws(ChangeFeedError) {
+    guard decoder.bytes - contentBytes <= limits.batchBytes else { throw .batchTooLarge(batches + 1) }
+  }
+}
+
+extension ChangeFeedDecoder {
+  /// The batches that `bytes` complete, all at once: for bytes of one's own.
+  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeFeedBatch] {
+    receive(bytes)
+    var batches: [ChangeFeedBatch] = []
+    while let batch = try next() { batches.append(batch) }
     return batches
   }
 }

@@ -10,6 +10,11 @@ public enum ChangeFeedError: Error, Hashable, Sendable {
   case batchTooLarge(Int)
   /// So many changes came without a change token that covers them.
   case noToken(changes: Int)
+  /// A change token of so many bytes, none or too many.
+  case badToken(bytes: Int)
+  /// A batch that is not the last brings no change, or has the token of the one before; or one follows the last; or the
+  /// same changes come again and again.
+  case noProgress
   /// The server stopped with this message.
   case server(String)
   /// The stream ended before its last token.
@@ -27,6 +32,8 @@ extension ChangeFeedError: CustomStringConvertible {
       "The other machine sent more at once than any change feed holds (batch \(batch))."
     case .noToken(let changes):
       "The other machine sent \(changes) changes without saying up to where they go."
+    case .badToken(let bytes): "The other machine sent a change token of \(bytes) bytes."
+    case .noProgress: "The other machine goes on without sending anything new."
     case .server(let message): "The other machine stopped in the middle: \(message)"
     case .cutOff: "The connection ended before all changes had arrived."
     }

@@ -9,7 +9,9 @@ import HealthModel
 ///
 /// A token line ends each batch: what came before it, and nothing after, is covered by the token. `more` says whether
 /// there was more when the batch was read. The stream ends after a token line; whoever sees `more` there asks again with
-/// that token. A server that fails in the middle says `{"error":"…"}`.
+/// that token. A batch with `"more":true` holds a change at least, and has another token than the one before it and than
+/// the one that was asked with; after one with `"more":false` the stream ends. A server that fails in the middle says
+/// `{"error":"…"}`.
 public enum ChangeLine: Hashable, Sendable {
   case added(Sample)
   case deleted(Tombstone)

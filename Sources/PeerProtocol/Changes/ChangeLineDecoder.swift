@@ -1,47 +1,87 @@
 import Foundation
 
-/// Cuts a stream of bytes into lines and decodes them, however the bytes are divided.
+/// Cuts a stream of bytes into lines and decodes them one at a time, however the bytes are divided.
 public struct ChangeLineDecoder {
   private let decoder = JSONDecoder()
-  private let limit: Int
+  private let limits: ClientLimits
   private var pending: [UInt8] = []
+  /// Where in ``pending`` the next line begins, and up to where it has been searched for its end.
+  private var (start, searched) = (0, 0)
   /// Those that were read so far.
   private(set) var lines = 0
+  /// That the lines so far have, with their line feeds.
+  private(set) var bytes = 0
 
-  /// - Parameter lineLimit: the longest line that is accepted, in bytes.
-  public init(lineLimit: Int = 64 << 20) {
-    limit = lineLimit
+  public init(limits: ClientLimits = ClientLimits()) {
+    self.limits = limits
   }
 
-  /// The lines that `bytes` complete. Empty lines are skipped: they keep a quiet connection open.
-  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeLine] {
-    var decoded: [ChangeLine] = []
-    var rest = bytes[...]
-    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      let line = rest[rest.startIndex..<end]
-      rest = rest[(end + 1)...]
-      if pending.isEmpty {
-        if let line = try decode(line: Data(line)) { decoded.append(line) }
-      } else {
-        pending.append(contentsOf: line)
-        let whole = Data(pending)
-        pending.removeAll(keepingCapacity: true)
-        if let line = try decode(line: whole) { decoded.append(line) }
-      }
+  /// Nothing of a further line has come.
+  var isBetweenLines: Bool { start == pending.count }
+
+  /// More of the stream.
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+    if start > 0 {
+      pending.removeFirst(start)
+      (start, searched) = (0, searched - start)
     }
-    pending.append(contentsOf: rest)
-    guard pending.count <= limit else { throw .lineTooLong(line: lines + 1) }
-    return decoded
+    pending.append(contentsOf: bytes)
   }
 
-  private mutating func decode(line: Data) throws(ChangeFeedError) -> ChangeLine? {
-    lines += 1
-    guard line.count <= limit else { throw .lineTooLong(line: lines) }
-    guard !line.isEmpty else { return nil }
+  /// The next line, if its end has come. Empty lines are skipped: they keep a quiet connection open.
+  public mutating func next() throws(ChangeFeedError) -> ChangeLine? {
+    while let end = pending[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      let line = start..<end
+      (start, searched) = (end + 1, end + 1)
+      lines += 1
+      bytes += line.count + 1
+      guard line.count <= limits.lineBytes else { throw .lineTooLong(line: lines) }
+      if line.isEmpty { continue }
+      defer { giveBack(line.count) }
+      return try decode(line)
+    }
+    searched = pending.count
+    guard pending.count - start <= limits.lineBytes else { throw .lineTooLong(line: lines + 1) }
+    return nil
+  }
+
+  private func decode(_ line: Range<Int>) throws(ChangeFeedError) -> ChangeLine {
+    let result = pending.withUnsafeBytes { buffer in
+      Result { () throws(ChangeFeedError) in try decode(UnsafeRawBufferPointer(rebasing: buffer[line])) }
+    }
+    return try result.get()
+  }
+
+  private func decode(_ line: UnsafeRawBufferPointer) throws(ChangeFeedError) -> ChangeLine {
+    switch JSONBudget.verdict(on: line, weight: limits.jsonWeight, depth: limits.jsonDepth) {
+    case .fits: break
+    case .tooHeavy: throw .lineTooLong(line: lines)
+    case .tooDeep: throw .malformed(line: lines)
+    }
+    guard let address = line.baseAddress else { throw .malformed(line: lines) }
     do {
-      return try decoder.decode(ChangeLine.self, from: line)
+      // Not a copy of a line that may be long; what is decoded does not outlive this.
+      let data = Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: address), count: line.count, deallocator: .none)
+      return try decoder.decode(ChangeLine.self, from: data)
     } catch {
       throw .malformed(line: lines)
     }
+  }
+
+  /// The space of a long line.
+  private mutating func giveBack(_ count: Int) {
+    guard count > 1 << 20 else { return }
+    pending = Array(pending[start...])
+    (start, searched) = (0, 0)
+  }
+}
+
+extension ChangeLineDecoder {
+  /// The lines that `bytes` complete, all at once: for bytes of one's own.
+  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeLine] {
+    receive(bytes)
+    var lines: [ChangeLine] = []
+    while let line = try next() { lines.append(line) }
+    return lines
   }
 }

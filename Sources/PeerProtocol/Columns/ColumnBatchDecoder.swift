@@ -2,50 +2,51 @@ import Foundation
 import HealthModel
 import SwiftProtobuf
 
-/// Cuts a stream of bytes into batches in columns and decodes them, however the bytes are divided: see `changes.proto`.
+/// Cuts a stream of bytes into batches in columns and decodes them one at a time, however the bytes are divided: see
+/// `changes.proto`.
 ///
 /// Nothing that it returns holds an index or a text that a store could stumble over.
 public struct ColumnBatchDecoder {
-  /// In bytes, of one batch as it travels and as it is decompressed: many times what hpeer makes of the largest samples.
-  public struct Limits: Sendable {
-    public var frame = 32 << 20
-    public var content = 64 << 20
-    public var changes = 100_000
-
-    public init() {}
-  }
-
-  private let limits: Limits
+  private let limits: ClientLimits
   private var pending: [UInt8] = []
   private var batches = 0
+  /// Bytes that the batches so far have, decompressed.
+  private(set) var contentBytes = 0
 
-  public init(limits: Limits = Limits()) {
+  public init(limits: ClientLimits = ClientLimits()) {
     self.limits = limits
   }
 
   /// Nothing of a further batch has come.
   public var isBetweenBatches: Bool { pending.isEmpty }
 
-  /// The batches that `bytes` complete.
-  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeFeedBatch] {
+  /// More of the stream.
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     pending.append(contentsOf: bytes)
-    var decoded: [ChangeFeedBatch] = []
-    var start = 0
-    while pending.count - start >= 4 {
-      let length = pending[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-      guard length <= limits.frame else { throw .batchTooLarge(batches + 1) }
-      guard pending.count - start - 4 >= length else { break }
-      batches += 1
-      decoded.append(try batch(try content(of: pending[start + 4..<start + 4 + length])))
-      start += 4 + length
+  }
+
+  /// The next batch, if all of it has come.
+  public mutating func next() throws(ChangeFeedError) -> ChangeFeedBatch? {
+    guard pending.count >= 4 else { return nil }
+    let length = pending[..<4].reduce(0) { $0 << 8 | Int($1) }
+    guard length <= limits.frameBytes else { throw .batchTooLarge(batches + 1) }
+    guard pending.count >= 4 + length else {
+      // Without this, a large one would be there twice each time that its space is doubled.
+      pending.reserveCapacity(4 + length)
+      return nil
     }
-    if start > 0 { pending.removeFirst(start) }
-    return decoded
+    batches += 1
+    let content = try content(of: pending[4..<4 + length])
+    contentBytes += content.count
+    // The space of a large one is given back before it is decoded.
+    pending = pending.count == 4 + length ? [] : Array(pending[(4 + length)...])
+    return try batch(content)
   }
 
   private func content(of frame: ArraySlice<UInt8>) throws(ChangeFeedError) -> [UInt8] {
+    let limit = min(limits.batchBytes, max(limits.freelyExpandedBytes, frame.count * limits.expansion))
     let result = frame.withUnsafeBytes { bytes in
-      Result { () throws(Zstandard.Failure) in try Zstandard.decompress(bytes, limit: limits.content) }
+      Result { () throws(Zstandard.Failure) in try Zstandard.decompress(bytes, limit: limit) }
     }
     switch result {
     case .success(let content): return content
@@ -55,23 +56,43 @@ public struct ColumnBatchDecoder {
   }
 
   /// The batch that is a `ChangeBatch` message without its frame.
-  public func batch(_ content: [UInt8]) throws(ChangeFeedError) -> ChangeFeedBatch {
-    switch content.withUnsafeBytes({ ColumnBudget.verdict(on: $0, maximum: limits.changes) }) {
+  public func batch(_ content: consuming [UInt8]) throws(ChangeFeedError) -> ChangeFeedBatch {
+    switch content.withUnsafeBytes({ ColumnBudget.verdict(on: $0, limits) }) {
     case .fits: break
     case .tooMany: throw .batchTooLarge(batches)
     case .malformed: throw .malformedBatch(batches)
     }
     var options = BinaryDecodingOptions()
     options.discardUnknownFields = true
-    guard let message = try? Hpeer_V2_ChangeBatch(serializedBytes: content, options: options) else {
+    guard var message = try? Hpeer_V2_ChangeBatch(serializedBytes: content, options: options) else {
       throw .malformedBatch(batches)
     }
-    if !message.error.isEmpty { throw .server(message.error) }
-    var reader = ColumnReader()
-    guard message.samples.type.count + message.tombstones.type.count <= limits.changes else {
+    // The message has its own copies.
+    content = []
+    if !message.error.isEmpty { throw .server(PlainWords.cut(message.error, limits)) }
+    guard message.samples.type.count + message.tombstones.type.count <= limits.batchChanges else {
       throw .batchTooLarge(batches)
     }
-    guard reader.read(message.samples), reader.read(message.tombstones) else { throw .malformedBatch(batches) }
+    let texts = message.samples.json
+    if !texts.isEmpty { message.samples.json = [] }
+    for text in texts {
+      let verdict = JSONBudget.verdict(on: text, weight: limits.columnWeight, depth: limits.jsonDepth)
+      guard verdict == .fits else { throw .batchTooLarge(batches) }
+    }
+    var reader = ColumnReader(limits)
+    guard reader.read(message.samples, consume texts), reader.read(message.tombstones) else {
+      throw .malformedBatch(batches)
+    }
     return ChangeFeedBatch(changes: reader.changes, token: message.token, more: message.more)
+  }
+}
+
+extension ColumnBatchDecoder {
+  /// The batches that `bytes` complete, all at once: for bytes of one's own.
+  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeFeedBatch] {
+    receive(bytes)
+    var batches: [ChangeFeedBatch] = []
+    while let batch = try next() { batches.append(batch) }
+    return batches
   }
 }

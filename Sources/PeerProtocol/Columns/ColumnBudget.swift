@@ -5,7 +5,7 @@
 struct ColumnBudget {
   enum Verdict: Hashable {
     case fits
-    /// Some field has more entries than there may be changes.
+    /// Some column has more entries than there may be changes, or the dictionaries hold too much.
     case tooMany
     case malformed
   }
@@ -26,14 +26,15 @@ struct ColumnBudget {
   }
 
   private let bytes: UnsafeRawBufferPointer
-  private let maximum: Int
+  private let limits: ClientLimits
   /// By message and field.
   private var counts: [Int]
+  /// Of all dictionaries, in bytes.
+  private var dictionaryBytes = 0
   private static let fields = 32
 
-  /// - Parameter maximum: entries of any one field.
-  static func verdict(on content: UnsafeRawBufferPointer, maximum: Int) -> Verdict {
-    var budget = Self(content, maximum)
+  static func verdict(on content: UnsafeRawBufferPointer, _ limits: ClientLimits) -> Verdict {
+    var budget = Self(content, limits)
     do {
       try budget.walk(0..<content.count, .batch)
       return .fits
@@ -42,8 +43,8 @@ struct ColumnBudget {
     }
   }
 
-  private init(_ bytes: UnsafeRawBufferPointer, _ maximum: Int) {
-    (self.bytes, self.maximum) = (bytes, maximum)
+  private init(_ bytes: UnsafeRawBufferPointer, _ limits: ClientLimits) {
+    (self.bytes, self.limits) = (bytes, limits)
     counts = Array(repeating: 0, count: Message.allCases.count * Self.fields)
   }
 
@@ -66,10 +67,16 @@ struct ColumnBudget {
         let content = index..<index + Int(length)
         index = content.upperBound
         switch Self.entries(of: field, in: message) {
-        case .one: try count(1, of: field, in: message)
+        case .one:
+          try count(1, of: field, in: message)
+          guard Self.isDictionary(field, in: message) else { continue }
+          dictionaryBytes += content.count
+          guard dictionaryBytes <= limits.dictionaryBytes else { throw .tooMany }
         case .varints: try count(bytes[content].count { $0 < 0x80 }, of: field, in: message)
         case .fixed(let size): try count(content.count / size, of: field, in: message)
-        case .message(let inner): try walk(content, inner)
+        case .message(let inner):
+          try count(1, of: field, in: message)
+          try walk(content, inner)
         }
       // Groups, which nothing here has.
       default: throw .malformed
@@ -90,11 +97,20 @@ struct ColumnBudget {
     }
   }
 
+  private static func isDictionary(_ field: Int, in message: Message) -> Bool {
+    switch message {
+    case .batch: false
+    case .samples: (2...7).contains(field)
+    case .tombstones: field == 2
+    }
+  }
+
   private mutating func count(_ entries: Int, of field: Int, in message: Message) throws(Verdict) {
     // What is not known is not kept.
     guard field < Self.fields else { return }
     let index = message.rawValue * Self.fields + field
     counts[index] += entries
+    let maximum = Self.isDictionary(field, in: message) ? limits.dictionaryEntries : limits.batchChanges
     guard counts[index] <= maximum else { throw .tooMany }
   }
 

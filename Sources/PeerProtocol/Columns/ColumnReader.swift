@@ -4,11 +4,18 @@ import HealthModel
 /// Turns the columns of one batch into ``CodedChanges``, and finds what does not fit together.
 struct ColumnReader {
   private(set) var changes = CodedChanges()
+  private let limits: ClientLimits
+
+  init(_ limits: ClientLimits) {
+    self.limits = limits
+  }
 
   /// False if the columns are not what `changes.proto` says.
-  mutating func read(_ columns: Hpeer_V2_SampleColumns) -> Bool {
+  ///
+  /// - Parameter texts: the column `json`, each entry of which may be gone from memory before the next is read.
+  mutating func read(_ columns: Hpeer_V2_SampleColumns, _ texts: consuming [String]) -> Bool {
     let count = columns.type.count
-    guard count > 0 else { return columns == Hpeer_V2_SampleColumns() }
+    guard count > 0 else { return texts.isEmpty && columns == Hpeer_V2_SampleColumns() }
     guard let tick = Tick(length: columns.tick)?.length, columns.uuid.count == count * 16, columns.form.count == count
     else { return false }
     for column in [columns.kind, columns.source, columns.device, columns.metadataSet, columns.unit] {
@@ -18,7 +25,7 @@ struct ColumnReader {
     guard readDictionaries(columns) else { return false }
 
     let bounds = DictionaryBounds(changes)
-    var contents = ContentReader(columns, changes: changes)
+    var contents = ContentReader(columns, consume texts, changes: changes, limits)
     var samples: [CodedSample] = []
     samples.reserveCapacity(count)
     // Each look into a message goes through its storage: once per column, not per row.
@@ -89,7 +96,9 @@ struct ColumnReader {
       if MetadataText.isPlain(text) {
         changes.metadata.append(text)
       } else {
-        guard let values = try? CanonicalJSON.decode(Metadata.self, text), !values.isEmpty else { return false }
+        guard JSONBudget.verdict(on: text, limits) == .fits,
+          let values = try? CanonicalJSON.decode(Metadata.self, text), !values.isEmpty
+        else { return false }
         changes.metadata.append(MetadataText.encode(values))
       }
     }

@@ -12,20 +12,25 @@ struct ContentReader {
   private let shapes: [Shape]
   private var decimals: IndexingIterator<[Int64]>
   private var binaries: IndexingIterator<[Double]>
-  private var texts: IndexingIterator<[String]>
+  private var texts: [String]
+  private var nextText = 0
+  private let limits: ClientLimits
 
-  init(_ columns: Hpeer_V2_SampleColumns, changes: CodedChanges) {
+  init(
+    _ columns: Hpeer_V2_SampleColumns, _ texts: consuming [String], changes: CodedChanges, _ limits: ClientLimits
+  ) {
+    self.limits = limits
     kinds = changes.kinds
     shapes = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
     decimals = columns.decimal.makeIterator()
     binaries = columns.binary.makeIterator()
-    texts = columns.json.makeIterator()
+    self.texts = texts
   }
 
   /// Every entry of the columns has been read.
   var isAtEnd: Bool {
-    var (decimals, binaries, texts) = (decimals, binaries, texts)
-    return decimals.next() == nil && binaries.next() == nil && texts.next() == nil
+    var (decimals, binaries) = (decimals, binaries)
+    return decimals.next() == nil && binaries.next() == nil && nextText == texts.count
   }
 
   /// False for what the sample's kind cannot be. The sample's kind is one of the dictionary.
@@ -51,8 +56,7 @@ struct ContentReader {
   /// Texts are decoded and written anew: a store must be able to read them for as long as it exists.
   private mutating func readText(into sample: inout CodedSample) -> Bool {
     let kind = kinds[Int(sample.kind)]
-    guard sample.unit == nil, shapes[Int(sample.kind)] != .quantity, let text = texts.next(),
-      let payload = try? Payload(kind: kind, number: nil, unit: nil, json: text),
+    guard sample.unit == nil, shapes[Int(sample.kind)] != .quantity, let payload = nextPayload(kind),
       let coded = try? CodedPayload(payload)
     else { return false }
     sample.number = coded.number
@@ -61,5 +65,17 @@ struct ContentReader {
       payloads.append(json)
     }
     return true
+  }
+
+  /// Its text is not kept.
+  private mutating func nextPayload(_ kind: String) -> Payload? {
+    guard nextText < texts.count else { return nil }
+    let text = texts[nextText]
+    texts[nextText] = ""
+    nextText += 1
+    guard text.utf8.count <= limits.jsonBytes, JSONBudget.verdict(on: text, limits) == .fits else {
+      return Payload.columns(kind, text)
+    }
+    return try? Payload(kind: kind, number: nil, unit: nil, json: text)
   }
 }

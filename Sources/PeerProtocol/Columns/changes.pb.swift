@@ -66,6 +66,8 @@ nonisolated struct Hpeer_V2_ChangeBatch: Sendable {
   var token: String = String()
 
   /// Whether there was more when the batch was read. The body ends after a batch; whoever sees true there asks again.
+  /// A batch with true holds a change at least, and has another token than the one before it and than the one that was
+  /// asked with; after one with false the body ends.
   var more: Bool = false
 
   /// Instead of all others: the server cannot go on, and this says why in a sentence for a person.

@@ -5,12 +5,18 @@ import Testing
 
 @Suite struct ChangeLineDecoderTests {
   private func decode(
-    _ chunks: [some Collection<UInt8>], limit: Int = 64 << 20
+    _ chunks: [some Collection<UInt8>], limit: Int? = nil
   ) throws(ChangeFeedError) -> [ChangeLine] {
-    var decoder = ChangeLineDecoder(lineLimit: limit)
+    var decoder = ChangeLineDecoder(limits: Self.limits(line: limit))
     var lines: [ChangeLine] = []
     for chunk in chunks { lines += try decoder.decode(Array(chunk)) }
     return lines
+  }
+
+  private static func limits(line: Int?) -> ClientLimits {
+    var limits = ClientLimits()
+    if let line { limits.lineBytes = line }
+    return limits
   }
 
   @Test func anyDivisionIntoTwoGivesTheSameLines() throws {
@@ -65,9 +71,21 @@ import Testing
   }
 
   @Test func aLineWithoutEndIsRefusedAsSoonAsItIsTooLong() throws {
-    var decoder = ChangeLineDecoder(lineLimit: 1000)
+    var decoder = ChangeLineDecoder(limits: Self.limits(line: 1000))
     for _ in 0..<100 { _ = try decoder.decode([UInt8](repeating: 0x20, count: 10)) }
     #expect(throws: ChangeFeedError.lineTooLong(line: 1)) { try decoder.decode([0x20]) }
+  }
+
+  @Test func aLineOfMoreThanAnySampleHoldsIsRefused() throws {
+    var limits = ClientLimits()
+    limits.jsonWeight = 1_000
+    func decode(_ count: Int) throws -> Int {
+      let zeros = Array(repeating: "0", count: count).joined(separator: ",")
+      var decoder = ChangeLineDecoder(limits: limits)
+      return try decoder.decode(Array((Self.added(kind: "of tomorrow", payload: "[\(zeros)]") + "\n").utf8)).count
+    }
+    #expect(try decode(400) == 1)
+    #expect(throws: ChangeFeedError.lineTooLong(line: 1)) { try decode(500) }
   }
 
   // MARK: Hostile input

@@ -86,7 +86,7 @@ import Testing
     let content: [UInt8] = try Self.message.serializedBytes()
     let frame = try Zstandard.compress(content)
     func feed(_ bytes: [UInt8]) -> [UInt8] { withUnsafeBytes(of: UInt32(bytes.count).bigEndian) { Array($0) } + bytes }
-    func decode(_ bytes: [UInt8], _ limits: ColumnBatchDecoder.Limits = .init()) throws -> Int {
+    func decode(_ bytes: [UInt8], _ limits: ClientLimits = ClientLimits()) throws -> Int {
       var decoder = ColumnBatchDecoder(limits: limits)
       return try decoder.decode(feed(bytes)).count
     }
@@ -96,28 +96,32 @@ import Testing
     #expect(throws: ChangeFeedError.malformedBatch(1)) { try decode(Array(frame.dropLast())) }
     #expect(throws: ChangeFeedError.malformedBatch(1)) { try decode([]) }
     #expect(throws: ChangeFeedError.malformedBatch(1)) { try decode(content) }
-    var limits = ColumnBatchDecoder.Limits()
-    limits.frame = frame.count - 1
-    #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decode(frame, limits) }
-    limits = ColumnBatchDecoder.Limits()
-    limits.content = content.count - 1
-    #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decode(frame, limits) }
-    limits = ColumnBatchDecoder.Limits()
-    limits.changes = 4
-    #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decode(frame, limits) }
+    let tooLittle: [(inout ClientLimits) -> Void] = [
+      { $0.frameBytes = frame.count - 1 }, { $0.batchBytes = content.count - 1 }, { $0.batchChanges = 4 },
+      { $0.dictionaryEntries = 2 }, { $0.dictionaryBytes = 40 },
+      {
+        $0.freelyExpandedBytes = content.count - 1
+        $0.expansion = 1
+      },
+    ]
+    for narrow in tooLittle {
+      var limits = ClientLimits()
+      narrow(&limits)
+      #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decode(frame, limits) }
+    }
   }
 
-  /// A gigabyte of zeros in a hundred kilobytes.
-  @Test func aBombIsRefusedBeforeItBursts() throws {
-    let frame = try Zstandard.compress([UInt8](repeating: 0, count: 65 << 20))
+  @Test(arguments: [25 << 20, 9 << 20])
+  func aBombIsRefusedBeforeItBursts(bytes: Int) throws {
+    let frame = try Zstandard.compress([UInt8](repeating: 0, count: bytes))
     var decoder = ColumnBatchDecoder()
     let bytes = withUnsafeBytes(of: UInt32(frame.count).bigEndian) { Array($0) } + frame
     #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decoder.decode(bytes) }
   }
 
-  /// Thirty million empty texts in six kilobytes.
+  /// Three million empty texts in a kilobyte.
   @Test func aBombOfEmptyEntriesIsRefusedBeforeItIsDecoded() throws {
-    let count = 31 << 20
+    let count = 3 << 20
     var content: [UInt8] = [0x0A] + Self.varint(2 * count)
     content.reserveCapacity(content.count + 2 * count)
     for _ in 0..<count { content.append(contentsOf: [2 << 3 | 2, 0]) }
@@ -158,11 +162,13 @@ import Testing
   }
 
   @Test(arguments: [1, 2])
-  func noFieldHasMoreEntriesThanThereMayBeChanges(message: Int) {
+  func noFieldHasMoreEntriesThanThereMayBe(message: Int) {
+    var limits = ClientLimits()
+    (limits.batchChanges, limits.dictionaryEntries) = (1_000, 1_000)
     func verdict(_ contents: [[UInt8]]) -> ColumnBudget.Verdict {
       // Messages of one kind are merged.
       let whole = contents.flatMap { Self.varint(message << 3 | 2) + Self.varint($0.count) + $0 }
-      return whole.withUnsafeBytes { ColumnBudget.verdict(on: $0, maximum: 1_000) }
+      return whole.withUnsafeBytes { ColumnBudget.verdict(on: $0, limits) }
     }
     for (field, column) in Self.columns(of: message) {
       for (all, one) in zip(Self.entries(1_000, column, field), Self.entries(1, column, field)) {
@@ -176,7 +182,7 @@ import Testing
   @Test func whatIsNoMessageIsMalformed() {
     let many: [UInt8] = Array(repeating: 0xFF, count: 11)
     for content in [[0x0A, 1], [0x0A], [0x0B], [0x09, 0], [0x00, 0], many, [0x0A] + many] as [[UInt8]] {
-      #expect(content.withUnsafeBytes { ColumnBudget.verdict(on: $0, maximum: 10) } == .malformed, "\(content)")
+      #expect(content.withUnsafeBytes { ColumnBudget.verdict(on: $0, ClientLimits()) } == .malformed, "\(content)")
     }
   }
 

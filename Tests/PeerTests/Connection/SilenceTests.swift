@@ -29,7 +29,7 @@ struct SilenceTests {
     for _ in 0..<5 {
       channel.read()
       channel.embeddedEventLoop.advanceTime(by: .seconds(29))
-      try channel.writeInbound(ByteBuffer(repeating: 0, count: ReadDeadline.leastBytes))
+      try channel.writeInbound(ByteBuffer(repeating: 0, count: ClientLimits().leastBytes))
     }
     #expect(channel.isActive)
     try channel.throwIfErrorCaught()

@@ -3,10 +3,11 @@ import HealthModel
 import HealthStore
 import NIOConcurrencyHelpers
 import NIOCore
-import PeerClient
 import PeerProtocol
 import PeerTrust
 import Testing
+
+@testable import PeerClient
 
 @Suite("Servers that are broken or hostile")
 struct HostileServerTests {
@@ -21,6 +22,24 @@ struct HostileServerTests {
   private static func record(_ identity: PeerIdentity, port: Int) throws -> ServerRecord {
     ServerRecord(
       id: identity.id, name: "studio", fingerprint: identity.fingerprint, credential: BearerCredential(.random()))
+  }
+
+  private static func head(_ format: ChangeFeedFormat) -> String {
+    head.replacing(ChangeFeedFormat.lines.rawValue, with: format.rawValue)
+  }
+
+  /// One batch as one chunk.
+  private static func batch(
+    _ samples: [Sample], _ token: String, more: Bool, _ format: ChangeFeedFormat
+  ) throws -> ByteBuffer {
+    var coder = ChangeCoder()
+    for sample in samples { try coder.add(sample) }
+    let bytes = try ChangeFeedEncoder(format).encode(
+      ChangeFeedBatch(changes: coder.changes, token: token, more: more))
+    var chunk = ByteBuffer(string: String(bytes.count, radix: 16) + "\r\n")
+    chunk.writeBytes(bytes)
+    chunk.writeString("\r\n")
+    return chunk
   }
 
   /// What a pull makes of a server, and how much of it is stored.
@@ -146,28 +165,109 @@ struct HostileServerTests {
     #expect(stored == 0)
   }
 
-  @Test("a server that always has more and never sends it is asked twice, not for ever")
-  func alwaysMore() async throws {
-    let (error, _, requests) = try await Self.pull { _, outbound in
-      try await outbound.write(ByteBuffer(string: Self.head))
-      try await outbound.write(Self.chunk(try Self.line(.token("same", more: true))))
+  /// The batches of answers that do not go forward: of each its changes, its token, and whether there is more.
+  private static let standingStill: [(String, [(Int, String, Bool)])] = [
+    ("a batch that is not the last brings nothing", [(0, "t1", true)]),
+    ("nor does the second", [(1, "t1", true), (0, "t2", true)]),
+    ("the token stays", [(1, "t1", true), (1, "t1", true)]),
+    ("a batch follows the last", [(1, "t1", false), (1, "t2", false)]),
+    ("and another that is empty", [(1, "t1", false), (0, "t2", false)]),
+  ]
+
+  @Test(
+    "an answer goes forward with each batch, or is given up: what came before is kept",
+    arguments: ChangeFeedFormat.allCases, standingStill.indices)
+  func standsStill(format: ChangeFeedFormat, index: Int) async throws {
+    let (what, batches) = Self.standingStill[index]
+    let (error, stored, requests) = try await Self.pull { _, outbound in
+      try await outbound.write(ByteBuffer(string: Self.head(format)))
+      for (changes, token, more) in batches {
+        try await outbound.write(try Self.batch(Samples.heartRates(changes), token, more: more, format))
+      }
       try await outbound.write(ByteBuffer(string: "0\r\n\r\n"))
     }
-    guard case .unexpectedAnswer? = error as? PeerError else {
-      Issue.record("\(String(describing: error))")
-      return
+    #expect(error as? PeerError == .feed(.noProgress), "\(what)")
+    #expect(stored == batches.dropLast().reduce(0) { $0 + $1.0 }, "\(what)")
+    #expect(requests.count == 1)
+  }
+
+  @Test("a token that was asked with does not come back with more", arguments: ChangeFeedFormat.allCases)
+  func sameTokenAgain(format: ChangeFeedFormat) async throws {
+    let (error, stored, requests) = try await Self.pull { _, outbound in
+      try await outbound.write(ByteBuffer(string: Self.head(format)))
+      try await outbound.write(try Self.batch(Samples.heartRates(1), "same", more: true, format))
+      try await outbound.write(ByteBuffer(string: "0\r\n\r\n"))
     }
+    #expect(error as? PeerError == .feed(.noProgress))
+    #expect(stored == 1)
     #expect(requests.count == 2)
+  }
+
+  @Test("the same change again and again ends a pull, within one answer and over many", arguments: [1, 500])
+  func repeated(batches: Int) async throws {
+    let sample = Samples.quantity()
+    let sent = NIOLockedValueBox(0)
+    var network = ClientNetwork()
+    network.limits.repeatedChanges = 100
+    let (error, stored, requests) = try await ClientNetwork.$current.withValue(network) {
+      try await Self.pull { _, outbound in
+        try await outbound.write(ByteBuffer(string: Self.head))
+        for _ in 0..<batches {
+          let number = sent.withLockedValue { number in
+            number += 1
+            return number
+          }
+          try await outbound.write(try Self.batch([sample], "t\(number)", more: true, .lines))
+        }
+        try await outbound.write(ByteBuffer(string: "0\r\n\r\n"))
+      }
+    }
+    #expect(error as? PeerError == .feed(.noProgress))
+    #expect(stored == 1)
+    #expect(requests.count <= 110)
+  }
+
+  @Test("a record that is here already may come again, as after a backup was put back")
+  func everythingAgain() async throws {
+    var network = ClientNetwork()
+    network.limits.repeatedChanges = 10
+    try await ClientNetwork.$current.withValue(network) {
+      try await withServer(ServerOptions(samples: Samples.heartRates(500), changesPerToken: 50)) { server in
+        try await withStore { store in
+          let pull = Pull(into: store, from: try await server.record().server, at: server.endpoint)
+          _ = try await pull.run()
+          #expect(try await pull.run(full: true).unchanged == 500)
+        }
+      }
+    }
+  }
+
+  @Test(
+    "an answer without end beside its body is given up",
+    arguments: [
+      String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n", count: 100_000),
+      "HTTP/1.1 200 OK\r\n" + String(repeating: "a: b\r\n", count: 1_000_000),
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + String(repeating: "x", count: 4_000_000),
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + String(repeating: "a: b\r\n", count: 1_000_000),
+    ])
+  func framing(text: String) async throws {
+    let (error, stored, _) = try await Self.pull { _, outbound in try await outbound.write(ByteBuffer(string: text)) }
+    switch error as? PeerError {
+    case .unexpectedAnswer, .notHpeer: break
+    default: Issue.record("\(String(describing: error))")
+    }
+    #expect(stored == 0)
   }
 
   @Test("a server that takes back every token it gives is not started over with for ever")
   func alwaysGone() async throws {
+    let sample = Samples.quantity()
     let (error, _, requests) = try await Self.pull { request, outbound in
       if request.contains("since=") {
         try await outbound.write(httpResponse(#"{"success":false,"error":"gone"}"#, status: "410 Gone"))
       } else {
         try await outbound.write(ByteBuffer(string: Self.head))
-        try await outbound.write(Self.chunk(try Self.line(.token("t", more: true))))
+        try await outbound.write(try Self.batch([sample], "t", more: true, .lines))
         try await outbound.write(ByteBuffer(string: "0\r\n\r\n"))
       }
     }
@@ -181,7 +281,8 @@ struct HostileServerTests {
     let (error, _, requests) = try await Self.pull { request, outbound in
       try await outbound.write(ByteBuffer(string: Self.head))
       let isFirst = !request.contains("since=")
-      try await outbound.write(Self.chunk(try Self.line(.token(isFirst ? odd : "end", more: isFirst))))
+      let token = isFirst ? odd : "end"
+      try await outbound.write(try Self.batch(Samples.heartRates(1), token, more: isFirst, .lines))
       try await outbound.write(ByteBuffer(string: "0\r\n\r\n"))
     }
     #expect(error == nil)

@@ -5,7 +5,8 @@ enum FuzzTarget {
   static let all: [String: @Sendable ([UInt8]) -> Void] = [
     "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "beats": beats, "change-columns": changeColumns,
     "change-feed": changeFeed,
-    "change-token": changeToken, "client-hello": clientHello, "credentials": credentials, "curve-points": curvePoints,
+    "change-token": changeToken, "client": client, "client-hello": clientHello, "credentials": credentials,
+    "curve-points": curvePoints,
     "export-fields": exportFields,
     "digest": digest, "ecg-csv": electrocardiogramFile, "gpx": gpx, "hae-json": haeJSON, "hpeer-csv": hpeerCSV,
     "hpeer-json": hpeerJSON, "http-query": httpQuery,

@@ -21,7 +21,9 @@ extension FuzzTarget {
 
   /// - Parameter pieces: `nil` for all bytes at once.
   private static func lines(of stream: [UInt8], pieces: UInt8?) -> (lines: [ChangeLine], error: ChangeFeedError?) {
-    var decoder = ChangeLineDecoder(lineLimit: 2048)
+    var limits = ClientLimits()
+    limits.lineBytes = 2048
+    var decoder = ChangeLineDecoder(limits: limits)
     var lines: [ChangeLine] = []
     var state = UInt32(pieces ?? 0)
     var position = 0

@@ -1,0 +1,46 @@
+import Dispatch
+import HostilePeer
+import Synchronization
+
+extension FuzzTarget {
+  /// The input is what a hostile server decides while a whole client speaks with it.
+  @Sendable static func client(_ input: [UInt8]) {
+    do {
+      try Blocking { try await trials.run(Choices(bytes: input)) }.value()
+    } catch {
+      fatalError("broken promise: \(error)")
+    }
+  }
+
+  private static let trials: ClientTrials = {
+    do {
+      return try Blocking { try await ClientTrials() }.value()
+    } catch {
+      fatalError("no trials: \(error)")
+    }
+  }()
+}
+
+/// Asynchronous work, waited for on libFuzzer's own thread, which no task needs.
+private final class Blocking<Value: Sendable>: Sendable {
+  private let done = DispatchSemaphore(value: 0)
+  private let result = Mutex<Result<Value, any Error>?>(nil)
+
+  init(_ work: @escaping @Sendable () async throws -> Value) {
+    Task.detached { [self] in
+      do {
+        let value = try await work()
+        result.withLock { $0 = .success(value) }
+      } catch {
+        result.withLock { $0 = .failure(error) }
+      }
+      done.signal()
+    }
+  }
+
+  func value() throws -> Value {
+    done.wait()
+    guard let result = result.withLock({ $0 }) else { throw CancellationError() }
+    return try result.get()
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+import TestSupport
+
+/// What a store holds.
+struct StoreContent: Sendable {
+  /// As text, for NaN is not itself.
+  var samples: [SampleReference: Data] = [:]
+  var tombstones: Set<SampleReference> = []
+
+  init(of store: HealthStore) async throws {
+    var anchor = Anchor.zero
+    while true {
+      let page = try await store.changes(since: anchor, limit: 10_000)
+      for change in page.changes {
+        switch change {
+        case .added(let sample):
+          guard samples.updateValue(try sample.text(), forKey: sample.reference) == nil else {
+            throw ClientTrials.Violation("a sample is there twice: \(sample.uuid)")
+          }
+        case .deleted(let tombstone): tombstones.insert(tombstone.sample)
+        }
+      }
+      if page.isLast { return }
+      anchor = page.anchor
+    }
+  }
+}
+
+/// Compares what a store holds after a pull with what was there before and what was sent.
+struct FeedCheck {
+  var pages: [HostileFeed.Page]
+  var before: StoreContent
+  var after: StoreContent
+  /// What the client goes on from.
+  var position: String?
+  /// What it went on from meanwhile.
+  var asked: [String]
+
+  private struct Batch {
+    var page: Int
+    var token: String
+    var samples: [Sample]
+    var tombstones: [SampleReference]
+  }
+
+  func run() throws {
+    let batches = try sentBatches()
+    var sent: [SampleReference: Set<Data>] = [:]
+    for sample in batches.flatMap(\.samples) { sent[sample.reference, default: []].insert(try sample.text()) }
+    let buried = Set(batches.flatMap(\.tombstones))
+    for (reference, text) in after.samples where before.samples[reference] != text {
+      guard sent[reference]?.contains(text) == true else {
+        throw ClientTrials.Violation("a sample that nobody sent: \(String(decoding: text, as: UTF8.self))")
+      }
+    }
+    for reference in before.samples.keys where after.samples[reference] == nil {
+      guard buried.contains(reference) else { throw ClientTrials.Violation("a sample was lost: \(reference)") }
+    }
+    for reference in after.tombstones where !before.tombstones.contains(reference) {
+      guard buried.contains(reference) else { throw ClientTrials.Violation("nobody deleted \(reference)") }
+    }
+    if let position, !batches.contains(where: { $0.token == position }) {
+      throw ClientTrials.Violation("a position that nobody sent: \(position)")
+    }
+    for token in Set(asked + [position].compactMap(\.self)) { try requireAll(upTo: token, batches) }
+  }
+
+  private func sentBatches() throws -> [Batch] {
+    var batches: [Batch] = []
+    for (number, page) in pages.enumerated() {
+      var decoder = ChangeFeedDecoder(page.format)
+      page.body.withUnsafeBytes { decoder.receive($0) }
+      while let batch = try? decoder.next() {
+        let expander = try ChangeExpander(batch.changes)
+        batches.append(
+          Batch(
+            page: number, token: batch.token, samples: try batch.changes.samples.map(expander.sample),
+            tombstones: batch.changes.tombstones.map { expander.tombstone($0).sample }))
+      }
+    }
+    return batches
+  }
+
+  /// Whoever has a position has all that came in its answer up to there.
+  private func requireAll(upTo token: String, _ batches: [Batch]) throws {
+    let places = batches.indices.filter { batches[$0].token == token }
+    // A token that was sent twice says nothing.
+    guard places.count == 1, let place = places.first else { return }
+    for batch in batches[...place] where batch.page == batches[place].page {
+      for sample in batch.samples where !sample.uuid.isDerived {
+        guard after.samples[sample.reference] != nil || after.tombstones.contains(sample.reference) else {
+          throw ClientTrials.Violation("a sample before the position \(token) is missing: \(sample.uuid)")
+        }
+      }
+    }
+  }
+}

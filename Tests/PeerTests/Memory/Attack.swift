@@ -1,0 +1,161 @@
+import Foundation
+import HealthModel
+import TestSupport
+
+@testable import PeerProtocol
+
+/// An answer of the change feed that is as large as the limits allow, or larger.
+enum Attack: String, CaseIterable {
+  case numbers, strings, route, voltages, objects, nested, zeros, metadata, devices, tombstones, frames, texts
+  case lineOfNumbers, lineOfObjects, linesWithoutToken, emptyLines, endlessFrame
+
+  var format: ChangeFeedFormat {
+    switch self {
+    case .lineOfNumbers, .lineOfObjects, .linesWithoutToken, .emptyLines: .lines
+    default: .columns
+    }
+  }
+
+  /// The bodies' bytes.
+  func body() throws -> [UInt8] {
+    let limits = ClientLimits()
+    let room = limits.batchBytes - 4_096
+    switch self {
+    case .numbers:
+      return try Self.frame(kind: "future", "[\(Self.numbers(limits.jsonWeight / 2 - 100, limits.jsonBytes - 100))]")
+    case .strings:
+      var random = SeededGenerator(seed: 2)
+      let text = (0..<(limits.jsonBytes - 100) / 16).map { _ in String(random.next() | 1 << 63, radix: 16) }.joined()
+      return try Self.frame(kind: "visionPrescription", "{\"a\":\"\(text)\"}")
+    case .route:
+      let column = Self.numbers(limits.columnWeight / 16 - 100, room / 8 - 100)
+      let columns = WorkoutRoute.names.map { "\"\($0)\":[\(column)]" }.joined(separator: ",")
+      return try Self.frame(kind: "workoutRoute", "{\(columns)}")
+    case .voltages:
+      return try Self.frame(
+        kind: "electrocardiogram", "{\"voltages\":[\(Self.numbers(limits.columnWeight / 2 - 100, room - 100))]}")
+    case .objects: return try Self.frame(kind: "future", Self.repeated(#"{"a":1}"#, 12, limits))
+    case .nested:
+      let depth = limits.jsonDepth - 10
+      let nest = String(repeating: #"{"a":["#, count: depth / 2) + "0" + String(repeating: "]}", count: depth / 2)
+      return try Self.frame(
+        kind: "future", Self.repeated(nest, (0..<depth).reduce(0) { $0 + 8 * max(1, $1 - 15) }, limits))
+    case .zeros: return try Self.frame(kind: "future", Self.repeated("0", 0, limits))
+    case .metadata:
+      var entries: [String] = []
+      for number in 0..<limits.jsonWeight / 21 - 10 { entries.append("\"k\(number)\":{\"number\":0.\(number)}") }
+      let text = "{" + entries.prefix(limits.dictionaryBytes / 32).joined(separator: ",") + "}"
+      return try Self.batch {
+        $0.samples.metadata = [text]; $0.samples.metadataSet = [1]
+      }
+    case .devices:
+      return try Self.batch(count: limits.batchChanges - 1) { message in
+        let size = limits.dictionaryBytes / limits.dictionaryEntries / 20
+        message.samples.devices = (0..<limits.dictionaryEntries - 1).map { number in
+          let text = String(number) + String(repeating: "x", count: max(0, size - 8))
+          return Hpeer_V2_Device(
+            Device(
+              name: text, manufacturer: text, model: text, hardwareVersion: text, firmwareVersion: text,
+              softwareVersion: text, localIdentifier: text, udiDeviceIdentifier: text, text: text))
+        }
+        message.samples.sources = (0..<limits.dictionaryEntries - 1).map {
+          Hpeer_V2_Source(Source(name: "source \($0)", bundleIdentifier: "identifier \($0)", version: "version \($0)"))
+        }
+        for row in message.samples.type.indices {
+          message.samples.device[row] = UInt32(row % (limits.dictionaryEntries - 2)) + 1
+          message.samples.source[row] = UInt32(row % (limits.dictionaryEntries - 2))
+        }
+      }
+    case .tombstones:
+      var coder = ChangeCoder()
+      var maker = SampleMaker(seed: 3)
+      for minute in 0..<limits.batchChanges {
+        coder.add(Tombstone(sample: maker.steps(at: minute).reference, deleted: Timestamp(seconds: 0)))
+      }
+      return try ColumnBatchEncoder.encode(ChangeFeedBatch(changes: coder.changes, token: "t", more: false))
+    case .frames:
+      let half = String(repeating: "0,", count: limits.freelyExpandedBytes / 2 / 10) + "0"
+      var body: [UInt8] = []
+      for number in 0..<200 {
+        body += try Self.batch(kind: "future", token: "t\(number)", more: true) { $0.samples.json = ["[\(half)]"] }
+      }
+      return body
+    case .texts:
+      return try Self.batch(count: limits.batchChanges - 1) { message in
+        message.samples.kinds = ["future"]
+        message.samples.unit = message.samples.unit.map { _ in 0 }
+        message.samples.form = Data(repeating: SampleForm.json, count: message.samples.type.count)
+        message.samples.decimal = []
+        message.samples.json = message.samples.type.indices.map { "[\(Self.numbers(20, 400)),\($0)]" }
+      }
+    case .lineOfNumbers:
+      return Self.line(kind: "future", "[\(Self.numbers(limits.jsonWeight / 2 - 100, limits.lineBytes - 4_096))]")
+    case .lineOfObjects: return Self.line(kind: "future", Self.repeated(#"{"a":1}"#, 12, limits))
+    case .linesWithoutToken:
+      var body: [UInt8] = []
+      for number in 0..<60_000 {
+        body += Self.line(
+          kind: "future", "[\(Self.numbers(40, 600)),\(number)]", source: "source \(number)", token: false)
+      }
+      return body
+    case .emptyLines: return [UInt8](repeating: 0x0A, count: 64 << 20)
+    case .endlessFrame:
+      let length = UInt32(limits.frameBytes).bigEndian
+      return withUnsafeBytes(of: length) { Array($0) } + [UInt8](repeating: 7, count: limits.frameBytes - 1)
+    }
+  }
+
+  /// At most so many numbers in so many bytes, which no compressor makes small.
+  private static func numbers(_ count: Int, _ bytes: Int) -> String {
+    var random = SeededGenerator(seed: 1)
+    var text: [UInt8] = []
+    for _ in 0..<min(count, bytes / 17) {
+      if !text.isEmpty { text.append(UInt8(ascii: ",")) }
+      text += Array("1.\(random.next() % 10_000_000_000_000)".utf8)
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// As many of them as values are allowed, each of which weighs so many.
+  private static func repeated(_ text: String, _ weight: Int, _ limits: ClientLimits) -> String {
+    let count = min(
+      (limits.jsonWeight - 100) / (weight + 2), (limits.freelyExpandedBytes - 9_000) / (text.utf8.count + 1))
+    return "[" + Array(repeating: text, count: count).joined(separator: ",") + "]"
+  }
+
+  private static func frame(kind: String, _ json: String) throws -> [UInt8] {
+    try batch(kind: kind) { $0.samples.json = [json] }
+  }
+
+  /// - Parameter kind: of samples that have JSON; `nil` for step counts.
+  private static func batch(
+    count: Int = 1, kind: String? = nil, token: String = "t", more: Bool = false,
+    _ change: (inout Hpeer_V2_ChangeBatch) -> Void
+  ) throws -> [UInt8] {
+    var (coder, maker) = (ChangeCoder(), SampleMaker(seed: UInt64(token.utf8.reduce(0) { $0 &* 31 &+ Int($1) })))
+    for minute in 0..<count {
+      var sample = maker.steps(at: minute)
+      if let kind { sample.payload = .unknown(kind: kind, content: .null) }
+      try coder.add(sample)
+    }
+    var message = Hpeer_V2_ChangeBatch()
+    message.samples = Hpeer_V2_SampleColumns(coder.changes)
+    (message.token, message.more) = (token, more)
+    change(&message)
+    let frame = try Zstandard.compress(try message.serializedBytes())
+    return withUnsafeBytes(of: UInt32(frame.count).bigEndian) { Array($0) } + frame
+  }
+
+  private static func line(kind: String, _ payload: String, source: String = "s", token: Bool = true) -> [UInt8] {
+    let sample =
+      #"{"uuid":"\#(UUID().uuidString)","type":"t","start":"2024-01-01","end":"2024-01-01","source":{"name":"\#(source)"},"#
+      + #""kind":"\#(kind)","payload":\#(payload)}"#
+    return Array((#"{"added":\#(sample)}"# + "\n" + (token ? #"{"token":"t","more":false}"# + "\n" : "")).utf8)
+  }
+}
+
+extension WorkoutRoute {
+  fileprivate static let names = [
+    "course", "elevation", "horizontalAccuracy", "latitude", "longitude", "speed", "time", "verticalAccuracy",
+  ]
+}
