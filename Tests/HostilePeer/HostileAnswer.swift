@@ -67,8 +67,11 @@ struct HostileAnswer: Sendable {
     while !rest.isEmpty {
       let piece = rest.prefix(rest.count > 20_000 ? 4_096 : size)
       rest = rest.dropFirst(piece.count)
-      let words = choices.oneIn(50) ? ";a=" + String(repeating: "b", count: choices.below(9_000)) : ""
-      chunks += Array("\(String(piece.count, radix: 16))\(words)\r\n".utf8) + piece + Array("\r\n".utf8)
+      chunks += Array(String(piece.count, radix: 16).utf8)
+      if choices.oneIn(50) {
+        chunks += Array(";a=".utf8) + [UInt8](repeating: UInt8(ascii: "b"), count: choices.below(9_000))
+      }
+      chunks += Array("\r\n".utf8) + piece + Array("\r\n".utf8)
     }
     if choices.oneIn(10) { return chunks }
     if choices.oneIn(10) { return chunks + Array("\(choices.extreme())\r\n\r\n".utf8) }

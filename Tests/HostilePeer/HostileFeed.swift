@@ -93,12 +93,13 @@ struct HostileFeed: Sendable {
     return ChangeFeedBatch(changes: coder.changes, token: token(), more: more)
   }
 
+  private static let edges = Array(SampleMaker.edgeCases.dropLast(3))
+
   /// Every instant where arithmetic goes wrong, and payloads of numbers that are none.
   private mutating func oddTimes(_ choices: inout Choices) -> CodedChanges {
     var coder = ChangeCoder()
-    let edges = SampleMaker.edgeCases.dropLast(3)
     for _ in 0...choices.below(20) {
-      guard var sample = edges.randomElement(using: &maker.random) else { continue }
+      guard var sample = Self.edges.randomElement(using: &maker.random) else { continue }
       sample.uuid = maker.uuid()
       (sample.start, sample.end) = (maker.timestamp(), maker.timestamp())
       old.append(sample)
