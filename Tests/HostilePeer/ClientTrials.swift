@@ -50,10 +50,11 @@ public final class ClientTrials: Sendable {
     var limits = ClientLimits()
     limits.framingBytes = 4 << 10
     limits.bodyBytes = 32 << 10
-    (limits.frameBytes, limits.batchBytes, limits.lineBytes) = (256 << 10, 256 << 10, 128 << 10)
+    (limits.frameBytes, limits.batchBytes, limits.line.bytes) = (256 << 10, 256 << 10, 128 << 10)
     (limits.freelyExpandedBytes, limits.bytesAhead) = (64 << 10, 64 << 10)
     (limits.batchChanges, limits.dictionaryEntries, limits.dictionaryBytes) = (200, 100, 64 << 10)
-    (limits.jsonWeight, limits.digestBytes, limits.digestWeight) = (40_000, 64 << 10, 20_000)
+    (limits.json.weight, limits.columns.weight, limits.line.weight) = (40_000, 40_000, 40_000)
+    limits.digest = JSONBudget(bytes: 64 << 10, weight: 20_000)
     (limits.repeatedChanges, limits.busyAnswers) = (20, 4)
     return limits
   }

@@ -59,6 +59,7 @@ extension SampleReader {
     prescription.expires = takeDate("expirationDate", &draft.attributes)
     prescription.brand = draft.attributes.take("brand")
     keepRest(of: draft.attributes, of: "VisionPrescription", in: &draft.metadata)
+    var room = Self.maximumAttachments
     for child in children {
       switch child.name {
       case "MetadataEntry":
@@ -68,7 +69,7 @@ extension SampleReader {
       case "Attachment":
         noticeLine = child.line
         var attributes = child.attributes
-        prescription.attachments.append(attachment(attributes.take("identifier")))
+        prescription.attachments.append(attachment(attributes.take("identifier"), room: &room))
         let place = Self.place("Attachment", prescription.attachments.count)
         keepRest(of: attributes, of: "Attachment", prefix: "\(place).", in: &draft.metadata)
         for inner in child.children { keep(inner, of: "Attachment", at: place, in: &draft.metadata) }

@@ -98,17 +98,26 @@ extension SampleReader {
   }
 
   /// An attachment with its file, where one bears its identifier as a name.
-  mutating func attachment(_ identifier: String?) -> PrescriptionAttachment {
+  ///
+  /// - Parameter room: in bytes, less what the file takes.
+  mutating func attachment(_ identifier: String?, room: inout Int64) -> PrescriptionAttachment {
     var attachment = PrescriptionAttachment(identifier: identifier)
     guard let identifier, identifier.utf8.count >= 8 else { return attachment }
     let members = sideFiles.members(containing: identifier)
     guard let member = members.first, members.count == 1 else { return attachment }
     attachment.path = "/\(member.name)"
     do {
-      attachment.content = Data(try sideFiles.content(of: member, limit: 8 << 20))
+      let content = try sideFiles.content(of: member, limit: min(room, Self.maximumAttachment))
+      room -= Int64(content.count)
+      attachment.content = Data(content)
     } catch {
       remark("\(member.name): \(SideFiles.reason(error))", .nowhere)
     }
     return attachment
   }
+
+  /// In bytes.
+  private static let maximumAttachment: Int64 = 8 << 20
+  /// Of one sample, in bytes; in Base64 four thirds of them, which is what a payload may have.
+  static let maximumAttachments: Int64 = 16 << 20
 }

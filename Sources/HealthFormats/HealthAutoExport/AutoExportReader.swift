@@ -106,7 +106,7 @@ struct AutoExportReader: AutoExportVisitor {
       uuid: id ?? Self.noIdentity, type: Self.type(Self.snakeCase(list)), start: start, end: end, source: source,
       payload: .foreign(Self.payloadKind, .object(members)))
     if id == nil { sample.uuid = try Self.identity(of: sample) }
-    try collector.add(sample, weight: weight)
+    try collector.add(sample, weight: weight, line: line)
   }
 
   /// `state_of_mind` for `stateOfMind`, as the metrics are called.

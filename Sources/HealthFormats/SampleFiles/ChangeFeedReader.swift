@@ -38,7 +38,7 @@ enum ChangeFeedReader {
     while try scanner.peek() != nil {
       let value = try scanner.value(limit: SampleFile.maximumSample)
       switch try scanner.decode(Line.self, from: value, with: decoder) {
-      case .added(let sample): try collector.add(sample, weight: value.bytes.count)
+      case .added(let sample): try collector.add(sample, weight: value.bytes.count, line: { scanner.position.line })
       case .deleted(let tombstone): try collector.add(tombstone)
       case .token: break
       case .error:

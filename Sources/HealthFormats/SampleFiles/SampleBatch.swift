@@ -54,9 +54,21 @@ struct SampleCollector {
     self.deliver = deliver
   }
 
-  mutating func add(_ sample: Sample, weight: Int = 0, isDrifting: Bool = false) throws {
+  mutating func add(_ sample: Sample, weight: Int = 0, isDrifting: Bool = false, line: () -> Int? = { nil }) throws {
+    guard try weight < Self.worthWeighing || isWithinBudget(sample) else {
+      return report.skipped.add("\(sample.type.rawValue): a sample larger than other machines take", line: line)
+    }
     if isDrifting { drifting.append(sample) } else { try coder.add(sample) }
     try added(weight)
+  }
+
+  /// In bytes: no text of fewer is too heavy.
+  static let worthWeighing = 2_048
+
+  private func isWithinBudget(_ sample: Sample) throws -> Bool {
+    var rest = sample
+    rest.payload = .unknown(kind: sample.payload.kind, content: .null)
+    return try JSONBudget.metadata.verdict(on: CanonicalJSON.encode(rest)) == .fits && sample.payload.isWithinBudget
   }
 
   mutating func add(_ tombstone: Tombstone) throws {

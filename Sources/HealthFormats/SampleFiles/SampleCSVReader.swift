@@ -43,7 +43,8 @@ enum SampleCSVReader {
       } catch {
         throw scanner.malformed("\(error.column.rawValue) is not what it should be", at: row.at)
       }
-      try collector.add(sample, weight: row.fields.reduce(0) { $0 + $1.text.utf8.count })
+      let length = row.fields.reduce(0) { $0 + $1.text.utf8.count }
+      try collector.add(sample, weight: length, line: { row.at.line })
       try meter.update(scanner.bytesRead, progress)
     }
   }

@@ -49,7 +49,7 @@ enum SampleJSONReader {
     while try scanner.nextElement() {
       let value = try scanner.value(limit: SampleFile.maximumSample)
       let isPlain =
-        way == .fastest
+        way == .fastest && value.bytes.count < SampleCollector.worthWeighing
         ? value.bytes.withUnsafeBufferPointer { bytes in
           // A value has a first byte.
           bytes.baseAddress.map { plain.add(json: Bytes($0, bytes.count), to: &collector.coder) } ?? false
@@ -57,8 +57,8 @@ enum SampleJSONReader {
       if isPlain {
         try collector.added(value.bytes.count)
       } else {
-        try collector.add(
-          try scanner.decode(Sample.self, from: value, with: decoder), weight: value.bytes.count)
+        let sample = try scanner.decode(Sample.self, from: value, with: decoder)
+        try collector.add(sample, weight: value.bytes.count, line: { scanner.position.line })
       }
       try meter.update(scanner.bytesRead, progress)
     }

@@ -7,9 +7,11 @@ enum ClinicalResource {
   /// Far deeper than any resource, and little enough for decoders, which stop at 512.
   static let maximumDepth = 100
 
-  /// - Returns: the resource, and whether it is JSON; what is not is kept as text.
+  /// - Returns: the resource, and whether it is JSON; what is not, or holds more than a payload may, is kept as text.
   static func read(_ bytes: [UInt8]) -> (resource: JSONValue, isJSON: Bool) {
-    if depth(bytes) <= maximumDepth, let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) {
+    if depth(bytes) <= maximumDepth, bytes.withUnsafeBytes({ JSONBudget.payload.verdict(on: $0) }) == .fits,
+      let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+    {
       return (value, true)
     }
     return (.string(String(decoding: bytes, as: UTF8.self)), false)

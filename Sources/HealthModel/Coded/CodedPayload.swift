@@ -30,7 +30,7 @@ public struct CodedPayload: Sendable {
     case .audiogram(let audiogram): json = try CanonicalJSON.encode(audiogram)
     case .visionPrescription(let prescription): json = try CanonicalJSON.encode(prescription)
     case .clinicalRecord(let record): json = try CanonicalJSON.encode(record)
-    case .unknown(_, let content): json = try CanonicalJSON.encode(content)
+    case .unknown(_, let content): json = try CanonicalJSONWriter.text(capacity: 1024) { try $0.value(content) }
     }
   }
 }

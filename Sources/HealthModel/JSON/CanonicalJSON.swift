@@ -8,6 +8,19 @@ public enum CanonicalJSON {
     return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
+  /// Whether a text is surely what ``encode(_:)`` makes of some ``JSONValue``, found without making that value. False also
+  /// for one that holds rare escapes, or keys beyond ASCII: whoever decodes and encodes those again has the same text, or
+  /// learns that it is none.
+  ///
+  ///     CanonicalJSON.isPlain(#"{"a":[1.5,null],"b":"c"}"#)
+  public static func isPlain(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { utf8 in
+      var scanner = PlainJSONScanner(utf8)
+      return scanner.isText()
+    }
+  }
+
   public static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
     try JSONDecoder().decode(type, from: Data(text.utf8))
   }

@@ -56,6 +56,26 @@ struct CanonicalJSONWriter {
     json(try CanonicalJSON.encode(value))
   }
 
+  /// Throws `EncodingError` for what JSON has no number for: read again, a text would not be one.
+  mutating func value(_ value: JSONValue) throws {
+    switch value {
+    case .null: null()
+    case .bool(let flag): json(flag ? "true" : "false")
+    case .integer(let integer): json(String(integer))
+    case .number(let number) where number.isFinite: self.number(number)
+    case .number: try encode(value)
+    case .string(let text): string(text)
+    case .array(let elements): try array(elements) { try $1.value($0) }
+    case .object(let members):
+      try object { json in
+        for (name, member) in members.inCanonicalOrder {
+          json.name(name)
+          try json.value(member)
+        }
+      }
+    }
+  }
+
   // MARK: Members
 
   /// The name of a member, whose value is written next.

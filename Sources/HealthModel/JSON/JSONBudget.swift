@@ -1,31 +1,41 @@
-import Foundation
-
-extension ClientLimits {
-  /// Whether the JSON of a digest holds no more than one may.
-  public func allowDigest(_ json: Data) -> Bool {
-    json.withUnsafeBytes { JSONBudget.verdict(on: $0, weight: digestWeight, depth: jsonDepth) == .fits }
-  }
-}
-
-/// Weighs what a JSON text (RFC 8259) holds before any of it is decoded: a value takes two bytes in the text, and fifty when
-/// decoded. An object and a key take more than an element; and what is nested deeper than ``plain``, whose place is named
-/// anew for each value, the more the deeper it is.
-enum JSONBudget {
-  enum Verdict: Hashable {
+/// What one JSON text (RFC 8259) may hold, weighed before any of it is decoded: a value takes two bytes in the text, and
+/// fifty when decoded.
+///
+///     JSONBudget.payload.verdict(on: #"{"a":[1,2,3]}"#) == .fits
+public struct JSONBudget: Hashable, Sendable {
+  public enum Verdict: Hashable, Sendable {
     case fits
     case tooHeavy
     case tooDeep
   }
 
+  /// Of the text.
+  public var bytes: Int
+  /// Of all values: two for an element of an array, six for an object, and six for a key. What is nested deeper than
+  /// sixteen, whose place is named anew for each value, weighs the more the deeper it is.
+  public var weight: Int
+  /// How deep they may be nested.
+  public var depth: Int
+
+  public init(bytes: Int, weight: Int, depth: Int = 128) {
+    (self.bytes, self.weight, self.depth) = (bytes, weight, depth)
+  }
+
+  /// Of a sample's payload: attachments of sixteen MiB, or a clinical record of four with two hundred
+  /// thousand members. More is neither imported nor sent.
+  public static let payload = Self(bytes: 24 << 20, weight: 2_000_000)
+  /// Of all that a sample says beside its payload.
+  public static let metadata = Self(bytes: 4 << 20, weight: 2_000_000)
+  /// Of a route or an electrocardiogram, whose numbers are in columns that take little memory: eight for each of 200,000
+  /// points, at which an import divides a route.
+  public static let columns = Self(bytes: 28 << 20, weight: 3_400_000)
+
   private static let (element, member) = (2, 6)
   private static let plain = 16
 
   /// Says nothing about whether the text is JSON.
-  ///
-  /// - Parameters:
-  ///   - weight: of all values; two for an element of an array, six for an object, and six for a key.
-  ///   - depth: how deep they may be nested.
-  static func verdict(on text: UnsafeRawBufferPointer, weight: Int, depth: Int) -> Verdict {
+  public func verdict(on text: UnsafeRawBufferPointer) -> Verdict {
+    if text.count > bytes { return .tooHeavy }
     var (sum, level, index) = (0, 0, 0)
     while index < text.count {
       switch text[index] {
@@ -34,11 +44,11 @@ enum JSONBudget {
         while index < text.count, text[index] != UInt8(ascii: "\"") {
           index += text[index] == UInt8(ascii: "\\") ? 2 : 1
         }
-      case UInt8(ascii: ","): sum += element * max(1, level - plain)
-      case UInt8(ascii: ":"): sum += member * max(1, level - plain)
+      case UInt8(ascii: ","): sum += Self.element * max(1, level - Self.plain)
+      case UInt8(ascii: ":"): sum += Self.member * max(1, level - Self.plain)
       case UInt8(ascii: "["), UInt8(ascii: "{"):
         level += 1
-        sum += (text[index] == UInt8(ascii: "{") ? member : element) * max(1, level - plain)
+        sum += (text[index] == UInt8(ascii: "{") ? Self.member : Self.element) * max(1, level - Self.plain)
         if level > depth { return .tooDeep }
       case UInt8(ascii: "]"), UInt8(ascii: "}"): level -= 1
       default: break
@@ -49,12 +59,27 @@ enum JSONBudget {
     return .fits
   }
 
-  static func verdict(on text: String, weight: Int, depth: Int) -> Verdict {
+  public func verdict(on text: String) -> Verdict {
     var text = text
-    return text.withUTF8 { utf8 in verdict(on: UnsafeRawBufferPointer(utf8), weight: weight, depth: depth) }
+    return text.withUTF8 { utf8 in verdict(on: UnsafeRawBufferPointer(utf8)) }
   }
 
-  static func verdict(on text: String, _ limits: ClientLimits) -> Verdict {
-    verdict(on: text, weight: limits.jsonWeight, depth: limits.jsonDepth)
+  /// Whether a payload needs no decoding, and so has no weight: one of a kind that this version does not know, in the words
+  /// that ``CanonicalJSON`` has for it.
+  public func takesAsItIs(_ text: String, kind: String) -> Bool {
+    text.utf8.count <= bytes && !Payload.isKnown(kind: kind) && CanonicalJSON.isPlain(text)
+  }
+}
+
+extension Payload {
+  /// Whether other machines take it. Throws `EncodingError` for what cannot be written as JSON.
+  public var isWithinBudget: Bool {
+    get throws {
+      let coded = try CodedPayload(self)
+      guard coded.unit?.utf8.count ?? 0 <= JSONBudget.metadata.bytes else { return false }
+      guard let json = coded.json, JSONBudget.payload.verdict(on: json) != .fits else { return true }
+      if JSONBudget.payload.takesAsItIs(json, kind: kind) { return true }
+      return JSONBudget.columns.verdict(on: json) == .fits && Payload.columns(kind, json) != nil
+    }
   }
 }

@@ -14,15 +14,16 @@ extension JSONValue: Codable {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null
-    } else if let flag = try? container.decode(Bool.self) {
-      self = .bool(flag)
+    } else if let text = try? container.decode(String.self) {
+      // The commonest first: each kind in vain costs more than the value.
+      self = .string(text)
     } else if let integer = try? container.decode(Int64.self) {
       self = .integer(integer)
     } else if let number = try? container.decode(Double.self) {
       // A fraction too fine for a double leaves a whole number, which would be read as an integer the next time.
       self = Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
-    } else if let text = try? container.decode(String.self) {
-      self = .string(text)
+    } else if let flag = try? container.decode(Bool.self) {
+      self = .bool(flag)
     } else if let array = try? container.decode([JSONValue].self) {
       self = .array(array)
     } else {

@@ -24,8 +24,8 @@ public enum MetadataText {
   public static func isPlain(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { utf8 in
-      var scanner = PlainMetadataScanner(utf8)
-      return scanner.isObject()
+      var scanner = PlainJSONScanner(utf8)
+      return scanner.isMetadata()
     }
   }
 
@@ -57,70 +57,5 @@ public enum MetadataText {
       }
     }
     bytes.append(UInt8(ascii: "\""))
-  }
-}
-
-/// Recognises the commonest form of a metadata text.
-private struct PlainMetadataScanner {
-  private let bytes: UnsafeBufferPointer<UInt8>
-  private var position = 0
-
-  init(_ bytes: UnsafeBufferPointer<UInt8>) {
-    self.bytes = bytes
-  }
-
-  mutating func isObject() -> Bool {
-    guard take("{") else { return false }
-    var previous: Slice<UnsafeBufferPointer<UInt8>>?
-    repeat {
-      guard let key = string(), take(":") else { return false }
-      // Ascending, and so none twice.
-      if let previous, !previous.lexicographicallyPrecedes(key) { return false }
-      // Of others, two may be one key to Swift: letters combine.
-      guard key.allSatisfy({ $0 < 0x80 }) else { return false }
-      previous = key
-      guard isValue() else { return false }
-    } while take(",")
-    return take("}") && position == bytes.count
-  }
-
-  private mutating func isValue() -> Bool {
-    guard position < bytes.count else { return false }
-    switch bytes[position] {
-    case UInt8(ascii: "\""): return string() != nil
-    case UInt8(ascii: "t"): return take("true")
-    case UInt8(ascii: "f"): return take("false")
-    default: return isInteger()
-    }
-  }
-
-  /// Without leading zeros, of at most 18 digits: any fits into 64 bits.
-  private mutating func isInteger() -> Bool {
-    let isNegative = take("-")
-    let start = position
-    while position < bytes.count, (0x30...0x39).contains(bytes[position]) { position += 1 }
-    let count = position - start
-    guard (1...18).contains(count) else { return false }
-    return bytes[start] != 0x30 || (count == 1 && !isNegative)
-  }
-
-  private mutating func string() -> Slice<UnsafeBufferPointer<UInt8>>? {
-    guard take("\"") else { return nil }
-    let start = position
-    while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
-      guard bytes[position] >= 0x20, bytes[position] != UInt8(ascii: "\\") else { return nil }
-      position += 1
-    }
-    guard position < bytes.count else { return nil }
-    position += 1
-    return bytes[start..<position - 1]
-  }
-
-  private mutating func take(_ text: StaticString) -> Bool {
-    let count = text.utf8CodeUnitCount
-    guard bytes.count - position >= count else { return false }
-    for offset in 0..<count where bytes[position + offset] != text.utf8Start[offset] { return false }
-    position += count
-    return true
   }
 }

@@ -42,8 +42,11 @@ extension Payload {
   /// Content that this version has no kind for, under the name that it came with. A name that a known kind bears already
   /// gets `foreign.` before it, because whoever reads it back would look for that kind's payload.
   public static func foreign(_ name: String, _ content: JSONValue) -> Payload {
-    .unknown(kind: knownKinds.contains(name) ? "foreign.\(name)" : name, content: content)
+    .unknown(kind: isKnown(kind: name) ? "foreign.\(name)" : name, content: content)
   }
+
+  /// Whether this version has a case for it.
+  public static func isKnown(kind: String) -> Bool { knownKinds.contains(kind) }
 }
 
 /// A number in a unit (`HKQuantity`).

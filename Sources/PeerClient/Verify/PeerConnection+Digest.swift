@@ -26,11 +26,11 @@ extension PeerConnection {
       default: throw failure(status: Int(head.status.code), raw: raw)
       }
     }
-    return try digest(in: try await body(limit: limits.digestBytes), isDeep: isDeep)
+    return try digest(in: try await body(limit: limits.digest.bytes), isDeep: isDeep)
   }
 
   private func digest(in bytes: Data, isDeep: Bool) throws -> (record: RecordDigest, filter: ChangeFilter) {
-    guard limits.allowDigest(bytes),
+    guard bytes.withUnsafeBytes({ limits.digest.verdict(on: $0) }) == .fits,
       let data = (try? JSONDecoder().decode(Envelope<DigestData>.self, from: bytes))?.data
     else {
       throw PeerError.unexpectedAnswer(status: 200, message: "something that is not a digest")

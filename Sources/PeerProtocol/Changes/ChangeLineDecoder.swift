@@ -35,13 +35,13 @@ public struct ChangeLineDecoder {
       (start, searched) = (end + 1, end + 1)
       lines += 1
       bytes += line.count + 1
-      guard line.count <= limits.lineBytes else { throw .lineTooLong(line: lines) }
+      guard line.count <= limits.line.bytes else { throw .lineTooLong(line: lines) }
       if line.isEmpty { continue }
       defer { giveBack(line.count) }
       return try decode(line)
     }
     searched = pending.count
-    guard pending.count - start <= limits.lineBytes else { throw .lineTooLong(line: lines + 1) }
+    guard pending.count - start <= limits.line.bytes else { throw .lineTooLong(line: lines + 1) }
     return nil
   }
 
@@ -53,7 +53,7 @@ public struct ChangeLineDecoder {
   }
 
   private func decode(_ line: UnsafeRawBufferPointer) throws(ChangeFeedError) -> ChangeLine {
-    switch JSONBudget.verdict(on: line, weight: limits.jsonWeight, depth: limits.jsonDepth) {
+    switch limits.line.verdict(on: line) {
     case .fits: break
     case .tooHeavy: throw .lineTooLong(line: lines)
     case .tooDeep: throw .malformed(line: lines)

@@ -75,10 +75,6 @@ public struct ColumnBatchDecoder {
     }
     let texts = message.samples.json
     if !texts.isEmpty { message.samples.json = [] }
-    for text in texts {
-      let verdict = JSONBudget.verdict(on: text, weight: limits.columnWeight, depth: limits.jsonDepth)
-      guard verdict == .fits else { throw .batchTooLarge(batches) }
-    }
     var reader = ColumnReader(limits)
     guard reader.read(message.samples, consume texts), reader.read(message.tombstones) else {
       throw .malformedBatch(batches)

@@ -96,7 +96,7 @@ struct ColumnReader {
       if MetadataText.isPlain(text) {
         changes.metadata.append(text)
       } else {
-        guard JSONBudget.verdict(on: text, limits) == .fits,
+        guard limits.json.verdict(on: text) == .fits,
           let values = try? CanonicalJSON.decode(Metadata.self, text), !values.isEmpty
         else { return false }
         changes.metadata.append(MetadataText.encode(values))

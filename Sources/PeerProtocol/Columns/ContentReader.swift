@@ -56,25 +56,28 @@ struct ContentReader {
   /// Texts are decoded and written anew: a store must be able to read them for as long as it exists.
   private mutating func readText(into sample: inout CodedSample) -> Bool {
     let kind = kinds[Int(sample.kind)]
-    guard sample.unit == nil, shapes[Int(sample.kind)] != .quantity, let payload = nextPayload(kind),
-      let coded = try? CodedPayload(payload)
-    else { return false }
-    sample.number = coded.number
-    if let json = coded.json {
-      sample.payload = UInt32(payloads.count)
-      payloads.append(json)
-    }
-    return true
-  }
-
-  /// Its text is not kept.
-  private mutating func nextPayload(_ kind: String) -> Payload? {
-    guard nextText < texts.count else { return nil }
+    guard sample.unit == nil, shapes[Int(sample.kind)] != .quantity, nextText < texts.count else { return false }
     let text = texts[nextText]
     texts[nextText] = ""
     nextText += 1
-    guard text.utf8.count <= limits.jsonBytes, JSONBudget.verdict(on: text, limits) == .fits else {
-      return Payload.columns(kind, text)
+    if limits.json.takesAsItIs(text, kind: kind) {
+      add(text, to: &sample)
+      return true
+    }
+    guard let payload = payload(kind, consume text), let coded = try? CodedPayload(payload) else { return false }
+    sample.number = coded.number
+    if let json = coded.json { add(json, to: &sample) }
+    return true
+  }
+
+  private mutating func add(_ json: String, to sample: inout CodedSample) {
+    sample.payload = UInt32(payloads.count)
+    payloads.append(json)
+  }
+
+  private func payload(_ kind: String, _ text: consuming String) -> Payload? {
+    guard limits.json.verdict(on: text) == .fits else {
+      return limits.columns.verdict(on: text) == .fits ? Payload.columns(kind, text) : nil
     }
     return try? Payload(kind: kind, number: nil, unit: nil, json: text)
   }

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// What another machine's answers may take of this one: memory, time and requests in vain.
 ///
 /// A server may be hostile, paired or merely announced, so nothing here depends on good will: every buffer and every wait
@@ -18,10 +20,10 @@ public struct ClientLimits: Hashable, Sendable {
   // MARK: The change feed
 
   /// Bytes of one batch in columns as it travels. hpeer's have one at most.
-  public var frameBytes = 20 << 20
+  public var frameBytes = 28 << 20
   /// Bytes of a batch when it is decompressed, or of its lines. hpeer's have at most some six million and the one sample
   /// that exceeds them; the longest that an import makes of Apple's exports are parts of routes, with some fifteen million.
-  public var batchBytes = 20 << 20
+  public var batchBytes = 28 << 20
   /// Bytes of a batch that may always be decompressed; of more, at most ``expansion`` for each byte that travelled.
   public var freelyExpandedBytes = 8 << 20
   /// hpeer's largest batches have some ten.
@@ -32,18 +34,12 @@ public struct ClientLimits: Hashable, Sendable {
   public var dictionaryEntries = 20_000
   /// Bytes of all dictionaries of a batch.
   public var dictionaryBytes = 8 << 20
-  /// Bytes of a line; a route of 100,000 points may have fourteen million.
-  public var lineBytes = 16 << 20
-  /// Bytes of a JSON text that is no route or electrocardiogram in columns: one with an attachment of eight MiB.
-  public var jsonBytes = 12 << 20
-  /// Of the values of one JSON text: two for an element of an array, six for an object, and six for a key. The most that are
-  /// known have a clinical record of four million bytes, and as a line a route of 100,000 points.
-  public var jsonWeight = 2_000_000
-  /// Of a route or an electrocardiogram in columns, which take little memory: eight numbers for each of 200,000 points, at
-  /// which an import divides a route.
-  public var columnWeight = 3_400_000
-  /// How deep the values of a JSON text may be nested.
-  public var jsonDepth = 128
+  /// Of a line: a route of 100,000 points, each number with all its digits, has fourteen million bytes.
+  public var line = JSONBudget(bytes: 20 << 20, weight: 3_400_000, depth: 132)
+  /// Of a JSON text that is no route or electrocardiogram in columns.
+  public var json = JSONBudget.payload
+  /// Of one that is.
+  public var columns = JSONBudget.columns
   /// Bytes of a change token, which goes into a URL.
   public var tokenBytes = 1_000
   /// Batches that are read while the ones before them are written.
@@ -53,10 +49,8 @@ public struct ClientLimits: Hashable, Sendable {
 
   // MARK: The digest
 
-  /// Bytes of a digest: some twenty thousand months of types, as many as a hundred types have in eighteen years.
-  public var digestBytes = 6 << 20
-  /// Of the values of a digest, likewise; a month has some ninety.
-  public var digestWeight = 2_000_000
+  /// Of a digest: some twenty thousand months of types, as many as a hundred types have in eighteen years.
+  public var digest = JSONBudget(bytes: 6 << 20, weight: 2_000_000)
 
   // MARK: Progress
 

@@ -72,6 +72,7 @@ struct Pull: AsyncParsableCommand {
   }
 
   func run() async throws {
+    ProcessMemory.returnLargeBlocks()
     let home = common.homeDirectory
     // Each takes some milliseconds, and a pull that finds nothing new has little else to do.
     async let openedRegistry = home.openRegistry()

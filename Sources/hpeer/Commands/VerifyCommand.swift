@@ -37,6 +37,7 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    ProcessMemory.returnLargeBlocks()
     let home = common.homeDirectory
     let registry = try await home.openRegistry()
     let identity = try await home.identity()

@@ -47,6 +47,32 @@ import Testing
     #expect(try scanner.row(limit: 100)?.fields.map(\.text) == ["\u{FEFF}c", "d"])
   }
 
+  /// What no other machine would take is not taken from a file, and the rest is.
+  @Test(arguments: SampleFileTests.formats)
+  func samplesThatCouldNotTravelAreLeftOut(format: SampleFile.Format) throws {
+    // What is nested weighs more, and takes less time than as many values side by side.
+    let nest = (0..<100).reduce(JSONValue.null) { value, _ in .object(["a": value]) }
+    let nests = JSONValue.array(Array(repeating: nest, count: 60))
+    let long = String(repeating: "a", count: 5 << 20)
+    var heavy = Array(repeating: samples[1], count: 4)
+    heavy[0].payload = .clinicalRecord(
+      ClinicalRecord(identifier: "a", resource: nests))
+    heavy[1].metadata = ["a": .string(long)]
+    heavy[2].source.name = long
+    heavy[3].payload = .unknown(kind: "of tomorrow", content: .string("\u{1}" + String(repeating: long, count: 5)))
+    for index in heavy.indices { heavy[index].uuid = UUID() }
+    // An unknown payload as large as one may be, in words that need no decoding.
+    var large = samples[2]
+    large.payload = .unknown(kind: "of tomorrow", content: nests)
+    let reading = try SampleReading(
+      try SampleText([samples[0]] + heavy + [large, samples[3]], format).bytes, format)
+    #expect(reading.samples.map(\.uuid) == [samples[0], large, samples[3]].map(\.uuid))
+    let finding = try #require(
+      reading.report.skipped["\(samples[1].type.rawValue): a sample larger than other machines take"])
+    #expect(finding.count == 4)
+    #expect(finding.lines.count == 4)
+  }
+
   @Test(arguments: SampleFileTests.formats)
   func cutAnywhereGivesWhatIsWhole(format: SampleFile.Format) throws {
     let whole = try SampleText(samples, format).bytes

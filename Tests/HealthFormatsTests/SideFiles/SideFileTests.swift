@@ -350,6 +350,23 @@ import Testing
       ])
   }
 
+  /// More than that of one sample no other machine would take.
+  @Test func attachmentsOfOnePrescriptionAreSixteenMebibytes() throws {
+    let names = ["attachment-1", "attachment-2", "attachment-3", "attachment-4"]
+    let prescription =
+      #"<VisionPrescription type="t" dateIssued="\#(ExportText.date(0))">"#
+      + names.map { #"<Attachment identifier="\#($0)"/>"# }.joined() + "</VisionPrescription>"
+    let file = String(repeating: "7", count: 7 << 20)
+    var files = Dictionary(uniqueKeysWithValues: names.map { ("attachments/\($0).pdf", file) })
+    files["attachments/attachment-4.pdf"] = "small"
+    let reading = try read([prescription], files: files, zipped: true)
+    let sample = try #require(reading.samples.first)
+    guard case .visionPrescription(let content) = sample.payload else { return }
+    #expect(content.attachments.map { $0.content?.count } == [7 << 20, 7 << 20, nil, 5])
+    #expect(reading.report.remarks.keys.contains { $0.hasPrefix("attachments/attachment-3.pdf: ") })
+    #expect(try sample.payload.isWithinBudget)
+  }
+
   @Test func damageInASideFileIsARemark() throws {
     let path = try zip(
       ExportText(workout(route("/workout-routes/a.gpx")), ExportText.record(at: 100)).text,

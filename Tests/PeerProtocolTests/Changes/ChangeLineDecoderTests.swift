@@ -15,7 +15,7 @@ import Testing
 
   private static func limits(line: Int?) -> ClientLimits {
     var limits = ClientLimits()
-    if let line { limits.lineBytes = line }
+    if let line { limits.line.bytes = line }
     return limits
   }
 
@@ -78,7 +78,7 @@ import Testing
 
   @Test func aLineOfMoreThanAnySampleHoldsIsRefused() throws {
     var limits = ClientLimits()
-    limits.jsonWeight = 1_000
+    limits.line.weight = 1_000
     func decode(_ count: Int) throws -> Int {
       let zeros = Array(repeating: "0", count: count).joined(separator: ",")
       var decoder = ChangeLineDecoder(limits: limits)

@@ -6,7 +6,7 @@ import TestSupport
 
 /// An answer of the change feed that is as large as the limits allow, or larger.
 enum Attack: String, CaseIterable {
-  case numbers, strings, route, voltages, objects, nested, zeros, metadata, devices, tombstones, frames, texts
+  case numbers, plain, strings, route, voltages, objects, nested, zeros, metadata, devices, tombstones, frames, texts
   case lineOfNumbers, lineOfObjects, linesWithoutToken, emptyLines, endlessFrame
 
   var format: ChangeFeedFormat {
@@ -22,28 +22,29 @@ enum Attack: String, CaseIterable {
     let room = limits.batchBytes - 4_096
     switch self {
     case .numbers:
-      return try Self.frame(kind: "future", "[\(Self.numbers(limits.jsonWeight / 2 - 100, limits.jsonBytes - 100))]")
+      return try Self.frame(kind: "future", "[\(Self.numbers(limits.json.weight / 2 - 100, limits.json.bytes - 100))]")
+    case .plain:
+      return try Self.batch(kind: "future") { $0.samples.json = ["[\(Self.numbers(.max, limits.json.bytes - 100))]"] }
     case .strings:
-      var random = SeededGenerator(seed: 2)
-      let text = (0..<(limits.jsonBytes - 100) / 16).map { _ in String(random.next() | 1 << 63, radix: 16) }.joined()
+      let text = Self.numbers(.max, limits.json.bytes - 100)
       return try Self.frame(kind: "visionPrescription", "{\"a\":\"\(text)\"}")
     case .route:
-      let column = Self.numbers(limits.columnWeight / 16 - 100, room / 8 - 100)
+      let column = Self.numbers(limits.columns.weight / 16 - 100, room / 8 - 100)
       let columns = WorkoutRoute.names.map { "\"\($0)\":[\(column)]" }.joined(separator: ",")
       return try Self.frame(kind: "workoutRoute", "{\(columns)}")
     case .voltages:
       return try Self.frame(
-        kind: "electrocardiogram", "{\"voltages\":[\(Self.numbers(limits.columnWeight / 2 - 100, room - 100))]}")
+        kind: "electrocardiogram", "{\"voltages\":[\(Self.numbers(limits.columns.weight / 2 - 100, room - 100))]}")
     case .objects: return try Self.frame(kind: "future", Self.repeated(#"{"a":1}"#, 12, limits))
     case .nested:
-      let depth = limits.jsonDepth - 10
+      let depth = limits.json.depth - 10
       let nest = String(repeating: #"{"a":["#, count: depth / 2) + "0" + String(repeating: "]}", count: depth / 2)
       return try Self.frame(
-        kind: "future", Self.repeated(nest, (0..<depth).reduce(0) { $0 + 8 * max(1, $1 - 15) }, limits))
+        kind: "future", Self.repeated(nest, (0..<depth).reduce(0) { $0 + 7 * max(1, $1 - 13) }, limits))
     case .zeros: return try Self.frame(kind: "future", Self.repeated("0", 0, limits))
     case .metadata:
       var entries: [String] = []
-      for number in 0..<limits.jsonWeight / 21 - 10 { entries.append("\"k\(number)\":{\"number\":0.\(number)}") }
+      for number in 0..<limits.json.weight / 20 - 10 { entries.append("\"k\(number)\":{\"number\":0.\(number)}") }
       let text = "{" + entries.prefix(limits.dictionaryBytes / 32).joined(separator: ",") + "}"
       return try Self.batch {
         $0.samples.metadata = [text]; $0.samples.metadataSet = [1]
@@ -76,8 +77,8 @@ enum Attack: String, CaseIterable {
     case .frames:
       let half = String(repeating: "0,", count: limits.freelyExpandedBytes / 2 / 10) + "0"
       var body: [UInt8] = []
-      for number in 0..<200 {
-        body += try Self.batch(kind: "future", token: "t\(number)", more: true) { $0.samples.json = ["[\(half)]"] }
+      for number in 0..<30 {
+        body += try Self.batch(kind: "future", token: "t\(number)", more: true) { $0.samples.json = ["[\(half)] "] }
       }
       return body
     case .texts:
@@ -86,11 +87,12 @@ enum Attack: String, CaseIterable {
         message.samples.unit = message.samples.unit.map { _ in 0 }
         message.samples.form = Data(repeating: SampleForm.json, count: message.samples.type.count)
         message.samples.decimal = []
-        message.samples.json = message.samples.type.indices.map { "[\(Self.numbers(20, 400)),\($0)]" }
+        message.samples.json = message.samples.type.indices.map { "[\(Self.numbers(20, 400)),\($0)] " }
       }
     case .lineOfNumbers:
-      return Self.line(kind: "future", "[\(Self.numbers(limits.jsonWeight / 2 - 100, limits.lineBytes - 4_096))]")
-    case .lineOfObjects: return Self.line(kind: "future", Self.repeated(#"{"a":1}"#, 12, limits))
+      return Self.line(kind: "future", "[\(Self.numbers(limits.line.weight / 2 - 200, limits.line.bytes - 4_096))]")
+    case .lineOfObjects:
+      return Self.line(kind: "future", Self.repeated(#"{"a":1}"#, 12, limits, in: limits.line.weight))
     case .linesWithoutToken:
       var body: [UInt8] = []
       for number in 0..<60_000 {
@@ -105,26 +107,47 @@ enum Attack: String, CaseIterable {
     }
   }
 
-  /// At most so many numbers in so many bytes, which no compressor makes small.
-  private static func numbers(_ count: Int, _ bytes: Int) -> String {
+  /// Of 17 bytes each, with their commas: what no compressor makes small, and doubles of as many digits as have no short
+  /// form.
+  private static let randomNumbers: [UInt8] = {
     var random = SeededGenerator(seed: 1)
     var text: [UInt8] = []
-    for _ in 0..<min(count, bytes / 17) {
-      if !text.isEmpty { text.append(UInt8(ascii: ",")) }
-      text += Array("1.\(random.next() % 10_000_000_000_000)".utf8)
+    for _ in 0..<250_000 {
+      var digits = random.next()
+      text += [UInt8(ascii: "1"), UInt8(ascii: ".")]
+      for _ in 0..<14 {
+        text.append(UInt8(ascii: "1") + UInt8(digits % 9))
+        digits /= 9
+      }
+      text.append(UInt8(ascii: ","))
     }
-    return String(decoding: text, as: UTF8.self)
+    return text
+  }()
+
+  /// At most so many numbers in so many bytes.
+  private static func numbers(_ count: Int, _ bytes: Int) -> String {
+    var rest = 17 * min(count, bytes / 17) - 1
+    var text = ""
+    // What is repeated from so far away is new to the compressor.
+    while rest > 0 {
+      text += String(decoding: randomNumbers.prefix(rest), as: UTF8.self)
+      rest -= randomNumbers.count
+    }
+    return text
   }
 
   /// As many of them as values are allowed, each of which weighs so many.
-  private static func repeated(_ text: String, _ weight: Int, _ limits: ClientLimits) -> String {
+  private static func repeated(
+    _ text: String, _ weight: Int, _ limits: ClientLimits, in all: Int? = nil
+  ) -> String {
     let count = min(
-      (limits.jsonWeight - 100) / (weight + 2), (limits.freelyExpandedBytes - 9_000) / (text.utf8.count + 1))
+      ((all ?? limits.json.weight) - 200) / (weight + 2), (limits.freelyExpandedBytes - 9_000) / (text.utf8.count + 1))
     return "[" + Array(repeating: text, count: count).joined(separator: ",") + "]"
   }
 
+  /// The space has it decoded where its kind is unknown.
   private static func frame(kind: String, _ json: String) throws -> [UInt8] {
-    try batch(kind: kind) { $0.samples.json = [json] }
+    try batch(kind: kind) { $0.samples.json = [kind == "future" ? json + " " : json] }
   }
 
   /// - Parameter kind: of samples that have JSON; `nil` for step counts.

@@ -22,7 +22,7 @@ extension FuzzTarget {
   /// - Parameter pieces: `nil` for all bytes at once.
   private static func lines(of stream: [UInt8], pieces: UInt8?) -> (lines: [ChangeLine], error: ChangeFeedError?) {
     var limits = ClientLimits()
-    limits.lineBytes = 2048
+    limits.line.bytes = 2048
     var decoder = ChangeLineDecoder(limits: limits)
     var lines: [ChangeLine] = []
     var state = UInt32(pieces ?? 0)
