@@ -42,7 +42,7 @@ let package = Package(
         .embedInCode("Resources/sample_types.tsv"),
         .embedInCode("Resources/workout_activity_types.tsv"),
       ]),
-    .target(name: "HomeFiles"),
+    .target(name: "HomeFiles", dependencies: ["CLinux"]),
     .target(name: "SQLiteFiles", dependencies: ["HomeFiles", .product(name: "GRDB", package: "GRDB.swift")]),
     .target(
       name: "HealthStore",
@@ -156,7 +156,7 @@ let package = Package(
     .testTarget(
       name: "PeerProtocolTests",
       dependencies: ["PeerProtocol", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
-    .testTarget(name: "HomeFilesTests", dependencies: ["HomeFiles", "TestSupport"]),
+    .testTarget(name: "HomeFilesTests", dependencies: ["CLinux", "HomeFiles", "TestSupport"]),
     .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
     .testTarget(

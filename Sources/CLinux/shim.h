@@ -4,12 +4,19 @@
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 extern long syscall(long number, ...);
 
 /// prctl(PR_SET_DUMPABLE, 0): no core dump, no ptrace(2) and no /proc/PID/mem for others of the same user.
 static inline int linux_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+/// Whether users or groups of their own have rights to a file (acl(5)), so that the mode's bits of the group are the most
+/// that any of them has.
+static inline int linux_has_access_control_list(const char *path) {
+  return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}
 
 /// mallopt(3): blocks of 256 KiB and more go back to the system when they are freed, and two heaps are enough.
 static inline void linux_return_large_blocks(void) {

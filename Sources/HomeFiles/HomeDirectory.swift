@@ -1,3 +1,4 @@
+import CLinux
 import Synchronization
 
 #if canImport(Glibc)
@@ -27,7 +28,7 @@ public enum HomeDirectory {
   /// Throws where somebody beside this user and root could put something else in the place of what is in the directory:
   /// as `StrictModes` of sshd_config(5), nobody else may own it or write there, nor own any directory that leads to it,
   /// nor write there, unless its sticky bit keeps them from renaming what is not theirs, as that of `/tmp`. As in Debian's
-  /// sshd, a group that has nobody else in it may write to what leads there.
+  /// sshd, a group that has nobody else in it may write to what leads there; not so where an access control list names others.
   ///
   /// - Parameter user: who uses it.
   public static func requirePrivate(_ path: String, for user: uid_t = geteuid()) throws(SystemError) {
@@ -37,7 +38,7 @@ public enum HomeDirectory {
       var status = stat()
       guard lstat(directory, &status) == 0 else { throw SystemError("stat", directory) }
       guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError("open", directory, code: ENOTDIR) }
-      if let danger = danger(status, of: user, isHome: directory == home) {
+      if let danger = danger(directory, status, of: user, isHome: directory == home) {
         throw SystemError("open", directory, code: EPERM, remedy: danger.sentence(directory, home))
       }
       if directory == "/" { return }
@@ -62,7 +63,7 @@ public enum HomeDirectory {
     }
   }
 
-  private static func danger(_ status: stat, of user: uid_t, isHome: Bool) -> Danger? {
+  private static func danger(_ directory: String, _ status: stat, of user: uid_t, isHome: Bool) -> Danger? {
     guard status.st_uid == 0 || status.st_uid == user || (!isHome && isUnknownHere(status.st_uid)) else {
       return .owner(status.st_uid)
     }
@@ -70,7 +71,8 @@ public enum HomeDirectory {
     if bits == 0 { return nil }
     if isHome { return .mode }
     if status.st_mode & 0o1000 != 0 { return nil }
-    return bits == 0o020 && isAlone(status.st_uid, in: status.st_gid) ? nil : .mode
+    guard bits == 0o020, isAlone(status.st_uid, in: status.st_gid) else { return .mode }
+    return linux_has_access_control_list(directory) == 0 ? nil : .mode
   }
 
   /// In a user namespace, what belongs to the machine it runs on has the one number that stands for all that it does not

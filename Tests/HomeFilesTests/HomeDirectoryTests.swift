@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import HomeFiles
 import TestSupport
@@ -47,6 +48,32 @@ struct HomeDirectoryTests {
     #expect(refusal(home)?.contains("run: chmod go-w \(parent), or choose another") == true)
     _ = try make("a/b", 0o1777)
     #expect(refusal(home) == nil)
+  }
+
+  /// The list of setfacl(1), `-m user:4711:rwx`, as acl(5) has it in the kernel.
+  @Test("an access control list may let nobody else write to what leads there")
+  func accessControlLists() throws {
+    let home = try make("a/b/home")
+    let parent = try make("a/b", 0o770)
+    let isPrivateGroup = refusal(home) == nil
+    var list: [UInt8] = [2, 0, 0, 0]
+    let none: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF]
+    for (tag, rights, id) in [
+      (1, 7, none), (2, 7, [0x67, 0x12, 0, 0]), (4, 5, none), (0x10, 7, none), (0x20, 5, none),
+    ] {
+      list += [UInt8(tag), 0, UInt8(rights), 0] + id
+    }
+    guard setxattr(parent, "system.posix_acl_access", list, list.count, 0) == 0 else {
+      // Not every file system has them.
+      #expect(errno == EOPNOTSUPP)
+      return
+    }
+    #expect(refusal(home)?.contains("run: chmod go-w \(parent), or choose another") == true)
+    #expect(chmod(parent, 0o755) == 0)
+    #expect(refusal(home) == nil)
+    #expect(chmod(parent, 0o770) == 0)
+    #expect(removexattr(parent, "system.posix_acl_access") == 0)
+    #expect((refusal(home) == nil) == isPrivateGroup)
   }
 
   @Test("neither may another user own it, or what leads there", .enabled(if: geteuid() == 0, "needs root"))
