@@ -11,9 +11,10 @@ import Testing
       "😴", "</a>",
     ]
     let numbers = [
-      0.5, -0.5, 0.1, 1e-4, 1e-5, 1.5e-7, 1e15, 1e16, 1e17, 1.5e300, -1e300, 5e-324, .pi, 123456.789, 0.1 + 0.2, 2.5e18,
+      0.5, -0.5, 0.1, 1e-4, 1e-5, 1.5e-7, 1e15, 1e16, 1e17, 1.5e300, -1e300, Double.leastNonzeroMagnitude, .pi,
+      123456.789, 0.1 + 0.2, 2.5e18,
       1e19,
-      9_007_199_254_740_993, 52.520008,
+      52.520008,
     ]
     switch Int.random(in: 0..<(depth > 0 ? 8 : 6), using: &random) {
     case 0: return .null
