@@ -19,12 +19,12 @@ extension AutoExportReader {
       try collector.add(
         Sample(
           uuid: id, type: .workout, start: start, end: end, source: source, metadata: workoutMetadata(members),
-          payload: .workout(workout(members, start: start, end: end))))
+          payload: .workout(workout(members, start: start, end: end))), weight: weight, line: line)
     }
     try add(
       drifting: Sample(
         uuid: Self.noIdentity, type: SampleType("hae.workout"), start: start, end: end, source: source,
-        payload: .foreign(Self.payloadKind, .object(members))), weight: weight)
+        payload: .foreign(Self.payloadKind, .object(members))), weight: weight, line: line)
   }
 
   private func workout(_ members: [String: JSONValue], start: Timestamp, end: Timestamp) -> Workout {

@@ -25,7 +25,7 @@ struct AutoExportReader: AutoExportVisitor {
   mutating func metric(name: String) {}
   mutating func metric(units: String) {}
 
-  mutating func point(_ point: JSONValue, line: () -> Int) throws {
+  mutating func point(_ point: JSONValue, weight: Int, line: () -> Int) throws {
     guard let name = survey.metrics[metric].name, !name.isEmpty else {
       return collector.report.skipped.add("point of a metric without a name", line: line)
     }
@@ -41,7 +41,7 @@ struct AutoExportReader: AutoExportVisitor {
       return try add(
         fixed: Sample(
           uuid: Self.noIdentity, type: Self.type(name), start: start, end: end, source: source, metadata: metadata,
-          payload: payload))
+          payload: payload), weight: weight, line: line)
     }
     guard let start = date(members.removeValue(forKey: "date"), line) else {
       return collector.report.skipped.add("\(name): a point without a readable date", line: line)
@@ -54,11 +54,11 @@ struct AutoExportReader: AutoExportVisitor {
     var sample = Sample(
       uuid: Self.noIdentity, type: Self.type(name), start: start, end: start, source: source, metadata: metadata,
       payload: payload)
-    if period == .none, !isNight { return try add(fixed: sample) }
+    if period == .none, !isNight { return try add(fixed: sample, weight: weight, line: line) }
     sample.end = isNight ? start : period.end(of: start)
     metadata["hpeer.aggregation"] = .string(isNight ? "night" : period.rawValue)
     sample.metadata = metadata
-    try add(drifting: sample)
+    try add(drifting: sample, weight: weight, line: line)
   }
 
   /// A quantity where the members are one, with short texts as metadata; else the members as they are.
@@ -116,17 +116,17 @@ struct AutoExportReader: AutoExportVisitor {
 
   // MARK: Samples
 
-  mutating func add(drifting sample: Sample, weight: Int = 0) throws {
+  mutating func add(drifting sample: Sample, weight: Int, line: () -> Int) throws {
     var sample = sample
     sample.created = asOf
     sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
-    try collector.add(sample, weight: weight, isDrifting: true)
+    try collector.add(sample, weight: weight, isDrifting: true, line: line)
   }
 
-  private mutating func add(fixed sample: Sample) throws {
+  private mutating func add(fixed sample: Sample, weight: Int, line: () -> Int) throws {
     var sample = sample
     sample.uuid = try Self.identity(of: sample)
-    try collector.add(sample)
+    try collector.add(sample, weight: weight, line: line)
   }
 
   static var noIdentity: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }

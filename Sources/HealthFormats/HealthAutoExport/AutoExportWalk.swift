@@ -5,7 +5,7 @@ protocol AutoExportVisitor {
   mutating func beginMetric() throws
   mutating func metric(name: String) throws
   mutating func metric(units: String) throws
-  mutating func point(_ point: JSONValue, line: () -> Int) throws
+  mutating func point(_ point: JSONValue, weight: Int, line: () -> Int) throws
   /// An element of `workouts`, `stateOfMind`, `ecg` or any other list.
   mutating func element(of list: String, _ element: JSONValue, weight: Int, line: () -> Int) throws
   /// A member that is no list.
@@ -66,8 +66,9 @@ enum AutoExportWalk {
       case "data" where first == UInt8(ascii: "["):
         try scanner.beginArray()
         while try scanner.nextElement() {
-          let (point, offset) = try scanner.tree(limit: HealthAutoExport.maximumValue)
-          try visitor.point(point) { scanner.position(at: offset).line }
+          let (bytes, offset) = try scanner.value(limit: HealthAutoExport.maximumValue)
+          let point = try scanner.parse(bytes, at: offset)
+          try visitor.point(point, weight: bytes.count) { scanner.position(at: offset).line }
           try progress(scanner.bytesRead)
         }
       default: try scanner.skipValue()
@@ -95,7 +96,7 @@ struct AutoExportSurvey: AutoExportVisitor {
   mutating func metric(name: String) { metrics[metrics.count - 1].name = name }
   mutating func metric(units: String) { metrics[metrics.count - 1].units = units }
 
-  mutating func point(_ point: JSONValue, line: () -> Int) {
+  mutating func point(_ point: JSONValue, weight: Int, line: () -> Int) {
     guard case .object(let members) = point else { return }
     let date = see(members["date"])
     for name in ["startDate", "endDate", "sleepEnd", "inBedEnd"] { _ = see(members[name]) }

@@ -55,7 +55,7 @@ struct SampleCollector {
   }
 
   mutating func add(_ sample: Sample, weight: Int = 0, isDrifting: Bool = false, line: () -> Int? = { nil }) throws {
-    guard try weight < Self.worthWeighing || isWithinBudget(sample) else {
+    guard try weight < Self.worthWeighing(sample.payload) || isWithinBudget(sample) else {
       return report.skipped.add("\(sample.type.rawValue): a sample larger than other machines take", line: line)
     }
     if isDrifting { drifting.append(sample) } else { try coder.add(sample) }
@@ -64,6 +64,14 @@ struct SampleCollector {
 
   /// In bytes: no text of fewer is too heavy.
   static let worthWeighing = 2_048
+
+  /// The same for a payload: one that may be any JSON is too deep with 129 brackets and their closing ones.
+  private static func worthWeighing(_ payload: Payload) -> Int {
+    switch payload {
+    case .unknown, .clinicalRecord: 256
+    default: worthWeighing
+    }
+  }
 
   private func isWithinBudget(_ sample: Sample) throws -> Bool {
     var rest = sample

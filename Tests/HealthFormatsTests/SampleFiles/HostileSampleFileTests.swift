@@ -68,9 +68,37 @@ import Testing
       try SampleText([samples[0]] + heavy + [large, samples[3]], format).bytes, format)
     #expect(reading.samples.map(\.uuid) == [samples[0], large, samples[3]].map(\.uuid))
     let finding = try #require(
-      reading.report.skipped["\(samples[1].type.rawValue): a sample larger than other machines take"])
+      reading.report.skipped["\(samples[1].type.rawValue): \(Self.tooLarge)"])
     #expect(finding.count == 4)
     #expect(finding.lines.count == 4)
+  }
+
+  private static let tooLarge = "a sample larger than other machines take"
+
+  /// Nested deeper than a payload may be, however few bytes that takes.
+  @Test(arguments: SampleFileTests.formats)
+  func samplesThatAreTooDeepAreLeftOut(format: SampleFile.Format) throws {
+    func nest(_ depth: Int) -> JSONValue { (0..<depth).reduce(JSONValue.null) { value, _ in .array([value]) } }
+    var (deep, deepest) = (samples[1], samples[2])
+    deep.payload = .unknown(kind: "of tomorrow", content: nest(120))
+    deepest.payload = .unknown(kind: "of tomorrow", content: nest(130))
+    let text = try SampleText([samples[0], deep, deepest, samples[3]], format)
+    let reading = try SampleReading(text.bytes, format)
+    #expect(reading.samples == [samples[0], deep, samples[3]])
+    #expect(reading.report.skipped["\(deepest.type.rawValue): \(Self.tooLarge)"]?.count == 1)
+  }
+
+  @Test func pointsThatCouldNotTravelAreLeftOut() throws {
+    let nest = String(repeating: "[", count: 150) + String(repeating: "]", count: 150)
+    let long = String(repeating: "a", count: 5 << 20)
+    let points = ["", ",\"a\":\(nest)", ",\"a\":\"\(long)\""].map {
+      #"{"date":"2024-06-15 08:00:00 +0000","qty":5\#($0)}"#
+    }
+    let reading = try SampleReading(
+      autoExport:
+        #"{"data":{"metrics":[{"name":"step_count","units":"count","data":[\#(points.joined(separator: ","))]}]}}"#)
+    #expect(reading.samples.count + reading.drifting.count == 1)
+    #expect(reading.report.skipped["hae.step_count: \(Self.tooLarge)"]?.count == 2)
   }
 
   @Test(arguments: SampleFileTests.formats)
