@@ -29,7 +29,7 @@ extension PeerConnection {
     guard data.protocol == StatusData.protocolName else {
       throw PeerError.notHpeer(
         endpoint: endpoint.description,
-        detail: data.protocol.map { "it speaks \(PlainWords.cut($0, limits))" }
+        detail: data.protocol.map { "it speaks \(limits.shortened($0))" }
           ?? "it looks like the HealthAppTransfer app")
     }
     // It goes into lists, prompts and the audit log, and nobody has vouched for it yet.
@@ -41,6 +41,6 @@ extension PeerConnection {
   func failure(status: Int, raw: Data) -> PeerError {
     if status == 429 || status == 503 { return .busy(retryAfter: nil) }
     let message = (try? JSONDecoder().decode(FailureEnvelope.self, from: raw))?.error ?? "no explanation"
-    return .unexpectedAnswer(status: status, message: PlainWords.cut(message, limits))
+    return .unexpectedAnswer(status: status, message: limits.shortened(message))
   }
 }

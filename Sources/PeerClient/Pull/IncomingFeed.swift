@@ -35,7 +35,7 @@ struct IncomingFeed {
   ) throws {
     let type = head.headers.first(name: "Content-Type")
     guard let format = ChangeFeedFormat(contentType: type) else {
-      let words = PlainWords.cut(type ?? "nothing", connection.limits)
+      let words = connection.limits.shortened(type ?? "nothing")
       throw PeerError.unexpectedAnswer(status: Int(head.status.code), message: "no change feed, but \(words)")
     }
     self.connection = connection

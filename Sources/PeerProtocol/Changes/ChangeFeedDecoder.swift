@@ -4,7 +4,7 @@ import HealthModel
 ///
 ///     decoder.receive(bytes)
 ///     while let batch = try decoder.next() { … }
-public struct ChangeFeedDecoder {
+public struct ChangeFeedDecoder: ChangeDecoder {
   private let format: ChangeFeedFormat
   private var columns: ColumnBatchDecoder
   private var lines: LineBatcher
@@ -78,7 +78,7 @@ private struct LineBatcher {
       case .deleted(let tombstone):
         coder.add(tombstone)
         count += 1
-      case .error(let message): throw .server(PlainWords.cut(message, limits))
+      case .error(let message): throw .server(limits.shortened(message))
       case .token(let token, let more):
         let batch = ChangeFeedBatch(changes: coder.changes, token: token, more: more)
         coder = ChangeCoder()
@@ -95,15 +95,5 @@ private struct LineBatcher {
 
   private func checkBytes() throws(ChangeFeedError) {
     guard decoder.bytes - contentBytes <= limits.batchBytes else { throw .batchTooLarge(batches + 1) }
-  }
-}
-
-extension ChangeFeedDecoder {
-  /// The batches that `bytes` complete, all at once: for bytes of one's own.
-  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeFeedBatch] {
-    receive(bytes)
-    var batches: [ChangeFeedBatch] = []
-    while let batch = try next() { batches.append(batch) }
-    return batches
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Cuts a stream of bytes into lines and decodes them one at a time, however the bytes are divided.
-public struct ChangeLineDecoder {
+public struct ChangeLineDecoder: ChangeDecoder {
   private let decoder = JSONDecoder()
   private let limits: ClientLimits
   private var pending: [UInt8] = []
@@ -73,15 +73,5 @@ public struct ChangeLineDecoder {
     guard count > 1 << 20 else { return }
     pending = Array(pending[start...])
     (start, searched) = (0, 0)
-  }
-}
-
-extension ChangeLineDecoder {
-  /// The lines that `bytes` complete, all at once: for bytes of one's own.
-  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeLine] {
-    receive(bytes)
-    var lines: [ChangeLine] = []
-    while let line = try next() { lines.append(line) }
-    return lines
   }
 }

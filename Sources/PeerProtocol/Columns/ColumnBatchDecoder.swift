@@ -6,7 +6,7 @@ import SwiftProtobuf
 /// `changes.proto`.
 ///
 /// Nothing that it returns holds an index or a text that a store could stumble over.
-public struct ColumnBatchDecoder {
+public struct ColumnBatchDecoder: ChangeDecoder {
   private let limits: ClientLimits
   private var pending: [UInt8] = []
   private var batches = 0
@@ -69,7 +69,7 @@ public struct ColumnBatchDecoder {
     }
     // The message has its own copies.
     content = []
-    if !message.error.isEmpty { throw .server(PlainWords.cut(message.error, limits)) }
+    if !message.error.isEmpty { throw .server(limits.shortened(message.error)) }
     guard message.samples.type.count + message.tombstones.type.count <= limits.batchChanges else {
       throw .batchTooLarge(batches)
     }
@@ -80,15 +80,5 @@ public struct ColumnBatchDecoder {
       throw .malformedBatch(batches)
     }
     return ChangeFeedBatch(changes: reader.changes, token: message.token, more: message.more)
-  }
-}
-
-extension ColumnBatchDecoder {
-  /// The batches that `bytes` complete, all at once: for bytes of one's own.
-  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [ChangeFeedBatch] {
-    receive(bytes)
-    var batches: [ChangeFeedBatch] = []
-    while let batch = try next() { batches.append(batch) }
-    return batches
   }
 }

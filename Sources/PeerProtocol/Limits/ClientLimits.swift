@@ -8,13 +8,14 @@ import HealthModel
 public struct ClientLimits: Hashable, Sendable {
   // MARK: Any answer
 
-  /// Bytes of an answer beside its body: heads, those of 1xx answers too, sizes and extensions of chunks, trailers.
+  /// Bytes of an answer that are not its body: status lines and header fields, also of 1xx responses, chunk sizes, chunk
+  /// extensions and trailer fields (RFC 9112).
   public var framingBytes = 64 * 1024
   /// So many more for each byte of the body; a body in chunks of one byte has five.
   public var framingPerBodyByte = 8
   /// Bytes of a body that is a message or says what failed. hpeer's have some hundred.
   public var bodyBytes = 256 * 1024
-  /// Characters of what a server says in its own words.
+  /// Unicode scalars of a message that a server wrote.
   public var messageLength = 200
 
   // MARK: The change feed
@@ -68,4 +69,10 @@ public struct ClientLimits: Hashable, Sendable {
   public var busyPause = Duration.seconds(5)
 
   public init() {}
+
+  /// A message of another machine, truncated to ``messageLength`` Unicode scalars, of which a character may have any number.
+  /// Not escaped.
+  public func shortened(_ message: String) -> String {
+    String(message.unicodeScalars.prefix(messageLength))
+  }
 }

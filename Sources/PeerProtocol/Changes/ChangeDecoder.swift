@@ -1,0 +1,23 @@
+/// Decodes a stream of bytes incrementally, however they are divided.
+///
+///     decoder.receive(bytes)
+///     while let element = try decoder.next() { … }
+public protocol ChangeDecoder {
+  associatedtype Element
+
+  /// Appends bytes of the stream.
+  mutating func receive(_ bytes: UnsafeRawBufferPointer)
+
+  /// The next element, or `nil` while it is incomplete. After an error there is none.
+  mutating func next() throws(ChangeFeedError) -> Element?
+}
+
+extension ChangeDecoder {
+  /// The elements that `bytes` complete, all at once: for input that is trusted or small.
+  public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [Element] {
+    receive(bytes)
+    var elements: [Element] = []
+    while let element = try next() { elements.append(element) }
+    return elements
+  }
+}
