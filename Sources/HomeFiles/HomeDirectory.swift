@@ -28,7 +28,7 @@ public enum HomeDirectory {
   /// Throws where somebody beside this user and root could put something else in the place of what is in the directory:
   /// as `StrictModes` of sshd_config(5), nobody else may own it or write there, nor own any directory that leads to it,
   /// nor write there, unless its sticky bit keeps them from renaming what is not theirs, as that of `/tmp`. As in Debian's
-  /// sshd, a group that has nobody else in it may write to what leads there; not so where an access control list names others.
+  /// sshd, a private group may write to an ancestor directory, unless that has an access control list (acl(5)).
   ///
   /// - Parameter user: who uses it.
   public static func requirePrivate(_ path: String, for user: uid_t = geteuid()) throws(SystemError) {

@@ -9,8 +9,7 @@ public enum CanonicalJSON {
   }
 
   /// Whether a text is surely what ``encode(_:)`` makes of some ``JSONValue``, found without making that value. False also
-  /// for one that holds rare escapes, or keys beyond ASCII: whoever decodes and encodes those again has the same text, or
-  /// learns that it is none.
+  /// for canonical texts with rare escape sequences or keys that are not ASCII: decode and encode those to find out.
   ///
   ///     CanonicalJSON.isPlain(#"{"a":[1.5,null],"b":"c"}"#)
   public static func isPlain(_ text: String) -> Bool {

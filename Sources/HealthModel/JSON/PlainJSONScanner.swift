@@ -1,5 +1,5 @@
-/// Recognises the commonest form of a text that ``CanonicalJSON`` makes: no escapes but those of quotation marks, backslashes
-/// and ends of lines, and in keys none and ASCII only, of which no two are one key to Swift.
+/// Validates a subset of canonical JSON without decoding it: escape sequences are `\"`, `\\`, `\n`, `\r` and `\t` only,
+/// and keys are ASCII without escape sequences, so that no two are canonically equivalent.
 struct PlainJSONScanner {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0

@@ -94,8 +94,8 @@ public struct SampleCut: Hashable, Sendable {
     "totalSwimmingStrokeCount": SampleType("HKQuantityTypeIdentifierSwimmingStrokeCount"),
   ]
 
-  /// Which types the distance of a workout may be the sum of: an activity may add another to those of the statistics, and
-  /// without statistics of the whole nothing tells.
+  /// The quantity types that `totalDistance` may sum up: those of the workout's statistics and of its activities' ones; any
+  /// type where the workout has no distance statistics.
   private static func distances(of workout: Workout) -> Set<SampleType> {
     let sums = Set(workout.statistics.map(\.type)).intersection(distances)
     if sums.isEmpty { return distances }
