@@ -6,17 +6,21 @@ import Testing
 struct HostileValuesTests {
   private static let seeds: ClosedRange<UInt64> = 1...20
 
+  private static let spice: [[UInt8]] = [
+    [0], Array("=".utf8), [0xC3], [0xE2, 0x80, 0xAE], [0xF0, 0x9F, 0x91], [0x1B, 0x5B], [0xED, 0xA0, 0x80],
+    [0xC2, 0x9B],
+    Array("id=".utf8), Array("e\u{301}".utf8),
+  ]
+
   /// Bytes that hit the limits more often than chance would: zeros, equals signs, broken and long UTF-8, controls.
   private static func bytes(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
-    let spice: [[UInt8]] = [
-      [0], Array("=".utf8), [0xC3], [0xE2, 0x80, 0xAE], [0xF0, 0x9F, 0x91], [0x1B, 0x5B], [0xED, 0xA0, 0x80],
-      [0xC2, 0x9B],
-      Array("id=".utf8), Array("e\u{301}".utf8),
-    ]
     var bytes: [UInt8] = []
     while bytes.count < count {
-      bytes +=
-        Bool.random(using: &random) ? spice.randomElement(using: &random) ?? [] : [.random(in: 0...255, using: &random)]
+      if Bool.random(using: &random) {
+        bytes += spice.randomElement(using: &random) ?? []
+      } else {
+        bytes.append(.random(in: 0...255, using: &random))
+      }
     }
     return Array(bytes.prefix(count))
   }

@@ -79,7 +79,7 @@ struct Host: Sendable {
 
 /// A directory that is gone after the test, and with it whatever was started in it.
 final class Scratch: Sendable {
-  let path = NSTemporaryDirectory() + "hpeer-e2e-" + UUID().uuidString
+  let path = NSTemporaryDirectory() + "hpeer-e2e-" + UUID().uuidString.prefix(8)
   private let commands = Mutex<[RunningCommand]>([])
 
   init() throws {

@@ -41,8 +41,10 @@ final class TwoHosts: Sendable {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: Build.twoHosts)
     process.arguments = ["down", name]
-    try? process.run()
-    process.waitUntilExit()
+    // `waitUntilExit` would poll for all of the time that servers take to end.
+    let ended = DispatchSemaphore(value: 0)
+    process.terminationHandler = { _ in ended.signal() }
+    if (try? process.run()) != nil { ended.wait() }
   }
 
   /// `two-hosts avahi|dbus|link|netem ...` for this pair.

@@ -18,6 +18,8 @@ struct AppleXML {
     var stack = [root]
     let start = text.firstRange(of: #/<HealthData[\s>]/#)?.lowerBound ?? text.endIndex
     let body = text[start...].replacing(#/(?s)<!--.*?-->/#, with: "")
+    // Made once: to compile it takes longer than to use it.
+    let pairs = #/([^\s=][^=]*?)\s*=\s*(?:"([^"]*)"|'([^']*)')/#
     for match in body.matches(of: #/<(\/?)([A-Za-z_][^\s\/>]*)((?:[^"'>]|"[^"]*"|'[^']*')*?)(\/?)>/#) {
       let (_, closing, name, attributes, empty) = match.output
       if closing == "/" {
@@ -27,7 +29,7 @@ struct AppleXML {
         continue
       }
       var element = Element(name: String(name))
-      for pair in attributes.matches(of: #/([^\s=][^=]*?)\s*=\s*(?:"([^"]*)"|'([^']*)')/#) {
+      for pair in attributes.matches(of: pairs) {
         let value = String(pair.output.2 ?? pair.output.3 ?? "")
         let key = String(pair.output.1)
         if element.attributes[key] == nil { element.attributes[key] = Self.decoded(value) }
@@ -43,9 +45,12 @@ struct AppleXML {
 
   private static func decoded(_ text: String) -> String {
     guard text.contains("&") else { return text }
-    var text = text.replacing(#/&#(x?)([0-9A-Fa-f]+);/#) { match in
-      let scalar = UInt32(match.output.2, radix: match.output.1.isEmpty ? 10 : 16).flatMap(Unicode.Scalar.init)
-      return scalar.map { String(Character($0)) } ?? ""
+    var text = text
+    if text.contains("&#") {
+      text.replace(#/&#(x?)([0-9A-Fa-f]+);/#) { match in
+        let scalar = UInt32(match.output.2, radix: match.output.1.isEmpty ? 10 : 16).flatMap(Unicode.Scalar.init)
+        return scalar.map { String(Character($0)) } ?? ""
+      }
     }
     for (entity, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")] {
       text = text.replacing(entity, with: character)
@@ -114,7 +119,7 @@ enum Canonical {
     _ text: String, of name: String, in element: String, _ reader: inout DateReader
   ) -> String {
     if name.hasSuffix("Masked") { return ["1", "true", "yes"].contains(text.lowercased()) ? "1" : "0" }
-    if name == "device" { return text.replacing(#/^<<HKDevice: [^,>]*/#, with: "").replacing(#/>$/#, with: "") }
+    if name == "device" { return withoutAddress(text) }
     // Texts that look like numbers are what they look like.
     if ["key", "sourceName", "sourceVersion", "identifier", "path"].contains(name) { return text }
     if element == "MetadataEntry" || element == "InstantaneousBeatsPerMinute" { return text }
@@ -123,6 +128,13 @@ enum Canonical {
     }
     if let number = DecimalReader.read(text) { return String(format: "%.9g", number.value) }
     return text
+  }
+
+  /// A device's text without its first word, `<<HKDevice: 0x281a3c0f0>`, and without the last bracket.
+  private static func withoutAddress(_ text: String) -> String {
+    var rest = text[...]
+    if text.hasPrefix("<<HKDevice: ") { rest = text.drop { $0 != "," && $0 != ">" } }
+    return String(rest.last == ">" ? rest.dropLast() : rest)
   }
 
   private static func seconds(_ text: String, _ unit: String?) -> String {

@@ -50,20 +50,20 @@ import Testing
   /// What no other machine would take is not taken from a file, and the rest is.
   @Test(arguments: SampleFileTests.formats)
   func samplesThatCouldNotTravelAreLeftOut(format: SampleFile.Format) throws {
-    // What is nested weighs more, and takes less time than as many values side by side.
-    let nest = (0..<100).reduce(JSONValue.null) { value, _ in .object(["a": value]) }
-    let nests = JSONValue.array(Array(repeating: nest, count: 60))
+    // What is nested deep weighs more, and takes less time than as much side by side.
+    let leaves = JSONValue.array(Array(repeating: .string(""), count: 12_000))
+    let heaviest = (0..<100).reduce(leaves) { value, _ in .array([value]) }
     let long = String(repeating: "a", count: 5 << 20)
     var heavy = Array(repeating: samples[1], count: 4)
     heavy[0].payload = .clinicalRecord(
-      ClinicalRecord(identifier: "a", resource: nests))
+      ClinicalRecord(identifier: "a", resource: heaviest))
     heavy[1].metadata = ["a": .string(long)]
     heavy[2].source.name = long
     heavy[3].payload = .unknown(kind: "of tomorrow", content: .string("\u{1}" + String(repeating: long, count: 5)))
     for index in heavy.indices { heavy[index].uuid = UUID() }
     // An unknown payload as large as one may be, in words that need no decoding.
     var large = samples[2]
-    large.payload = .unknown(kind: "of tomorrow", content: nests)
+    large.payload = .unknown(kind: "of tomorrow", content: heaviest)
     let reading = try SampleReading(
       try SampleText([samples[0]] + heavy + [large, samples[3]], format).bytes, format)
     #expect(reading.samples.map(\.uuid) == [samples[0], large, samples[3]].map(\.uuid))

@@ -75,14 +75,12 @@ import TestSupport
     }
     samples += (40..<60).map { maker.steps(at: $0) }
     try await carry(ChangeBatch(additions: samples), over: wire, pageSize: 1_000) { store in
-      let kept = try await store.samplesOfFeed()
-      #expect(kept.count == samples.count)
-      // Not as texts of JSON, which take a debug build minutes.
+      // Not as texts of JSON, which are long.
       for type in [SampleType.workoutRoute, SampleMaker.stepCount] {
         let read = try await store.samples(
           of: type, in: Timestamp(seconds: 0)..<Timestamp(seconds: 1 << 40), limit: 100)
         let written = samples.filter { $0.type == type }
-        #expect(Set(read.map(\.uuid)) == Set(written.map(\.uuid)))
+        #expect(read.count == written.count && Set(read.map(\.uuid)) == Set(written.map(\.uuid)))
         for sample in read { #expect(written.contains { $0.uuid == sample.uuid && $0.payload == sample.payload }) }
       }
     }
