@@ -135,10 +135,11 @@ public struct AuditTrail: Sendable {
     detail(query.filter).merging(["from": String(query.since.change)]) { $1 }
   }
 
-  private static func detail(_ filter: ChangeFilter) -> [String: String] {
+  private static func detail(_ filter: SampleFilter) -> [String: String] {
     var detail: [String: String] = [:]
     if let types = filter.types { detail["types"] = types.map(\.shortName).sorted().joined(separator: ",") }
     if let earliest = filter.earliest { detail["earliest"] = earliest.iso8601 }
+    if let end = filter.end { detail["end"] = end.iso8601 }
     return detail
   }
 
@@ -163,7 +164,7 @@ public struct AuditTrail: Sendable {
 
   /// Before a digest, or that it would be too large, is sent.
   func digested(
-    _ client: AuthorizedClient, _ selection: DigestSelection, _ filter: ChangeFilter, _ digest: StoreDigest
+    _ client: AuthorizedClient, _ selection: DigestSelection, _ filter: SampleFilter, _ digest: StoreDigest
   ) async throws {
     var detail = Self.detail(filter)
     detail["samples"] = String(digest.record.samples.count)

@@ -270,13 +270,20 @@ struct CommandLineTests {
     let identity = try #require(try await home.run("peers", "--json").json()["clients"] as? [[String: Any]])
     let id = try #require(identity.first?["id"] as? String)
 
-    #expect(try await home.run("peers", "set", id, "--types", "heartRate").status == 0)
+    let beats = try await home.contents().filter { $0.key.type.shortName == "heartRate" }
+    let end = try #require(beats.keys.map(\.start).sorted().dropFirst(beats.count / 2).first)
+    let set = try await home.run("peers", "set", id, "--types", "heartRate", "--to", end.iso8601, "--utc")
+    #expect(set.errors.contains("heartRate before \(end.iso8601)"), "\(set.errors)")
+    let known = try await home.run("peers", "--json").json()["clients"] as? [[String: Any]]
+    #expect(known?.first?["until"] as? String == end.iso8601)
     #expect(try await client.run("pull").status == 0)
     let narrow = try await client.contents()
-    #expect(!narrow.isEmpty)
-    #expect(Set(narrow.keys.map(\.type.shortName)) == ["heartRate"])
+    #expect(!narrow.isEmpty && narrow.count < beats.count)
+    #expect(narrow == beats.filter { $0.key.start < end })
+    let empty = try await home.run("peers", "set", id, "--from", end.iso8601)
+    #expect(empty.status == 2 && empty.errors.contains("--from must be before --to"), "\(empty.errors)")
 
-    #expect(try await home.run("peers", "set", id, "--all-types").status == 0)
+    #expect(try await home.run("peers", "set", id, "--all-types", "--no-to").status == 0)
     #expect(try await client.run("pull").status == 0)
     #expect(try await client.contents() == home.contents())
     #expect(try await home.run("audit").output.contains("scope.changed"))

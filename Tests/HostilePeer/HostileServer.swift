@@ -84,6 +84,7 @@ actor HostileServer {
     }
     let earliest = choices.oneIn(4) ? Timestamp(microseconds: choices.pick([0, .min, .max, -1])) : nil
     return DigestData(
-      record, token: "t", filter: DigestData.Filter(types: choices.oneIn(4) ? ["type 0"] : nil, earliest: earliest))
+      record, token: "t",
+      filter: SampleFilter(types: choices.oneIn(4) ? [SampleType("type 0")] : nil, earliest: earliest))
   }
 }

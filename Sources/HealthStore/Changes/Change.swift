@@ -6,34 +6,6 @@ public enum Change: Hashable, Sendable {
   case deleted(Tombstone)
 }
 
-/// What a reader of the change feed wants, or may, see.
-public struct ChangeFilter: Hashable, Sendable {
-  /// `nil` for all types.
-  public var types: Set<SampleType>?
-  /// Nothing that starts before this; `nil` for no bound.
-  public var earliest: Timestamp?
-
-  public init(types: Set<SampleType>? = nil, earliest: Timestamp? = nil) {
-    self.types = types
-    self.earliest = earliest
-  }
-
-  public static let everything = ChangeFilter()
-
-  /// What of a sample may be known to whoever may see nothing beyond this.
-  public var cut: SampleCut { SampleCut(types: types, earliest: earliest) }
-
-  /// What passes both filters.
-  public func intersection(_ other: ChangeFilter) -> ChangeFilter {
-    let types: Set<SampleType>? =
-      switch (self.types, other.types) {
-      case (nil, let some), (let some, nil): some
-      case (let mine?, let theirs?): mine.intersection(theirs)
-      }
-    return ChangeFilter(types: types, earliest: [earliest, other.earliest].compactMap(\.self).max())
-  }
-}
-
 /// Some changes in the order in which they happened, and the anchor that follows them.
 public struct ChangePage: Sendable {
   public var changes: [Change]

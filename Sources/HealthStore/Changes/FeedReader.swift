@@ -22,7 +22,7 @@ struct FeedReader {
   }
 
   /// See ``HealthStore/changes(since:epoch:filter:limit:)``.
-  func page(after anchor: Anchor, epoch: Epoch?, filter: ChangeFilter, cut: SampleCut? = nil, limit: Int) throws -> Page
+  func page(after anchor: Anchor, epoch: Epoch?, filter: SampleFilter, cut: SampleCut? = nil, limit: Int) throws -> Page
   {
     let limit = max(1, limit)
     let counter = try requirePosition(anchor, epoch)

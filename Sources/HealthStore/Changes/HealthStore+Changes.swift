@@ -13,7 +13,7 @@ extension HealthStore {
   ///   when tombstones were forgotten or an import was undone, is out of range. To be left out only for an anchor that is
   ///   no older than this object; where tombstones were ever forgotten, those before the last of them are out of range then, however new.
   public func changes(
-    since anchor: Anchor, epoch: Epoch? = nil, filter: ChangeFilter = .everything, limit: Int
+    since anchor: Anchor, epoch: Epoch? = nil, filter: SampleFilter = .everything, limit: Int
   ) async throws(StoreError) -> ChangePage {
     try await read { [epochs] db in
       let feed = try FeedReader(db, epochs).page(after: anchor, epoch: epoch, filter: filter, limit: limit)
@@ -27,8 +27,8 @@ extension HealthStore {
   ///
   /// - Parameter cut: what the reader may know of each sample.
   public func codedChanges(
-    since anchor: Anchor, epoch: Epoch? = nil, filter: ChangeFilter = .everything,
-    cut: SampleCut = SampleCut(types: nil, earliest: nil), limit: Int
+    since anchor: Anchor, epoch: Epoch? = nil, filter: SampleFilter = .everything,
+    cut: SampleCut = SampleFilter.everything.cut, limit: Int
   ) async throws(StoreError) -> CodedChangePage {
     try await read { [epochs] db in
       let feed = try FeedReader(db, epochs).page(after: anchor, epoch: epoch, filter: filter, cut: cut, limit: limit)
@@ -51,15 +51,21 @@ extension HealthStore {
   }
 }
 
-/// A ``ChangeFilter`` as SQL.
+/// A ``SampleFilter`` as SQL.
 struct FilterCondition {
   var sql = ""
 
-  init(_ filter: ChangeFilter, db: Database) throws {
+  init(_ filter: SampleFilter, db: Database) throws {
     if let types = filter.types {
       let ids = try types.compactMap { try $0.id(in: db) }
       sql += " AND type IN (\(ids.map(String.init).joined(separator: ",")))"
     }
-    if let earliest = filter.earliest { sql += " AND start >= \(earliest.microseconds)" }
+    sql += Self.time(filter)
+  }
+
+  /// The part of the condition that is about time; empty where all of it is meant.
+  static func time(_ filter: SampleFilter) -> String {
+    let first = filter.earliest.map { " AND start >= \($0.microseconds)" } ?? ""
+    return first + (filter.end.map { " AND start < \($0.microseconds)" } ?? "")
   }
 }

@@ -4,7 +4,7 @@ import HealthModel
 extension HealthStore {
   /// The number of changes after `anchor`, at most, for progress bars. Under a filter it is exact, because a bound from
   /// the whole store would tell a reader how much there is that it may not see.
-  public func expectedChanges(since anchor: Anchor, filter: ChangeFilter) async throws(StoreError) -> Int {
+  public func expectedChanges(since anchor: Anchor, filter: SampleFilter) async throws(StoreError) -> Int {
     try await read { db in
       let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
       let start = max(0, anchor.change)
@@ -16,21 +16,21 @@ extension HealthStore {
       }
       let types = try filter.types.map { try $0.compactMap { try $0.id(in: db) } }
       let ids = try types ?? Int64.fetchAll(db, sql: "SELECT id FROM type")
-      let earliest = filter.earliest.map { " AND start >= \($0.microseconds)" } ?? ""
+      let time = FilterCondition.time(filter)
       let held = try db.sum("SELECT samples FROM type WHERE id IN (\(list(ids)))")
 
       func counted(_ table: String) throws -> Int {
         // Both ways have the same answer: along the new changes, or along those of each type. The shorter is taken.
         if newer < held {
           return try db.count(
-            "\(table) NOT INDEXED WHERE change > \(start) AND type IN (\(list(ids)))\(earliest)")
+            "\(table) NOT INDEXED WHERE change > \(start) AND type IN (\(list(ids)))\(time)")
         }
         return try ids.reduce(0) {
           try $0
-            + db.count("\(table) INDEXED BY \(table)_identity WHERE type = \($1)\(earliest) AND change > \(start)")
+            + db.count("\(table) INDEXED BY \(table)_identity WHERE type = \($1)\(time) AND change > \(start)")
         }
       }
-      let samples = start == 0 && earliest.isEmpty ? held : try counted("sample")
+      let samples = start == 0 && time.isEmpty ? held : try counted("sample")
       return try samples + counted("tombstone")
     }
   }

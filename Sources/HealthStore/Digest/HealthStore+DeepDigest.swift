@@ -5,7 +5,7 @@ extension HealthStore {
   /// As ``digest(_:months:)``, and covers what whoever sees nothing beyond the filter may know of the samples (``SampleCut``). Reads every one of them, within one transaction: for so
   /// many that it takes moments (``RecordDigest/parts(ofAtMost:)``).
   public func deepDigest(
-    _ filter: ChangeFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
+    _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
   ) async throws(StoreError) -> StoreDigest {
     try await read { [epochs] db in
       let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
@@ -13,9 +13,10 @@ extension HealthStore {
       var scan = DigestScan(db)
       var contents = ContentScan(db, filter.cut)
       let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
-      let first = [months?.lowerBound.instants.lowerBound, filter.earliest].compactMap(\.self).max()
-      let last = months?.upperBound.instants.upperBound
-      let (lower, upper) = (first?.microseconds ?? .min, last?.microseconds ?? .max)
+      let lower = max(
+        filter.instants?.lowerBound.microseconds ?? .max, months?.lowerBound.instants.lowerBound.microseconds ?? .min)
+      let upper = min(
+        filter.instants?.upperBound.microseconds ?? .min, months?.upperBound.instants.upperBound.microseconds ?? .max)
       if lower <= upper {
         for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
           try scan.starts(of: type, in: lower...upper)

@@ -9,11 +9,11 @@ extension HealthStore {
 
   /// A digest of what passes `filter`, as of now: equal to that of any other store that holds the same.
   ///
-  /// Costs what has changed since ``keepDigests(for:)``, and the month that `earliest` cuts.
+  /// Costs what has changed since ``keepDigests(for:)``, and the months that the filter's bounds cut.
   ///
   /// - Parameter months: only what starts in these; `nil` for all.
   public func digest(
-    _ filter: ChangeFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
+    _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
   ) async throws(StoreError) -> StoreDigest {
     try await read { [epochs] db in
       let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
@@ -72,24 +72,27 @@ extension HealthStore {
   }
 
   private static func digestSums(
-    _ filter: ChangeFilter, months: ClosedRange<CalendarMonth>?, counter: Int64, _ db: Database
+    _ filter: SampleFilter, months: ClosedRange<CalendarMonth>?, counter: Int64, _ db: Database
   ) throws -> DigestSums {
     let wanted = (months?.lowerBound.number ?? .min)...(months?.upperBound.number ?? .max)
     let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
-    guard let earliest = filter.earliest else {
-      return try whole(DigestScope(types: types, months: wanted), counter: counter, db)
+    guard let instants = filter.instants else { return DigestSums() }
+    let (first, last) = (CalendarMonth(containing: instants.lowerBound), CalendarMonth(containing: instants.upperBound))
+    // Months of which only a part is meant.
+    let cut = [first, last].filter {
+      wanted.contains($0.number)
+        && !(instants.contains($0.instants.lowerBound) && instants.contains($0.instants.upperBound))
     }
-    let cut = CalendarMonth(containing: earliest)
-    let firstWhole = cut.instants.lowerBound == earliest ? cut.number : cut.number + 1
+    var (lower, upper) = (max(wanted.lowerBound, first.number), min(wanted.upperBound, last.number))
+    if cut.contains(first) { lower = first.number + 1 }
+    if cut.contains(last) { upper = last.number - 1 }
     var sums = DigestSums()
-    if wanted.upperBound >= firstWhole {
-      let months = max(wanted.lowerBound, firstWhole)...wanted.upperBound
-      sums = try whole(DigestScope(types: types, months: months), counter: counter, db)
-    }
-    if cut.number < firstWhole, wanted.contains(cut.number) {
+    if lower <= upper { sums = try whole(DigestScope(types: types, months: lower...upper), counter: counter, db) }
+    for month in Set(cut) {
+      let part = instants.clamped(to: month.instants)
       var scan = DigestScan(db)
       for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
-        try scan.starts(of: type, in: earliest.microseconds...cut.instants.upperBound.microseconds)
+        try scan.starts(of: type, in: part.lowerBound.microseconds...part.upperBound.microseconds)
       }
       sums.add(scan.sums)
     }

@@ -48,7 +48,7 @@ extension HealthStore {
   ///   - epoch: of the page that the anchor comes from; see there.
   ///   - pageSize: changes in a page, at most.
   public func changes(
-    since anchor: Anchor = .zero, epoch: Epoch? = nil, filter: ChangeFilter = .everything, pageSize: Int = 2_000
+    since anchor: Anchor = .zero, epoch: Epoch? = nil, filter: SampleFilter = .everything, pageSize: Int = 2_000
   ) -> ChangeSequence {
     ChangeSequence(store: self, anchor: anchor, epoch: epoch, filter: filter, pageSize: pageSize)
   }
@@ -59,7 +59,7 @@ public struct ChangeSequence: AsyncSequence, Sendable {
   let store: HealthStore
   let anchor: Anchor
   let epoch: Epoch?
-  let filter: ChangeFilter
+  let filter: SampleFilter
   let pageSize: Int
 
   public func makeAsyncIterator() -> AsyncIterator {

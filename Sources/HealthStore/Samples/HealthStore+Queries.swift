@@ -24,11 +24,8 @@ extension HealthStore {
   }
 
   /// The number of samples that pass `filter`, by type.
-  public func typeCounts(_ filter: ChangeFilter) async throws(StoreError) -> [TypeCount] {
-    guard filter.earliest != nil else {
-      let counts = try await typeCounts()
-      return counts.filter { filter.types?.contains($0.type) ?? true }
-    }
+  public func typeCounts(_ filter: SampleFilter) async throws(StoreError) -> [TypeCount] {
+    guard filter.range != nil else { return try await typeCounts().filter { filter.passes($0.type) } }
     return try await read { db in
       let condition = try FilterCondition(filter, db: db)
       let types = TypeNames(db)

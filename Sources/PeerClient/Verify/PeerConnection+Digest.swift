@@ -8,7 +8,7 @@ extension PeerConnection {
   /// The peer's digest, and the filter that it was made under.
   func digest(
     of server: ServerRecord, types: [SampleType], months: ClosedRange<CalendarMonth>? = nil, isDeep: Bool = false
-  ) async throws -> (record: RecordDigest, filter: ChangeFilter) {
+  ) async throws -> (record: RecordDigest, filter: SampleFilter) {
     let path = Self.digestPath(types: types, months: months, isDeep: isDeep)
     while true {
       let head = try await send(.GET, path, headers: [("Authorization", "Bearer \(server.credential.text)")])
@@ -29,7 +29,7 @@ extension PeerConnection {
     return try digest(in: try await body(limit: limits.digest.bytes), isDeep: isDeep)
   }
 
-  private func digest(in bytes: Data, isDeep: Bool) throws -> (record: RecordDigest, filter: ChangeFilter) {
+  private func digest(in bytes: Data, isDeep: Bool) throws -> (record: RecordDigest, filter: SampleFilter) {
     guard bytes.withUnsafeBytes({ limits.digest.verdict(on: $0) }) == .fits,
       let data = (try? JSONDecoder().decode(Envelope<DigestData>.self, from: bytes))?.data
     else {
@@ -44,10 +44,7 @@ extension PeerConnection {
     guard record.types.allSatisfy({ type in type.months.allSatisfy { ($0.contents != nil) == isDeep } }) else {
       throw PeerError.unexpectedAnswer(status: 200, message: "a digest without the contents, or with them unasked")
     }
-    return (
-      record,
-      ChangeFilter(types: data.filter.types.map { Set($0.map { SampleType($0) }) }, earliest: data.filter.earliest)
-    )
+    return (record, data.filter)
   }
 
   private static func digestPath(

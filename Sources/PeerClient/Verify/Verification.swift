@@ -4,7 +4,7 @@ import HealthStore
 /// What a comparison with a peer found.
 public struct Verification: Hashable, Sendable {
   /// What was compared: what was asked for, as far as the peer lets this machine see it.
-  public var filter: ChangeFilter
+  public var filter: SampleFilter
   /// Whether what the samples say was compared, too.
   public var isDeep: Bool
   /// What this store holds of it.

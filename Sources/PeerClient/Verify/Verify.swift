@@ -57,7 +57,7 @@ public struct Verify: Sendable {
   }
 
   /// A peer that shows more than was asked for, or something else, is not compared with.
-  private func check(_ filter: ChangeFilter) throws {
+  private func check(_ filter: SampleFilter) throws {
     guard !types.isEmpty else { return }
     guard let shown = filter.types, shown.isSubset(of: types) else {
       throw PeerError.unexpectedAnswer(status: 200, message: "a digest of other types than were asked for")

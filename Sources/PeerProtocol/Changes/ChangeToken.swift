@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 
 /// A position in one store's change feed under one filter: what a change token says to the server that made it. On the
 /// wire it is sealed; see ``ChangeTokenSeal``.
@@ -6,7 +7,7 @@ public struct ChangeToken: Hashable, Sendable {
   public var change: Int64
   /// Names the stretch of the store's history that ``change`` lies in.
   public var epoch: UInt64
-  /// ``filterHash(types:earliest:scope:)`` of what the reader asked for and may see.
+  /// ``filterHash(_:scope:)`` of what the reader asked for and may see.
   public var filter: UInt64
 
   static let byteCount = 24
@@ -35,29 +36,32 @@ public struct ChangeToken: Hashable, Sendable {
     self.init(change: change, epoch: number(1), filter: number(2))
   }
 
-  /// A stable hash (FNV-1a, 64 bits) of a filter: the type identifiers in order, or everything, and the earliest start.
+  /// A stable hash (FNV-1a, 64 bits) of a filter: the type identifiers in order, or everything, and the bounds of time in
+  /// microseconds since 1970.
   ///
-  /// - Parameters:
-  ///   - earliest: microseconds since 1970.
-  ///   - scope: the types that the reader may see, where those are more than it asked for: what samples of the others may be
-  ///     known from these depends on them.
-  public static func filterHash(types: [String]?, earliest: Int64?, scope: [String]? = nil) -> UInt64 {
+  /// - Parameter scope: what the reader may see, of which the filter is a part; `nil` for just that. Where it has more types,
+  ///   what the samples say of others depends on them.
+  public static func filterHash(_ filter: SampleFilter, scope: SampleFilter? = nil) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     func mix(_ bytes: some Sequence<UInt8>) {
       for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
-    func mix(_ types: [String]) {
-      for type in types.sorted() {
+    func mix(_ types: Set<SampleType>) {
+      for type in types.map(\.rawValue).sorted() {
         mix(type.utf8)
         mix([0])
       }
     }
-    if let types { mix(types) } else { mix("*".utf8) }
+    if let types = filter.types { mix(types) } else { mix("*".utf8) }
     mix([1])
-    if let earliest { mix(String(earliest).utf8) }
-    if let scope {
+    if let earliest = filter.earliest { mix(String(earliest.microseconds).utf8) }
+    if let types = scope?.types, types != filter.types {
       mix([2])
-      mix(scope)
+      mix(types)
+    }
+    if let end = filter.end {
+      mix([3])
+      mix(String(end.microseconds).utf8)
     }
     return hash
   }

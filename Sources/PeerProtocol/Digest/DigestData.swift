@@ -11,21 +11,9 @@ public struct DigestData: Codable, Sendable, Hashable {
   public var version: Int
   /// The change token up to which the digest holds.
   public var token: String
-  public var filter: Filter
-  public var types: [TypeEntry]
-
   /// What passed: what was asked for, within the caller's scope.
-  public struct Filter: Codable, Sendable, Hashable {
-    /// HealthKit identifiers; `nil` for all.
-    public var types: [String]?
-    /// Nothing that starts before this instant; `nil` for no bound.
-    public var earliest: Timestamp?
-
-    public init(types: [String]?, earliest: Timestamp?) {
-      self.types = types
-      self.earliest = earliest
-    }
-  }
+  public var filter: SampleFilter
+  public var types: [TypeEntry]
 
   public struct TypeEntry: Codable, Sendable, Hashable {
     /// HealthKit identifier.
@@ -50,7 +38,7 @@ public struct DigestData: Codable, Sendable, Hashable {
 }
 
 extension DigestData {
-  public init(_ digest: RecordDigest, token: String, filter: Filter) {
+  public init(_ digest: RecordDigest, token: String, filter: SampleFilter) {
     version = Self.currentVersion
     self.token = token
     self.filter = filter

@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import Glibc
 import HomeFiles
@@ -16,7 +17,7 @@ public enum ControlClient {
   /// Opens a pairing window on the running server and reports what happens to it until it is gone. It is gone with this
   /// call at the latest.
   public static func openWindow(
-    at path: String, scope: PeerScope? = nil, _ handle: (ControlEvent) async throws -> Void
+    at path: String, scope: SampleFilter? = nil, _ handle: (ControlEvent) async throws -> Void
   ) async throws {
     try await ask(.openWindow(scope: scope), at: path, handle)
   }

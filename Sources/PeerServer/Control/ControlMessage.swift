@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import PeerProtocol
 import PeerTrust
@@ -6,7 +7,7 @@ import PeerTrust
 public enum ControlRequest: Codable, Sendable, Hashable {
   /// Open a pairing window and report what happens to it; it closes when the connection does. A scope says what the machine
   /// that pairs may read; without one it is what a machine with its certificate may read already, or everything.
-  case openWindow(scope: PeerScope?)
+  case openWindow(scope: SampleFilter?)
   /// Close the window that is open, whoever opened it; answered with ``ControlEvent/closed(reason:)``, or with
   /// ``ControlEvent/state(_:)`` where none was open.
   case closeWindow
@@ -47,7 +48,7 @@ public struct ServerState: Codable, Sendable, Hashable {
     public var expiresAt: WireInstant
     public var attemptsLeft: WireCount
     /// What the machine that pairs may read; `nil` for what it may read already, or everything.
-    public var scope: PeerScope?
+    public var scope: SampleFilter?
     /// The process that opened the window; `nil` if it was opened at the server's own terminal.
     public var process: Int32?
   }

@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
@@ -159,7 +160,7 @@ public struct ControlServer: Service {
   private static func instant(_ date: Date) -> WireInstant { WireInstant(clamping: date.timeIntervalSince1970) }
 
   private func openWindow(
-    _ scope: PeerScope?, by opener: WindowOpener, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    _ scope: SampleFilter?, by opener: WindowOpener, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
   ) async throws {
     let stream = events.listen()
     let window: OpenWindow

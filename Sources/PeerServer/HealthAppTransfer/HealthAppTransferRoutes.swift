@@ -47,8 +47,8 @@ struct HealthAppTransferRoutes {
       try number(query["limit"], named: "limit", default: Self.defaultLimit, in: 1...Int(Int32.max)), Self.maximumLimit)
     let spelling = try dates(query["dates"], client: client)
 
-    let visible = HealthSampleDTO.canSay(type) && (client.filter.types?.contains(type) ?? true)
-    let range = client.filter.earliest.map { $0..<Timestamp(microseconds: .max) }
+    let visible = HealthSampleDTO.canSay(type) && client.filter.passes(type)
+    let range = client.filter.range
     let position = try await store.currentPosition()
     let samples = visible ? try await store.samples(of: type, in: range, offset: offset, limit: limit) : []
     let total = visible ? try await total(of: type, range: range) : 0
@@ -73,8 +73,7 @@ struct HealthAppTransferRoutes {
   private func members(of sample: Sample, client: AuthorizedClient) async throws -> [Sample] {
     guard case .correlation(let correlation) = sample.payload else { return [] }
     var members: [Sample] = []
-    for reference in correlation.members where client.filter.types?.contains(reference.type) ?? true {
-      if let earliest = client.filter.earliest, reference.start < earliest { continue }
+    for reference in correlation.members where client.filter.passes(reference) {
       if let member = try await store.sample(reference) { members.append(member) }
     }
     return members

@@ -10,7 +10,7 @@ struct AuthorizedClient: Sendable {
   var name: String
   /// What is kept of the token that the request came with.
   var token: TokenHash
-  var filter: ChangeFilter
+  var filter: SampleFilter
   /// Paired by plain code, as other apps' clients do.
   var isForeign: Bool
 }

@@ -105,9 +105,7 @@ extension AuthorizedClient {
     id = client.id
     name = client.name
     token = client.tokenHash
-    filter = ChangeFilter(
-      types: client.scope.types.map { Set($0.map { SampleType($0) }) },
-      earliest: client.scope.earliestMicroseconds.map { Timestamp(microseconds: $0) })
+    filter = client.scope
     isForeign = client.method == .plain
   }
 }

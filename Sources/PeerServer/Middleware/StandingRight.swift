@@ -1,3 +1,4 @@
+import HealthModel
 import HealthStore
 import Hummingbird
 import NIOConcurrencyHelpers
@@ -43,13 +44,13 @@ struct StandingRight: RouterMiddleware {
 
 /// What a request may read, as of when its answer began.
 final class GrantedFilter: Sendable {
-  private let filter: NIOLockedValueBox<ChangeFilter>
+  private let filter: NIOLockedValueBox<SampleFilter>
 
-  init(_ filter: ChangeFilter) {
+  init(_ filter: SampleFilter) {
     self.filter = NIOLockedValueBox(filter)
   }
 
-  var value: ChangeFilter {
+  var value: SampleFilter {
     get { filter.withLockedValue { $0 } }
     set { filter.withLockedValue { $0 = newValue } }
   }

@@ -36,7 +36,7 @@ struct DigestRoutes {
     let selection = try Self.selection(request.uri.queryParameters)
     let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
     if request.method == .head { return Response(status: .ok, headers: headers) }
-    let filter = ChangeFilter(types: selection.types).intersection(client.filter)
+    let filter = selection.filter.intersection(client.filter)
     guard try await store.keepDigests(for: Self.patience) else {
       throw ServerFailure(
         status: .serviceUnavailable, message: "The digest is being made for the first time.",
@@ -61,7 +61,7 @@ struct DigestRoutes {
   }
 
   private static func selection(_ parameters: Parameters) throws -> DigestSelection {
-    do throws(DigestSelectionError) {
+    do throws(QueryFieldError) {
       return try DigestSelection(
         types: parameters["types"], from: parameters["from"], to: parameters["to"], deep: parameters["deep"])
     } catch {
@@ -69,13 +69,10 @@ struct DigestRoutes {
     }
   }
 
-  private func answer(_ digest: StoreDigest, _ filter: ChangeFilter, scope: ChangeFilter) throws -> ByteBuffer {
-    let types = filter.types.map { $0.map(\.rawValue) }
+  private func answer(_ digest: StoreDigest, _ filter: SampleFilter, scope: SampleFilter) throws -> ByteBuffer {
     let token = ChangeToken(
-      change: digest.anchor.change, epoch: digest.epoch.id, filter: filter.tokenHash(scope: scope))
-    let data = DigestData(
-      digest.record, token: try seal.text(of: token),
-      filter: .init(types: types?.sorted(), earliest: filter.earliest))
+      change: digest.anchor.change, epoch: digest.epoch.id, filter: ChangeToken.filterHash(filter, scope: scope))
+    let data = DigestData(digest.record, token: try seal.text(of: token), filter: filter)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     return ByteBuffer(bytes: try encoder.encode(Envelope(data)))

@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import PeerProtocol
 
@@ -29,12 +30,12 @@ public struct PairedClient: Hashable, Sendable {
   /// Seconds for which each use of the token makes it valid.
   public let tokenLifetime: TimeInterval
   /// What whoever opened the window granted; nil for what a client with this certificate had before, or everything.
-  public let scope: PeerScope?
+  public let scope: SampleFilter?
 
   public init(
     id: PeerID, name: String, tokenHash: TokenHash, certificateFingerprint: Fingerprint? = nil,
     rotation: RotationStatement? = nil, method: Method, pairedAt: Date, expiresAt: Date,
-    tokenLifetime: TimeInterval = defaultTokenLifetime, scope: PeerScope? = nil
+    tokenLifetime: TimeInterval = defaultTokenLifetime, scope: SampleFilter? = nil
   ) {
     self.id = id
     self.name = name

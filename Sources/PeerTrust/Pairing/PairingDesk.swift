@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import HomeFiles
 import PeerProtocol
@@ -44,7 +45,7 @@ public actor PairingDesk {
     /// Failed attempts in the window that is open, or was when the process last ended.
     public let failures: Int
     /// Of the open window: what the client that pairs may read; nil for what it may read already, or everything.
-    public var scope: PeerScope?
+    public var scope: SampleFilter?
     /// Of the open window.
     public var opener: WindowOpener?
   }
@@ -140,7 +141,7 @@ public actor PairingDesk {
   ///   already, or everything.
   /// - Throws: if the count of attempts cannot be stored; the desk is then as before, less its window.
   public func open(
-    scope: PeerScope? = nil, by opener: WindowOpener = .terminal
+    scope: SampleFilter? = nil, by opener: WindowOpener = .terminal
   ) async throws(PairingDeskError) -> OpenWindow {
     let now = clock()
     let previous = state

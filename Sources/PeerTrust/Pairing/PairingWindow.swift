@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import PeerProtocol
 
@@ -19,7 +20,7 @@ struct PairingWindow: Sendable {
   let openedAt: Date
   let expiresAt: Date
   /// What the client that pairs may read; nil for what it may read already, or everything.
-  let scope: PeerScope?
+  let scope: SampleFilter?
   let opener: WindowOpener
   var secret: Secret
 

@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import PeerProtocol
 
@@ -11,7 +12,7 @@ public struct ClientRecord: Hashable, Sendable, Identifiable {
   public let name: String
   public let tokenHash: TokenHash
   public let method: PairedClient.Method
-  public let scope: PeerScope
+  public let scope: SampleFilter
   public let created: Date
   /// At most a minute older than the truth.
   public let lastSeen: Date?
@@ -33,7 +34,7 @@ public struct ClientAuthorization: Hashable, Sendable {
   public let tokenHash: TokenHash
   /// Other apps' clients pair by `plain`, and read dates differently.
   public let method: PairedClient.Method
-  public let scope: PeerScope
+  public let scope: SampleFilter
   public let lastSeen: Date?
 }
 

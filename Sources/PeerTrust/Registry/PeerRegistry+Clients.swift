@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import GRDB
 import PeerProtocol
@@ -17,10 +18,11 @@ extension PeerRegistry {
       try db.execute(
         sql: """
           INSERT INTO client
-            (id, name, tokenHash, method, types, earliest, created, expires, lifetime, certificate, isBound)
-          VALUES (:id, :name, :hash, :method, :types, :earliest, :created, :expires, :lifetime, :certificate, :isBound)
+            (id, name, tokenHash, method, types, earliest, scopeEnd, created, expires, lifetime, certificate, isBound)
+          VALUES (:id, :name, :hash, :method, :types, :earliest, :end, :created, :expires, :lifetime, :certificate, :isBound)
           ON CONFLICT (id) DO UPDATE SET name = excluded.name, tokenHash = excluded.tokenHash, method = excluded.method,
             types = iif(:hasScope, excluded.types, types), earliest = iif(:hasScope, excluded.earliest, earliest),
+            scopeEnd = iif(:hasScope, excluded.scopeEnd, scopeEnd),
             created = excluded.created, lastSeen = NULL, expires = excluded.expires, lifetime = excluded.lifetime,
             revoked = NULL, isBound = excluded.isBound
             WHERE certificate IS excluded.certificate
@@ -28,7 +30,8 @@ extension PeerRegistry {
         arguments: [
           "id": client.id.hex, "name": client.name, "hash": Data(client.tokenHash.bytes),
           "method": client.method.rawValue, "types": try client.scope?.typesJSON(),
-          "earliest": client.scope?.earliest?.microseconds, "created": client.pairedAt.microseconds,
+          "earliest": client.scope?.earliest?.microseconds, "end": client.scope?.end?.microseconds,
+          "created": client.pairedAt.microseconds,
           "expires": client.expiresAt.microseconds, "lifetime": Int64(client.tokenLifetime),
           "certificate": client.certificateFingerprint.map { Data($0.bytes) },
           "isBound": client.certificateFingerprint != nil, "hasScope": client.scope != nil,
@@ -88,11 +91,11 @@ extension PeerRegistry {
 
   /// Narrows or widens what a client may read.
   /// - Throws: `notFound`.
-  public func setScope(_ scope: PeerScope, ofClient id: PeerID) async throws {
+  public func setScope(_ scope: SampleFilter, ofClient id: PeerID) async throws {
     try await write { db in
       try db.execute(
-        sql: "UPDATE client SET types = ?, earliest = ? WHERE id = ?",
-        arguments: [try scope.typesJSON(), scope.earliest?.microseconds, id.hex])
+        sql: "UPDATE client SET types = ?, earliest = ?, scopeEnd = ? WHERE id = ?",
+        arguments: [try scope.typesJSON(), scope.earliest?.microseconds, scope.end?.microseconds, id.hex])
       if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
     }
   }

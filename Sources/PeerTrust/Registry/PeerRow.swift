@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import HealthModel
 import PeerProtocol
 
 /// A row that does not say what the schema promises. Reading it must fail rather than fall back to a wider right.
@@ -23,6 +24,13 @@ extension Row {
   func date(_ column: String) throws -> Date? {
     try (optional(column) as Int64?).map { Date(microseconds: $0) }
   }
+
+  func timestamp(_ column: String) throws -> Timestamp? {
+    try (optional(column) as Int64?).map { Timestamp(microseconds: $0) }
+  }
+
+  /// Nil also where an older version wrote the file, and it is only looked at.
+  func optionalTimestamp(_ column: String) throws -> Timestamp? { hasColumn(column) ? try timestamp(column) : nil }
 
   func requiredDate(_ column: String) throws -> Date { Date(microseconds: try required(column)) }
 
@@ -64,7 +72,7 @@ extension ClientRecord {
     }
     self.init(
       id: try row.peerID(), formerID: try row.optionalPeerID("formerID"), name: try row.required("name"),
-      tokenHash: hash, method: method, scope: try PeerScope(row),
+      tokenHash: hash, method: method, scope: try SampleFilter(row),
       created: try row.requiredDate("created"), lastSeen: try row.date("lastSeen"),
       expires: try row.requiredDate("expires"), tokenLifetime: TimeInterval(try row.required("lifetime") as Int64),
       revoked: try row.date("revoked"),
@@ -72,20 +80,20 @@ extension ClientRecord {
   }
 }
 
-extension PeerScope {
+extension SampleFilter {
   init(_ row: Row) throws {
-    self.init(earliest: try row.date("earliest"))
+    self.init(earliest: try row.timestamp("earliest"), end: try row.optionalTimestamp("scopeEnd"))
     guard let json: String = try row.optional("types") else { return }
-    guard let types = try? JSONDecoder().decode([String].self, from: Data(json.utf8)) else {
+    guard let types = try? JSONDecoder().decode(Set<SampleType>.self, from: Data(json.utf8)) else {
       throw MalformedRow(column: "types")
     }
-    self.types = Set(types)
+    self.types = types
   }
 
   /// The column `types`.
   func typesJSON() throws -> String? {
     guard let types else { return nil }
-    return String(decoding: try JSONEncoder().encode(types.sorted()), as: UTF8.self)
+    return String(decoding: try JSONEncoder().encode(types.map(\.rawValue).sorted()), as: UTF8.self)
   }
 }
 

@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import GRDB
 import PeerProtocol
@@ -66,6 +67,10 @@ enum PeerSchema {
       try db.execute(sql: "ALTER TABLE client ADD COLUMN rotated INTEGER")
       try PeerSchema.nameClientsByCertificate(db)
     }
+    migrator.registerMigration("scopeEnd") { db in
+      // Samples that start then or later are withheld, in microseconds; NULL: no limit.
+      try db.execute(sql: "ALTER TABLE client ADD COLUMN scopeEnd INTEGER")
+    }
     return migrator
   }()
 
@@ -77,11 +82,11 @@ enum PeerSchema {
     for (certificate, rows) in Dictionary(grouping: rows, by: { $0["certificate"] as Data }) {
       guard let last = rows.last else { continue }
       if rows.count > 1 {
-        let scopes = try rows.map(PeerScope.init)
+        let scopes = try rows.map(SampleFilter.init)
         let scope = scopes.dropFirst().reduce(scopes[0]) { $0.intersection($1) }
         try db.execute(
           sql: "UPDATE client SET types = ?, earliest = ? WHERE rowid = ?",
-          arguments: [try scope.typesJSON(), scope.earliestMicroseconds, last["rowid"] as Int64])
+          arguments: [try scope.typesJSON(), scope.earliest?.microseconds, last["rowid"] as Int64])
         for row in rows.dropLast() {
           try db.execute(sql: "DELETE FROM client WHERE rowid = ?", arguments: [row["rowid"] as Int64])
         }

@@ -32,7 +32,7 @@ struct Digest: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    let filter = ChangeFilter(types: selection.set)
+    let filter = SampleFilter(types: selection.set)
     if anew { try await store.forgetDigests() }
     let digest = try await interruptible("nothing was compared or changed.") {
       try await Self.digest(of: store, filter, isDeep: deep)
@@ -41,7 +41,7 @@ struct Digest: AsyncParsableCommand {
     try Console.print(months ? monthTable(digest) : typeTable(digest))
   }
 
-  private static func digest(of store: HealthStore, _ filter: ChangeFilter, isDeep: Bool) async throws -> RecordDigest {
+  private static func digest(of store: HealthStore, _ filter: SampleFilter, isDeep: Bool) async throws -> RecordDigest {
     try await store.keepDigests()
     let digest = try await store.digest(filter).record
     guard isDeep else { return digest }

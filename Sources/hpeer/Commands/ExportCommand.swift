@@ -60,7 +60,7 @@ struct Export: AsyncParsableCommand {
     let started = ContinuousClock.now
     let store = try common.homeDirectory.openStoreForReading()
     let samples = StoredSampleReader(
-      store: store, types: selection.set, since: period.start, until: period.end)
+      store: store, filter: SampleFilter(types: selection.set, earliest: period.start, end: period.end))
     let plan = try await samples.plan()
     let detail = detail()
     let bar = ProgressBar(label: "export", totalItems: plan.samples, capabilities: Console.capabilities)

@@ -40,7 +40,8 @@ struct PeersList: AsyncParsableCommand {
       /// The token is valid only together with the client's certificate.
       var bound: Bool
       var types: [String]?
-      var since: Date?
+      var since: Timestamp?
+      var until: Timestamp?
       var created: Date
       var lastSeen: Date?
       var expires: Date
@@ -108,7 +109,9 @@ struct PeersList: AsyncParsableCommand {
       clients: clients.map {
         .init(
           name: $0.name, id: $0.id.hex, formerId: $0.formerID?.hex, method: $0.method.rawValue, state: state(of: $0),
-          bound: $0.isBound, types: $0.scope.types?.sorted(), since: $0.scope.earliest, created: $0.created,
+          bound: $0.isBound, types: $0.scope.types?.map(\.rawValue).sorted(), since: $0.scope.earliest,
+          until: $0.scope.end,
+          created: $0.created,
           lastSeen: $0.lastSeen,
           expires: $0.expires, tokenDays: $0.tokenLifetime / 86_400)
       },
@@ -120,9 +123,9 @@ struct PeersList: AsyncParsableCommand {
   }
 
   /// What a scope lets through, in a few words.
-  static func text(_ scope: PeerScope, in zone: TimeZone = .current) -> String {
-    let types = scope.types.map { $0.count == 1 ? SampleType($0.first ?? "").shortName : "\($0.count) types" }
-    return (types ?? "everything") + (ScopeText.beginning(of: scope, in: zone) ?? "")
+  static func text(_ scope: SampleFilter, in zone: TimeZone = .current) -> String {
+    let types = scope.types.map { $0.count == 1 ? $0.first?.shortName ?? "" : "\($0.count) types" }
+    return (types ?? "everything") + ScopeText.period(of: scope, in: zone)
   }
 
   private static func state(of client: ClientRecord) -> String {

@@ -16,7 +16,8 @@ struct PeersSet: AsyncParsableCommand {
       Examples:
         hpeer peers set laptop --types heartRate,stepCount
         hpeer peers set laptop --from 2024-01-01
-        hpeer peers set laptop --all-types --no-from
+        hpeer peers set laptop --from 2023-01-01 --to 2023-12-31
+        hpeer peers set laptop --all-types --no-from --no-to
         hpeer peers set laptop --token-days 365
       """)
 
@@ -26,21 +27,23 @@ struct PeersSet: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @Flag(help: "All types, now and later.")
   var allTypes = false
-  @OptionGroup var beginning: FromOption
+  @OptionGroup var period: PeriodOptions
   @Flag(help: "However long ago.")
   var noFrom = false
   @Flag(help: .hidden)
   var noSince = false
-  @OptionGroup var zone: ZoneOptions
+  @Flag(help: "However recent.")
+  var noTo = false
   @OptionGroup var lifetime: TokenLifetimeOption
 
   func validate() throws {
     if selection.set != nil, allTypes { throw ValidationError("Give --types or --all-types, not both.") }
-    if beginning.bound != nil, forgetsFrom { throw ValidationError("Give --from or --no-from, not both.") }
-    guard
-      selection.set != nil || allTypes || beginning.bound != nil || forgetsFrom || lifetime.tokenDays != nil
-    else {
-      throw ValidationError("Say what to change: --types, --all-types, --from, --no-from or --token-days.")
+    if period.start != nil, forgetsFrom { throw ValidationError("Give --from or --no-from, not both.") }
+    if period.end != nil, noTo { throw ValidationError("Give --to or --no-to, not both.") }
+    let says = selection.set != nil || allTypes || period.start != nil || forgetsFrom || period.end != nil || noTo
+    guard says || lifetime.tokenDays != nil else {
+      throw ValidationError(
+        "Say what to change: --types, --all-types, --from, --no-from, --to, --no-to or --token-days.")
     }
   }
 
@@ -51,16 +54,21 @@ struct PeersSet: AsyncParsableCommand {
     if let seconds = lifetime.seconds { try await registry.setTokenLifetime(seconds, ofClient: client.id) }
     var scope = client.scope
     if allTypes { scope.types = nil }
-    if let types = selection.set { scope.types = Set(types.map(\.rawValue)) }
+    if let types = selection.set { scope.types = types }
     if forgetsFrom { scope.earliest = nil }
-    if let bound = beginning.bound { scope.earliest = Date(bound.start(in: zone.timeZone)) }
+    if let start = period.start { scope.earliest = start }
+    if noTo { scope.end = nil }
+    if let end = period.end { scope.end = end }
+    // One of them may be from before.
+    guard scope.instants != nil else { throw ValidationError("--from must be before --to.") }
     if scope != client.scope { try await registry.setScope(scope, ofClient: client.id) }
     var detail = ["peer": client.name, "id": client.id.hex]
-    detail["types"] = scope.types.map { $0.map { SampleType($0).shortName }.sorted().joined(separator: ",") } ?? "all"
-    detail["earliest"] = scope.earliest.map { Timestamp($0).iso8601 }
+    detail["types"] = scope.types.map { $0.map(\.shortName).sorted().joined(separator: ",") } ?? "all"
+    detail["earliest"] = scope.earliest?.iso8601
+    detail["end"] = scope.end?.iso8601
     detail["tokenDays"] = lifetime.tokenDays.map(String.init)
     try await home.createStore().record(AuditEvent(.scopeChanged, detail))
-    Console.say("\(PlainText.escaped(client.name)) may now read \(PeersList.text(scope, in: zone.timeZone)).")
+    Console.say("\(PlainText.escaped(client.name)) may now read \(PeersList.text(scope, in: period.zone.timeZone)).")
   }
 
   private var forgetsFrom: Bool { noFrom || noSince }

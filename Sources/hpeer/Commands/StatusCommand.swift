@@ -27,7 +27,8 @@ struct StatusCommand: AsyncParsableCommand {
       var expires: Date?
       var attemptsLeft: Int?
       var types: [String]?
-      var since: Date?
+      var since: Timestamp?
+      var until: Timestamp?
       var openedBy: String?
       var process: Int32?
     }
@@ -63,8 +64,9 @@ struct StatusCommand: AsyncParsableCommand {
       case .open(let window):
         .init(
           state: "open", expires: Date(timeIntervalSince1970: window.expiresAt.rawValue),
-          attemptsLeft: window.attemptsLeft.rawValue, types: window.scope?.types?.sorted(),
-          since: window.scope?.earliest, openedBy: window.process == nil ? "terminal" : "command",
+          attemptsLeft: window.attemptsLeft.rawValue, types: window.scope?.types?.map(\.rawValue).sorted(),
+          since: window.scope?.earliest, until: window.scope?.end,
+          openedBy: window.process == nil ? "terminal" : "command",
           process: window.process)
       }
     return Report(process: state.process, name: state.name, window: window)

@@ -11,11 +11,7 @@ struct StoredSampleReader: Sendable {
   }
 
   let store: HealthStore
-  /// `nil` for all types.
-  let types: Set<SampleType>?
-  let since: Timestamp?
-  /// Not included.
-  let until: Timestamp?
+  let filter: SampleFilter
 
   /// How many samples like those of the last page are read at a time, which all are in memory.
   private static func pageSize(after page: CodedChanges) -> Int {
@@ -30,8 +26,8 @@ struct StoredSampleReader: Sendable {
 
   func plan() async throws -> Plan {
     var plan = Plan()
-    for entry in try await store.typeCounts() where types?.contains(entry.type) ?? true {
-      let count = range == nil ? entry.samples : try await count(of: entry.type)
+    for entry in try await store.typeCounts() where filter.passes(entry.type) {
+      let count = filter.range == nil ? entry.samples : try await count(of: entry.type)
       if count == 0 { continue }
       plan.types.append(entry.type)
       plan.samples += count
@@ -40,13 +36,13 @@ struct StoredSampleReader: Sendable {
   }
 
   func count(of type: SampleType) async throws -> Int {
-    if let range { return try await store.count(of: type, in: range) }
+    if let range = filter.range { return try await store.count(of: type, in: range) }
     return try await store.typeCounts().first { $0.type == type }?.samples ?? 0
   }
 
   /// The newest sample of a type, which tells what the others of that type are like.
   func first(of type: SampleType) async throws -> Sample? {
-    try await store.samples(of: type, in: range, limit: 1).first
+    try await store.samples(of: type, in: filter.range, limit: 1).first
   }
 
   /// Calls `body` with page after page. What is added meanwhile may be among them.
@@ -64,14 +60,14 @@ struct StoredSampleReader: Sendable {
 
   /// The same as they are stored, which is what ``CodedChanges/samples`` of a page hold.
   func codedPages(of type: SampleType, _ body: (CodedChanges) async throws -> Void) async throws {
-    var upper = until
+    var rest = filter
     // Those that were seen of the instant where the last page ended.
     var seen: (start: Timestamp, uuids: Set<UUID>)?
     var size = 4
     while true {
       try Task.checkCancellation()
       let limit = size + (seen?.uuids.count ?? 0)
-      var page = try await store.codedSamples(of: type, in: range(upTo: upper), limit: limit)
+      var page = try await store.codedSamples(of: type, in: rest.range, limit: limit)
       let isLast = page.samples.count < limit
       if let seen { page.samples.removeAll { $0.start == seen.start && seen.uuids.contains($0.uuid) } }
       guard let last = page.samples.last else { return }
@@ -80,26 +76,17 @@ struct StoredSampleReader: Sendable {
       size = Self.pageSize(after: page)
       let kept = last.start == seen?.start ? seen?.uuids ?? [] : []
       seen = (last.start, kept.union(page.samples.filter { $0.start == last.start }.map(\.uuid)))
-      upper = last.start.microseconds == .max ? nil : Timestamp(microseconds: last.start.microseconds + 1)
+      rest.end = last.start.microseconds == .max ? nil : Timestamp(microseconds: last.start.microseconds + 1)
     }
   }
 
   /// The routes that are to be exported, by their workouts; those that name none are left out.
   func routes() async throws -> [SampleReference: [SampleReference]] {
-    guard types?.contains(.workoutRoute) ?? true else { return [:] }
+    guard filter.passes(.workoutRoute) else { return [:] }
     var routes: [SampleReference: [SampleReference]] = [:]
-    for reference in try await store.routes(in: range) {
+    for reference in try await store.routes(in: filter.range) {
       if let workout = reference.workout { routes[workout, default: []].append(reference.route) }
     }
     return routes
-  }
-
-  private var range: Range<Timestamp>? { range(upTo: until) }
-
-  /// `nil` for everything: a range cannot hold the last instant of all.
-  private func range(upTo upper: Timestamp?) -> Range<Timestamp>? {
-    if since == nil, upper == nil { return nil }
-    let first = since ?? Timestamp(microseconds: .min)
-    return first..<max(first, upper ?? Timestamp(microseconds: .max))
   }
 }

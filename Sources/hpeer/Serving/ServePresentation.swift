@@ -13,7 +13,7 @@ struct ServePresentation: Sendable {
   var showQR: Bool
   var pairingJSON: Bool
   /// What a machine that pairs in a window opened here may read; nil for what it may read already, or everything.
-  var scope: PeerScope?
+  var scope: SampleFilter?
 
   func started(
     name: String, port: Int, addresses: [String], counts: [TypeCount], fingerprint: Fingerprint
@@ -52,7 +52,8 @@ struct ServePresentation: Sendable {
   ///   - announced: what this machine can be found as; `nil` if it is not announced.
   ///   - owner: whose record it is. For this screen only: a log is read by others.
   func code(
-    _ code: PairingCode, payload: PairingPayload, expiresAt: Date, scope: PeerScope?, announced: String?, owner: String?
+    _ code: PairingCode, payload: PairingPayload, expiresAt: Date, scope: SampleFilter?, announced: String?,
+    owner: String?
   ) {
     guard interactive else { return }
     let window = WindowPresentation(

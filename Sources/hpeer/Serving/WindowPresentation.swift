@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import HomeFiles
 import PeerClient
@@ -12,7 +13,7 @@ struct WindowPresentation {
   var uri: String
   var expiresAt: Date
   /// What the window was opened for; nil leaves a machine that was paired before what it could read.
-  var scope: PeerScope?
+  var scope: SampleFilter?
   /// What this machine is announced as; `nil` if others cannot find it by name.
   var name: String?
   /// Whose record a machine that pairs will read.
@@ -64,7 +65,7 @@ struct WindowPresentation {
   /// What a running server said to `hpeer pair --wait`.
   ///
   /// - Parameter scope: what the window was asked for.
-  static func show(_ event: ControlEvent, scope: PeerScope?, pairingJSON: Bool) throws {
+  static func show(_ event: ControlEvent, scope: SampleFilter?, pairingJSON: Bool) throws {
     switch event {
     case .code(let digits, let uri, let json, let expiresAt, let attemptsLeft, let name):
       if let attemptsLeft {

@@ -6,14 +6,12 @@ import PeerTrust
 /// What a machine that pairs may read.
 struct ScopeOptions: ParsableArguments {
   @OptionGroup var selection: TypeOptions
-  @OptionGroup var beginning: FromOption
-  @OptionGroup var zone: ZoneOptions
+  @OptionGroup var period: PeriodOptions
 
   /// Nil leaves a machine that pairs again what it had, and gives a new one everything.
-  var scope: PeerScope? {
-    let earliest = beginning.bound?.start(in: zone.timeZone)
-    guard selection.set != nil || earliest != nil else { return nil }
-    return PeerScope(types: selection.set.map { Set($0.map(\.rawValue)) }, earliest: earliest.map(Date.init))
+  var scope: SampleFilter? {
+    let scope = SampleFilter(types: selection.set, earliest: period.start, end: period.end)
+    return scope == .everything ? nil : scope
   }
 }
 

@@ -9,32 +9,33 @@ enum ScopeText {
   private static let namedTypes = 6
 
   /// `heartRate, stepCount from 2024-01-01 on`, or `everything`.
-  static func of(_ scope: PeerScope, in zone: TimeZone = .current) -> String {
-    types(of: scope) + (beginning(of: scope, in: zone) ?? "")
+  static func of(_ scope: SampleFilter, in zone: TimeZone = .current) -> String {
+    types(of: scope) + period(of: scope, in: zone)
   }
 
   /// The sentence that stands before a code.
   ///
   /// - Parameter scope: of the window; nil leaves a machine that was paired before what it could read.
-  static func ofCode(_ scope: PeerScope?, in zone: TimeZone = .current) -> String {
+  static func ofCode(_ scope: SampleFilter?, in zone: TimeZone = .current) -> String {
     guard let scope else {
       return "Whoever types this code may read: everything. A machine that was paired before keeps its limits."
     }
     return "Whoever types this code may read: \(of(scope, in: zone))."
   }
 
-  private static func types(of scope: PeerScope) -> String {
+  private static func types(of scope: SampleFilter) -> String {
     guard let types = scope.types else { return "everything" }
-    let names = types.map { PlainText.escaped(SampleType($0).shortName) }.sorted()
+    let names = types.map { PlainText.escaped($0.shortName) }.sorted()
     guard names.count > namedTypes else { return names.isEmpty ? "nothing" : names.joined(separator: ", ") }
     return names.prefix(namedTypes - 1).joined(separator: ", ") + " and \(names.count - namedTypes + 1) more types"
   }
 
-  /// ` from 2024-01-01 on`
-  static func beginning(of scope: PeerScope, in zone: TimeZone) -> String? {
-    scope.earliest.map { earliest in
-      let instant = Timestamp(earliest)
-      return " from \(instant.isStartOfDay(in: zone) ? instant.date(in: zone) : instant.iso8601(in: zone)) on"
+  /// ` from 2024-01-01 on`, ` before 2025-01-01`, or ` from 2024-01-01 on and before 2025-01-01`; empty for all of time.
+  static func period(of scope: SampleFilter, in zone: TimeZone) -> String {
+    func text(_ instant: Timestamp) -> String {
+      instant.isStartOfDay(in: zone) ? instant.date(in: zone) : instant.iso8601(in: zone)
     }
+    let parts = [scope.earliest.map { " from \(text($0)) on" }, scope.end.map { " before \(text($0))" }]
+    return parts.compactMap(\.self).joined(separator: " and")
   }
 }

@@ -17,6 +17,7 @@ struct VerifyPresentation {
     /// What was compared; without it, all types.
     var types: [String]?
     var earliest: Timestamp?
+    var end: Timestamp?
     /// What this store holds of it.
     var samples: Int
     var deleted: Int
@@ -46,6 +47,7 @@ struct VerifyPresentation {
     Report(
       peer: server.name, id: server.id.hex, equal: verification.isEqual, deep: verification.isDeep,
       types: verification.filter.types?.map(\.rawValue).sorted(), earliest: verification.filter.earliest,
+      end: verification.filter.end,
       samples: verification.here.samples.count, deleted: verification.here.tombstones.count,
       differences: verification.differences.map { difference in
         Difference(
@@ -92,6 +94,7 @@ struct VerifyPresentation {
     let limits = [
       verification.filter.types.map { HumanFormat.count($0.count, "type") },
       verification.filter.earliest.map { "what starts at \($0.iso8601(in: .current)) or later" },
+      verification.filter.end.map { "what starts before \($0.iso8601(in: .current))" },
     ].compactMap(\.self)
     return limits.isEmpty ? "" : " (compared: \(limits.joined(separator: ", ")))"
   }

@@ -31,7 +31,7 @@ import TestSupport
 
   @Test(arguments: [1, 2, 3, 100])
   func byType(limit: Int) async throws {
-    let read = try await store.allChanges(filter: ChangeFilter(types: [heartRate]), limit: limit)
+    let read = try await store.allChanges(filter: SampleFilter(types: [heartRate]), limit: limit)
     #expect(read == (try await expected { $0.type == heartRate }))
     #expect(read.count == 10)
   }
@@ -39,61 +39,69 @@ import TestSupport
   @Test(arguments: [1, 2, 3, 100])
   func byStart(limit: Int) async throws {
     let earliest = samples[8].start
-    let read = try await store.allChanges(filter: ChangeFilter(earliest: earliest), limit: limit)
+    let read = try await store.allChanges(filter: SampleFilter(earliest: earliest), limit: limit)
     #expect(read == (try await expected { $0.start >= earliest }))
     #expect(read.count == 12)
   }
 
+  @Test(arguments: [1, 2, 3, 100])
+  func byEnd(limit: Int) async throws {
+    let end = samples[8].start
+    let read = try await store.allChanges(filter: SampleFilter(end: end), limit: limit)
+    #expect(read == (try await expected { $0.start < end }))
+    #expect(read.count == 8)
+  }
+
   @Test func byBoth() async throws {
-    let filter = ChangeFilter(types: [heartRate], earliest: samples[10].start)
+    let filter = SampleFilter(types: [heartRate], earliest: samples[10].start)
     let read = try await store.allChanges(filter: filter)
     #expect(read == (try await expected { $0.type == heartRate && $0.start >= samples[10].start }))
     #expect(read.count == 5)
   }
 
   @Test func anUnknownTypeHasNoChanges() async throws {
-    let page = try await store.changes(since: .zero, filter: ChangeFilter(types: [SampleType("never seen")]), limit: 10)
+    let page = try await store.changes(since: .zero, filter: SampleFilter(types: [SampleType("never seen")]), limit: 10)
     #expect(page.changes.isEmpty && page.isLast)
     #expect(page.anchor == (try await store.currentAnchor()))
   }
 
   @Test func anUnknownTypeAmongKnownOnesIsNoHindrance() async throws {
-    let filter = ChangeFilter(types: [heartRate, SampleType("never seen")])
+    let filter = SampleFilter(types: [heartRate, SampleType("never seen")])
     #expect(try await store.allChanges(filter: filter).count == 10)
   }
 
   @Test func noTypesIsNothing() async throws {
-    #expect(try await store.allChanges(filter: ChangeFilter(types: [])) == [])
+    #expect(try await store.allChanges(filter: SampleFilter(types: [])) == [])
   }
 
   @Test func theEarliestInstantIsNoBound() async throws {
-    let filter = ChangeFilter(earliest: Timestamp(microseconds: .min))
+    let filter = SampleFilter(earliest: Timestamp(microseconds: .min))
     #expect(try await store.allChanges(filter: filter) == store.allChanges())
-    #expect(try await store.allChanges(filter: ChangeFilter(earliest: Timestamp(microseconds: .max))) == [])
+    #expect(try await store.allChanges(filter: SampleFilter(earliest: Timestamp(microseconds: .max))) == [])
   }
 
   @Test func aTypeOfTomorrowIsFilteredByItsOwnName() async throws {
     var sample = samples[0]
     sample.type = SampleType("HKQuantityTypeIdentifierOf'Tomorrow\" 😴")
     try await store.add(sample)
-    #expect(try await store.allChanges(filter: ChangeFilter(types: [sample.type])) == [.added(sample)])
+    #expect(try await store.allChanges(filter: SampleFilter(types: [sample.type])) == [.added(sample)])
   }
 
   @Test func whatPassesTwoFiltersPassesTheirIntersection() {
     let (a, b) = (SampleType("a"), SampleType("b"))
     let (early, late) = (Timestamp(seconds: 1), Timestamp(seconds: 2))
-    let filter = ChangeFilter(types: [a, b], earliest: early)
+    let filter = SampleFilter(types: [a, b], earliest: early)
     #expect(filter.intersection(.everything) == filter)
-    #expect(ChangeFilter.everything.intersection(filter) == filter)
-    #expect(filter.intersection(ChangeFilter(types: [b], earliest: late)) == ChangeFilter(types: [b], earliest: late))
-    #expect(ChangeFilter(types: [a]).intersection(ChangeFilter(types: [b])) == ChangeFilter(types: []))
-    #expect(ChangeFilter(earliest: late).intersection(ChangeFilter(earliest: early)).earliest == late)
+    #expect(SampleFilter.everything.intersection(filter) == filter)
+    #expect(filter.intersection(SampleFilter(types: [b], earliest: late)) == SampleFilter(types: [b], earliest: late))
+    #expect(SampleFilter(types: [a]).intersection(SampleFilter(types: [b])) == SampleFilter(types: []))
+    #expect(SampleFilter(earliest: late).intersection(SampleFilter(earliest: early)).earliest == late)
   }
 
   @Test func theExpectedNumberOfChangesIsEnough() async throws {
     for filter in [
-      .everything, ChangeFilter(types: [heartRate]), ChangeFilter(types: []),
-      ChangeFilter(earliest: samples[12].start), ChangeFilter(types: [SampleType("never seen")]),
+      .everything, SampleFilter(types: [heartRate]), SampleFilter(types: []),
+      SampleFilter(earliest: samples[12].start), SampleFilter(types: [SampleType("never seen")]),
     ] {
       for change in 0...22 {
         let anchor = Anchor(change: Int64(change))

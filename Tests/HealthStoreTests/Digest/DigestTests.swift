@@ -6,7 +6,7 @@ import TestSupport
 
 extension RecordDigest {
   /// From scratch, out of the feed.
-  init(_ changes: [Change], filter: ChangeFilter = .everything, months: ClosedRange<CalendarMonth>? = nil) {
+  init(_ changes: [Change], filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil) {
     var byType: [SampleType: [CalendarMonth: MonthDigest]] = [:]
     for change in changes where filter.accepts(change.reference) {
       let reference = change.reference
@@ -33,8 +33,8 @@ extension RecordDigest {
     let store = try StoreFixture().store
     #expect(try await store.digest().record.types.isEmpty)
     #expect(try await store.keepDigests())
-    #expect(try await store.digest(ChangeFilter(types: [])).record.types.isEmpty)
-    #expect(try await store.deepDigest(ChangeFilter(types: [SampleMaker.stepCount])).record.types.isEmpty)
+    #expect(try await store.digest(SampleFilter(types: [])).record.types.isEmpty)
+    #expect(try await store.deepDigest(SampleFilter(types: [SampleMaker.stepCount])).record.types.isEmpty)
   }
 
   @Test func theOrderInWhichThingsHappenedDoesNotMatter() async throws {
@@ -106,11 +106,11 @@ extension RecordDigest {
     var maker = SampleMaker(seed: 5)
     let store = try StoreFixture().store
     for minute in 0..<5 { try await store.add(maker.steps(at: minute)) }
-    let digest = try await store.digest(ChangeFilter(types: []))
+    let digest = try await store.digest(SampleFilter(types: []))
     let page = try await store.changes(since: .zero, limit: 100)
     #expect(digest.anchor == page.anchor)
     #expect(digest.epoch == page.epoch)
-    let deep = try await store.deepDigest(ChangeFilter(types: []))
+    let deep = try await store.deepDigest(SampleFilter(types: []))
     #expect(deep == digest)
   }
 

@@ -77,7 +77,7 @@ import TestSupport
   @Test func aFilterHoldsBackTheRestAndTheAnchorMovesOnAllTheSame() async throws {
     var maker = SampleMaker(seed: 1)
     let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
-    let filter = ChangeFilter(types: [heartRate])
+    let filter = SampleFilter(types: [heartRate])
     var iterator = store.changes(filter: filter).makeAsyncIterator()
     try await add(0..<5, to: store)
     var wanted = maker.steps(at: 9)

@@ -23,7 +23,7 @@ struct PartialCopyTests {
             WorkoutStatistics(type: SampleType("HKQuantityTypeIdentifier\($0)"), sum: 1)
           })))
     let cuts = [["StepCount"], ["HeartRate"], []].map { types in
-      SampleCut(types: Set(types.map { SampleType("HKQuantityTypeIdentifier\($0)") }), earliest: nil)
+      SampleFilter(types: Set(types.map { SampleType("HKQuantityTypeIdentifier\($0)") })).cut
     }
     self.whole = whole
     workouts = [whole] + cuts.map { $0.applied(to: whole) }
@@ -88,7 +88,7 @@ struct PartialCopyTests {
 
   @Test("what a reader of some types may know has one digest, whatever copy there is")
   func digestWithinScope() async throws {
-    let scope = ChangeFilter(types: [.workout])
+    let scope = SampleFilter(types: [.workout])
     try await store.add(workouts[1])
     let partial = try await store.deepDigest(scope).record
     try await store.add(whole)
@@ -121,7 +121,7 @@ struct PartialCopyTests {
   @Test("what a page shows within a cut is partial, the store is not")
   func coded() async throws {
     try await store.add(whole)
-    let cut = SampleCut(types: [SampleType("HKQuantityTypeIdentifierHeartRate")], earliest: nil)
+    let cut = SampleFilter(types: [SampleType("HKQuantityTypeIdentifierHeartRate")]).cut
     let page = try await store.codedChanges(since: .zero, cut: cut, limit: 10)
     let expander = try ChangeExpander(page.changes)
     #expect(try page.changes.samples.map(expander.sample) == [workouts[2]])

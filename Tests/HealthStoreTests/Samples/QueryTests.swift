@@ -79,7 +79,7 @@ import TestSupport
     let type = SampleType("never seen")
     #expect(try await store.samples(of: type, limit: 100) == [])
     #expect(try await store.extent(of: type) == nil)
-    #expect(try await store.typeCounts(ChangeFilter(types: [type])) == [])
+    #expect(try await store.typeCounts(SampleFilter(types: [type])) == [])
   }
 
   @Test func theExtentIsFromFirstToLastStart() async throws {
@@ -95,11 +95,11 @@ import TestSupport
     let all = [TypeCount(type: type, samples: 20), TypeCount(type: tomorrow, samples: 1)]
     #expect(try await store.typeCounts() == all)
     #expect(try await store.typeCounts(.everything) == all)
-    #expect(try await store.typeCounts(ChangeFilter(types: [tomorrow])) == [all[1]])
-    #expect(try await store.typeCounts(ChangeFilter(types: [])) == [])
+    #expect(try await store.typeCounts(SampleFilter(types: [tomorrow])) == [all[1]])
+    #expect(try await store.typeCounts(SampleFilter(types: [])) == [])
     #expect(
-      try await store.typeCounts(ChangeFilter(earliest: samples[15].start)) == [TypeCount(type: type, samples: 5)])
+      try await store.typeCounts(SampleFilter(earliest: samples[15].start)) == [TypeCount(type: type, samples: 5)])
     #expect(
-      try await store.typeCounts(ChangeFilter(types: [tomorrow], earliest: samples[3].start)) == [all[1]])
+      try await store.typeCounts(SampleFilter(types: [tomorrow], earliest: samples[3].start)) == [all[1]])
   }
 }

@@ -88,7 +88,7 @@ import TestSupport
     #expect(summary.types == [SampleType("a\0b"): .init(added: 1), SampleType("a"): .init(added: 1)])
     for sample in samples {
       #expect(try await store.samples(of: sample.type, limit: 9) == [sample])
-      #expect(try await store.allChanges(filter: ChangeFilter(types: [sample.type])) == [.added(sample)])
+      #expect(try await store.allChanges(filter: SampleFilter(types: [sample.type])) == [.added(sample)])
     }
     let all = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
     #expect(try await store.count(of: samples[0].type, in: all) == 1)

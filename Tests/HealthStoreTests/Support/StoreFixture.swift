@@ -28,7 +28,7 @@ struct Contents: Equatable {
 extension HealthStore {
   /// The whole feed after `anchor`, page by page.
   func allChanges(
-    since anchor: Anchor = .zero, filter: ChangeFilter = .everything, limit: Int = 1000
+    since anchor: Anchor = .zero, filter: SampleFilter = .everything, limit: Int = 1000
   ) async throws -> [Change] {
     var changes: [Change] = []
     var anchor = anchor

@@ -38,7 +38,7 @@ struct StoreModel {
     Set(live.keys.filter { $0.type == type && range.contains($0.start) })
   }
 
-  func changes(since anchor: Anchor, filter: ChangeFilter) -> [(change: Int64, value: Change)] {
+  func changes(since anchor: Anchor, filter: SampleFilter) -> [(change: Int64, value: Change)] {
     let additions = live.values.map { (change: $0.change, value: Change.added($0.sample)) }
     let deletions = buried.values.map { (change: $0.change, value: Change.deleted($0.tombstone)) }
     return (additions + deletions)
@@ -46,7 +46,7 @@ struct StoreModel {
       .sorted { $0.change < $1.change }
   }
 
-  func typeCounts(_ filter: ChangeFilter = .everything) -> [TypeCount] {
+  func typeCounts(_ filter: SampleFilter = .everything) -> [TypeCount] {
     Dictionary(grouping: live.keys.filter(filter.accepts), by: \.type)
       .map { TypeCount(type: $0, samples: $1.count) }
       .sorted { $0.type.rawValue.utf8.lexicographicallyPrecedes($1.type.rawValue.utf8) }
@@ -59,9 +59,10 @@ struct StoreModel {
   }
 }
 
-extension ChangeFilter {
+extension SampleFilter {
   func accepts(_ reference: SampleReference) -> Bool {
     types?.contains(reference.type) ?? true && earliest.map { reference.start >= $0 } ?? true
+      && end.map { reference.start < $0 } ?? true
   }
 }
 
@@ -97,13 +98,18 @@ struct SmallWorld {
     return batch
   }
 
-  func filter(_ random: inout SeededGenerator) -> ChangeFilter {
-    var filter = ChangeFilter.everything
+  func filter(_ random: inout SeededGenerator) -> SampleFilter {
+    var filter = SampleFilter.everything
     if random.oneIn(2) {
       filter.types = Set((0..<Int.random(in: 0...3, using: &random)).map { _ in random.pick(types) })
       if random.oneIn(4) { filter.types?.insert(SampleType("never seen")) }
     }
     if random.oneIn(2) { filter.earliest = random.pick(samples).start }
+    if random.oneIn(3) {
+      let start = random.pick(samples).start
+      let month = CalendarMonth(containing: start).instants.lowerBound
+      filter.end = random.oneIn(3) ? month : Timestamp(microseconds: start.microseconds + (random.oneIn(2) ? 1 : 0))
+    }
     return filter
   }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HealthModel
 import Testing
 
 @testable import PeerProtocol
@@ -111,13 +112,13 @@ import Testing
       (["😴", ""], .min, 0x18A8_9DBD_8053_4ED1),
     ] as [([String]?, Int64?, UInt64)])
   func vectors(types: [String]?, earliest: Int64?, hash: UInt64) {
-    #expect(ChangeToken.filterHash(types: types, earliest: earliest) == hash)
+    #expect(ChangeToken.filterHash(Self.filter(types, earliest)) == hash)
   }
 
-  @Test func theOrderOfTypesDoesNotMatter() {
-    let types = ["c", "a", "b"]
-    let hashes = [types, types.sorted(), types.reversed()].map { ChangeToken.filterHash(types: $0, earliest: 1) }
-    #expect(Set(hashes).count == 1)
+  private static func filter(_ types: [String]?, _ earliest: Int64?, _ end: Int64? = nil) -> SampleFilter {
+    SampleFilter(
+      types: types.map { Set($0.map { SampleType($0) }) }, earliest: earliest.map { Timestamp(microseconds: $0) },
+      end: end.map { Timestamp(microseconds: $0) })
   }
 
   @Test func differentFiltersDiffer() {
@@ -126,6 +127,15 @@ import Testing
       ([""], nil),
       (nil, 0), (nil, 1), (nil, -1), ([], 0), (["a"], 0), (["0"], nil), (["a"], 10), (["a1"], 0),
     ]
-    #expect(Set(filters.map { ChangeToken.filterHash(types: $0.0, earliest: $0.1) }).count == filters.count)
+    // With an end they are others again, and an end is no beginning.
+    let all = [nil, 0, 1].flatMap { end in filters.map { Self.filter($0.0, $0.1, end) } }
+    #expect(Set(all.map { ChangeToken.filterHash($0) }).count == all.count)
+  }
+
+  @Test func aWiderScopeIsTold() {
+    let asked = Self.filter(["a"], nil)
+    #expect(ChangeToken.filterHash(asked, scope: asked) == ChangeToken.filterHash(asked))
+    #expect(ChangeToken.filterHash(asked, scope: .everything) == ChangeToken.filterHash(asked))
+    #expect(ChangeToken.filterHash(asked, scope: Self.filter(["a", "b"], nil)) != ChangeToken.filterHash(asked))
   }
 }

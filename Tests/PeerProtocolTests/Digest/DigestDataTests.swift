@@ -40,7 +40,8 @@ import Testing
         months: [MonthDigest(month: CalendarMonth(number: 0), samples: .empty, tombstones: SetDigest(count: 2, sum: 9))]
       ),
     ])
-    let filter = DigestData.Filter(types: ["a"], earliest: Timestamp(microseconds: 1))
+    let filter = SampleFilter(
+      types: [SampleType("a")], earliest: Timestamp(microseconds: 1), end: Timestamp(microseconds: 2))
     let data = DigestData(digest, token: "t", filter: filter)
     let arrived = try JSONDecoder().decode(DigestData.self, from: JSONEncoder().encode(data))
     #expect(arrived == data)

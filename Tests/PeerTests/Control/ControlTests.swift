@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import Logging
 import NIOCore
@@ -44,7 +45,7 @@ private struct Watcher {
   private let task: Task<Void, any Error>
   private var events: AsyncStream<ControlEvent>.AsyncIterator
 
-  init(_ path: String, scope: PeerScope? = nil) {
+  init(_ path: String, scope: SampleFilter? = nil) {
     let (stream, continuation) = AsyncStream.makeStream(of: ControlEvent.self)
     events = stream.makeAsyncIterator()
     task = Task {
@@ -249,7 +250,9 @@ struct ControlTests {
       try await server.withControl { path in
         var state = try await ControlClient.state(at: path)
         #expect(state.process == getpid() && state.name == "studio" && state.window == .closed)
-        let scope = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"], earliest: Date(timeIntervalSince1970: 1e9))
+        let scope = SampleFilter(
+          types: [SampleType("HKQuantityTypeIdentifierHeartRate")],
+          earliest: Timestamp(microseconds: 1_000_000_000_000_001))
         var watcher = Watcher(path, scope: scope)
         let first = try await watcher.nextCode().code
         #expect(try await server.plainPair(first.wrong.digits).status == 401)
@@ -318,7 +321,7 @@ struct ControlTests {
     ] {
       #expect(throws: DecodingError.self, "\(expiresAt) \(attempts)") { try event(expiresAt, attempts) }
     }
-    for earliest in ["1e300", "-1e300", "-1e12", "253402300800"] {
+    for earliest in ["1e300", "-1e12", "\"\"", "\"300001-01-01\"", "\"2024-01-01T00:00:00Z junk\""] {
       let json = #"{"openWindow":{"scope":{"earliest":\#(earliest)}}}"#
       #expect(throws: DecodingError.self, "\(earliest)") {
         try JSONDecoder().decode(ControlRequest.self, from: Data(json.utf8))

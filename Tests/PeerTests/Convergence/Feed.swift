@@ -17,7 +17,7 @@ struct Feed: Sendable {
 
   let store: HealthStore
   let wire: Wire
-  let filter: ChangeFilter
+  let filter: SampleFilter
   private let hash: UInt64
   private let seal: ChangeTokenSeal
   private let checks: Checks
@@ -26,8 +26,8 @@ struct Feed: Sendable {
     self.store = store
     self.wire = wire
     self.checks = checks
-    filter = ChangeFilter(types: types, earliest: earliest)
-    hash = ChangeToken.filterHash(types: types.map { $0.map(\.rawValue) }, earliest: earliest?.microseconds)
+    filter = SampleFilter(types: types, earliest: earliest)
+    hash = ChangeToken.filterHash(filter)
     seal = ChangeTokenSeal(key: store.positionKey)
   }
 

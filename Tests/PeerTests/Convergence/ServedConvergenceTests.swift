@@ -55,8 +55,7 @@ import Testing
 
     /// A step that limits the pages of a request has its connection break instead.
     func pull(_ step: PullStep, into store: HealthStore, _ fleet: Fleet) async throws -> Bool {
-      let earliest = fleet.world.bounds[step.bound].map { Date(timeIntervalSince1970: Double($0.seconds)) }
-      try await server.registry.setScope(PeerScope(earliest: earliest), ofClient: client)
+      try await server.registry.setScope(SampleFilter(earliest: fleet.world.bounds[step.bound]), ofClient: client)
       guard step.pages < .max else { return try await pull(step, into: store, at: server.endpoint, fleet) }
       return try await withRelay(to: server.port, cutAfter: 1_500 + step.pages * 1_500) { relay in
         try await pull(step, into: store, at: PeerEndpoint(host: "127.0.0.1", port: relay.port), fleet)

@@ -16,7 +16,7 @@ struct Wire: Sendable {
   struct Query: Sendable {
     var anchor: Anchor
     var epoch: Epoch?
-    var filter: ChangeFilter
+    var filter: SampleFilter
     var limit: Int
     /// The token after a page.
     var token: @Sendable (Anchor, Epoch) throws -> String

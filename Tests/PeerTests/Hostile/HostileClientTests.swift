@@ -43,10 +43,7 @@ struct HostileClientTests {
     // Strangers, too, shall come as far as the routes.
     (limits.requestBurst, limits.requestsPerSecond) = (1_000_000, 1_000_000)
     try await withServer(ServerOptions(samples: Self.samples, serving: limits, derivesKeys: false)) { server in
-      let scope = PeerScope(
-        types: [Samples.heartRate, Samples.bloodPressure, .workout].reduce(into: []) {
-          $0.insert($1.rawValue)
-        })
+      let scope = SampleFilter(types: [Samples.heartRate, Samples.bloodPressure, .workout])
       let scoped = try await server.token(scope: scope).token.text
       let revoked = try await server.token(name: "lost")
       try await server.registry.revoke(id: revoked.id)

@@ -1,3 +1,4 @@
+import HealthModel
 import Foundation
 import HealthStore
 import NIOHTTP1
@@ -24,7 +25,7 @@ extension TestServer {
   }
 
   fileprivate func pair(
-    _ identity: PeerIdentity?, calledBy id: PeerID? = nil, scope: PeerScope? = nil
+    _ identity: PeerIdentity?, calledBy id: PeerID? = nil, scope: SampleFilter? = nil
   ) async throws -> PairedServer {
     let window = try await desk.open(scope: scope)
     let session = try await PairingSession.open(at: endpoint)
@@ -138,7 +139,7 @@ struct BoundTokenTests {
     let guest = try await makeIdentity()
     let other = try await makeIdentity()
     try await withServer { server in
-      let narrow = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"])
+      let narrow = SampleFilter(types: [SampleType("HKQuantityTypeIdentifierHeartRate")])
       _ = try await server.pair(guest, scope: narrow)
       let token = try await server.pair(guest, calledBy: makePeerID()).token
       var clients = try await server.registry.clients()
@@ -162,7 +163,7 @@ struct BoundTokenTests {
   func rotation() async throws {
     let (old, new) = try await makeRotated()
     let thief = try await makeIdentity()
-    let narrow = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"])
+    let narrow = SampleFilter(types: [SampleType("HKQuantityTypeIdentifierHeartRate")])
     try await withServer { server in
       let token = try await server.pair(old, scope: narrow).token
       #expect(try await server.status(token, showing: thief, and: new.rotation) == 401)
@@ -187,7 +188,7 @@ struct BoundTokenTests {
   func rotationAndPairing() async throws {
     let (old, new) = try await makeRotated()
     let stranger = try await makeIdentity()
-    let narrow = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"])
+    let narrow = SampleFilter(types: [SampleType("HKQuantityTypeIdentifierHeartRate")])
     try await withServer { server in
       _ = try await server.pair(old, scope: narrow)
       let token = try await server.pair(new).token
@@ -203,7 +204,7 @@ struct BoundTokenTests {
   func absurdScope() async throws {
     let laptop = try await makeIdentity()
     try await withServer { server in
-      let scope = PeerScope(earliest: Date(timeIntervalSince1970: 1e300))
+      let scope = SampleFilter(earliest: Timestamp(microseconds: .max))
       let token = try await server.pair(laptop, scope: scope).token
       #expect(try await server.status(token, showing: laptop) == 200)
     }
@@ -213,7 +214,8 @@ struct BoundTokenTests {
   func scope() async throws {
     let laptop = try await makeIdentity()
     try await withServer { server in
-      let narrow = PeerScope(types: ["HKQuantityTypeIdentifierHeartRate"], earliest: Date(timeIntervalSince1970: 1e9))
+      let narrow = SampleFilter(
+        types: [SampleType("HKQuantityTypeIdentifierHeartRate")], earliest: Timestamp(seconds: 1_000_000_000))
       _ = try await server.pair(laptop, scope: narrow)
       #expect(try await server.registry.clients().map(\.scope) == [narrow])
       _ = try await server.pair(laptop)

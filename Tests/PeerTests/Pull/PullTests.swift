@@ -137,7 +137,7 @@ struct PullTests {
   func scopeChange() async throws {
     try await withServer(ServerOptions(samples: Samples.everyKind)) { server in
       try await withStore { store in
-        let (client, record) = try await server.record(scope: PeerScope(types: [Samples.heartRate.rawValue]))
+        let (client, record) = try await server.record(scope: SampleFilter(types: [Samples.heartRate]))
         let pull = Pull(into: store, from: record, at: server.endpoint)
         #expect(try await pull.run().added == 1)
         try await server.registry.setScope(.everything, ofClient: client)

@@ -25,7 +25,7 @@ struct ChangeRouteTests {
       }
       let opened = try ChangeTokenSeal(key: server.store.positionKey).token(in: position)
       #expect(opened.change == 0)
-      #expect(opened.filter == ChangeToken.filterHash(types: nil, earliest: nil))
+      #expect(opened.filter == ChangeToken.filterHash(.everything))
     }
   }
 
@@ -110,8 +110,8 @@ struct ChangeRouteTests {
   func gone() async throws {
     try await withServer(ServerOptions(samples: Samples.heartRates(5))) { server in
       let token = try await server.token().token
-      let everything = ChangeToken.filterHash(types: nil, earliest: nil)
-      let some = ChangeToken.filterHash(types: [Samples.heartRate.rawValue], earliest: nil)
+      let everything = ChangeToken.filterHash(.everything)
+      let some = ChangeToken.filterHash(SampleFilter(types: [Samples.heartRate]))
       let seal = ChangeTokenSeal(key: server.store.positionKey)
       let epoch = try await server.store.changes(since: .zero, limit: 100).epoch.id
       let good = ChangeToken(change: 5, epoch: epoch, filter: everything)
@@ -156,9 +156,9 @@ struct ChangeRouteTests {
     var samples = Samples.heartRates(10)
     samples += [Samples.quantity(Samples.stepCount, 5, "count", at: Samples.noon + 300)]
     try await withServer(ServerOptions(samples: samples)) { server in
-      let earliest = Date(timeIntervalSince1970: Double(Samples.noon + 300))
+      let earliest = Timestamp(seconds: Samples.noon + 300)
       let token = try await server.token(
-        scope: PeerScope(types: [Samples.heartRate.rawValue], earliest: earliest)
+        scope: SampleFilter(types: [Samples.heartRate], earliest: earliest)
       ).token
       let all = try await server.get(Route.changes, token: token).lines()
       #expect(all.count == 6)
@@ -175,7 +175,7 @@ struct ChangeRouteTests {
         Issue.record("no token")
         return
       }
-      try await server.registry.setScope(PeerScope(types: [Samples.heartRate.rawValue]), ofClient: id)
+      try await server.registry.setScope(SampleFilter(types: [Samples.heartRate]), ofClient: id)
       #expect(try await server.get("\(Route.changes)?since=\(position)", token: token).status == 410)
     }
   }

@@ -27,9 +27,9 @@ struct DigestRouteTests {
       #expect(try await digest(server, token: token).digest() == server.store.digest().record)
       #expect(try await digest(server, "deep=1", token: token).digest() == server.store.deepDigest().record)
       let some = try await digest(server, "types=heartRate,HKDataTypeOfTheFuture&deep=0", token: token)
-      let filter = ChangeFilter(types: [Samples.heartRate, SampleType("HKDataTypeOfTheFuture")])
+      let filter = SampleFilter(types: [Samples.heartRate, SampleType("HKDataTypeOfTheFuture")])
       #expect(try await some.digest() == server.store.digest(filter).record)
-      #expect(some.filter == .init(types: ["HKDataTypeOfTheFuture", Samples.heartRate.rawValue], earliest: nil))
+      #expect(some.filter == filter)
       let june = try #require(CalendarMonth("2024-06"))
       let months = try await digest(server, "from=2024-06&to=2024-06&deep=1", token: token)
       #expect(try await months.digest() == server.store.deepDigest(months: june...june).record)
@@ -55,12 +55,11 @@ struct DigestRouteTests {
     try await withServer(ServerOptions(samples: samples)) { server in
       let earliest = Timestamp(seconds: Samples.noon + 300)
       let token = try await server.token(
-        scope: PeerScope(
-          types: [Samples.heartRate.rawValue], earliest: Date(timeIntervalSince1970: 300 + Double(Samples.noon)))
+        scope: SampleFilter(types: [Samples.heartRate], earliest: earliest)
       ).token
       for query in ["", "types=heartRate,stepCount"] {
         let data = try await digest(server, query, token: token)
-        #expect(data.filter == .init(types: [Samples.heartRate.rawValue], earliest: earliest))
+        #expect(data.filter == SampleFilter(types: [Samples.heartRate], earliest: earliest))
         #expect(try data.digest().samples.count == 5)
         try await withStore { store in
           try await store.apply(ChangeBatch(additions: Array(samples[5..<10])))

@@ -102,7 +102,7 @@ struct HealthAppTransferSampleTests {
       #expect(sample["unit"] as? String == "mmHg")
       // A scope that leaves out a member leaves out its value.
       let narrow = try await server.token(
-        scope: PeerScope(types: [Samples.bloodPressure.rawValue, Samples.diastolic.rawValue]))
+        scope: SampleFilter(types: [Samples.bloodPressure, Samples.diastolic]))
       let part = try #require(try Self.samples(try await server.get(path, token: narrow.token)).first)
       #expect(part["correlationValues"] as? [String: Double] == ["diastolic": 80.5])
     }

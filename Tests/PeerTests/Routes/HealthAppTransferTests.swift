@@ -167,12 +167,12 @@ struct HealthAppTransferTests {
   @Test("a scope hides other types and earlier samples")
   func scope() async throws {
     try await withServer(ServerOptions(samples: Samples.heartRates(10))) { server in
-      let earliest = Date(timeIntervalSince1970: Double(Samples.noon + 300))
-      let late = try await server.token(scope: PeerScope(earliest: earliest)).token
+      let earliest = Timestamp(seconds: Samples.noon + 300)
+      let late = try await server.token(scope: SampleFilter(earliest: earliest)).token
       let data = try await server.get("\(Route.data)?type=heartRate", token: late).data()
       #expect(data["totalCount"] as? Int == 5)
       #expect((data["samples"] as? [Any])?.count == 5)
-      let other = try await server.token(scope: PeerScope(types: [Samples.stepCount.rawValue])).token
+      let other = try await server.token(scope: SampleFilter(types: [Samples.stepCount])).token
       let hidden = try await server.get("\(Route.data)?type=heartRate", token: other).data()
       #expect(hidden["totalCount"] as? Int == 0)
       #expect((hidden["samples"] as? [Any])?.isEmpty == true)

@@ -23,7 +23,7 @@ struct ReadAuditTests {
     var options = ServerOptions(samples: Samples.heartRates(3))
     options.auditMinute = .seconds(3600)
     try await withServer(options) { server in
-      let token = try await server.token(scope: PeerScope(types: [Samples.heartRate.rawValue])).token
+      let token = try await server.token(scope: SampleFilter(types: [Samples.heartRate])).token
       try await withThrowingTaskGroup { group in
         for path in Self.paths {
           group.addTask {

@@ -53,7 +53,7 @@ struct RouteTests {
   func statusWithToken() async throws {
     try await withServer(ServerOptions(samples: Samples.everyKind)) { server in
       let all = try await server.token()
-      let some = try await server.token(scope: PeerScope(types: [Samples.heartRate.rawValue]))
+      let some = try await server.token(scope: SampleFilter(types: [Samples.heartRate]))
       #expect(try await server.get(Route.status, token: all.token).data()["availableTypes"] as? Int == 11)
       #expect(try await server.get(Route.status, token: some.token).data()["availableTypes"] as? Int == 1)
     }

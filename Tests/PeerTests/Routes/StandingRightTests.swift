@@ -14,7 +14,7 @@ struct StandingRightTests {
     func happen(to client: PeerID, token: BearerToken, _ server: TestServer) async throws {
       switch self {
       case .revoked: try await server.registry.revoke(id: client)
-      case .narrowed: try await server.registry.setScope(PeerScope(types: ["height"]), ofClient: client)
+      case .narrowed: try await server.registry.setScope(SampleFilter(types: [SampleType("height")]), ofClient: client)
       case .unpaired: #expect(try await server.request(.DELETE, Route.pairing, token: token).status == 200)
       }
     }

@@ -9,7 +9,7 @@ import Testing
 /// What a reader may see, what it may not, and the reader's scope.
 private struct Case: Sendable, CustomTestStringConvertible {
   var testDescription: String
-  var scope: PeerScope
+  var scope: SampleFilter
   var visible: [Sample]
   var hidden: [Sample]
 
@@ -42,17 +42,17 @@ private struct Case: Sendable, CustomTestStringConvertible {
     return [
       Case(
         testDescription: "some types",
-        scope: PeerScope(types: Set([Samples.heartRate, Samples.bloodPressure, .workout].map(\.rawValue))),
+        scope: SampleFilter(types: [Samples.heartRate, Samples.bloodPressure, .workout]),
         visible: Samples.heartRates(5) + [run, pressure], hidden: steps + [systolic, diastolic]),
       Case(
         testDescription: "from a date on",
-        scope: PeerScope(earliest: Date(timeIntervalSince1970: Double(Samples.noon))),
+        scope: SampleFilter(earliest: Timestamp(seconds: Samples.noon)),
         visible: Samples.heartRates(5) + steps + [run, pressure, systolic],
         hidden: early + [diastolic, Samples.quantity(Samples.walking, 3, "m", at: Samples.noon - 1)]),
       Case(
         testDescription: "some types from a date on",
-        scope: PeerScope(
-          types: [Samples.heartRate.rawValue], earliest: Date(timeIntervalSince1970: Double(Samples.noon))),
+        scope: SampleFilter(
+          types: [Samples.heartRate], earliest: Timestamp(seconds: Samples.noon)),
         visible: Samples.heartRates(5), hidden: early + steps),
     ]
   }
@@ -86,11 +86,8 @@ struct VisibilityTests {
   }
 
   /// What is left of a batch within a scope.
-  private static func cut(_ batch: ChangeBatch, _ scope: PeerScope) -> ChangeBatch {
-    let cut = SampleCut(
-      types: scope.types.map { Set($0.map { SampleType($0) }) },
-      earliest: scope.earliest.map { Timestamp(seconds: Int64($0.timeIntervalSince1970)) })
-    return ChangeBatch(additions: batch.additions.map(cut.applied), deletions: batch.deletions)
+  private static func cut(_ batch: ChangeBatch, _ scope: SampleFilter) -> ChangeBatch {
+    ChangeBatch(additions: batch.additions.map(scope.cut.applied), deletions: batch.deletions)
   }
 
   @Test("what a wider scope adds to samples that are there already comes with it, and a whole copy stays whole")
@@ -98,7 +95,7 @@ struct VisibilityTests {
     let everyKind = Samples.everyKind
     try await withServer(ServerOptions(samples: everyKind)) { server in
       try await withStore { store in
-        let scope = PeerScope(types: [Samples.bloodPressure.rawValue, SampleType.workout.rawValue])
+        let scope = SampleFilter(types: [Samples.bloodPressure, SampleType.workout])
         let (client, record) = try await server.record(scope: scope)
         let pull = Pull(into: store, from: record, at: server.endpoint)
         #expect(try await pull.run().added == 2)
@@ -151,14 +148,14 @@ struct VisibilityTests {
     let old = (0..<30).map { Samples.quantity(Samples.stepCount, Double($0), "count", at: Samples.noon - 40 + $0) }
     try await withServer(ServerOptions(samples: Samples.heartRates(30) + old)) { server in
       try await withStore { store in
-        let narrow = PeerScope(types: [Samples.heartRate.rawValue])
+        let narrow = SampleFilter(types: [Samples.heartRate])
         let (client, record) = try await server.record(scope: narrow)
         let pull = Pull(into: store, from: record, at: server.endpoint)
         #expect(try await pull.run().added == 30)
         try await server.store.apply(ChangeBatch(deletions: [Self.tombstone(old[0])]))
         #expect(try await pull.run().changes == 0)
 
-        let later = PeerScope(earliest: Date(timeIntervalSince1970: Double(Samples.noon - 20)))
+        let later = SampleFilter(earliest: Timestamp(seconds: Samples.noon - 20))
         try await server.registry.setScope(later, ofClient: client)
         let widened = try await pull.run()
         #expect((widened.requests, widened.added, widened.unchanged) == (2, 10, 30))

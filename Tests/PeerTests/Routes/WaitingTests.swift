@@ -81,7 +81,7 @@ struct WaitingTests {
   @Test("what the caller may not see does not end its wait, and what it may see is not lost behind it")
   func scope() async throws {
     try await withServer { server in
-      let scope = PeerScope(types: [Samples.heartRate.rawValue])
+      let scope = SampleFilter(types: [Samples.heartRate])
       let token = try await server.token(scope: scope).token
       async let waiting = server.get(Self.path("", wait: "50"), token: token)
       try await Self.untilFollowed(server)
@@ -132,7 +132,7 @@ struct WaitingTests {
       let since = try Self.read(try await server.get(Route.changes, token: token)).token
       async let narrowed = server.get(Self.path(since, wait: "50"), token: token)
       try await Self.untilFollowed(server)
-      try await server.registry.setScope(PeerScope(types: [Samples.stepCount.rawValue]), ofClient: id)
+      try await server.registry.setScope(SampleFilter(types: [Samples.stepCount]), ofClient: id)
       #expect(try await narrowed.status == 410)
 
       async let revoked = server.get(Self.path("", wait: "50"), token: token)

@@ -28,7 +28,7 @@ struct TestServer: Sendable {
 
   /// A token that the server accepts from now on.
   func token(
-    name: String = "laptop", method: PairedClient.Method = .spake2, scope: PeerScope = .everything,
+    name: String = "laptop", method: PairedClient.Method = .spake2, scope: SampleFilter = .everything,
     certificate: Fingerprint? = nil, expiresAt: Date = Date() + 3600
   ) async throws -> (id: PeerID, token: BearerToken) {
     let id = try makePeerID()
@@ -42,7 +42,7 @@ struct TestServer: Sendable {
 
   /// What a client that has paired keeps.
   func record(
-    scope: PeerScope = .everything, certificate: Fingerprint? = nil, expiresAt: Date = Date() + 3600,
+    scope: SampleFilter = .everything, certificate: Fingerprint? = nil, expiresAt: Date = Date() + 3600,
     fingerprint: Fingerprint? = nil
   ) async throws -> (client: PeerID, server: ServerRecord) {
     let (id, token) = try await token(scope: scope, certificate: certificate, expiresAt: expiresAt)

@@ -87,9 +87,9 @@ struct VerifyTests {
     let samples = Samples.heartRates(10)
     try await withServer(ServerOptions(samples: samples + [Samples.quantity(Samples.walking, 1, "m")])) { server in
       let earliest = Timestamp(seconds: Samples.noon + 300)
-      let scope = PeerScope(
-        types: [Samples.heartRate.rawValue, Samples.stepCount.rawValue],
-        earliest: Date(timeIntervalSince1970: Double(earliest.seconds)))
+      let scope = SampleFilter(
+        types: [Samples.heartRate, Samples.stepCount],
+        earliest: earliest)
       let record = try await server.record(scope: scope).server
       try await withStore { store in
         // Of its own, and of a time when it might see more.
@@ -98,7 +98,7 @@ struct VerifyTests {
         #expect(verification.isEqual)
         #expect(verification.here.samples.count == 5)
         #expect(
-          verification.filter == ChangeFilter(types: [Samples.heartRate, Samples.stepCount], earliest: earliest))
+          verification.filter == SampleFilter(types: [Samples.heartRate, Samples.stepCount], earliest: earliest))
       }
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 import GRDB
 import HomeFiles
 import PeerProtocol
@@ -22,7 +23,7 @@ struct ClientIdentityTests {
   }
 
   private func client(
-    _ certificate: Fingerprint?, token: UInt8, scope: PeerScope? = nil, rotation: RotationStatement? = nil
+    _ certificate: Fingerprint?, token: UInt8, scope: SampleFilter? = nil, rotation: RotationStatement? = nil
   ) throws -> PairedClient {
     try PairedClient(
       id: .ofClient(showing: certificate), name: "laptop", tokenHash: hash(token), certificateFingerprint: certificate,
@@ -34,7 +35,7 @@ struct ClientIdentityTests {
   @Test("another certificate is another client, with what its own window states; the same one keeps its row")
   func certificates() async throws {
     let registry = try await open()
-    let narrow = PeerScope(types: ["a"], earliest: now)
+    let narrow = SampleFilter(types: [SampleType("a")], earliest: Timestamp(microseconds: now.microseconds))
     try await registry.addClient(client(fingerprint(1), token: 1, scope: narrow))
     try await registry.addClient(client(fingerprint(2), token: 2))
     try await registry.addClient(client(nil, token: 3))
@@ -109,7 +110,7 @@ struct ClientIdentityTests {
     let registry = try await open()
     let bound = try await registry.client(tokenHash: hash(1), certificate: fingerprint(7), now: now).get()
     #expect(try bound.id == PeerID(certificate: fingerprint(7)))
-    #expect(bound.scope == PeerScope(types: ["a"], earliest: Date(microseconds: 5)))
+    #expect(bound.scope == SampleFilter(types: [SampleType("a")], earliest: Timestamp(microseconds: 5)))
     let unbound = try await registry.client(tokenHash: hash(2), now: now).get()
     #expect(unbound.id.hex == String(repeating: "cd", count: 16))
     let old = String(repeating: "ab", count: 16)
@@ -124,7 +125,7 @@ struct ClientIdentityTests {
       .init("03", token: 3, certificate: 7, types: #"["b","c"]"#, earliest: 3), .init("04", token: 4, certificate: 8))
     let registry = try await open()
     let merged = try await registry.client(tokenHash: hash(3), certificate: fingerprint(7), now: now).get()
-    #expect(merged.scope == PeerScope(types: ["b"], earliest: Date(microseconds: 5)))
+    #expect(merged.scope == SampleFilter(types: [SampleType("b")], earliest: Timestamp(microseconds: 5)))
     for byte in [1, 2] as [UInt8] {
       let old = try await registry.client(tokenHash: hash(byte), certificate: fingerprint(7), now: now)
       #expect(old == .failure(.unknown))
@@ -178,7 +179,7 @@ struct ClientIdentityTests {
     let registry = try await open()
     let machine = try await rotated()
     let (old, new) = (machine.old.fingerprint, machine.new.fingerprint)
-    let narrow = PeerScope(types: ["a"])
+    let narrow = SampleFilter(types: [SampleType("a")])
     try await registry.addClient(client(old, token: 1, scope: narrow))
     let followed = try await registry.follow(machine.statement, to: new, tokenHash: hash(1), now: now)
     let (client, former) = try #require(followed)
@@ -246,7 +247,7 @@ struct ClientIdentityTests {
     let registry = try await open()
     let machine = try await rotated()
     let (old, new) = (machine.old.fingerprint, machine.new.fingerprint)
-    let narrow = PeerScope(types: ["a"])
+    let narrow = SampleFilter(types: [SampleType("a")])
     try await registry.addClient(client(old, token: 1, scope: narrow))
     try await registry.revoke(id: PeerID(certificate: old), now: now)
     let former = try await registry.addClient(client(new, token: 2, rotation: machine.statement))

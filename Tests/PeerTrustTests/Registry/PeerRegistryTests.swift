@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 import GRDB
 import PeerProtocol
 import Testing
@@ -27,7 +28,7 @@ import Testing
 
   private func client(
     _ byte: UInt8, name: String = "laptop", token: UInt8? = nil, certificate: Fingerprint? = nil,
-    method: PairedClient.Method = .spake2, scope: PeerScope? = nil, lifetime: TimeInterval = 30 * 86_400
+    method: PairedClient.Method = .spake2, scope: SampleFilter? = nil, lifetime: TimeInterval = 30 * 86_400
   ) throws -> PairedClient {
     try PairedClient(
       id: id(byte), name: name, tokenHash: self.token(token ?? byte).hash, certificateFingerprint: certificate,
@@ -58,23 +59,21 @@ import Testing
   }
 
   @Test func scopeRoundTrip() async throws {
-    let scope = PeerScope(types: ["HKQuantityTypeIdentifierStepCount", "a\"b"], earliest: now - 0.000001)
+    // To the microsecond: a bound that was cut would show more.
+    let scope = SampleFilter(
+      types: [SampleType("HKQuantityTypeIdentifierStepCount"), SampleType("a\"b")],
+      earliest: Timestamp(microseconds: 1_700_000_000_123_457), end: Timestamp(microseconds: 1_800_000_000_000_001))
     try await registry.addClient(client(1, scope: scope))
-    let stored = try await verdict(1).get().scope
-    #expect(stored.types == scope.types)
-    #expect(abs(try #require(stored.earliest).timeIntervalSince(now - 0.000001)) < 0.0000011)
-    #expect(stored.allows(type: "a\"b"))
-    #expect(!stored.allows(type: "other"))
-    #expect(PeerScope.everything.allows(type: "other"))
-    try await registry.setScope(PeerScope(types: []), ofClient: id(1))
-    #expect(try await verdict(1).get().scope == PeerScope(types: []))
+    #expect(try await verdict(1).get().scope == scope)
+    try await registry.setScope(SampleFilter(types: []), ofClient: id(1))
+    #expect(try await verdict(1).get().scope == SampleFilter(types: []))
     await #expect(throws: PeerRegistryError.notFound(try id(9).hex)) {
       try await registry.setScope(.everything, ofClient: id(9))
     }
   }
 
   @Test func aDamagedScopeDoesNotWidenTheRight() async throws {
-    try await registry.addClient(client(1, scope: PeerScope(types: ["a"])))
+    try await registry.addClient(client(1, scope: SampleFilter(types: [SampleType("a")])))
     try await registry.write { db in try db.execute(sql: "UPDATE client SET types = 'null,'") }
     await #expect(throws: PeerRegistryError.damaged(path: directory.path("peers.sqlite"), reason: "column types")) {
       try await verdict(1)
@@ -128,13 +127,13 @@ import Testing
   }
 
   @Test func pairingAgainKeepsTheScopeUnlessOneIsGranted() async throws {
-    let narrow = PeerScope(types: ["a"], earliest: now)
+    let narrow = SampleFilter(types: [SampleType("a")], earliest: Timestamp(microseconds: now.microseconds))
     try await registry.addClient(client(1, scope: narrow))
     try await registry.revoke(id: id(1), now: now)
     try await registry.addClient(client(1, token: 2))
     #expect(try await verdict(2).get().scope == narrow)
-    try await registry.addClient(client(1, token: 3, scope: PeerScope(types: ["b"])))
-    #expect(try await verdict(3).get().scope == PeerScope(types: ["b"]))
+    try await registry.addClient(client(1, token: 3, scope: SampleFilter(types: [SampleType("b")])))
+    #expect(try await verdict(3).get().scope == SampleFilter(types: [SampleType("b")]))
     try await registry.addClient(client(1, token: 4, scope: .everything))
     #expect(try await verdict(4).get().scope == .everything)
   }

@@ -13,7 +13,7 @@ extension FuzzTarget {
     if let sum = SetDigest(count: 1, hex: string) { require(sum.hex == string, "a sum has one spelling: \(string)") }
     let fields = string.split(separator: "&", omittingEmptySubsequences: false)
     if fields.count == 3 {
-      do throws(DigestSelectionError) {
+      do throws(QueryFieldError) {
         let months = try DigestSelection(types: nil, from: fields[0], to: fields[1], deep: fields[2]).months
         require(months?.lowerBound.description == String(fields[0]), "the first month is what was asked: \(string)")
       } catch {

@@ -12,21 +12,18 @@ extension FuzzTarget {
       fields[parts[0]] = fields[parts[0]] ?? value.removingPercentEncoding.map { $0[...] } ?? value
     }
     _ = fields["since"].map { try? seal.token(in: String($0)) }
-    let selection: ChangeSelection
-    do throws(ChangeSelectionError) {
-      selection = try ChangeSelection(types: fields["types"], limit: fields["limit"])
+    let selected: Set<SampleType>?
+    do throws(QueryFieldError) {
+      selected = try QueryField.types(fields["types"])
+      let limit = try QueryField.limit(fields["limit"])
+      require(limit > 0, "a positive limit")
+      require(try QueryField.limit("\(limit)"[...]) == limit, "a limit can be asked for again: \(limit)")
     } catch {
       require(!error.description.isEmpty, "a sentence for every error")
       return
     }
-    require(selection.limit > 0, "a positive limit")
-    guard let types = selection.types else { return require(fields["types"] == nil, "a selection is not dropped") }
+    guard let types = selected else { return require(fields["types"] == nil, "a selection is not dropped") }
     let list = types.map(\.rawValue).joined(separator: ",")
-    do {
-      let again = try ChangeSelection(types: list[...], limit: "\(selection.limit)"[...])
-      require(!types.isEmpty && again == selection, "identifiers select the same: \(list)")
-    } catch {
-      fatalError("broken promise: what was read can be asked for again: \(list): \(error)")
-    }
+    require(!types.isEmpty && (try? QueryField.types(list[...])) == types, "identifiers select the same: \(list)")
   }
 }

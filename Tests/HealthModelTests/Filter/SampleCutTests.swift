@@ -58,7 +58,7 @@ struct SampleCutTests {
 
   @Test("whoever may see everything sees all of it")
   func everything() {
-    let cut = SampleCut(types: nil, earliest: nil)
+    let cut = SampleFilter.everything.cut
     for sample in [Self.measured, Self.run] { #expect(cut.applied(to: sample) == sample) }
   }
 
@@ -66,17 +66,17 @@ struct SampleCutTests {
   func members() {
     let sample = Self.measured
     guard case .correlation(let whole) = sample.payload else { return }
-    let byType = SampleCut(types: [Self.pressure, Self.diastolic], earliest: nil).applied(to: sample)
+    let byType = SampleFilter(types: [Self.pressure, Self.diastolic]).cut.applied(to: sample)
     #expect(byType.payload == .correlation(Correlation(members: [whole.members[1]], isPartial: true)))
-    let byStart = SampleCut(types: nil, earliest: Self.noon).applied(to: sample)
+    let byStart = SampleFilter(earliest: Self.noon).cut.applied(to: sample)
     #expect(byStart.payload == .correlation(Correlation(members: [whole.members[0]], isPartial: true)))
-    let both = SampleCut(types: [Self.pressure, Self.systolic, Self.diastolic], earliest: nil).applied(to: sample)
+    let both = SampleFilter(types: [Self.pressure, Self.systolic, Self.diastolic]).cut.applied(to: sample)
     #expect(both == sample)
   }
 
   @Test("a workout has the sums of what may be seen")
   func sums() throws {
-    let sample = SampleCut(types: [.workout, Self.distance], earliest: nil).applied(to: Self.run)
+    let sample = SampleFilter(types: [.workout, Self.distance]).cut.applied(to: Self.run)
     let workout = try workout(sample)
     #expect(workout.isPartial)
     #expect(Array(workout.totals.keys) == ["totalDistance"])
@@ -90,16 +90,16 @@ struct SampleCutTests {
   func distance() throws {
     var sample = Self.run
     var whole = try workout(sample)
-    let cycling = SampleCut(types: [.workout, Self.cycling], earliest: nil)
+    let cycling = SampleFilter(types: [.workout, Self.cycling]).cut
     #expect(try workout(cycling.applied(to: sample)).totals.isEmpty)
     // An activity of another kind adds to it.
     whole.activities.append(
       WorkoutActivity(
         uuid: "B", start: Self.noon, statistics: [WorkoutStatistics(type: Self.cycling, sum: 1_000, unit: "m")]))
     sample.payload = .workout(whole)
-    let walking = SampleCut(types: [.workout, Self.distance], earliest: nil)
+    let walking = SampleFilter(types: [.workout, Self.distance]).cut
     #expect(try workout(walking.applied(to: sample)).totals.isEmpty)
-    let both = SampleCut(types: [.workout, Self.distance, Self.cycling], earliest: nil)
+    let both = SampleFilter(types: [.workout, Self.distance, Self.cycling]).cut
     #expect(try workout(both.applied(to: sample)).totals.keys.sorted() == ["totalDistance"])
     // Without statistics nothing tells which it is.
     whole.statistics = []
@@ -112,15 +112,15 @@ struct SampleCutTests {
   @Test("what hides nothing of a sample leaves no mark on it")
   func unmarked() {
     let plain = Self.sample(.workout, .workout(Workout(activityType: .value(37), duration: 60)))
-    #expect(SampleCut(types: [.workout], earliest: Self.noon).applied(to: plain) == plain)
+    #expect(SampleFilter(types: [.workout], earliest: Self.noon).cut.applied(to: plain) == plain)
     let beat = Self.sample(Self.heartRate, .quantity(Quantity(60, "count/min")))
-    #expect(SampleCut(types: [], earliest: Timestamp(microseconds: .max)).applied(to: beat) == beat)
+    #expect(SampleFilter(types: [], earliest: Timestamp(microseconds: .max)).cut.applied(to: beat) == beat)
   }
 
   @Test("cutting twice, and first to more, is cutting once")
   func idempotent() {
-    let narrow = SampleCut(types: [.workout, Self.pressure, Self.systolic], earliest: Self.noon)
-    let wide = SampleCut(types: [.workout, Self.pressure, Self.systolic, Self.diastolic, Self.energy], earliest: nil)
+    let narrow = SampleFilter(types: [.workout, Self.pressure, Self.systolic], earliest: Self.noon).cut
+    let wide = SampleFilter(types: [.workout, Self.pressure, Self.systolic, Self.diastolic, Self.energy]).cut
     for sample in [Self.measured, Self.run] {
       let once = narrow.applied(to: sample)
       #expect(narrow.applied(to: once) == once)
@@ -131,7 +131,7 @@ struct SampleCutTests {
   @Test("the mark travels, and counts in what samples are compared by")
   func coding() throws {
     for sample in [Self.measured, Self.run] {
-      let cut = SampleCut(types: [sample.type], earliest: nil).applied(to: sample)
+      let cut = SampleFilter(types: [sample.type]).cut.applied(to: sample)
       let coded = try CodedPayload(cut.payload)
       #expect(coded.json?.contains(#""partial":true"#) == true)
       #expect(try Payload(kind: cut.payload.kind, number: nil, unit: nil, json: coded.json) == cut.payload)
@@ -156,8 +156,8 @@ struct SampleCutTests {
   func bestCopy() throws {
     for sample in [Self.measured, Self.run] {
       let cuts = [
-        SampleCut(types: nil, earliest: nil), SampleCut(types: [Self.systolic, Self.distance], earliest: nil),
-        SampleCut(types: [Self.diastolic, Self.heartRate], earliest: nil), SampleCut(types: [], earliest: nil),
+        SampleFilter.everything.cut, SampleFilter(types: [Self.systolic, Self.distance]).cut,
+        SampleFilter(types: [Self.diastolic, Self.heartRate]).cut, SampleFilter(types: []).cut,
       ]
       let copies = cuts.map { $0.applied(to: sample).payload }
       for copy in copies { #expect(try !copy.isBetterCopy(than: copy)) }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct DigestSelectionTests {
   @Test func nothingAsksForEverything() throws {
     let selection = try DigestSelection(types: nil, from: nil, to: nil, deep: nil)
-    #expect(selection.types == nil && selection.months == nil && !selection.isDeep)
+    #expect(selection.filter == .everything && selection.months == nil && !selection.isDeep)
     #expect(try DigestSelection(types: nil, from: nil, to: nil, deep: "0") == selection)
   }
 
@@ -14,7 +14,7 @@ import Testing
     let both = try DigestSelection(types: "heartRate", from: "2024-06", to: "2024-06", deep: "1")
     #expect(both.months == june...june)
     #expect(both.isDeep)
-    #expect(both.types == [SampleType("HKQuantityTypeIdentifierHeartRate")])
+    #expect(both.filter.types == [SampleType("HKQuantityTypeIdentifierHeartRate")])
     let later = try DigestSelection(types: nil, from: "2024-06", to: nil, deep: nil)
     #expect(later.months?.lowerBound == june)
     #expect(later.months?.contains(CalendarMonth(containing: Timestamp(microseconds: .max))) == true)
@@ -25,14 +25,15 @@ import Testing
 
   @Test(
     arguments: [
-      ("nonsense", nil, nil, nil, .types(.unknownType)), ("", nil, nil, nil, .types(.noTypes)),
+      ("nonsense", nil, nil, nil, .unknownType), ("", nil, nil, nil, .noTypes),
       (nil, "2024", nil, nil, .badMonth("from")), (nil, "2024-13", nil, nil, .badMonth("from")),
       (nil, "", nil, nil, .badMonth("from")), (nil, nil, "2024-06-01", nil, .badMonth("to")),
-      (nil, "2024-06", "2024-05", nil, .emptyRange), (nil, nil, nil, "", .badFlag), (nil, nil, nil, "yes", .badFlag),
-      (nil, nil, nil, "01", .badFlag),
-    ] as [(Substring?, Substring?, Substring?, Substring?, DigestSelectionError)])
+      (nil, "2024-06", "2024-05", nil, .emptyRange), (nil, nil, nil, "", .badFlag("deep")),
+      (nil, nil, nil, "yes", .badFlag("deep")),
+      (nil, nil, nil, "01", .badFlag("deep")),
+    ] as [(Substring?, Substring?, Substring?, Substring?, QueryFieldError)])
   func anythingElseIsRefused(
-    types: Substring?, from: Substring?, to: Substring?, deep: Substring?, error: DigestSelectionError
+    types: Substring?, from: Substring?, to: Substring?, deep: Substring?, error: QueryFieldError
   ) {
     #expect(throws: error) { try DigestSelection(types: types, from: from, to: to, deep: deep) }
     #expect(error.description.contains("'"))

@@ -1,27 +1,24 @@
-/// What of a sample a reader may know who may see samples of some types, or from some instant on, only: a correlation
-/// names members that the reader may not see, a workout sums them up.
+/// What of a sample a reader may know who may see what passes a filter only: a correlation names members that the reader
+/// may not see, a workout sums them up.
 ///
 /// Every wire asks this one. What was cut is marked as partial, so that a copy which was not takes its place
 /// (``Payload/isBetterCopy(than:)``).
 ///
-///     let cut = SampleCut(types: [workouts, heartRate], earliest: nil)
+///     let cut = SampleFilter(types: [.workout, heartRate]).cut
 ///     let shown = cut.applied(to: workout)  // Its statistics of other types are left out.
 public struct SampleCut: Hashable, Sendable {
-  /// `nil` for all.
-  public var types: Set<SampleType>?
-  /// Nothing that starts before this; `nil` for no bound.
-  public var earliest: Timestamp?
+  /// What the reader may see.
+  public let scope: SampleFilter
 
-  public init(types: Set<SampleType>?, earliest: Timestamp?) {
-    self.types = types
-    self.earliest = earliest
+  public init(_ scope: SampleFilter) {
+    self.scope = scope
   }
 
   /// The payload kinds that say something of other samples.
   public static let kinds: Set<String> = ["correlation", "workout"]
 
   /// Whether nothing is ever left out.
-  public var isWhole: Bool { types == nil && earliest == nil }
+  public var isWhole: Bool { scope == .everything }
 
   /// The sample without what it says of samples that the reader may not see. Whether the reader may see the sample itself
   /// is not asked here.
@@ -38,7 +35,7 @@ public struct SampleCut: Hashable, Sendable {
     let (whole, entries) = (payload, metadata.count)
     switch payload {
     case .correlation(var correlation):
-      correlation.members.removeAll { !shows($0.type) || !shows($0.start) }
+      correlation.members.removeAll { !scope.passes($0) }
       hide(&metadata)
       payload = .correlation(correlation)
       if payload == whole, metadata.count == entries { return }
@@ -55,11 +52,9 @@ public struct SampleCut: Hashable, Sendable {
     }
   }
 
-  private func shows(_ type: SampleType) -> Bool { types?.contains(type) ?? true }
-
-  private func shows(_ start: Timestamp?) -> Bool {
-    guard let start, let earliest else { return true }
-    return start >= earliest
+  /// What does not say when it started did so with its sample.
+  private func shows(_ type: SampleType, _ start: Timestamp?) -> Bool {
+    scope.passes(type) && start.map(scope.passes(start:)) ?? true
   }
 
   // MARK: Workouts
@@ -68,8 +63,8 @@ public struct SampleCut: Hashable, Sendable {
     let distances = Self.distances(of: workout)
     workout.totals = workout.totals.filter { name, _ in
       switch name {
-      case "totalDistance": distances.allSatisfy(shows)
-      default: types == nil || Self.totals[name].map(shows) ?? false
+      case "totalDistance": distances.allSatisfy(scope.passes)
+      default: scope.types == nil || Self.totals[name].map(scope.passes) ?? false
       }
     }
     workout.statistics.removeAll(where: isHidden)
@@ -85,7 +80,7 @@ public struct SampleCut: Hashable, Sendable {
     for index in events.indices { hide(&events[index].metadata) }
   }
 
-  private func isHidden(_ statistics: WorkoutStatistics) -> Bool { !shows(statistics.type) || !shows(statistics.start) }
+  private func isHidden(_ statistics: WorkoutStatistics) -> Bool { !shows(statistics.type, statistics.start) }
 
   /// Whose sums the totals of a workout are.
   private static let totals = [

@@ -1,0 +1,84 @@
+/// Which samples of a record are meant, by type and by time: the one selection of the change feed, of what a paired machine
+/// may read, of digests, exports and query strings.
+///
+///     let filter = SampleFilter(types: [.workoutRoute], earliest: Timestamp(seconds: 1_700_000_000))
+///     let mine = filter.intersection(scope)
+///     if mine.passes(sample.reference) { … }
+///
+/// A sample and its tombstone agree in type and start, so that a filter lets both through or neither: who reads under it
+/// learns of every deletion of what they have, and of no other. What a sample that passes says of samples that do not is
+/// for ``SampleCut`` to leave out.
+public struct SampleFilter: Hashable, Sendable {
+  /// `nil` for all, now and later; empty for none.
+  public var types: Set<SampleType>?
+  /// Nothing that starts before this; `nil` for no bound.
+  public var earliest: Timestamp?
+  /// Nothing that starts at this instant or later; `nil` for no bound.
+  public var end: Timestamp?
+
+  public init(types: Set<SampleType>? = nil, earliest: Timestamp? = nil, end: Timestamp? = nil) {
+    (self.types, self.earliest, self.end) = (types, earliest, end)
+  }
+
+  public static let everything = SampleFilter()
+
+  /// What of a sample may be known to whoever may see nothing beyond this.
+  public var cut: SampleCut { SampleCut(self) }
+
+  public func passes(_ type: SampleType) -> Bool { types?.contains(type) ?? true }
+
+  /// Whether what starts then is within the time that is meant.
+  public func passes(start: Timestamp) -> Bool {
+    if let earliest, start < earliest { return false }
+    if let end, start >= end { return false }
+    return true
+  }
+
+  public func passes(_ sample: SampleReference) -> Bool { passes(sample.type) && passes(start: sample.start) }
+
+  /// What passes both.
+  public func intersection(_ other: SampleFilter) -> SampleFilter {
+    let types: Set<SampleType>? =
+      switch (self.types, other.types) {
+      case (nil, let some), (let some, nil): some
+      case (let mine?, let theirs?): mine.intersection(theirs)
+      }
+    return SampleFilter(
+      types: types, earliest: [earliest, other.earliest].compactMap(\.self).max(),
+      end: [end, other.end].compactMap(\.self).min())
+  }
+
+  /// The time that is meant, as the store's queries have it; `nil` for all of it, because a range cannot hold the last
+  /// instant of all.
+  public var range: Range<Timestamp>? {
+    if earliest == nil, end == nil { return nil }
+    let first = earliest ?? Timestamp(microseconds: .min)
+    return first..<max(first, end ?? Timestamp(microseconds: .max))
+  }
+
+  /// The first and the last instant that pass; `nil` where none does.
+  public var instants: ClosedRange<Timestamp>? {
+    let first = earliest ?? Timestamp(microseconds: .min)
+    guard let end else { return first...Timestamp(microseconds: .max) }
+    return first < end ? first...Timestamp(microseconds: end.microseconds - 1) : nil
+  }
+}
+
+/// As the digest's answer and the control socket have it: `{"earliest":"2024-01-01T00:00:00Z","types":["HKQuantityTypeIdentifierHeartRate"]}`.
+extension SampleFilter: Codable {
+  private enum CodingKeys: String, CodingKey { case types, earliest, end }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    types = try container.decodeIfPresent(Set<SampleType>.self, forKey: .types)
+    earliest = try container.decodeIfPresent(Timestamp.self, forKey: .earliest)
+    end = try container.decodeIfPresent(Timestamp.self, forKey: .end)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(types?.map(\.rawValue).sorted(), forKey: .types)
+    try container.encodeIfPresent(earliest, forKey: .earliest)
+    try container.encodeIfPresent(end, forKey: .end)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import HealthModel
+import Testing
+
+@Suite("Which samples are meant") struct SampleFilterTests {
+  private static let (steps, height) = (SampleType("steps"), SampleType("height"))
+
+  private static func at(_ microseconds: Int64) -> Timestamp { Timestamp(microseconds: microseconds) }
+
+  @Test("a bound is to the microsecond: the first is meant, the end is not")
+  func bounds() {
+    let filter = SampleFilter(types: [Self.steps], earliest: Self.at(5), end: Self.at(8))
+    let passing = (0..<12).filter { start in
+      filter.passes(SampleReference(type: Self.steps, start: Self.at(start), uuid: UUID()))
+    }
+    #expect(passing == [5, 6, 7])
+    #expect(!filter.passes(SampleReference(type: Self.height, start: Self.at(6), uuid: UUID())))
+    #expect(filter.instants == Self.at(5)...Self.at(7) && filter.range == Self.at(5)..<Self.at(8))
+  }
+
+  @Test("no bound is all of time, also its last instant")
+  func everything() {
+    #expect(SampleFilter.everything.range == nil)
+    #expect(SampleFilter.everything.instants == Self.at(.min)...Self.at(.max))
+    #expect(SampleFilter.everything.passes(start: Self.at(.max)))
+    #expect(SampleFilter(earliest: Self.at(.max)).passes(start: Self.at(.max)))
+  }
+
+  @Test("an end before the beginning, and at the first instant of all, is nothing", arguments: [Int64.min, 4, 5])
+  func nothing(end: Int64) {
+    let filter = SampleFilter(earliest: Self.at(5), end: Self.at(end))
+    #expect(filter.instants == nil && filter.range?.isEmpty == true)
+    #expect(SampleFilter(end: Self.at(.min)).instants == nil)
+  }
+
+  @Test("what passes two filters passes their intersection, and nothing else does")
+  func intersection() {
+    let bounds: [Timestamp?] = [nil, Self.at(2), Self.at(4), Self.at(.min), Self.at(.max)]
+    var filters: [SampleFilter] = []
+    for types in [nil, [], [Self.steps], [Self.steps, Self.height]] as [Set<SampleType>?] {
+      for earliest in bounds { for end in bounds { filters.append(.init(types: types, earliest: earliest, end: end)) } }
+    }
+    for one in filters {
+      for other in filters {
+        let both = one.intersection(other)
+        for type in [Self.steps, Self.height] { #expect(both.passes(type) == (one.passes(type) && other.passes(type))) }
+        for start in [1, 2, 3, 4, .min, .max].map(Self.at) {
+          let expected = one.passes(start: start) && other.passes(start: start)
+          #expect(both.passes(start: start) == expected)
+          #expect((both.instants?.contains(start) ?? false) == expected)
+        }
+      }
+    }
+  }
+
+  @Test("as JSON it is what it was, to the microsecond, and names its types in order")
+  func coding() throws {
+    let filter = SampleFilter(types: [Self.steps, Self.height], earliest: Self.at(1), end: Self.at(-1))
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let json = String(decoding: try encoder.encode(filter), as: UTF8.self)
+    #expect(
+      json
+        == #"{"earliest":"1970-01-01T00:00:00.000001Z","end":"1969-12-31T23:59:59.999999Z","types":["height","steps"]}"#
+    )
+    #expect(try JSONDecoder().decode(SampleFilter.self, from: Data(json.utf8)) == filter)
+    #expect(try JSONDecoder().decode(SampleFilter.self, from: Data("{}".utf8)) == .everything)
+    for hostile in [#"{"types":7}"#, #"{"earliest":1e300}"#, #"{"end":"yesterday"}"#, "[]"] {
+      #expect(throws: DecodingError.self) { try JSONDecoder().decode(SampleFilter.self, from: Data(hostile.utf8)) }
+    }
+  }
+}
