@@ -35,6 +35,53 @@ public enum PeerError: Error, Hashable, Sendable {
   case feed(ChangeFeedError)
 }
 
+extension PeerError {
+  /// What kind of thing went wrong, for whoever decides what to do about it: to try again, to look elsewhere, to ask a
+  /// person, to say that what arrived is saved.
+  ///
+  ///     if error.category.mayPass { try await backOff() }
+  public enum Category: Hashable, Sendable {
+    /// No hpeer was reached there.
+    case unreachable
+    /// The network ended what had begun.
+    case interrupted
+    /// Another certificate than the pinned one.
+    case certificateChanged
+    /// The peer does not let this machine in: its owner must act.
+    case refused
+    /// The peer's record is, or may be, of another person.
+    case anotherPerson
+    /// The peer asks for another time.
+    case temporary
+    /// The peer fails at what it was asked.
+    case failing
+    /// What the peer says is not of the protocol.
+    case malformed
+
+    /// Whether time may mend it, without anybody's doing.
+    public var mayPass: Bool {
+      switch self {
+      case .unreachable, .interrupted, .temporary, .failing: true
+      case .certificateChanged, .refused, .anotherPerson, .malformed: false
+      }
+    }
+  }
+
+  public var category: Category {
+    switch self {
+    case .unreachable, .handshakeFailed, .notHpeer: .unreachable
+    case .silent, .tooSlow, .connectionLost: .interrupted
+    case .certificateChanged: .certificateChanged
+    case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
+    case .pairing, .tokenRefused, .notPaired, .confirmationFailed: .refused
+    case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
+    case .feed(.cutOff), .feed(.server): .failing
+    case .unexpectedAnswer(let status, _) where status >= 500: .failing
+    case .feed, .unexpectedAnswer: .malformed
+    }
+  }
+}
+
 extension PeerError: CustomStringConvertible {
   public var description: String {
     switch self {

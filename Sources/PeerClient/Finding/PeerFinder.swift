@@ -224,19 +224,11 @@ public struct PeerFinder: Sendable {
 }
 
 extension PeerError {
+  /// The peer may be well, elsewhere: its address may belong to another machine by now.
+  var suggestsAnotherAddress: Bool { category == .unreachable || category == .certificateChanged }
+
   /// Nothing has been said to the peer.
   fileprivate var endsHandshake: Bool {
-    switch self {
-    case .unreachable, .handshakeFailed, .certificateChanged: true
-    default: false
-    }
-  }
-
-  /// The peer may be well, elsewhere: its address may belong to another machine by now.
-  var suggestsAnotherAddress: Bool {
-    switch self {
-    case .unreachable, .handshakeFailed, .certificateChanged, .notHpeer: true
-    default: false
-    }
+    if case .notHpeer = self { false } else { suggestsAnotherAddress }
   }
 }

@@ -124,13 +124,7 @@ public struct Follow: Sendable {
   /// Whether time may mend it.
   static func mayPass(_ error: any Error) -> Bool {
     switch error {
-    case let error as PeerError:
-      switch error {
-      case .unreachable, .handshakeFailed, .silent, .tooSlow, .connectionLost, .notHpeer, .busy, .tokenGone: true
-      case .feed(.cutOff), .feed(.server): true
-      case .unexpectedAnswer(let status, _): status >= 500
-      default: false
-      }
+    case let error as PeerError: error.category.mayPass
     case let error as PeerFinderError:
       if case .notFound = error { true } else { false }
     case is DiscoveryError: true

@@ -98,13 +98,13 @@ struct Puller {
     try await store.record(AuditEvent(name, detail))
   }
 
-  /// A pull that the network ended after something was committed.
+  /// A pull that the network or the other machine ended after something was committed.
   private static func partial(_ error: any Error, _ done: PullProgress) -> any Error {
-    switch error {
-    case PeerError.connectionLost, PeerError.silent, PeerError.tooSlow, PeerError.unreachable, PeerError.feed:
+    switch (error as? PeerError)?.category {
+    case .unreachable, .interrupted, .failing, .malformed:
       CommandFailure(
         .partial, "\(ErrorText.sentence(error)) \(HumanFormat.count(done.changes, "change")) arrived and are saved.")
-    default: error
+    case .certificateChanged, .refused, .anotherPerson, .temporary, nil: error
     }
   }
 }

@@ -113,15 +113,17 @@ extension ExitStatus {
 
   private static func status(of error: PeerError) -> ExitStatus {
     switch error {
-    case .unreachable, .handshakeFailed, .silent, .tooSlow, .connectionLost, .notHpeer: .unreachable
-    case .certificateChanged: .certificateChanged
-    case .tokenRefused, .notPaired, .confirmationFailed: .refused
     case .pairing(.wrongCode): .wrongCode
     case .pairing(.windowClosed), .pairing(.windowLocked), .pairing(.sessionExpired): .windowClosed
-    case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
-    case .pairing: .refused
-    case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
-    case .unexpectedAnswer, .feed: .other
+    default:
+      switch error.category {
+      case .unreachable, .interrupted: .unreachable
+      case .certificateChanged: .certificateChanged
+      case .refused: .refused
+      case .anotherPerson: .anotherPerson
+      case .temporary: .temporary
+      case .failing, .malformed: .other
+      }
     }
   }
 

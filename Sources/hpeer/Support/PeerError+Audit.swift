@@ -6,14 +6,17 @@ extension PeerError {
   var auditReason: String {
     switch self {
     case .pairing(let rejection): rejection.code
-    case .certificateChanged: "certificate_changed"
     case .confirmationFailed: "confirmation_failed"
-    case .unreachable, .handshakeFailed, .notHpeer: "unreachable"
-    case .silent, .tooSlow, .connectionLost: "connection_lost"
     case .tokenRefused: "token_refused"
-    case .anotherPerson: "another_person"
     case .personUnknown, .personNotCompared: "person_unknown"
-    default: "other"
+    default:
+      switch category {
+      case .unreachable: "unreachable"
+      case .interrupted: "connection_lost"
+      case .certificateChanged: "certificate_changed"
+      case .anotherPerson: "another_person"
+      case .refused, .temporary, .failing, .malformed: "other"
+      }
     }
   }
 }
