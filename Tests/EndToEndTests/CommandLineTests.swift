@@ -280,8 +280,10 @@ struct CommandLineTests {
     let narrow = try await client.contents()
     #expect(!narrow.isEmpty && narrow.count < beats.count)
     #expect(narrow == beats.filter { $0.key.start < end })
-    let empty = try await home.run("peers", "set", id, "--from", end.iso8601)
+    let empty = try await home.run("peers", "set", id, "--from", end.iso8601, "--token-days", "7")
     #expect(empty.status == 2 && empty.errors.contains("--from must be before --to"), "\(empty.errors)")
+    let unchanged = try await home.run("peers", "--json").json()["clients"] as? [[String: Any]]
+    #expect(unchanged?.first?["tokenDays"] as? Double == 30)
 
     #expect(try await home.run("peers", "set", id, "--all-types", "--no-to").status == 0)
     #expect(try await client.run("pull").status == 0)

@@ -89,8 +89,8 @@ public struct SampleCut: Hashable, Sendable {
     "totalSwimmingStrokeCount": SampleType("HKQuantityTypeIdentifierSwimmingStrokeCount"),
   ]
 
-  /// The quantity types that `totalDistance` may sum up: those of the workout's statistics and of its activities' ones; any
-  /// type where the workout has no distance statistics.
+  /// The distance types that `totalDistance` may include: those among the statistics of the workout and of its activities,
+  /// or every distance type if the workout itself has no distance statistics.
   private static func distances(of workout: Workout) -> Set<SampleType> {
     let sums = Set(workout.statistics.map(\.type)).intersection(distances)
     if sums.isEmpty { return distances }

@@ -22,7 +22,7 @@ public struct SampleFilter: Hashable, Sendable {
 
   public static let everything = SampleFilter()
 
-  /// What of a sample may be known to whoever may see nothing beyond this.
+  /// The redaction of samples for a reader who is limited to this filter.
   public var cut: SampleCut { SampleCut(self) }
 
   public func passes(_ type: SampleType) -> Bool { types?.contains(type) ?? true }

@@ -13,14 +13,13 @@ extension HealthStore {
       var scan = DigestScan(db)
       var contents = ContentScan(db, filter.cut)
       let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
-      let lower = max(
-        filter.instants?.lowerBound.microseconds ?? .max, months?.lowerBound.instants.lowerBound.microseconds ?? .min)
-      let upper = min(
-        filter.instants?.upperBound.microseconds ?? .min, months?.upperBound.instants.upperBound.microseconds ?? .max)
-      if lower <= upper {
+      let wanted = months.map { $0.lowerBound.instants.lowerBound...$0.upperBound.instants.upperBound }
+      if let instants = filter.instants, wanted?.overlaps(instants) ?? true {
+        let covered = wanted?.clamped(to: instants) ?? instants
+        let range = covered.lowerBound.microseconds...covered.upperBound.microseconds
         for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
-          try scan.starts(of: type, in: lower...upper)
-          try contents.starts(of: type, in: lower...upper)
+          try scan.starts(of: type, in: range)
+          try contents.starts(of: type, in: range)
         }
       }
       return StoreDigest(

@@ -36,8 +36,7 @@ public enum PeerError: Error, Hashable, Sendable {
 }
 
 extension PeerError {
-  /// What kind of thing went wrong, for whoever decides what to do about it: to try again, to look elsewhere, to ask a
-  /// person, to say that what arrived is saved.
+  /// The kind of failure, which decides how it is handled: retry, another address, a person's action, the exit status.
   ///
   ///     if error.category.mayPass { try await backOff() }
   public enum Category: Hashable, Sendable {

@@ -1,6 +1,6 @@
-import HealthModel
 import Foundation
 import Glibc
+import HealthModel
 import HomeFiles
 import NIOCore
 import NIOPosix

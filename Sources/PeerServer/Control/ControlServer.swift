@@ -1,5 +1,5 @@
-import HealthModel
 import Foundation
+import HealthModel
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore

@@ -51,7 +51,7 @@ struct HealthAppTransferRoutes {
     let range = client.filter.range
     let position = try await store.currentPosition()
     let samples = visible ? try await store.samples(of: type, in: range, offset: offset, limit: limit) : []
-    let total = visible ? try await total(of: type, range: range) : 0
+    let total = visible ? try await store.count(of: type, in: range) : 0
     var dtos: [HealthSampleDTO] = []
     for sample in samples {
       let members = try await members(of: sample, client: client)
@@ -63,11 +63,6 @@ struct HealthAppTransferRoutes {
     return JSONAnswer.response(
       Envelope(
         HealthDataPage(type: type.shortName, samples: dtos, totalCount: total, offset: offset, limit: limit)))
-  }
-
-  private func total(of type: SampleType, range: Range<Timestamp>?) async throws -> Int {
-    if let range { return try await store.count(of: type, in: range) }
-    return try await store.typeCounts().first { $0.type == type }?.samples ?? 0
   }
 
   private func members(of sample: Sample, client: AuthorizedClient) async throws -> [Sample] {

@@ -1,5 +1,5 @@
-import HealthModel
 import Foundation
+import HealthModel
 import PeerProtocol
 
 /// A client that has just proved that it knows the code: what the server must store before it answers.

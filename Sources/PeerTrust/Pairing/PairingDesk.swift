@@ -1,5 +1,5 @@
-import HealthModel
 import Foundation
+import HealthModel
 import HomeFiles
 import PeerProtocol
 

@@ -1,5 +1,5 @@
-import HealthModel
 import Foundation
+import HealthModel
 import PeerProtocol
 
 /// A window as its opener sees it.

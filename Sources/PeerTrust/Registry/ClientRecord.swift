@@ -1,5 +1,5 @@
-import HealthModel
 import Foundation
+import HealthModel
 import PeerProtocol
 
 /// A client that has paired with this machine: a row of the table `client`.

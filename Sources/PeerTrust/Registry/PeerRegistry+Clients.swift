@@ -1,6 +1,6 @@
-import HealthModel
 import Foundation
 import GRDB
+import HealthModel
 import PeerProtocol
 
 /// The clients that may read this machine's record.

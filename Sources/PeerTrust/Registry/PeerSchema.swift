@@ -1,6 +1,6 @@
-import HealthModel
 import Foundation
 import GRDB
+import HealthModel
 import PeerProtocol
 
 /// The tables of `peers.sqlite`. Dates are microseconds since 1970 in UTC; IDs are lower-case hexadecimal.

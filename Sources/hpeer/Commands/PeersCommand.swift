@@ -110,9 +110,7 @@ struct PeersList: AsyncParsableCommand {
         .init(
           name: $0.name, id: $0.id.hex, formerId: $0.formerID?.hex, method: $0.method.rawValue, state: state(of: $0),
           bound: $0.isBound, types: $0.scope.types?.map(\.rawValue).sorted(), since: $0.scope.earliest,
-          until: $0.scope.end,
-          created: $0.created,
-          lastSeen: $0.lastSeen,
+          until: $0.scope.end, created: $0.created, lastSeen: $0.lastSeen,
           expires: $0.expires, tokenDays: $0.tokenLifetime / 86_400)
       },
       servers: servers.map {

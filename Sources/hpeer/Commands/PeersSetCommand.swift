@@ -51,7 +51,6 @@ struct PeersSet: AsyncParsableCommand {
     let home = common.homeDirectory
     let registry = try await home.openRegistry()
     let client = try await registry.client(matching: name)
-    if let seconds = lifetime.seconds { try await registry.setTokenLifetime(seconds, ofClient: client.id) }
     var scope = client.scope
     if allTypes { scope.types = nil }
     if let types = selection.set { scope.types = types }
@@ -59,8 +58,9 @@ struct PeersSet: AsyncParsableCommand {
     if let start = period.start { scope.earliest = start }
     if noTo { scope.end = nil }
     if let end = period.end { scope.end = end }
-    // One of them may be from before.
+    // One of them may be from before. Nothing is changed by a command that is refused.
     guard scope.instants != nil else { throw ValidationError("--from must be before --to.") }
+    if let seconds = lifetime.seconds { try await registry.setTokenLifetime(seconds, ofClient: client.id) }
     if scope != client.scope { try await registry.setScope(scope, ofClient: client.id) }
     var detail = ["peer": client.name, "id": client.id.hex]
     detail["types"] = scope.types.map { $0.map(\.shortName).sorted().joined(separator: ",") } ?? "all"

@@ -36,8 +36,7 @@ struct StoredSampleReader: Sendable {
   }
 
   func count(of type: SampleType) async throws -> Int {
-    if let range = filter.range { return try await store.count(of: type, in: range) }
-    return try await store.typeCounts().first { $0.type == type }?.samples ?? 0
+    try await store.count(of: type, in: filter.range)
   }
 
   /// The newest sample of a type, which tells what the others of that type are like.

@@ -56,6 +56,7 @@ import TestSupport
     let all = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
     #expect(try await store.delete(SampleType("never seen"), in: all) == 0)
     #expect(try await store.count(of: SampleType("never seen"), in: all) == 0)
+    #expect(try await store.count(of: SampleType("never seen"), in: nil) == 0)
     #expect(try await store.currentAnchor() == anchor)
   }
 

@@ -46,6 +46,7 @@ import TestSupport
     #expect(try await store.samples(of: type, in: range, limit: 100) == samples[4..<8].reversed())
     #expect(try await store.samples(of: type, in: range, offset: 1, limit: 2) == [samples[6], samples[5]])
     #expect(try await store.count(of: type, in: range) == 4)
+    #expect(try await store.count(of: type, in: nil) == store.samples(of: type, limit: 1_000).count)
   }
 
   @Test func codedSamplesAreTheSame() async throws {

@@ -1,5 +1,5 @@
-import HealthModel
 import Foundation
+import HealthModel
 import HealthStore
 import NIOHTTP1
 import PeerClient

@@ -1,6 +1,6 @@
 import Foundation
-import HealthModel
 import GRDB
+import HealthModel
 import PeerProtocol
 import Testing
 
