@@ -14,11 +14,7 @@ public struct ChangeExpander {
     try changes.sample(row) { metadata[Int($0)] }
   }
 
-  public func tombstone(_ row: CodedTombstone) -> Tombstone {
-    Tombstone(
-      sample: SampleReference(type: changes.types[Int(row.type)], start: row.start, uuid: row.uuid),
-      deleted: row.deleted)
-  }
+  public func tombstone(_ row: CodedTombstone) -> Tombstone { changes.tombstone(row) }
 }
 
 extension CodedChanges {
@@ -27,6 +23,12 @@ extension CodedChanges {
   /// Throws `DecodingError` where a text is not what it should be.
   public func sample(_ row: CodedSample) throws -> Sample {
     try sample(row) { try CanonicalJSON.decode(Metadata.self, metadata[Int($0)]) }
+  }
+
+  /// One of ``tombstones``.
+  public func tombstone(_ row: CodedTombstone) -> Tombstone {
+    Tombstone(
+      sample: SampleReference(type: types[Int(row.type)], start: row.start, uuid: row.uuid), deleted: row.deleted)
   }
 
   fileprivate func sample(_ row: CodedSample, metadata: (UInt32) throws -> Metadata) throws -> Sample {

@@ -36,6 +36,17 @@ public struct SampleFilter: Hashable, Sendable {
 
   public func passes(_ sample: SampleReference) -> Bool { passes(sample.type) && passes(start: sample.start) }
 
+  /// Whether everything that passes `other`, now and later, passes this one too.
+  public func contains(_ other: SampleFilter) -> Bool {
+    guard !other.isEmpty, let theirs = other.instants else { return true }
+    guard let mine = instants, mine.contains(theirs.lowerBound), mine.contains(theirs.upperBound) else { return false }
+    guard let types else { return true }
+    return other.types.map(types.isSuperset) ?? false
+  }
+
+  /// Whether nothing passes.
+  public var isEmpty: Bool { types?.isEmpty == true || instants == nil }
+
   /// What passes both.
   public func intersection(_ other: SampleFilter) -> SampleFilter {
     let types: Set<SampleType>? =

@@ -17,7 +17,7 @@ import GRDB
 ///
 /// Not seen: a machine that is put back together with its memory, and a file that was exchanged under a process that
 /// has it open, by less than that process has seen itself.
-public struct Epoch: Hashable, Sendable {
+public struct Epoch: Hashable, Sendable, Codable {
   public var id: UInt64
 
   public init(id: UInt64) {

@@ -24,22 +24,47 @@ struct FeedReader {
   /// See ``HealthStore/changes(since:epoch:filter:limit:)``.
   func page(after anchor: Anchor, epoch: Epoch?, filter: SampleFilter, cut: SampleCut? = nil, limit: Int) throws -> Page
   {
-    let limit = max(1, limit)
     let counter = try requirePosition(anchor, epoch)
-    var stored = StoredChanges(db, cut: cut)
     let condition = try FilterCondition(filter, db: db)
-    let isCut = try readSamples(after: anchor, condition, limit: limit, into: &stored)
-    try readTombstones(
-      after: anchor, upTo: isCut ? stored.sampleNumbers.last : nil, condition, limit: limit, into: &stored)
+    let walk = try walk(
+      after: anchor.change, upTo: counter, samples: condition, tombstones: condition, cut: cut, limit: limit)
+    return Page(
+      stored: walk.stored, anchor: Anchor(change: walk.end), epoch: try Epoch.covering(walk.end, db),
+      isLast: walk.isWhole)
+  }
+
+  /// Changes along their numbers.
+  struct Walk {
+    var stored: StoredChanges
+    /// The last number that was dealt with.
+    var end: Int64
+    /// Whether that is the end which was asked for.
+    var isWhole: Bool
+  }
+
+  /// - Parameters:
+  ///   - start: the number before the first.
+  ///   - end: the last number.
+  ///   - tombstones: which are meant; `nil` for none.
+  func walk(
+    after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?, cut: SampleCut? = nil,
+    limit: Int
+  ) throws -> Walk {
+    let limit = max(1, limit)
+    var stored = StoredChanges(db, cut: cut)
+    let isCut = try readSamples(after: start, upTo: end, samples, limit: limit, into: &stored)
+    if let tombstones {
+      let last = isCut ? stored.sampleNumbers.last : nil
+      try readTombstones(after: start, upTo: last ?? end, tombstones, limit: limit, into: &stored)
+    }
     let isFull = stored.keepFirst(limit) >= limit
-    // A page that is not full has seen everything up to the counter, filtered or not.
-    let isLast = !isFull && !isCut
-    let end = isLast ? counter : stored.lastNumber ?? counter
-    return Page(stored: stored, anchor: Anchor(change: end), epoch: try Epoch.covering(end, db), isLast: isLast)
+    // What is not full has seen everything, filtered or not.
+    let isWhole = !isFull && !isCut
+    return Walk(stored: stored, end: isWhole ? end : stored.lastNumber ?? end, isWhole: isWhole)
   }
 
   /// The counter. Throws ``StoreError/anchorOutOfRange`` where the anchor is not a position of this store.
-  private func requirePosition(_ anchor: Anchor, _ epoch: Epoch?) throws -> Int64 {
+  func requirePosition(_ anchor: Anchor, _ epoch: Epoch?) throws -> Int64 {
     guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no counter")
     }
@@ -56,14 +81,16 @@ struct FeedReader {
 
   /// True if the page ends here because of its size.
   private func readSamples(
-    after anchor: Anchor, _ condition: FilterCondition, limit: Int, into stored: inout StoredChanges
+    after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, into stored: inout StoredChanges
   ) throws -> Bool {
     var query = try Binding(
       db,
       """
-      SELECT \(StoredChanges.sampleColumns) FROM sample WHERE change > ? \(condition.sql) ORDER BY change LIMIT ?
+      SELECT \(StoredChanges.sampleColumns) FROM sample
+      WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
       """)
-    query.bind(anchor.change)
+    query.bind(start)
+    query.bind(end)
     query.bind(Int64(limit))
     var isCut = false
     try query.rows(db) { row in
@@ -75,7 +102,7 @@ struct FeedReader {
   }
 
   private func readTombstones(
-    after anchor: Anchor, upTo last: Int64?, _ condition: FilterCondition, limit: Int, into stored: inout StoredChanges
+    after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, into stored: inout StoredChanges
   ) throws {
     var query = try Binding(
       db,
@@ -83,8 +110,8 @@ struct FeedReader {
       SELECT \(StoredChanges.tombstoneColumns) FROM tombstone
       WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
       """)
-    query.bind(anchor.change)
-    query.bind(last ?? .max)
+    query.bind(start)
+    query.bind(end)
     query.bind(Int64(limit))
     try query.rows(db) { row in
       try stored.addTombstone(row)

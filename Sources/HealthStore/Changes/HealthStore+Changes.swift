@@ -50,22 +50,3 @@ extension HealthStore {
     try await read { db in Anchor(change: try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0) }
   }
 }
-
-/// A ``SampleFilter`` as SQL.
-struct FilterCondition {
-  var sql = ""
-
-  init(_ filter: SampleFilter, db: Database) throws {
-    if let types = filter.types {
-      let ids = try types.compactMap { try $0.id(in: db) }
-      sql += " AND type IN (\(ids.map(String.init).joined(separator: ",")))"
-    }
-    sql += Self.time(filter)
-  }
-
-  /// The part of the condition that is about time; empty where all of it is meant.
-  static func time(_ filter: SampleFilter) -> String {
-    let first = filter.earliest.map { " AND start >= \($0.microseconds)" } ?? ""
-    return first + (filter.end.map { " AND start < \($0.microseconds)" } ?? "")
-  }
-}

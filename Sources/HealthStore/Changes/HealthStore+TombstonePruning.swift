@@ -3,9 +3,9 @@ import HealthModel
 
 extension HealthStore {
   /// Forgets the tombstones of samples that were deleted before `instant`, and returns how many they were. One
-  /// transaction; costs a walk along all tombstones.
+  /// transaction; costs a walk along all tombstones. Those that a ``FeedConsumer`` has not passed are kept.
   ///
-  /// Every position that lies before the last of them becomes ``StoreError/anchorOutOfRange``: its reader can no longer be
+  /// Every other position that lies before the last of them becomes ``StoreError/anchorOutOfRange``: its reader can no longer be
   /// told what to delete, so it starts over. Starting over adds what it lacks and removes nothing.
   ///
   /// - Warning: A tombstone is all that keeps a deleted sample away. Once it is forgotten here, the sample **comes back**
@@ -22,10 +22,12 @@ extension HealthStore {
   @discardableResult
   public func pruneTombstones(before instant: Timestamp) async throws(StoreError) -> Int {
     try await write { db in
+      let condition = "deleted < ? AND change <= ?"
+      let arguments: StatementArguments = [instant.microseconds, try ConsumerRow.slowestPosition(db) ?? .max]
       let last = try Int64.fetchOne(
-        db, sql: "SELECT MAX(change) FROM tombstone WHERE deleted < ?", arguments: [instant.microseconds])
+        db, sql: "SELECT MAX(change) FROM tombstone WHERE \(condition)", arguments: arguments)
       guard let last else { return 0 }
-      try db.execute(sql: "DELETE FROM tombstone WHERE deleted < ?", arguments: [instant.microseconds])
+      try db.execute(sql: "DELETE FROM tombstone WHERE \(condition)", arguments: arguments)
       let count = db.changesCount
       // The kept digests hold these tombstones.
       try DigestTable.clear(db)

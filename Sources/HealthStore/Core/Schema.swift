@@ -68,6 +68,7 @@ enum Schema {
     migrator.registerMigration("confirmedPerson", migrate: addConfirmedPersons)
     migrator.registerMigration("importUndo", migrate: addUndo)
     migrator.registerMigration("auditReads", migrate: addAuditReads)
+    migrator.registerMigration("consumers", migrate: addConsumers)
     return migrator
   }
 
@@ -281,6 +282,29 @@ enum Schema {
           hash BLOB NOT NULL,
           PRIMARY KEY(peer, kind)
         ) STRICT, WITHOUT ROWID;
+        """)
+  }
+
+  /// `consumer.state` is a ``ConsumerState`` as JSON; `position` and `undone` are parts of it. `undoneSample` has samples that
+  /// the undoing of an import took back, for consumers who may have them.
+  private static func addConsumers(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE consumer(
+          name TEXT PRIMARY KEY,
+          revision INTEGER NOT NULL,
+          position INTEGER NOT NULL,
+          undone INTEGER NOT NULL,
+          state TEXT NOT NULL,
+          updated INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE undoneSample(
+          number INTEGER PRIMARY KEY,
+          type TEXT NOT NULL,
+          start INTEGER NOT NULL,
+          uuid BLOB NOT NULL,
+          deleted INTEGER NOT NULL
+        ) STRICT;
         """)
   }
 }

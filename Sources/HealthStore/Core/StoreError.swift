@@ -29,6 +29,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case anchorOutOfRange
   /// The person of the record, or whether there is one, is not what it was when it was decided to write.
   case ownerChanged(path: String)
+  /// What a consumer of the feed was about to note is not its next step any more.
+  case consumerChanged(name: String)
   /// The task was cancelled before the store had done it.
   case cancelled
   case other(path: String, detail: String)
@@ -59,6 +61,8 @@ extension StoreError: CustomStringConvertible {
       "The change token does not belong to what this store holds: start over with a full pull."
     case .ownerChanged(let path):
       "Something else has changed whose record the store at \(path) is, so that no more was written into it: wait until that has ended, then try again."
+    case .consumerChanged(let name):
+      "Something else has gone on for \(name), or it was removed or set otherwise: nothing is lost, and it goes on from where it stands."
     case .cancelled:
       "Interrupted."
     case .other(let path, let detail):

@@ -80,6 +80,7 @@ struct UndoableImport {
   }
 
   private func takeBackChanges(_ db: Database) throws {
+    let consumers = try ConsumerRow.prepareRewind(to: first, db)
     try count("sample NOT INDEXED WHERE change > \(first)", sign: "-", db)
     try count("undoSample", sign: "+", db)
     try db.execute(sql: "DELETE FROM sample WHERE change > ?", arguments: [first])
@@ -90,6 +91,7 @@ struct UndoableImport {
     // The numbers are not given out again, and whoever has met one of them is in an epoch that is gone.
     try db.execute(sql: "DELETE FROM epoch WHERE first > ?", arguments: [first])
     try Epoch.begin(at: first + 1, db)
+    try ConsumerRow.rewind(consumers, to: first, db)
     try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
   }
 

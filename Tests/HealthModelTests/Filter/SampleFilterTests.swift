@@ -33,15 +33,32 @@ import Testing
     #expect(SampleFilter(end: Self.at(.min)).instants == nil)
   }
 
+  private static let many: [SampleFilter] = {
+    let bounds: [Timestamp?] = [nil, at(2), at(4), at(.min), at(.max)]
+    return ([nil, [], [steps], [steps, height]] as [Set<SampleType>?]).flatMap { types in
+      bounds.flatMap { earliest in bounds.map { SampleFilter(types: types, earliest: earliest, end: $0) } }
+    }
+  }()
+
+  @Test("a filter contains another if whatever passes that one passes it too")
+  func containment() {
+    let starts = [1, 2, 3, 4, .min, .max - 1, .max].map(Self.at)
+    let samples = [Self.steps, Self.height, SampleType("later")].flatMap { type in
+      starts.map { SampleReference(type: type, start: $0, uuid: UUID()) }
+    }
+    for one in Self.many {
+      #expect(one.isEmpty == !samples.contains(where: one.passes), "\(one)")
+      for other in Self.many {
+        let expected = samples.filter(other.passes).allSatisfy(one.passes)
+        #expect(one.contains(other) == expected, "\(one) \(other)")
+      }
+    }
+  }
+
   @Test("what passes two filters passes their intersection, and nothing else does")
   func intersection() {
-    let bounds: [Timestamp?] = [nil, Self.at(2), Self.at(4), Self.at(.min), Self.at(.max)]
-    var filters: [SampleFilter] = []
-    for types in [nil, [], [Self.steps], [Self.steps, Self.height]] as [Set<SampleType>?] {
-      for earliest in bounds { for end in bounds { filters.append(.init(types: types, earliest: earliest, end: end)) } }
-    }
-    for one in filters {
-      for other in filters {
+    for one in Self.many {
+      for other in Self.many {
         let both = one.intersection(other)
         for type in [Self.steps, Self.height] { #expect(both.passes(type) == (one.passes(type) && other.passes(type))) }
         for start in [1, 2, 3, 4, .min, .max].map(Self.at) {

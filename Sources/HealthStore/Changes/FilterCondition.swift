@@ -1,0 +1,31 @@
+import GRDB
+import HealthModel
+
+/// ``SampleFilter``s as SQL, for rows of `sample` and `tombstone`: empty, or to follow another condition.
+struct FilterCondition {
+  private(set) var sql = ""
+
+  init(_ filter: SampleFilter, db: Database) throws {
+    if let types = filter.types {
+      let ids = try types.compactMap { try $0.id(in: db) }
+      sql += " AND type IN (\(ids.map(String.init).joined(separator: ",")))"
+    }
+    sql += Self.time(filter)
+  }
+
+  /// What passes any of some filters, and none of others.
+  ///
+  /// - Parameter start: the change number before the first that is meant.
+  init(anyOf some: [SampleFilter], butNot others: [SampleFilter] = [], after start: Int64 = 0, db: Database) throws {
+    func condition(_ filter: SampleFilter) throws -> String { "(1\(try FilterCondition(filter, db: db).sql))" }
+    if start > 0 { sql += " AND change > \(start)" }
+    sql += " AND (\(try (["0"] + some.map(condition)).joined(separator: " OR ")))"
+    for filter in others { sql += " AND NOT \(try condition(filter))" }
+  }
+
+  /// The part of the condition that is about time; empty where all of it is meant.
+  static func time(_ filter: SampleFilter) -> String {
+    let first = filter.earliest.map { " AND start >= \($0.microseconds)" } ?? ""
+    return first + (filter.end.map { " AND start < \($0.microseconds)" } ?? "")
+  }
+}

@@ -1,0 +1,94 @@
+import GRDB
+import HealthModel
+
+/// A consumer as the store keeps it.
+struct ConsumerRow: Sendable {
+  var name: String
+  /// Another after every change, so that two who work for one consumer do not overwrite each other.
+  var revision: Int64
+  var state: ConsumerState
+  /// When it was last changed.
+  var updated: Timestamp
+
+  static func fetch(_ name: String, _ db: Database) throws -> ConsumerRow? {
+    try Row.fetchOne(db, sql: "\(select) WHERE name = ?", arguments: [name]).map(Self.init)
+  }
+
+  static func fetchAll(_ db: Database) throws -> [ConsumerRow] {
+    try Row.fetchAll(db, sql: "\(select) ORDER BY name").map(Self.init)
+  }
+
+  private static let select = "SELECT name, revision, state, updated FROM consumer"
+
+  private init(_ row: Row) throws {
+    (name, revision, updated) = (row[0], row[1], Timestamp(microseconds: row[3]))
+    state = try StoreJSON.decode(ConsumerState.self, row[2])
+  }
+
+  static func insert(_ name: String, _ state: ConsumerState, _ db: Database) throws {
+    try db.execute(
+      sql: """
+        INSERT INTO consumer(name, revision, position, undone, state, updated) VALUES (?, ?, ?, ?, ?, ?)
+        """,
+      arguments: [
+        name, newRevision(), state.position, state.undone, try StoreJSON.encode(state), Timestamp.now.microseconds,
+      ])
+  }
+
+  /// - Parameter revision: that the state was made from.
+  /// - Returns: whether it still was the consumer's.
+  static func replace(_ revision: Int64, with state: ConsumerState, of name: String, _ db: Database) throws -> Bool {
+    try db.execute(
+      sql: """
+        UPDATE consumer SET revision = ?, position = ?, undone = ?, state = ?, updated = ?
+        WHERE name = ? AND revision = ?
+        """,
+      arguments: [
+        newRevision(), state.position, state.undone, try StoreJSON.encode(state), Timestamp.now.microseconds, name,
+        revision,
+      ])
+    guard db.changesCount > 0 else { return false }
+    try UndoneSamples.prune(db)
+    return true
+  }
+
+  static func remove(_ name: String, _ db: Database) throws -> Bool {
+    try db.execute(sql: "DELETE FROM consumer WHERE name = ?", arguments: [name])
+    guard db.changesCount > 0 else { return false }
+    try UndoneSamples.prune(db)
+    return true
+  }
+
+  /// The last change number that every consumer has passed; `nil` where there is no consumer.
+  static func slowestPosition(_ db: Database) throws -> Int64? {
+    try Int64.fetchOne(db, sql: "SELECT MIN(position) FROM consumer")
+  }
+
+  private static func newRevision() -> Int64 { .random(in: .min ... .max) }
+}
+
+// MARK: Undoing an import
+
+extension ConsumerRow {
+  /// Those whose position the store knows, and who may have something of what is about to be taken back.
+  static func prepareRewind(to change: Int64, _ db: Database) throws -> [ConsumerRow] {
+    let rows = try fetchAll(db)
+    if rows.isEmpty { return [] }
+    try UndoneSamples.add(after: change, db)
+    return try rows.filter { row in
+      guard let epoch = row.state.epoch else { return true }
+      return try Epoch.covering(row.state.position, db) == epoch
+    }
+  }
+
+  /// Has them go on after a change number. One that stands before it changes, too: a page that it has in hand may hold
+  /// what was taken back.
+  static func rewind(_ rows: [ConsumerRow], to change: Int64, _ db: Database) throws {
+    let epoch = try Epoch.covering(change, db)
+    for row in rows {
+      var state = row.state
+      state.rewind(to: change, epoch: epoch)
+      _ = try replace(row.revision, with: state, of: row.name, db)
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Somebody on this machine who takes what happens in a store and passes it on, and whose position the store keeps: a
+/// destination, a statistic, an index. Made by ``HealthStore/consumer(_:filter:whenNarrowed:receipt:)``.
+///
+///     let consumer = try await store.consumer("printer", filter: SampleFilter(types: [.workoutRoute]))
+///     for try await page in consumer.pages() {
+///       if page.startsOver { print("forget everything") }
+///       for tombstone in page.deletions { print("-", tombstone.sample.uuid) }
+///       for sample in try page.additions() { print("+", sample.uuid) }
+///       try await consumer.commit(page)
+///     }
+///
+/// A page that was not committed comes again, perhaps with other bounds: whoever takes it must be able to take it twice.
+/// What was committed does not come again, whatever becomes of the filter or the process, unless a page says that
+/// everything starts over.
+///
+/// With the store's file, a consumer's position goes back to that of the copy which was put in its place, and nothing in
+/// the file says so. Whoever can keep a few bytes where it delivers to keeps ``ConsumerPage/receipt`` there, before the
+/// commit, and gives it back with the next ``HealthStore/consumer(_:filter:whenNarrowed:receipt:)``.
+///
+/// Of every sample that it has, a consumer is told when it is deleted, also where its filter does not let that sample
+/// through any more. It may be told of the deletion of a sample that it never had.
+///
+/// One process at a time works for a name: of two, the one that is late has ``StoreError/consumerChanged(name:)`` of
+/// ``commit(_:)``.
+public struct FeedConsumer: Sendable {
+  /// The most changes of a page where nothing else is asked for.
+  public static let defaultPageSize = 2_000
+  /// So many changes that nobody wants may be read again, rather than noted with a commit each time.
+  private static let tolerableRepetition: Int64 = 5_000
+
+  public let name: String
+  public let filter: SampleFilter
+  let store: HealthStore
+
+  /// What was not committed yet, up to what there is now. Throws ``StoreError``; ends when its task is cancelled.
+  ///
+  /// - Parameter size: the most changes of a page.
+  public func pages(ofAtMost size: Int = defaultPageSize) -> ConsumerPages {
+    ConsumerPages(consumer: self, size: size, follows: false)
+  }
+
+  /// What was not committed yet, and then what happens, whichever process of this machine does it. Throws ``StoreError``;
+  /// ends when its task is cancelled.
+  ///
+  /// - Parameter size: the most changes of a page.
+  public func following(ofAtMost size: Int = defaultPageSize) -> ConsumerPages {
+    ConsumerPages(consumer: self, size: size, follows: true)
+  }
+
+  /// Takes note that all of a page was dealt with: whatever it was passed on to has it for good.
+  ///
+  /// - Throws: ``StoreError/consumerChanged(name:)`` where it is not the consumer's next page any more: it was committed
+  ///   before, the consumer was removed, its filter is another, or an import was undone. Ask for the next page then.
+  public func commit(_ page: ConsumerPage) async throws(StoreError) {
+    let name = name
+    guard page.consumer == name, page.store == store.id else { throw .consumerChanged(name: name) }
+    try await store.write { db in
+      guard try ConsumerRow.replace(page.revision, with: page.state, of: name, db) else {
+        throw StoreError.consumerChanged(name: name)
+      }
+    }
+  }
+
+  /// The first page that was not committed, or else where the store stands.
+  func next(_ size: Int, follows: Bool) async throws(StoreError) -> Next {
+    let (name, filter, id) = (name, filter, store.id)
+    let (next, row) = try await store.read { [epochs = store.epochs] db in
+      guard let row = try ConsumerRow.fetch(name, db), row.state.filter == filter else {
+        throw StoreError.consumerChanged(name: name)
+      }
+      var reader = ConsumerReader(row.state, db, epochs)
+      let changes = try reader.next(limit: max(1, size))
+      if changes.isEmpty, !reader.state.isReset { return (Next.nothing(reader.state), row) }
+      return (.page(ConsumerPage(consumer: name, store: id, row, changes, reader)), row)
+    }
+    if case .nothing(let state) = next, state != row.state,
+      !follows || state.position - row.state.position > Self.tolerableRepetition
+    {
+      // Where somebody else was faster, this is read again.
+      _ = try await store.write { db in try ConsumerRow.replace(row.revision, with: state, of: name, db) }
+    }
+    return next
+  }
+
+  enum Next {
+    case page(ConsumerPage)
+    /// Nothing that the consumer wants.
+    case nothing(ConsumerState)
+  }
+}
+
+/// Some changes for a ``FeedConsumer``, in no order: whoever has dealt with the deletions first has nothing that is
+/// deleted.
+public struct ConsumerPage: Sendable {
+  let consumer: String
+  let store: UUID
+  /// Of the consumer before it.
+  let revision: Int64
+  /// Of the consumer after it.
+  let state: ConsumerState
+  /// What the consumer keeps where it delivers to, so that both can be held against each other.
+  public let receipt: ConsumerReceipt
+  /// As they are stored, which is fastest to pass on.
+  public let changes: CodedChanges
+  /// Nobody knows what of the pages before is still in the record: forget them all. What is there comes again, beginning
+  /// with this page, which may be empty.
+  public let startsOver: Bool
+  /// There was nothing else when it was read.
+  public let isLast: Bool
+
+  init(consumer: String, store: UUID, _ row: ConsumerRow, _ changes: CodedChanges, _ reader: ConsumerReader) {
+    (self.consumer, self.store, self.changes) = (consumer, store, changes)
+    (revision, startsOver, isLast) = (row.revision, reader.state.isReset, reader.isLast)
+    let page = UInt64.random(in: 1 ... .max)
+    receipt = ConsumerReceipt(
+      previous: row.state.page, page: page, position: reader.state.position, epoch: reader.state.epoch)
+    var state = reader.state
+    state.finish(page: page)
+    self.state = state
+  }
+
+  /// Samples to delete, perhaps some that were never delivered.
+  public var deletions: [Tombstone] { changes.tombstones.map(changes.tombstone) }
+
+  /// Samples to add, or to take in place of one with the same reference.
+  ///
+  /// - Throws: `DecodingError` where the store is damaged.
+  public func additions() throws -> [Sample] {
+    let expander = try ChangeExpander(changes)
+    return try changes.samples.map(expander.sample)
+  }
+}
+
+/// Says which page of a ``FeedConsumer`` was the last, and where the store stood then.
+public struct ConsumerReceipt: Hashable, Sendable, Codable {
+  let previous: UInt64
+  let page: UInt64
+  let position: Int64
+  let epoch: Epoch?
+
+  /// Whether the consumer goes on from what the receipt is for. The page may not have been committed, if its changes are
+  /// still those of the store.
+  func isCurrent(_ state: ConsumerState, _ db: Database) throws -> Bool {
+    if state.page == page { return true }
+    guard state.page == previous else { return false }
+    let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    return try position <= counter && epoch.map { try Epoch.covering(position, db) == $0 } ?? true
+  }
+}
+
+/// The pages of a ``FeedConsumer``. Each must be committed before the next is asked for, or it comes again.
+public struct ConsumerPages: AsyncSequence, Sendable {
+  let consumer: FeedConsumer
+  let size: Int
+  let follows: Bool
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(pages: self)
+  }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let pages: ConsumerPages
+
+    public mutating func next() async throws -> ConsumerPage? {
+      do {
+        while !Task.isCancelled {
+          switch try await pages.consumer.next(pages.size, follows: pages.follows) {
+          case .page(let page): return page
+          case .nothing where !pages.follows: return nil
+          case .nothing(let state):
+            try await pages.consumer.store.waitForChanges(after: Anchor(change: state.position))
+          }
+        }
+        return nil
+      } catch  where Task.isCancelled {
+        // A cancelled read comes back as an error of the store.
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import GRDB
+import HealthModel
+
+/// Where a ``FeedConsumer`` stands.
+public struct ConsumerPosition: Hashable, Sendable {
+  public var name: String
+  public var filter: SampleFilter
+  /// Everything up to here has been dealt with, but for what a wider filter has added.
+  public var anchor: Anchor
+  /// The changes of the store that it has not dealt with, at most: those are counted too that it does not want.
+  public var behind: Int
+  /// When it last went on.
+  public var updated: Timestamp
+}
+
+extension HealthStore {
+  /// What becomes of samples that a consumer has, and that its new filter does not let through.
+  public enum Narrowing: Hashable, Sendable {
+    /// The consumer keeps them as they are, and is told when they are deleted.
+    case keep
+    /// The consumer is told that they are deleted.
+    case withdraw
+  }
+
+  /// The consumer of this name, which begins at the beginning if there is none. It is there until somebody removes it.
+  ///
+  /// The filter may be another than last time. What it adds comes in addition to what is new, and what it excludes is for
+  /// `narrowing` to say; nothing comes a second time that the consumer has.
+  ///
+  /// Tombstones that a consumer has not passed are kept for it: whoever gives one up removes it with ``removeConsumer(_:)``.
+  ///
+  /// - Parameters:
+  ///   - name: chosen by its owner, such as `mqtt:home`.
+  ///   - filter: what it wants.
+  ///   - receipt: what its owner kept of the last page. One that is not of this consumer's last page makes it start over.
+  @discardableResult
+  public func consumer(
+    _ name: String, filter: SampleFilter = .everything, whenNarrowed narrowing: Narrowing = .keep,
+    receipt: ConsumerReceipt? = nil
+  ) async throws(StoreError) -> FeedConsumer {
+    @Sendable func states(_ db: Database) throws -> (row: ConsumerRow?, wanted: ConsumerState) {
+      let row = try ConsumerRow.fetch(name, db)
+      guard var state = row?.state.selecting(filter, withdraws: narrowing == .withdraw) else {
+        return (nil, ConsumerState(filter: filter, undone: try UndoneSamples.last(db), isReset: receipt != nil))
+      }
+      if let receipt, try !receipt.isCurrent(state, db) { state.startOver(undone: try UndoneSamples.last(db)) }
+      return (row, state)
+    }
+    let isAsWanted = try await read { db in
+      let (row, wanted) = try states(db)
+      return row?.state == wanted
+    }
+    if !isAsWanted {
+      try await write { db in
+        let (row, wanted) = try states(db)
+        guard let row else { return try ConsumerRow.insert(name, wanted, db) }
+        _ = try ConsumerRow.replace(row.revision, with: wanted, of: name, db)
+      }
+    }
+    return FeedConsumer(name: name, filter: filter, store: self)
+  }
+
+  /// All consumers, by name.
+  public func consumers() async throws(StoreError) -> [ConsumerPosition] {
+    try await read { db in
+      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      return try ConsumerRow.fetchAll(db).map { row in
+        let position = row.state.position
+        return ConsumerPosition(
+          name: row.name, filter: row.state.filter, anchor: Anchor(change: position),
+          behind: Int(max(0, counter - position)), updated: row.updated)
+      }
+    }
+  }
+
+  /// Forgets a consumer. One of the same name begins at the beginning.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  public func removeConsumer(_ name: String) async throws(StoreError) -> Bool {
+    try await write { db in try ConsumerRow.remove(name, db) }
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// The samples that the undoing of an import took back without a tombstone, for consumers who may have them: numbered in
+/// their own sequence, and kept until every consumer has passed them.
+enum UndoneSamples {
+  /// The highest number that was ever given out and matters to anybody.
+  static func last(_ db: Database) throws -> Int64 {
+    try Int64.fetchOne(
+      db,
+      sql: """
+        SELECT MAX(
+          COALESCE((SELECT MAX(number) FROM undoneSample), 0), COALESCE((SELECT MAX(undone) FROM consumer), 0))
+        """) ?? 0
+  }
+
+  /// Adds all samples after a change number, which are about to be taken back.
+  static func add(after change: Int64, _ db: Database) throws {
+    let last = try last(db)
+    try db.execute(
+      sql: """
+        INSERT INTO undoneSample(number, type, start, uuid, deleted)
+        SELECT ? + ROW_NUMBER() OVER (ORDER BY change), identifier, start, uuid, ?
+        FROM sample NOT INDEXED JOIN type ON type.id = sample.type WHERE change > ?
+        """, arguments: [last, Timestamp.now.microseconds, change])
+  }
+
+  /// Those after a number that pass any of some filters, as tombstones, and the number of the last that was looked at.
+  static func after(
+    _ number: Int64, passing filters: [SampleFilter], limit: Int, _ db: Database
+  ) throws -> (changes: CodedChanges, last: Int64) {
+    var coder = ChangeCoder()
+    var (last, count) = (number, 0)
+    var query = try Binding(
+      db, "SELECT number, type, start, uuid, deleted FROM undoneSample WHERE number > ? ORDER BY number")
+    query.bind(number)
+    try query.rows(db) { row in
+      last = row.integer(0)
+      let sample = SampleReference(
+        type: SampleType(row.text(1) ?? ""), start: Timestamp(microseconds: row.integer(2)), uuid: try row.uuid(3))
+      if filters.contains(where: { $0.passes(sample) }) {
+        coder.add(Tombstone(sample: sample, deleted: Timestamp(microseconds: row.integer(4))))
+        count += 1
+      }
+      return count < limit
+    }
+    return (coder.changes, last)
+  }
+
+  /// Forgets those that every consumer has passed.
+  static func prune(_ db: Database) throws {
+    try db.execute(
+      sql: "DELETE FROM undoneSample WHERE number <= COALESCE((SELECT MIN(undone) FROM consumer), number)")
+  }
+}

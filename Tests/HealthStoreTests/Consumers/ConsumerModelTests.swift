@@ -1,0 +1,97 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Testing
+import TestSupport
+
+/// Random histories: additions, deletions, better copies, imports and their undoing, filters that change, pages that are
+/// lost, tombstones that are pruned.
+@Suite struct ConsumerModelTests {
+  @Test(.timeLimit(.minutes(5)), arguments: 0..<8)
+  func aConsumerHasWhatItShould(block: Int) async throws {
+    for run in 0..<25 { try await history(seed: UInt64(block * 25 + run)) }
+  }
+
+  private func history(seed: UInt64) async throws {
+    let place: Comment = "seed \(seed)"
+    var random = SeededGenerator(seed: seed)
+    let world = SmallWorld(size: 24)
+    let fixture = try StoreFixture()
+    let stores = [fixture.store, try fixture.again()]
+    var mirror = Mirror()
+    var filter = world.filter(&random)
+    var (withdraws, hasUndone) = (false, false)
+    for _ in 0..<50 {
+      let store = random.pick(stores)
+      switch Int.random(in: 0..<14, using: &random) {
+      case 0, 1:
+        filter = random.oneIn(4) ? .everything : world.filter(&random)
+        withdraws = random.oneIn(2)
+        try await store.consumer("a", filter: filter, whenNarrowed: withdraws ? .withdraw : .keep)
+      case 2:
+        _ = try store.importExport(world.samples.filter { _ in random.oneIn(3) })
+        if random.oneIn(2) { try await step(&mirror, store, filter, &random) }
+        if random.oneIn(2), case .undone(let undo) = try await store.undoLastImport() {
+          hasUndone = true
+          if !undo.restored.isEmpty { mirror.expectAgain(world.samples.map(\.reference)) }
+        }
+      case 3: try await store.apply(ChangeBatch(additions: [workout(&random)]))
+      case 4:
+        try await store.pruneTombstones(before: Timestamp(seconds: .random(in: 0...1_000_000_000, using: &random)))
+      case 5...8: try await step(&mirror, store, filter, &random)
+      case 9:
+        try await mirror.catchUp(
+          try await store.consumer("a", filter: filter, whenNarrowed: withdraws ? .withdraw : .keep),
+          ofAtMost: Int.random(in: 1...9, using: &random))
+        try await check(mirror, store, filter, withdraws: withdraws, place)
+      default: try await store.apply(world.batch(&random, upTo: 4))
+      }
+    }
+    let consumer = try await fixture.store.consumer(
+      "a", filter: filter, whenNarrowed: withdraws ? .withdraw : .keep, receipt: mirror.receipt)
+    try await mirror.catchUp(consumer)
+    try await check(mirror, fixture.store, filter, withdraws: withdraws, place)
+    #expect(mirror.repetitions == 0, place)
+    // A receipt may be for a page with changes that were undone.
+    #expect(mirror.startedOver == 0 || hasUndone, place)
+  }
+
+  /// A page, which is lost on the way back now and then, and whose receipt comes back with the next.
+  private func step(
+    _ mirror: inout Mirror, _ store: HealthStore, _ filter: SampleFilter, _ random: inout SeededGenerator
+  ) async throws {
+    let receipt = random.oneIn(2) ? mirror.receipt : nil
+    let consumer = try await store.consumer("a", filter: filter, receipt: receipt)
+    guard
+      let page = try await consumer.pages(ofAtMost: Int.random(in: 1...6, using: &random)).first(where: { _ in true })
+    else { return }
+    let isCommitted = !random.oneIn(3)
+    try mirror.take(page, isCommitted: isCommitted)
+    if isCommitted { try await consumer.commit(page) }
+  }
+
+  private func check(
+    _ mirror: Mirror, _ store: HealthStore, _ filter: SampleFilter, withdraws: Bool, _ place: Comment
+  ) async throws {
+    let live = try await store.live()
+    let wanted = live.filter { filter.passes($0.key) }
+    #expect(mirror.samples.filter { filter.passes($0.key) } == wanted, place)
+    #expect(mirror.samples.keys.allSatisfy { live[$0] != nil }, place)
+    if withdraws { #expect(mirror.samples == wanted, place) }
+  }
+
+  /// One of two workouts, in part or whole: the better copy takes the place of the other under a new number.
+  private func workout(_ random: inout SeededGenerator) -> Sample {
+    var maker = SampleMaker(seed: random.oneIn(2) ? 1 : 2)
+    var sample = maker.steps(at: 3)
+    sample.type = SampleType("HKWorkoutTypeIdentifier")
+    var workout = Workout(activityType: WorkoutActivityType(exported: "HKWorkoutActivityTypeRunning"), duration: 60)
+    if random.oneIn(2) {
+      workout.totals = ["totalDistance": Quantity(5, "km")]
+    } else {
+      workout.isPartial = true
+    }
+    sample.payload = .workout(workout)
+    return sample
+  }
+}
