@@ -36,7 +36,7 @@ public struct AppleExportWriter {
   public static func section(of sample: Sample) -> Section {
     switch sample.payload {
     case .characteristic: .characteristics
-    case .quantity, .category: sample.type.rawValue.hasPrefix("hae.") ? .none : .records
+    case .quantity, .category: sample.type.rawValue.begins(with: "hae.") ? .none : .records
     case .correlation: .correlations
     case .workout: .workouts
     case .activitySummary: .activitySummaries

@@ -11,7 +11,7 @@ struct CharacteristicPlace {
 
   /// `nil` for a type that is a characteristic of the person's.
   init?(_ type: SampleType) {
-    let parts = type.rawValue.split(separator: "/", maxSplits: 1)
+    let parts = type.rawValue.parts(separatedBy: "/", maxSplits: 1)
     guard parts.count == 2 else { return nil }
     element = String(parts[0])
     isAttribute = parts[1].hasPrefix("@")

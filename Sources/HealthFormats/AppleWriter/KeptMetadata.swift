@@ -38,7 +38,7 @@ struct KeptMetadata {
   init(_ metadata: Metadata, _ text: AppleText) {
     for (key, value) in metadata.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       let value = text.metadata(value)
-      if key.hasPrefix("hpeer."), keep(key, value) { continue }
+      if key.begins(with: "hpeer."), keep(key, value) { continue }
       entries.append(Entry(key: Self.key(key, metadata), value: value, keptKey: key))
     }
   }
@@ -53,10 +53,10 @@ struct KeptMetadata {
     // Of files beside the XML.
     case "hpeer.gpx.name", "hpeer.gpx.creator": break
     default:
-      if key.hasPrefix(Self.elementPrefix), let element = ForeignElement(value) {
+      if key.begins(with: Self.elementPrefix), let element = ForeignElement(value) {
         elements.append(element)
-      } else if key.hasPrefix(Self.attributePrefix) {
-        let name = String(key.dropFirst(Self.attributePrefix.count))
+      } else if key.begins(with: Self.attributePrefix) {
+        let name = String(Substring(key.utf8.dropFirst(Self.attributePrefix.utf8.count)))
         let place = name.prefix { $0 != "." && $0 != "#" }
         if place.count < name.count, Self.places.contains(String(place)) {
           placed.append((name, value))
@@ -88,7 +88,7 @@ struct KeptMetadata {
   mutating func take(at place: String) -> (attributes: [(name: String, value: String)], elements: [ForeignElement]) {
     var found: [(name: String, value: String)] = []
     placed.removeAll { path, value in
-      guard path.hasPrefix("\(place).") else { return false }
+      guard path.begins(with: "\(place).") else { return false }
       let name = String(Substring(path.utf8.dropFirst(place.utf8.count + 1)))
       guard XMLOutput.isName(name), !name.contains(".") else { return false }
       found.append((name, value))
@@ -116,7 +116,7 @@ struct KeptMetadata {
   var hasPlaces: Bool { !placed.isEmpty || elements.contains { $0.place != nil } }
 
   func contains(place: String) -> Bool {
-    elements.contains { $0.place == place } || placed.contains { $0.path.hasPrefix("\(place).") }
+    elements.contains { $0.place == place } || placed.contains { $0.path.begins(with: "\(place).") }
   }
 
   /// `meal` for `meal#2`, which stands for a second entry of that key.

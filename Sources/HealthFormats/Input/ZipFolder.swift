@@ -1,3 +1,5 @@
+import HealthModel
+
 /// The files beside the XML in a zip file.
 final class ZipFolder: ExportFolder {
   private let archive: ZipArchive
@@ -18,13 +20,13 @@ final class ZipFolder: ExportFolder {
 
   /// The files at and below the folder of `xml`.
   static func members(beside xml: String, among files: [(name: String, size: Int64, index: Int)]) -> [ExportMember] {
-    let folder = xml.split(separator: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined()
+    let folder = xml.parts(separatedBy: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined()
     var members: [ExportMember] = []
-    for file in files where file.name.hasPrefix(folder) {
-      let rest = String(file.name.dropFirst(folder.count))
-      let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
+    for file in files where file.name.begins(with: folder) {
+      let rest = String(Substring(file.name.utf8.dropFirst(folder.utf8.count)))
+      let parts = rest.parts(separatedBy: "/", omittingEmptySubsequences: false)
       // Names that lead elsewhere name nothing here, and what macOS adds is no part of the export.
-      if parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." || $0 == "__MACOSX" || $0.hasPrefix("._") }) {
+      if parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." || $0 == "__MACOSX" || $0.begins(with: "._") }) {
         continue
       }
       members.append(ExportMember(name: rest, size: file.size, index: file.index))

@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 
 /// The files beside an export's XML, by the names that the XML has for them. Used by one thread at a time.
 final class SideFiles {
@@ -31,7 +32,7 @@ final class SideFiles {
 
   /// Files in a folder with a certain ending that have not been read yet, in the order of their names.
   func unread(in folder: String, ending: String) -> [ExportMember] {
-    members.filter { $0.key.hasPrefix("\(folder)/") && $0.key.hasSuffix(ending) }.map(\.value)
+    members.filter { $0.key.begins(with: "\(folder)/") && $0.key.ends(with: ending) }.map(\.value)
       .filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
   }
 
@@ -90,7 +91,7 @@ final class SideFiles {
 
   /// One spelling of a path; `nil` for one that leads out of the folder.
   static func key(_ path: String) -> String? {
-    let parts = path.replacing("\\", with: "/").split(separator: "/").filter { $0 != "." }
+    let parts = path.replacing("\\", with: "/").parts(separatedBy: "/").filter { $0 != "." }
     guard !parts.isEmpty, !parts.contains("..") else { return nil }
     return parts.joined(separator: "/").lowercased()
   }

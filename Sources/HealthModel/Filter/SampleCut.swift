@@ -107,7 +107,7 @@ public struct SampleCut: Hashable, Sendable {
 
   /// What an import kept of unknown elements and attributes, for want of a better place, may say anything of anything.
   private func hide(_ metadata: inout Metadata) {
-    metadata = metadata.filter { entry in !Self.keptPrefixes.contains { entry.key.hasPrefix($0) } }
+    metadata = metadata.filter { entry in !Self.keptPrefixes.contains { entry.key.begins(with: $0) } }
   }
 
   private static let keptPrefixes = ["hpeer.element.", "hpeer.attribute."]

@@ -67,7 +67,7 @@ public struct SampleTypeCatalogue: Sendable {
   /// Export (`hae.step_count`); `nil` when none of these.
   public func type(named text: String) -> SampleType? {
     if let index = byIdentifier[text] ?? byName[text.lowercased()] { return entries[index].type }
-    return text.hasPrefix("HK") || text.hasPrefix("hae.") ? SampleType(text) : nil
+    return text.begins(with: "HK") || text.begins(with: "hae.") ? SampleType(text) : nil
   }
 
   /// The short names closest to a mistyped one, best first, for "did you mean".

@@ -8,7 +8,7 @@ public enum QueryField {
   public static func types(_ text: Substring?) throws(QueryFieldError) -> Set<SampleType>? {
     guard let text else { return nil }
     var types: Set<SampleType> = []
-    for name in text.split(separator: ",") {
+    for name in text.parts(separatedBy: ",") {
       guard let type = SampleTypeCatalogue.healthKit.type(named: String(name)) else { throw .unknownType }
       types.insert(type)
     }

@@ -18,7 +18,7 @@ extension SampleType {
 
   /// A comma-separated list of such names; at least one.
   static func list(_ text: String) throws -> [SampleType] {
-    let types = try text.split(separator: ",").map { try named($0.trimmingCharacters(in: .whitespaces)) }
+    let types = try text.parts(separatedBy: ",").map { try named($0.trimmingCharacters(in: .whitespaces)) }
     if types.isEmpty { throw ValidationError("Name at least one type.") }
     return types
   }

@@ -95,6 +95,13 @@ import Testing
     #expect(first.uuids == again.uuids)
   }
 
+  @Test(arguments: [true, false])
+  func aNameMayBeginWithWhatJoinsTheSlashBeforeIt(zipped: Bool) throws {
+    let name = "workout-routes/\u{301}a.gpx"
+    let reading = try read([workout(route("/\(name)"))], files: [name: gpx], zipped: zipped)
+    #expect(routes(reading).map(\.points.count) == [2])
+  }
+
   @Test(arguments: [
     "workout-routes/route_1.gpx", "//Workout-Routes/ROUTE_1.GPX", "./workout-routes/route_1.gpx",
     "workout-routes\\route_1.gpx",

@@ -62,6 +62,14 @@ struct SampleCutTests {
     for sample in [Self.measured, Self.run] { #expect(cut.applied(to: sample) == sample) }
   }
 
+  @Test("what was kept of unknown words is left out also where their first letter joins with the dot before it")
+  func joiningNames() {
+    var sample = Self.run
+    sample.metadata["hpeer.element.\u{903}1"] = "heartRate 130"
+    let shown = SampleFilter(types: [.workout, Self.distance]).cut.applied(to: sample)
+    #expect(shown.metadata == ["HKIndoorWorkout": .bool(true)])
+  }
+
   @Test("a correlation names the members that may be seen, by type and by start")
   func members() {
     let sample = Self.measured

@@ -12,6 +12,14 @@ import Testing
     #expect(try QueryField.limit("3") == 3)
   }
 
+  /// U+0605 makes one character of itself and whatever follows it.
+  @Test func aCommaSeparatesAfterWhateverItFollows() throws {
+    #expect(
+      try QueryField.types("HK\u{605},heartRate") == [
+        SampleType("HK\u{605}"), SampleType("HKQuantityTypeIdentifierHeartRate"),
+      ])
+  }
+
   @Test func nothingAskedIsEverything() throws {
     #expect(try QueryField.types(nil) == nil)
     #expect(try QueryField.limit(nil) == .max)
