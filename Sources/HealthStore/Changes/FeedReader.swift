@@ -46,13 +46,15 @@ struct FeedReader {
   ///   - start: the number before the first.
   ///   - end: the last number.
   ///   - tombstones: which are meant; `nil` for none.
+  ///   - isWhole: goes to the end however large what it reads is.
   func walk(
     after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?, cut: SampleCut? = nil,
-    limit: Int
+    limit: Int, isWhole: Bool = false
   ) throws -> Walk {
     let limit = max(1, limit)
     var stored = StoredChanges(db, cut: cut)
-    let isCut = try readSamples(after: start, upTo: end, samples, limit: limit, into: &stored)
+    let isCut = try readSamples(
+      after: start, upTo: end, samples, limit: limit, text: isWhole ? .max : Self.maximumText, into: &stored)
     if let tombstones {
       let last = isCut ? stored.sampleNumbers.last : nil
       try readTombstones(after: start, upTo: last ?? end, tombstones, limit: limit, into: &stored)
@@ -80,8 +82,11 @@ struct FeedReader {
   }
 
   /// True if the page ends here because of its size.
+  ///
+  /// - Parameter text: see ``maximumText``.
   private func readSamples(
-    after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, into stored: inout StoredChanges
+    after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, text: Int,
+    into stored: inout StoredChanges
   ) throws -> Bool {
     var query = try Binding(
       db,
@@ -95,7 +100,7 @@ struct FeedReader {
     var isCut = false
     try query.rows(db) { row in
       try stored.addSample(row)
-      isCut = stored.textCount > Self.maximumText
+      isCut = stored.textCount > text
       return !isCut
     }
     return isCut

@@ -2,6 +2,8 @@ import HealthModel
 
 /// Both lists are in ascending order of their change numbers, and no number is in both.
 extension StoredChanges {
+  var isEmpty: Bool { samples.isEmpty && tombstones.isEmpty }
+
   var lastNumber: Int64? {
     [sampleNumbers.last, tombstoneNumbers.last].compactMap(\.self).max()
   }

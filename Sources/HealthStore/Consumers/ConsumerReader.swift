@@ -3,11 +3,20 @@ import HealthModel
 
 /// Reads what a consumer is to be given next, within one read of the store.
 struct ConsumerReader {
-  /// After what was read.
-  private(set) var state: ConsumerState
-  /// Nothing came after what was read.
-  private(set) var isLast = false
+  struct Page {
+    var changes: CodedChanges
+    /// `nil` where nothing is left.
+    var part: ConsumerState.Part?
+    /// Before it.
+    var before: ConsumerState
+    /// After it.
+    var after: ConsumerState
+    /// Nothing else was there.
+    var isLast: Bool
+  }
 
+  private var state: ConsumerState
+  private var isLast = false
   private let db: Database
   private let feed: FeedReader
 
@@ -17,17 +26,16 @@ struct ConsumerReader {
     feed = FeedReader(db, epochs)
   }
 
-  /// Empty only where nothing is left.
-  mutating func next(limit: Int) throws -> CodedChanges {
+  /// The page in hand as far as it is still there, or else the next that is not empty.
+  mutating func page(limit: Int) throws -> Page {
     let counter = try requirePosition()
-    let undone = try UndoneSamples.after(state.undone, passing: state.possible, limit: limit, db)
-    state.advance(undone: undone.last)
-    if !undone.changes.isEmpty { return undone.changes }
-    while !isLast {
-      let changes = try read(state.step, upTo: counter, limit: limit)
-      if !changes.isEmpty { return changes }
+    let before = state
+    if let inHand = state.inHand, let after = inHand.after.first {
+      return Page(
+        changes: try changes(inHand.part), part: inHand.part, before: before, after: after, isLast: false)
     }
-    return CodedChanges()
+    let (changes, part) = try next(upTo: counter, limit: limit)
+    return Page(changes: changes, part: part, before: before, after: state, isLast: isLast)
   }
 
   /// The store's counter.
@@ -40,30 +48,53 @@ struct ConsumerReader {
     }
   }
 
-  private mutating func read(_ step: ConsumerState.Step, upTo counter: Int64, limit: Int) throws -> CodedChanges {
-    let walk: FeedReader.Walk
-    var changes: CodedChanges
+  private mutating func next(upTo counter: Int64, limit: Int) throws -> (CodedChanges, ConsumerState.Part?) {
+    let undone = try UndoneSamples.after(state.undone, passing: state.possible, limit: limit, db)
+    state.advance(undone: undone.last)
+    if !undone.changes.isEmpty { return (undone.changes, .undone(upTo: undone.last)) }
+    while !isLast {
+      let step = state.step
+      let read = try walk(step, upTo: counter, limit: limit)
+      if case .follow = step { isLast = read.isWhole }
+      state.advance(step, to: read.end, isWhole: read.isWhole, epoch: try Epoch.covering(read.end, db))
+      if !read.stored.isEmpty { return (changes(step, read), .step(step, upTo: read.end)) }
+    }
+    return (CodedChanges(), nil)
+  }
+
+  private func changes(_ part: ConsumerState.Part) throws -> CodedChanges {
+    switch part {
+    case .undone(let last):
+      try UndoneSamples.after(state.undone, upTo: last, passing: state.possible, limit: .max, db).changes
+    case .step(let step, let last): changes(step, try walk(step, upTo: last, limit: .max, isWhole: true))
+    }
+  }
+
+  /// - Parameter isWhole: whatever the size, because it was of a tolerable one before.
+  private func walk(
+    _ step: ConsumerState.Step, upTo end: Int64, limit: Int, isWhole: Bool = false
+  ) throws -> FeedReader.Walk {
+    let filter = state.filter
     switch step {
     case .withdraw(let first, let filters):
-      walk = try feed.walk(
-        after: first, upTo: counter, samples: FilterCondition(anyOf: filters, butNot: [state.filter], db: db),
-        tombstones: FilterCondition(anyOf: filters, butNot: [state.filter], after: state.position, db: db), limit: limit
-      )
-      changes = walk.stored.changes.deletions(at: .now)
+      return try feed.walk(
+        after: first, upTo: end, samples: FilterCondition(anyOf: filters, butNot: [filter], db: db),
+        tombstones: FilterCondition(anyOf: filters, butNot: [filter], after: state.position, db: db), limit: limit,
+        isWhole: isWhole)
     case .complete(let first, let last, let filters):
-      walk = try feed.walk(
-        after: first, upTo: last, samples: FilterCondition(anyOf: [state.filter], butNot: filters, db: db),
-        tombstones: nil, limit: limit)
-      changes = walk.stored.changes
+      return try feed.walk(
+        after: first, upTo: min(last, end), samples: FilterCondition(anyOf: [filter], butNot: filters, db: db),
+        tombstones: nil, limit: limit, isWhole: isWhole)
     case .follow(let first, let filters):
-      walk = try feed.walk(
-        after: first, upTo: counter, samples: FilterCondition(state.filter, db: db),
-        tombstones: FilterCondition(anyOf: filters, db: db), limit: limit)
-      changes = walk.stored.changes
-      isLast = walk.isWhole
+      return try feed.walk(
+        after: first, upTo: end, samples: FilterCondition(filter, db: db),
+        tombstones: FilterCondition(anyOf: filters, db: db), limit: limit, isWhole: isWhole)
     }
-    state.advance(step, to: walk.end, isWhole: walk.isWhole, epoch: try Epoch.covering(walk.end, db))
-    return changes
+  }
+
+  private func changes(_ step: ConsumerState.Step, _ walk: FeedReader.Walk) -> CodedChanges {
+    guard case .withdraw = step else { return walk.stored.changes }
+    return walk.stored.changes.deletions(at: .now)
   }
 }
 

@@ -36,20 +36,22 @@ struct ConsumerRow: Sendable {
   }
 
   /// - Parameter revision: that the state was made from.
-  /// - Returns: whether it still was the consumer's.
-  static func replace(_ revision: Int64, with state: ConsumerState, of name: String, _ db: Database) throws -> Bool {
+  /// - Returns: the new revision; `nil` where `revision` is not the consumer's any more.
+  @discardableResult
+  static func replace(_ revision: Int64, with state: ConsumerState, of name: String, _ db: Database) throws -> Int64? {
+    let next = newRevision()
     try db.execute(
       sql: """
         UPDATE consumer SET revision = ?, position = ?, undone = ?, state = ?, updated = ?
         WHERE name = ? AND revision = ?
         """,
       arguments: [
-        newRevision(), state.position, state.undone, try StoreJSON.encode(state), Timestamp.now.microseconds, name,
+        next, state.position, state.undone, try StoreJSON.encode(state), Timestamp.now.microseconds, name,
         revision,
       ])
-    guard db.changesCount > 0 else { return false }
+    guard db.changesCount > 0 else { return nil }
     try UndoneSamples.prune(db)
-    return true
+    return next
   }
 
   static func remove(_ name: String, _ db: Database) throws -> Bool {
@@ -88,7 +90,7 @@ extension ConsumerRow {
     for row in rows {
       var state = row.state
       state.rewind(to: change, epoch: epoch)
-      _ = try replace(row.revision, with: state, of: row.name, db)
+      try replace(row.revision, with: state, of: row.name, db)
     }
   }
 }

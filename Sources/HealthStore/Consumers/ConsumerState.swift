@@ -14,7 +14,7 @@ struct ConsumerState: Codable, Hashable {
   }
 
   /// What is to be read next, along the change numbers.
-  enum Step: Equatable {
+  enum Step: Codable, Hashable {
     /// To be told as deletions: samples that pass any of these filters, and not ``filter``. They may be anywhere, because one
     /// that was written anew was not delivered there. Of deletions, those that are new.
     case withdraw(after: Int64, [SampleFilter])
@@ -22,6 +22,23 @@ struct ConsumerState: Codable, Hashable {
     case complete(after: Int64, upTo: Int64, but: [SampleFilter])
     /// What is new: samples that pass ``filter``, and deletions of whatever the consumer may have.
     case follow(after: Int64, deletions: [SampleFilter])
+  }
+
+  /// Where the changes of a page are.
+  enum Part: Codable, Hashable {
+    /// Samples that the undoing of imports took back, up to a number of theirs.
+    case undone(upTo: Int64)
+    /// Up to a change number.
+    case step(Step, upTo: Int64)
+  }
+
+  /// A page that was handed out and not committed, to be read again as it was.
+  struct PageInHand: Codable, Hashable {
+    /// See ``ConsumerState/page``.
+    var page: UInt64
+    var part: Part
+    /// The consumer after it. One; an array, because a structure cannot hold one of its own kind.
+    var after: [ConsumerState]
   }
 
   private(set) var filter: SampleFilter
@@ -38,6 +55,7 @@ struct ConsumerState: Codable, Hashable {
   private(set) var page: UInt64 = 0
   /// What was delivered before is void, and the consumer has not been told so yet.
   private(set) var isReset = false
+  private(set) var inHand: PageInHand?
 
   /// - Parameter undone: the last of the samples taken back by the undoing of imports.
   init(filter: SampleFilter, undone: Int64, isReset: Bool = false) {
@@ -77,10 +95,11 @@ struct ConsumerState: Codable, Hashable {
     if filter != self.filter {
       if let withdrawn { keep(only: self.filter, upTo: withdrawn) }
       withdrawn = nil
+      inHand = nil
       known = possible
       self.filter = filter
     }
-    if withdraws, withdrawn == nil, !others.isEmpty { withdrawn = 0 }
+    if withdraws, withdrawn == nil, !others.isEmpty { (withdrawn, inHand) = (0, nil) }
   }
 
   /// Takes note that the step's changes up to a number were dealt with.
@@ -114,16 +133,25 @@ struct ConsumerState: Codable, Hashable {
     self = ConsumerState(filter: filter, undone: undone, isReset: true)
   }
 
+  /// With a page handed out.
+  func handingOut(_ page: UInt64, _ part: Part, after: ConsumerState) -> ConsumerState {
+    var state = self
+    state.inHand = PageInHand(page: page, part: part, after: [after])
+    return state
+  }
+
   /// Takes note that a page was dealt with.
   mutating func finish(page: UInt64) {
     self.page = page
     isReset = false
+    inHand = nil
   }
 
   /// Goes back to a change number, after which everything is another by now.
   ///
   /// - Parameter epoch: covers `change`.
   mutating func rewind(to change: Int64, epoch: Epoch) {
+    inHand = nil
     guard change < position else { return }
     let reached = stretches.first { $0.last >= change }
     stretches.removeAll { $0.last >= change }

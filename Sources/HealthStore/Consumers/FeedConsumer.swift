@@ -13,7 +13,8 @@ import HealthModel
 ///       try await consumer.commit(page)
 ///     }
 ///
-/// A page that was not committed comes again, perhaps with other bounds: whoever takes it must be able to take it twice.
+/// A page that was not committed comes again, perhaps with other bounds: whoever takes it must be able to take it twice, or
+/// ask for repeatable pages and know them by their keys.
 /// What was committed does not come again, whatever becomes of the filter or the process, unless a page says that
 /// everything starts over.
 ///
@@ -38,17 +39,20 @@ public struct FeedConsumer: Sendable {
 
   /// What was not committed yet, up to what there is now. Throws ``StoreError``; ends when its task is cancelled.
   ///
-  /// - Parameter size: the most changes of a page.
-  public func pages(ofAtMost size: Int = defaultPageSize) -> ConsumerPages {
-    ConsumerPages(consumer: self, size: size, follows: false)
+  /// - Parameters:
+  ///   - size: the most changes of a page.
+  ///   - repeatable: notes each page before it is handed out, which costs another commit: one that was not committed comes
+  ///     again under the same ``ConsumerPage/key``, with the same changes, but for what is gone meanwhile.
+  public func pages(ofAtMost size: Int = defaultPageSize, repeatable: Bool = false) -> ConsumerPages {
+    ConsumerPages(consumer: self, size: size, follows: false, isRepeatable: repeatable)
   }
 
   /// What was not committed yet, and then what happens, whichever process of this machine does it. Throws ``StoreError``;
   /// ends when its task is cancelled.
   ///
-  /// - Parameter size: the most changes of a page.
-  public func following(ofAtMost size: Int = defaultPageSize) -> ConsumerPages {
-    ConsumerPages(consumer: self, size: size, follows: true)
+  /// - Parameters: see ``pages(ofAtMost:repeatable:)``.
+  public func following(ofAtMost size: Int = defaultPageSize, repeatable: Bool = false) -> ConsumerPages {
+    ConsumerPages(consumer: self, size: size, follows: true, isRepeatable: repeatable)
   }
 
   /// Takes note that all of a page was dealt with: whatever it was passed on to has it for good.
@@ -59,37 +63,48 @@ public struct FeedConsumer: Sendable {
     let name = name
     guard page.consumer == name, page.store == store.id else { throw .consumerChanged(name: name) }
     try await store.write { db in
-      guard try ConsumerRow.replace(page.revision, with: page.state, of: name, db) else {
+      guard try ConsumerRow.replace(page.revision, with: page.state, of: name, db) != nil else {
         throw StoreError.consumerChanged(name: name)
       }
     }
   }
 
   /// The first page that was not committed, or else where the store stands.
-  func next(_ size: Int, follows: Bool) async throws(StoreError) -> Next {
-    let (name, filter, id) = (name, filter, store.id)
-    let (next, row) = try await store.read { [epochs = store.epochs] db in
+  func next(_ pages: ConsumerPages) async throws(StoreError) -> Next {
+    let (name, filter, size) = (name, filter, max(1, pages.size))
+    let (row, read) = try await store.read { [epochs = store.epochs] db in
       guard let row = try ConsumerRow.fetch(name, db), row.state.filter == filter else {
         throw StoreError.consumerChanged(name: name)
       }
       var reader = ConsumerReader(row.state, db, epochs)
-      let changes = try reader.next(limit: max(1, size))
-      if changes.isEmpty, !reader.state.isReset { return (Next.nothing(reader.state), row) }
-      return (.page(ConsumerPage(consumer: name, store: id, row, changes, reader)), row)
+      return (row, try reader.page(limit: size))
     }
-    if case .nothing(let state) = next, state != row.state,
-      !follows || state.position - row.state.position > Self.tolerableRepetition
-    {
-      // Where somebody else was faster, this is read again.
-      _ = try await store.write { db in try ConsumerRow.replace(row.revision, with: state, of: name, db) }
+    guard read.part != nil || read.after.isReset else {
+      let passed = read.after.position - row.state.position
+      if read.after != row.state, !pages.follows || passed > Self.tolerableRepetition {
+        // Where somebody else was faster, this is read again.
+        try await store.write { db in _ = try ConsumerRow.replace(row.revision, with: read.after, of: name, db) }
+      }
+      return .nothing(Anchor(change: read.after.position))
     }
-    return next
+    let key = read.before.inHand?.page ?? .random(in: 1 ... .max)
+    var revision = row.revision
+    if pages.isRepeatable, read.before.inHand == nil, let part = read.part {
+      let state = read.before.handingOut(key, part, after: read.after)
+      revision = try await store.write { db in
+        guard let next = try ConsumerRow.replace(row.revision, with: state, of: name, db) else {
+          throw StoreError.consumerChanged(name: name)
+        }
+        return next
+      }
+    }
+    return .page(ConsumerPage(consumer: name, store: store.id, revision: revision, key: key, read))
   }
 
   enum Next {
     case page(ConsumerPage)
     /// Nothing that the consumer wants.
-    case nothing(ConsumerState)
+    case nothing(Anchor)
   }
 }
 
@@ -102,24 +117,26 @@ public struct ConsumerPage: Sendable {
   let revision: Int64
   /// Of the consumer after it.
   let state: ConsumerState
+  /// Names the page: the same if it comes again, where pages are repeatable, and else another.
+  public let key: UInt64
   /// What the consumer keeps where it delivers to, so that both can be held against each other.
   public let receipt: ConsumerReceipt
-  /// As they are stored, which is fastest to pass on.
+  /// As they are stored, which is fastest to pass on. None on a first page that only says that everything starts over, and
+  /// on one that comes again when all of it is gone.
   public let changes: CodedChanges
   /// Nobody knows what of the pages before is still in the record: forget them all. What is there comes again, beginning
-  /// with this page, which may be empty.
+  /// with this page.
   public let startsOver: Bool
   /// There was nothing else when it was read.
   public let isLast: Bool
 
-  init(consumer: String, store: UUID, _ row: ConsumerRow, _ changes: CodedChanges, _ reader: ConsumerReader) {
-    (self.consumer, self.store, self.changes) = (consumer, store, changes)
-    (revision, startsOver, isLast) = (row.revision, reader.state.isReset, reader.isLast)
-    let page = UInt64.random(in: 1 ... .max)
+  init(consumer: String, store: UUID, revision: Int64, key: UInt64, _ read: ConsumerReader.Page) {
+    (self.consumer, self.store, self.revision, self.key) = (consumer, store, revision, key)
+    (changes, isLast, startsOver) = (read.changes, read.isLast, read.before.isReset)
     receipt = ConsumerReceipt(
-      previous: row.state.page, page: page, position: reader.state.position, epoch: reader.state.epoch)
-    var state = reader.state
-    state.finish(page: page)
+      previous: read.before.page, page: key, position: read.after.position, epoch: read.after.epoch)
+    var state = read.after
+    state.finish(page: key)
     self.state = state
   }
 
@@ -157,6 +174,7 @@ public struct ConsumerPages: AsyncSequence, Sendable {
   let consumer: FeedConsumer
   let size: Int
   let follows: Bool
+  let isRepeatable: Bool
 
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(pages: self)
@@ -168,11 +186,10 @@ public struct ConsumerPages: AsyncSequence, Sendable {
     public mutating func next() async throws -> ConsumerPage? {
       do {
         while !Task.isCancelled {
-          switch try await pages.consumer.next(pages.size, follows: pages.follows) {
+          switch try await pages.consumer.next(pages) {
           case .page(let page): return page
           case .nothing where !pages.follows: return nil
-          case .nothing(let state):
-            try await pages.consumer.store.waitForChanges(after: Anchor(change: state.position))
+          case .nothing(let anchor): try await pages.consumer.store.waitForChanges(after: anchor)
           }
         }
         return nil

@@ -54,7 +54,7 @@ extension HealthStore {
       try await write { db in
         let (row, wanted) = try states(db)
         guard let row else { return try ConsumerRow.insert(name, wanted, db) }
-        _ = try ConsumerRow.replace(row.revision, with: wanted, of: name, db)
+        try ConsumerRow.replace(row.revision, with: wanted, of: name, db)
       }
     }
     return FeedConsumer(name: name, filter: filter, store: self)

@@ -28,13 +28,15 @@ enum UndoneSamples {
 
   /// Those after a number that pass any of some filters, as tombstones, and the number of the last that was looked at.
   static func after(
-    _ number: Int64, passing filters: [SampleFilter], limit: Int, _ db: Database
+    _ number: Int64, upTo end: Int64 = .max, passing filters: [SampleFilter], limit: Int, _ db: Database
   ) throws -> (changes: CodedChanges, last: Int64) {
     var coder = ChangeCoder()
     var (last, count) = (number, 0)
     var query = try Binding(
-      db, "SELECT number, type, start, uuid, deleted FROM undoneSample WHERE number > ? ORDER BY number")
+      db, "SELECT number, type, start, uuid, deleted FROM undoneSample WHERE number > ? AND number <= ? ORDER BY number"
+    )
     query.bind(number)
+    query.bind(end)
     try query.rows(db) { row in
       last = row.integer(0)
       let sample = SampleReference(

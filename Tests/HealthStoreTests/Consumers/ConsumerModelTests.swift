@@ -63,7 +63,8 @@ import TestSupport
     let receipt = random.oneIn(2) ? mirror.receipt : nil
     let consumer = try await store.consumer("a", filter: filter, receipt: receipt)
     guard
-      let page = try await consumer.pages(ofAtMost: Int.random(in: 1...6, using: &random)).first(where: { _ in true })
+      let page = try await consumer.pages(ofAtMost: Int.random(in: 1...6, using: &random), repeatable: random.oneIn(2))
+        .first(where: { _ in true })
     else { return }
     let isCommitted = !random.oneIn(3)
     try mirror.take(page, isCommitted: isCommitted)

@@ -54,6 +54,47 @@ import TestSupport
     #expect(first == [first[0], first[0], first[0]])
   }
 
+  @Test func aRepeatablePageComesAgainAsItWas() async throws {
+    try await fill()
+    let consumer = try await store.consumer("a")
+    let first = try #require(try await consumer.pages(ofAtMost: 4, repeatable: true).first { _ in true })
+    // Whatever happens meanwhile, and whoever asks for pages of whatever size.
+    let gone = try first.additions()[1]
+    try await store.delete(gone)
+    var maker = SampleMaker(seed: 9)
+    try await store.add(maker.steps(at: 50))
+    for size in [1, 100] {
+      let again = try #require(
+        try await fixture.again().consumer("a").pages(ofAtMost: size, repeatable: size == 1).first { _ in true })
+      #expect(again.key == first.key && again.receipt == first.receipt)
+      #expect(try again.additions() == first.additions().filter { $0 != gone })
+      #expect(again.deletions.isEmpty)
+    }
+    var mirror = Mirror()
+    try mirror.take(first, isCommitted: false)
+    var keys: [UInt64] = []
+    for try await page in consumer.pages(ofAtMost: 4, repeatable: true) {
+      keys.append(page.key)
+      try mirror.take(page)
+      try await consumer.commit(page)
+    }
+    #expect(keys.first == first.key && Set(keys).count == keys.count)
+    #expect(try await mirror.samples == store.live())
+    #expect(mirror.repetitions == 0)
+  }
+
+  @Test func anotherFilterIsNotHeldUpByAPageInHand() async throws {
+    try await fill()
+    let consumer = try await store.consumer("a", filter: onlySteps)
+    var mirror = Mirror()
+    let page = try #require(try await consumer.pages(ofAtMost: 4, repeatable: true).first { _ in true })
+    try mirror.take(page, isCommitted: false)
+    let other = try await store.consumer("a", filter: SampleFilter(types: [heartRate]), whenNarrowed: .withdraw)
+    await #expect(throws: StoreError.consumerChanged(name: "a")) { try await consumer.commit(page) }
+    try await mirror.catchUp(other)
+    #expect(try await mirror.samples == store.live(SampleFilter(types: [heartRate])))
+  }
+
   @Test func oneOfTwoThatWorkForOneNameIsTold() async throws {
     try await fill()
     let (one, two) = (try await store.consumer("a"), try await fixture.again().consumer("a"))
