@@ -6,7 +6,7 @@ extension FuzzTarget {
   /// The input is what a hostile server decides while a whole client speaks with it.
   @Sendable static func client(_ input: [UInt8]) {
     do {
-      try Blocking { try await trials.run(Choices(bytes: input)) }.value()
+      _ = try Blocking { try await trials.run(Choices(bytes: input)) }.value()
     } catch {
       fatalError("broken promise: \(error)")
     }

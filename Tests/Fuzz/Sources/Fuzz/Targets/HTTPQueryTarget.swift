@@ -6,8 +6,10 @@ extension FuzzTarget {
   /// The query of a change request, divided and decoded as the server does it.
   @Sendable static func httpQuery(_ input: [UInt8]) {
     var fields: [Substring: Substring] = [:]
-    for field in text(input).split(separator: "&") {
-      let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    for field in input.split(separator: UInt8(ascii: "&")) {
+      let parts = field.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false).map {
+        Substring(text(Array($0)))
+      }
       let value = parts.count == 2 ? parts[1] : ""
       fields[parts[0]] = fields[parts[0]] ?? value.removingPercentEncoding.map { $0[...] } ?? value
     }
