@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "HealthModel", targets: ["HealthModel"]),
     .library(name: "HealthStore", targets: ["HealthStore"]),
     .library(name: "HealthFormats", targets: ["HealthFormats"]),
+    .library(name: "HealthOperations", targets: ["HealthOperations"]),
     .library(name: "PeerClient", targets: ["PeerClient"]),
     .library(name: "PeerDiscovery", targets: ["PeerDiscovery"]),
     .library(name: "PeerProtocol", targets: ["PeerProtocol"]),
@@ -104,6 +105,17 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
 
+    // MARK: What hpeer does
+
+    .target(
+      name: "HealthOperations",
+      dependencies: [
+        "HealthModel", "HealthStore", "HealthFormats", "HomeFiles", "PeerProtocol", "PeerTrust", "PeerDiscovery",
+        "PeerServer", "PeerClient",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
+
     // MARK: The command line
 
     .target(
@@ -113,8 +125,8 @@ let package = Package(
     .executableTarget(
       name: "hpeer",
       dependencies: [
-        "HealthModel", "HealthStore", "HealthFormats", "HomeFiles", "PeerProtocol", "PeerTrust", "PeerDiscovery",
-        "PeerServer", "PeerClient", "Diagnosis", "Terminal",
+        "HealthModel", "HealthStore", "HealthFormats", "HealthOperations", "HomeFiles", "PeerProtocol", "PeerTrust",
+        "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis", "Terminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HealthModel
+import HealthOperations
 import HealthStore
 import Terminal
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HealthOperations
 import PeerClient
 import PeerProtocol
 import Terminal

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Diagnosis
 import Foundation
+import HealthOperations
 import HomeFiles
 import PeerProtocol
 import PeerTrust

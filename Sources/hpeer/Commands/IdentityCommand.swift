@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HealthOperations
 import HealthStore
 import PeerProtocol
 import PeerTrust

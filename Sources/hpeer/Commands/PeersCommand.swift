@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthModel
+import HealthOperations
 import PeerTrust
 import Terminal
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthModel
+import HealthOperations
 import PeerServer
 import PeerTrust
 import Terminal

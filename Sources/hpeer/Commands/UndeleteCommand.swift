@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HealthFormats
 import HealthModel
+import HealthOperations
 import HealthStore
 import Terminal
 

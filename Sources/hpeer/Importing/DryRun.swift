@@ -1,4 +1,5 @@
 import Foundation
+import HealthOperations
 import HealthStore
 
 /// A copy of the store in which an import may do what it would do, and that is gone afterwards.

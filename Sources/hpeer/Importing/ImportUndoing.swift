@@ -1,4 +1,5 @@
 import HealthModel
+import HealthOperations
 import HealthStore
 import Terminal
 

@@ -1,4 +1,5 @@
 import Foundation
+import HealthOperations
 import HealthStore
 import PeerClient
 import PeerDiscovery

@@ -1,5 +1,6 @@
 import Foundation
 import HealthModel
+import HealthOperations
 import HealthStore
 import PeerClient
 import PeerTrust

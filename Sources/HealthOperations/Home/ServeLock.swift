@@ -1,30 +1,37 @@
 import Foundation
 import HomeFiles
 
-/// One server per store: two would show two codes and fight for one socket.
-struct ServeLock {
+/// Why a home cannot be served.
+public enum ServeLockError: Error, Hashable, Sendable {
+  /// Another process serves it: this one, where it can be seen.
+  case held(by: Int32?)
+  /// The file that is locked cannot be used.
+  case unusable(path: String, reason: String)
+}
+
+/// One server per store: two would show two codes and fight for one socket. The kernel frees it when its holder dies.
+public struct ServeLock: Sendable {
   private let descriptor: Int32
 
-  init(_ home: Home) throws {
+  /// Does not wait.
+  public init(_ home: Home) throws(ServeLockError) {
     do {
       descriptor = try FileLock.open(home.directory + "/serve.lock")
     } catch {
-      throw CommandFailure(.other, "\(error.path) cannot be used: \(error.reason).")
+      throw .unusable(path: error.path, reason: error.reason)
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let holder = Self.text(in: descriptor)
       close(descriptor)
-      throw CommandFailure(
-        .storeLocked,
-        "hpeer is already serving this store\(holder.map { " (process \($0))" } ?? ""): stop it first, or give this one another store with --home."
-      )
+      throw .held(by: holder)
     }
     let text = "\(getpid())\n"
     ftruncate(descriptor, 0)
     _ = text.withCString { write(descriptor, $0, strlen($0)) }
   }
 
-  func release() {
+  /// To be called once.
+  public func release() {
     close(descriptor)
   }
 

@@ -91,6 +91,7 @@ extension ExitStatus {
   private static func foreseen(_ error: any Error) -> ExitStatus? {
     switch error {
     case let error as CommandFailure: error.status
+    case let error as any WordedError: error.status
     case let error as PeerError: status(of: error)
     case let error as StoreError: status(of: error)
     case let error as PeerRegistryError: status(of: error)

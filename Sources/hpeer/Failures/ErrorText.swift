@@ -20,6 +20,6 @@ enum ErrorText {
       return "\(PlainText.escaped(peer)) shows another certificate than the one you paired with, so nothing was sent."
     }
     if error is CancellationError { return "Interrupted." }
-    return PlainText.escaped("\(error)", limit: limit)
+    return PlainText.escaped((error as? any WordedError)?.sentence ?? "\(error)", limit: limit)
   }
 }

@@ -1,0 +1,68 @@
+import Foundation
+import HealthStore
+import HomeFiles
+import PeerTrust
+
+/// Where everything of one user's hpeer lives.
+public struct Home: Sendable {
+  /// The store, the identity and the registry of peers: what a backup needs. Without symbolic links.
+  public let directory: String
+  /// The Unix socket of a running server.
+  public let socketPath: String
+  private let whileLocked: (@Sendable (_ holder: String?) -> Void)?
+
+  /// - Parameters:
+  ///   - path: takes precedence over `HPEER_HOME`, and that over the XDG directories.
+  ///   - whileLocked: see ``HealthStore/init(directory:create:busyTimeout:whileLocked:)``.
+  public init(
+    path: String?, environment: [String: String] = ProcessInfo.processInfo.environment,
+    whileLocked: (@Sendable (_ holder: String?) -> Void)? = nil
+  ) {
+    let base = UserDirectories(environment: environment)
+    if let path = path ?? base.value(of: "HPEER_HOME") {
+      directory = HomeDirectory.resolved(base.absolute(path))
+      socketPath = directory + "/control.sock"
+    } else {
+      directory = HomeDirectory.resolved(base.data + "/hpeer")
+      socketPath = base.runtime.map { $0 + "/hpeer.sock" } ?? directory + "/control.sock"
+    }
+    self.whileLocked = whileLocked
+  }
+
+  public var url: URL { URL(fileURLWithPath: directory, isDirectory: true) }
+
+  /// The store that exists here. Throws ``StoreError/missing(path:)`` before the first import or pull. Blocking.
+  public func openStore() throws(StoreError) -> HealthStore {
+    try HealthStore(directory: directory, create: false, whileLocked: whileLocked)
+  }
+
+  /// The store that exists here, to look at it only: also one that cannot be written. Blocking.
+  public func openStoreForReading() throws(StoreError) -> HealthStore {
+    try HealthStore.isWritable(in: directory) ? openStore() : HealthStore(readOnlyIn: directory)
+  }
+
+  /// The store here, which is made where there is none. Blocking.
+  public func createStore() throws(StoreError) -> HealthStore {
+    try HealthStore(directory: directory, whileLocked: whileLocked)
+  }
+
+  /// Who is paired with this machine, also where nothing can be written.
+  public func paired() async throws -> (clients: [ClientRecord], servers: [ServerRecord]) {
+    guard PeerRegistry.isWritable(in: url) else {
+      let found = try await PeerRegistry.inspect(in: url)
+      return (found?.clients ?? [], found?.servers ?? [])
+    }
+    let registry = try await openRegistry()
+    return (try await registry.clients(), try await registry.servers())
+  }
+
+  /// Throws ``PeerRegistryError``.
+  public func openRegistry() async throws -> PeerRegistry {
+    try await PeerRegistry.open(in: url)
+  }
+
+  /// The certificate by which other machines know this one, which is made where there is none. Throws ``IdentityError``.
+  public func identity() async throws -> PeerIdentity {
+    try await IdentityStore.loadOrCreate(in: url)
+  }
+}
