@@ -90,17 +90,36 @@ struct Import: AsyncParsableCommand {
 
   private func run(_ path: String) async throws {
     let started = ContinuousClock.now
-    let source = try await onThread { _ in try ImportFile.recognise(path) }
-    if snapshot {
-      guard case .appleHealth = source else {
-        throw CommandFailure(.usage, "\(file) is no Apple Health export, and only those are snapshots of all there is.")
-      }
-    }
+    let source = try await ImportFile.recognised(at: path)
+    let operation = try ImportOperation(
+      source, named: file, options: options, progress: ProgressBars(), confirm: Self.confirmation)
     let store = try common.homeDirectory.createStore()
-    let result = dryRun ? try await tryOut(source, store) : try await importAudited(source, store)
+    let consequence =
+      dryRun ? "nothing was changed." : "everything up to here is saved, and the same command goes on from there."
+    let result = try await interruptible(consequence) { try await operation.run(into: store) }
     try ImportPresentation(result: result, isDryRun: dryRun, duration: started.duration(to: .now), zone: zone)
       .print(json: output.json)
     if let failure = failure(result) { throw failure }
+  }
+
+  private var options: ImportOptions {
+    var options = ImportOptions()
+    options.rescans = rescan
+    options.isSnapshot = snapshot
+    options.force = force
+    options.mergesPersons = mergePerson
+    options.isDryRun = dryRun
+    options.asOf = asOf?.bound.start(in: zone.timeZone)
+    return options
+  }
+
+  /// Asks, where somebody can answer.
+  private static var confirmation: ImportOperation.PersonConfirmation? {
+    guard Console.isInteractive else { return nil }
+    return { contradiction in
+      let differences = PersonText.differences(contradiction)
+      return try await Prompt.confirm("This file says \(differences). Is it the same person's record?")
+    }
   }
 
   private func spooled() async throws -> SpooledInput {
@@ -109,63 +128,6 @@ struct Import: AsyncParsableCommand {
     _ = try home.createStore()
     return try await interruptible("nothing was imported.") {
       try await onThread { isCancelled in try SpooledInput(in: home.directory, isCancelled: isCancelled) }
-    }
-  }
-
-  private func importAudited(_ source: ImportFile, _ store: HealthStore) async throws -> ImportResult {
-    // First, so that an import that is cut off anywhere is in the log.
-    try await store.record(AuditEvent(.importStarted, ["file": file]))
-    let result = try await read(source, into: store)
-    var detail = [
-      "file": file, "added": String(result.summary.added), "unchanged": String(result.summary.unchanged),
-      "deleted": String(result.summary.deleted), "complete": String(result.report.isComplete || result.earlier != nil),
-    ]
-    if let snapshot = result.snapshot { detail["snapshot"] = snapshot.name }
-    if result.mergedPersons { detail["person"] = "merged" }
-    if result.summary.refused > 0 { detail["refused"] = String(result.summary.refused) }
-    try await store.record(AuditEvent(.imported, detail))
-    return result
-  }
-
-  private func tryOut(_ source: ImportFile, _ store: HealthStore) async throws -> ImportResult {
-    let home = common.homeDirectory
-    let dryRun = try await onThread { _ in try DryRun(of: store, in: home) }
-    defer { dryRun.remove() }
-    return try await read(source, into: dryRun.store)
-  }
-
-  private func read(_ source: ImportFile, into store: HealthStore) async throws -> ImportResult {
-    let options = AppleImport.Options(
-      rescans: rescan, isSnapshot: snapshot, force: force, mergesPersons: mergePerson)
-    let merges = mergePerson
-    let (name, asOf) = (file, asOf?.bound.start(in: zone.timeZone))
-    // An Apple Health export is read twice, and so has two bars of its own.
-    let bar = ProgressBar(label: "importing", totalBytes: Int(source.workBytes), capabilities: Console.capabilities)
-    defer { bar.finish() }
-    let consequence =
-      dryRun ? "nothing was changed." : "everything up to here is saved, and the same command goes on from there."
-    return try await interruptible(consequence) {
-      let lock = try await onThread { _ in try store.holdImports() }
-      defer { withExtendedLifetime(lock) {} }
-      return switch source {
-      case .appleHealth(let exports):
-        try await AppleImports(
-          exports: exports, name: name, store: store, options: options, capabilities: Console.capabilities
-        ).run()
-      case .samples(let file):
-        try await ImportingFile(store: store, name: name, bar: bar, mergesPersons: merges) {
-          try file.personReadings(progress: $0)
-        } reading: {
-          try file.read(progress: $0, deliver: $1)
-        }.run()
-      case .healthAutoExport(let file):
-        try await ImportingFile(store: store, name: name, bar: bar, mergesPersons: merges) { _ in
-          // It does not say.
-          PersonReadings()
-        } reading: {
-          try file.read(asOf: asOf, progress: $0, deliver: $1)
-        }.run()
-      }
     }
   }
 

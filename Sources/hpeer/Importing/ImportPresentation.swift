@@ -1,6 +1,7 @@
 import Foundation
 import HealthFormats
 import HealthModel
+import HealthOperations
 import HealthStore
 import Terminal
 

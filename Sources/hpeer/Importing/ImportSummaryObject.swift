@@ -1,5 +1,6 @@
 import HealthFormats
 import HealthModel
+import HealthOperations
 import HealthStore
 
 /// What `hpeer import --json` prints.

@@ -1,4 +1,5 @@
 import HealthModel
+import HealthOperations
 import Terminal
 
 /// What is said of a person, to somebody at this machine.
@@ -8,10 +9,11 @@ enum PersonText {
     person.yearOfBirth.map { "The record of a person born in \($0)." }
   }
 
-  /// `date of birth 1987-03-01 where this store says 1986-05-17`, for each of `traits`.
-  static func differences(_ traits: [Person.Trait], of person: Person, from own: Person) -> String {
-    let texts = traits.map { trait in
-      "\(name(trait)) \(value(trait, of: person)) where this store says \(value(trait, of: own))"
+  /// `date of birth 1987-03-01 where this store says 1986-05-17`, for each contradiction.
+  static func differences(_ contradiction: PersonContradiction) -> String {
+    let texts = contradiction.traits.map { trait in
+      "\(name(trait)) \(value(trait, of: contradiction.person)) where this store says "
+        + "\(value(trait, of: contradiction.own))"
     }
     return texts.count < 3
       ? texts.joined(separator: " and ") : texts.dropLast().joined(separator: ", ") + " and \(texts[texts.count - 1])"

@@ -1,25 +1,10 @@
 import Foundation
 import HealthFormats
 import HealthModel
-import HealthOperations
 import HealthStore
-import Terminal
 
 /// Moves an Apple Health export into the store, a transaction a batch.
-struct AppleImport {
-  struct Options: Sendable {
-    /// Reads a file again whose very bytes were imported before.
-    var rescans = false
-    /// Deletes what earlier exports had and this one lacks.
-    var isSnapshot = false
-    /// Deletes however much that is, and whosever the earlier exports were.
-    var force = false
-    /// Of the export before, of several that are imported, and undone, as one.
-    var journal: Int64?
-    /// Takes in what is another person's.
-    var mergesPersons = false
-  }
-
+struct AppleImport: Sendable {
   /// Above this share of missing samples, something else than a few deletions has happened.
   static let tolerableShare = 0.05
   private static let batchSize = 32_000
@@ -27,11 +12,14 @@ struct AppleImport {
   let export: AppleHealthExport
   let name: String
   let store: HealthStore
-  var options: Options
-  let capabilities: TerminalCapabilities
+  let options: ImportOptions
+  var persons: PersonGuard
+  let progress: any ProgressObserver
+  /// Of the export before, of several that are imported, and undone, as one.
+  var journal: Int64?
 
   /// An export that has been looked over, and may be imported.
-  struct Admitted {
+  struct Admitted: Sendable {
     var survey: ExportSurvey
     var admission: ImportWriter.Admission
     var wasConfirmed: Bool
@@ -53,7 +41,7 @@ struct AppleImport {
       name: name, exported: survey.exportDate, person: survey.personKey,
       confirmed: known.wasConfirmed ? survey.person : nil)
     var (result, id) = try await onThread { [self, survey] isCancelled in
-      let writer = try ImportWriter(store, file, continuing: options.journal)
+      let writer = try ImportWriter(store, file, continuing: journal)
       writer.admit(known.admission)
       var result = try read(survey, identityNames, into: writer, isCancelled)
       result.mergedPersons = known.wasConfirmed
@@ -70,8 +58,7 @@ struct AppleImport {
 
   /// Throws unless what is of its person may be taken into the store.
   func admit(_ survey: ExportSurvey) async throws -> Admitted {
-    let (admission, wasConfirmed) = try await PersonGuard(store: store, merges: options.mergesPersons).admit(
-      survey.person)
+    let (admission, wasConfirmed) = try await persons.admit(survey.person)
     return Admitted(survey: survey, admission: admission, wasConfirmed: wasConfirmed)
   }
 
@@ -93,9 +80,9 @@ struct AppleImport {
     return earlier
   }
 
-  /// Looks the export over, with a bar.
+  /// Looks the export over.
   func survey() async throws -> ExportSurvey {
-    let (export, checking) = (export, bar("checking"))
+    let (export, checking) = (export, stage(.checking))
     return try await onThread { isCancelled in
       defer { checking.finish() }
       return try export.survey { bytes in
@@ -114,16 +101,13 @@ struct AppleImport {
       try await store.hasExports(ofOthersThan: person),
       try await !store.hasConfirmed(survey.person, isFinished: true)
     {
-      throw CommandFailure(
-        .badInput,
-        "This export is of a person with another date of birth or sex than earlier ones, so nothing was changed; "
-          + "leave --snapshot out to add what it holds, or give --force if it is the same person.")
+      throw ImportRefusal.snapshotOfAnotherPerson
     }
     return nil
   }
 
-  private func bar(_ label: String) -> ProgressBar {
-    ProgressBar(label: label, totalBytes: Int(export.totalBytes), capabilities: capabilities)
+  private func stage(_ work: ProgressStage.Work) -> any StageObserver {
+    progress.begin(ProgressStage(work, totalBytes: Int(export.totalBytes)))
   }
 
   private func read(
@@ -132,12 +116,12 @@ struct AppleImport {
   ) throws -> ImportResult {
     var result = ImportResult()
     var types: Set<SampleType> = []
-    let bar = bar("importing")
-    defer { bar.finish() }
+    let stage = stage(.importing)
+    defer { stage.finish() }
     let progress: (Int64) throws -> Void = { bytes in
       if isCancelled() { throw CancellationError() }
       let total = writer.summary.total
-      bar.update(items: total.added + total.unchanged + total.refused, bytes: Int(bytes - export.totalBytes))
+      stage.update(items: total.added + total.unchanged + total.refused, bytes: Int(bytes - export.totalBytes))
     }
     result.report = try export.read(
       survey, identityNames: identityNames, batchSize: Self.batchSize, progress: progress

@@ -3,30 +3,30 @@ import HealthModel
 import HealthStore
 
 /// What an import did.
-struct ImportResult: Sendable {
-  var report = ImportReport()
-  var summary = WriteSummary()
+public struct ImportResult: Sendable {
+  public var report = ImportReport()
+  public var summary = WriteSummary()
   /// Samples read, by type.
-  var read: [SampleType: Int] = [:]
+  public var read: [SampleType: Int] = [:]
   /// Somebody has confirmed that the file belongs here although it is of another person.
-  var mergedPersons = false
+  public var mergedPersons = false
   /// What earlier exports had and this one lacks, if that was looked for.
-  var missing = MissingSamples()
+  public var missing = MissingSamples()
   /// See ``ImportWriter/journal``; `nil` where nothing was read.
   var journal: Int64?
   /// Whose the store was afterwards, likewise.
   var owner: RecordOwner?
   /// `nil` where no snapshot was asked for.
-  var snapshot: SnapshotOutcome?
+  public var snapshot: SnapshotOutcome?
   /// The import of the very same bytes, because of which nothing was read.
-  var earlier: ImportRecord?
+  public var earlier: ImportRecord?
   /// Where a zip file or folder holds several exports: these, in the order in which they were imported.
-  var exports: [Export] = []
+  public var exports: [Export] = []
 
-  struct Export: Sendable, Encodable {
+  public struct Export: Hashable, Sendable, Encodable {
     /// The end of its path.
-    var place: String
-    var exported: Timestamp?
+    public var place: String
+    public var exported: Timestamp?
   }
 }
 
@@ -48,11 +48,11 @@ extension ImportResult {
   }
 }
 
-/// What became of `--snapshot`.
-enum SnapshotOutcome: Sendable, Equatable {
+/// What became of ``ImportOptions/isSnapshot``.
+public enum SnapshotOutcome: Hashable, Sendable {
   /// What was missing has been deleted; perhaps there was nothing.
   case done
-  /// Too much was missing to delete it without `--force`.
+  /// Too much was missing to delete it without ``ImportOptions/force``.
   case refused
   /// The export is older than one that was imported before.
   case notNewer(than: Timestamp)
@@ -61,7 +61,8 @@ enum SnapshotOutcome: Sendable, Equatable {
   /// The file does not say when it was made.
   case undated
 
-  var name: String {
+  /// One word, for programs and the audit log.
+  public var name: String {
     switch self {
     case .done: "done"
     case .refused: "refused"

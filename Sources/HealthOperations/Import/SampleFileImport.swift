@@ -1,12 +1,10 @@
 import Foundation
 import HealthFormats
 import HealthModel
-import HealthOperations
 import HealthStore
-import Terminal
 
 /// Moves a file of samples that is not Apple's into the store, a transaction a batch.
-struct ImportingFile {
+struct SampleFileImport: Sendable {
   typealias Reading =
     @Sendable (
       _ progress: @escaping (Int64) throws -> Void, _ deliver: @escaping (SampleBatch) throws -> Void
@@ -14,9 +12,10 @@ struct ImportingFile {
 
   let store: HealthStore
   let name: String
-  let bar: ProgressBar
-  /// Takes in what is another person's.
-  let mergesPersons: Bool
+  /// What reading it reports as progress when it is done.
+  let totalBytes: Int64
+  let persons: PersonGuard
+  let progress: any ProgressObserver
   /// Whose the samples are.
   let person: @Sendable (_ progress: @escaping (Int64) throws -> Void) throws -> PersonReadings
   let reading: Reading
@@ -28,7 +27,9 @@ struct ImportingFile {
       }
     }
     let person = readings.person
-    let (admission, wasConfirmed) = try await PersonGuard(store: store, merges: mergesPersons).admit(person)
+    let (admission, wasConfirmed) = try await persons.admit(person)
+    let stage = progress.begin(ProgressStage(.importing, totalBytes: Int(totalBytes)))
+    defer { stage.finish() }
     let (result, id) = try await onThread { isCancelled in
       let writer = try ImportWriter(store, named: name, confirmed: wasConfirmed ? person : nil)
       writer.admit(admission)
@@ -36,12 +37,12 @@ struct ImportingFile {
       var (records, readings) = (0, readings)
       let progress = { (bytes: Int64) in
         if isCancelled() { throw CancellationError() }
-        bar.update(items: records, bytes: Int(bytes))
+        stage.update(items: records, bytes: Int(bytes))
       }
       let deliver = { (batch: SampleBatch) in
         if isCancelled() { throw CancellationError() }
         try readings.add(batch)
-        guard readings.person == person else { throw Self.changed }
+        guard readings.person == person else { throw ImportRefusal.changedMeanwhile }
         try writer.write(batch.changes, drifting: batch.drifting)
         records += batch.count
         read.merge(batch.countsByType, uniquingKeysWith: +)
@@ -54,9 +55,4 @@ struct ImportingFile {
     if id != 0 { try await store.finishImport(id, digest: nil, isComplete: result.report.isComplete) }
     return result
   }
-
-  private static let changed = CommandFailure(
-    .badInput,
-    "This file says now that it is another person's than it said a moment ago, so no more of it was imported: wait until nothing writes into it any more, then import it again."
-  )
 }

@@ -1,0 +1,24 @@
+import HealthOperations
+import Terminal
+
+/// Shows what an operation is at as bars on the terminal.
+struct ProgressBars: ProgressObserver {
+  func begin(_ stage: ProgressStage) -> any StageObserver {
+    ProgressBar(
+      label: Self.label(of: stage.work), totalItems: stage.totalItems, totalBytes: stage.totalBytes,
+      patience: stage.patience, capabilities: Console.capabilities)
+  }
+
+  private static func label(of work: ProgressStage.Work) -> String {
+    switch work {
+    case .checking: "checking"
+    case .importing: "importing"
+    case .looking: "looking"
+    case .restoring: "restoring"
+    case .exporting: "export"
+    case .pulling(let name), .verifying(let name): PlainText.escaped(name, limit: 20)
+    }
+  }
+}
+
+extension ProgressBar: StageObserver {}
