@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import HealthFormats
 import HealthModel
 import HealthOperations
 import HealthStore
@@ -60,31 +59,14 @@ struct Export: AsyncParsableCommand {
     if !isFile { try OutputWriter.standardOutput.requireOpen() }
     let started = ContinuousClock.now
     let store = try common.homeDirectory.openStoreForReading()
-    let samples = StoredSampleReader(
-      store: store, filter: SampleFilter(types: selection.set, earliest: period.start, end: period.end))
-    let plan = try await samples.plan()
-    let detail = detail()
-    let bar = ProgressBar(label: "export", totalItems: plan.samples, capabilities: Console.capabilities)
-    defer { bar.finish() }
-    let (format, output, force, now) = (format, output, force, Timestamp.now)
-    let offset = offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60
-    let summary = try await untilInterrupted {
-      let file = isFile ? try OutputFile(path: output, replaces: force) : OutputFile()
-      let exporting = Exporting(reader: samples, plan: plan, file: file, bar: bar)
-      // First: an access that the log cannot hold does not happen, unless no log can be written there at all.
-      if !store.isReadOnly { try await store.record(AuditEvent(.exportStarted, detail)) }
-      switch format {
-      case .json: return try await exporting.run(SampleJSONWriter(exported: now))
-      case .csv: return try await exporting.run(SampleCSVWriter())
-      case .appleXML: return try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
-      }
+    let operation = ExportOperation(
+      exportFormat, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
+      types: selection.types, earliest: period.start, end: period.end, progress: ProgressBars())
+    guard let summary = try await untilInterrupted({ try await operation.run(from: store) }) else {
+      throw CommandFailure(.interrupted, "Interrupted; no file was written.")
     }
-    bar.finish()
-    guard let summary else { throw CommandFailure(.interrupted, "Interrupted; no file was written.") }
-    if store.isReadOnly {
+    if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")
-    } else {
-      try await store.record(AuditEvent(.exported, detail.merging(["count": String(summary.written)]) { $1 }))
     }
     for (type, count) in summary.omitted.sorted(by: { $0.key < $1.key }) {
       Console.say(
@@ -102,14 +84,17 @@ struct Export: AsyncParsableCommand {
         + ", in \(HumanFormat.duration(started.duration(to: .now)))")
   }
 
-  /// What the audit log holds of it.
-  private func detail() -> [String: String] {
-    var detail = [
-      "format": format.rawValue, "file": output == "-" ? "-" : URL(fileURLWithPath: output).lastPathComponent,
-    ]
-    if !selection.types.isEmpty { detail["types"] = selection.types.map(\.shortName).joined(separator: ",") }
-    detail["from"] = period.start?.iso8601
-    detail["to"] = period.end?.iso8601
-    return detail
+  private var exportFormat: ExportFormat {
+    switch format {
+    case .json: .json
+    case .csv: .csv
+    case .appleXML: .appleXML(offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60)
+    }
+  }
+
+  private struct StandardOutput: ExportSink {
+    func write(_ bytes: [UInt8]) throws { try OutputWriter.standardOutput.write(bytes) }
+    func finish() {}
+    func discard() {}
   }
 }

@@ -28,7 +28,7 @@ extension Exporting {
             for sample in page { try await append(sample, &routes, to: &writer, &summary) }
             var bytes = writer.take()
             try await flush(&bytes)
-            bar.advance(items: page.count)
+            stage.advance(items: page.count, bytes: 0)
           }
         }
       }
@@ -64,7 +64,7 @@ extension Exporting {
   /// Counts routes, which all have been written that name a workout in the file.
   private func countRoutes(of type: SampleType, _ summary: inout ExportSummary) async throws {
     let count = try await reader.count(of: type)
-    bar.advance(items: count)
+    stage.advance(items: count, bytes: 0)
     if count > summary.routes { summary.omitted[type] = count - summary.routes }
     summary.written += summary.routes
   }

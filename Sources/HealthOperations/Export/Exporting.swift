@@ -1,26 +1,13 @@
 import HealthFormats
 import HealthModel
-import HealthOperations
 import HealthStore
-import Terminal
-
-/// What an export did.
-struct ExportSummary: Sendable {
-  var written = 0
-  /// By type.
-  var omitted: [SampleType: Int] = [:]
-  /// Routes in an Apple export's workouts.
-  var routes = 0
-  /// Samples of which Apple's export keeps a part in files beside the XML.
-  var partial = 0
-}
 
 /// Moves samples from the store into a file, in constant memory.
 struct Exporting: Sendable {
   let reader: StoredSampleReader
   let plan: StoredSampleReader.Plan
-  let file: OutputFile
-  let bar: ProgressBar
+  let sink: any ExportSink
+  let stage: any StageObserver
 
   func run(_ writer: some SampleFileWriter) async throws -> ExportSummary {
     try await writing {
@@ -37,7 +24,7 @@ struct Exporting: Sendable {
           }
           try await flush(&bytes)
           summary.written += page.samples.count
-          bar.advance(items: page.samples.count)
+          stage.advance(items: page.samples.count, bytes: 0)
         }
       }
       writer.end(into: &bytes)
@@ -46,16 +33,16 @@ struct Exporting: Sendable {
     }
   }
 
-  // MARK: The file
+  // MARK: The sink
 
-  /// The file is there when `body` has ended well; else nothing is left of it.
+  /// A file is there when `body` has ended well; else nothing is left of it.
   func writing(_ body: () async throws -> ExportSummary) async throws -> ExportSummary {
     do {
       let summary = try await body()
-      try await onThread { [file] _ in try file.finish() }
+      try await onThread { [sink] _ in try sink.finish() }
       return summary
     } catch {
-      file.discard()
+      sink.discard()
       throw error
     }
   }
@@ -64,6 +51,6 @@ struct Exporting: Sendable {
     if bytes.isEmpty { return }
     let taken = bytes
     bytes.removeAll(keepingCapacity: true)
-    try await onThread { [file] _ in try file.write(taken) }
+    try await onThread { [sink] _ in try sink.write(taken) }
   }
 }

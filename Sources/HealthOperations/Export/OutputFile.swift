@@ -1,36 +1,27 @@
 import Foundation
+import Glibc
 import Synchronization
-import Terminal
 
-/// A file that is being written beside the place where it belongs, and moves there when it is whole; or standard output.
-final class OutputFile: Sendable {
+/// A file that is being written beside the place where it belongs, and moves there when it is whole.
+final class OutputFile: ExportSink {
   private struct Place {
     var path: String
     var temporary: String
     var replaces: Bool
   }
 
-  private let place: Place?
+  private let place: Place
   private let descriptor: Int32
-  private let writer: OutputWriter
   private let isOpen: Mutex<Bool>
 
-  /// Standard output.
-  init() {
-    place = nil
-    descriptor = STDOUT_FILENO
-    writer = .standardOutput
-    isOpen = Mutex(false)
-  }
-
   /// - Parameter replaces: whether a file that is there may be lost.
-  init(path: String, replaces: Bool) throws {
+  init(path: String, replaces: Bool) throws(ExportError) {
     var status = stat()
     let exists = lstat(path, &status) == 0
     if exists, status.st_mode & S_IFMT == S_IFDIR {
-      throw CommandFailure(.usage, "\(path) is a folder; name a file in it.")
+      throw .isFolder(path: path)
     }
-    if exists, !replaces { throw Self.alreadyThere(path) }
+    if exists, !replaces { throw .alreadyThere(path: path) }
     let url = URL(fileURLWithPath: path)
     let temporary = url.deletingLastPathComponent()
       .appendingPathComponent(".\(url.lastPathComponent.prefix(64)).\(UUID().uuidString).partial").path
@@ -38,25 +29,25 @@ final class OutputFile: Sendable {
     guard descriptor >= 0 else { throw Self.failure(path, errno) }
     place = Place(path: path, temporary: temporary, replaces: replaces)
     self.descriptor = descriptor
-    writer = OutputWriter(descriptor: descriptor)
     isOpen = Mutex(true)
   }
 
   deinit { discard() }
 
-  /// Blocks while the disk, or the program at the other end, is slow.
+  /// Blocks while the disk is slow.
   func write(_ bytes: [UInt8]) throws {
-    do {
-      try writer.write(bytes)
-    } catch {
-      guard let place, case .failed(let code) = error else { throw error }
-      throw Self.failure(place.path, code)
+    try bytes.withUnsafeBytes { bytes in
+      var rest = bytes
+      while let start = rest.baseAddress, !rest.isEmpty {
+        let count = Glibc.write(descriptor, start, rest.count)
+        if count < 0, errno != EINTR { throw Self.failure(place.path, errno) }
+        rest = UnsafeRawBufferPointer(rebasing: rest[max(0, count)...])
+      }
     }
   }
 
   /// Brings the file to its place, and both to the disk.
   func finish() throws {
-    guard let place else { return }
     let isOurs = isOpen.withLock { isOpen in
       defer { isOpen = false }
       return isOpen
@@ -67,7 +58,7 @@ final class OutputFile: Sendable {
     if code == 0 { code = Self.move(place) }
     if code != 0 {
       unlink(place.temporary)
-      if code == EEXIST { throw Self.alreadyThere(place.path) }
+      if code == EEXIST { throw ExportError.alreadyThere(path: place.path) }
       throw Self.failure(place.path, code)
     }
     let folder = open(URL(fileURLWithPath: place.path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
@@ -79,7 +70,6 @@ final class OutputFile: Sendable {
 
   /// Leaves nothing of the file; does nothing once it is finished.
   func discard() {
-    guard let place else { return }
     let isOurs = isOpen.withLock { isOpen in
       defer { isOpen = false }
       return isOpen
@@ -103,16 +93,8 @@ final class OutputFile: Sendable {
     return rename(place.temporary, place.path) == 0 ? 0 : errno
   }
 
-  private static func alreadyThere(_ path: String) -> CommandFailure {
-    CommandFailure(.usage, "\(path) is there already; name another file, or replace it with --force.")
-  }
-
-  private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
-    let reason = String(cString: strerror(code))
-    return CommandFailure(
-      .other,
-      code == ENOSPC || code == EDQUOT
-        ? "The disk that is to hold \(path) is full, so nothing was written; make room and export again."
-        : "\(path) could not be written (\(reason)); check the folder and export again.")
+  private static func failure(_ path: String, _ code: Int32) -> ExportError {
+    code == ENOSPC || code == EDQUOT
+      ? .diskFull(path: path) : .unwritable(path: path, reason: String(cString: strerror(code)))
   }
 }

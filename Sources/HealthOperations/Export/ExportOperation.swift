@@ -1,0 +1,119 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+
+/// How samples are written to a file.
+public enum ExportFormat: Hashable, Sendable {
+  case json, csv
+  /// As the Health app writes it.
+  ///
+  /// - Parameter offset: from UTC, of all dates: seconds.
+  case appleXML(offset: Int)
+
+  /// As the audit log names it.
+  public var name: String {
+    switch self {
+    case .json: "json"
+    case .csv: "csv"
+    case .appleXML: "apple-xml"
+    }
+  }
+}
+
+/// Where an export goes.
+public enum ExportDestination: Sendable {
+  /// A file of mode 0600, which appears when it is whole.
+  ///
+  /// - Parameter replaces: whether a file that is there may be lost.
+  case file(path: String, replaces: Bool)
+  /// Bytes as they come, such as standard output.
+  case stream(any ExportSink)
+}
+
+/// What an export did.
+public struct ExportSummary: Hashable, Sendable {
+  public var written = 0
+  /// Samples that the format has no place for, by type.
+  public var omitted: [SampleType: Int] = [:]
+  /// Routes in an Apple export's workouts.
+  public var routes = 0
+  /// Samples of which Apple's export keeps a part in files beside the XML.
+  public var partial = 0
+  /// Whether the audit log has it: that of a store that cannot be written has not.
+  public var isAudited = true
+}
+
+/// Writes samples of a store to a file or stream, in constant memory.
+///
+///     let operation = ExportOperation(.json, to: .file(path: path, replaces: false))
+///     let summary = try await operation.run(from: store)
+///
+/// The audit log has the export before the first sample is read: an access that it cannot hold does not happen, unless
+/// the store is read only and no log can be written there at all. Cancelled, nothing is left of a file.
+public struct ExportOperation: Sendable {
+  public let format: ExportFormat
+  public let destination: ExportDestination
+  /// Each once; all where it is empty.
+  public let types: [SampleType]
+  public let earliest: Timestamp?
+  /// Not included.
+  public let end: Timestamp?
+  private let progress: any ProgressObserver
+
+  public init(
+    _ format: ExportFormat, to destination: ExportDestination, types: [SampleType] = [], earliest: Timestamp? = nil,
+    end: Timestamp? = nil, progress: any ProgressObserver = NoProgress()
+  ) {
+    self.format = format
+    self.destination = destination
+    self.types = types
+    self.earliest = earliest
+    self.end = end
+    self.progress = progress
+  }
+
+  /// Throws ``ExportError`` for the file, ``StoreError``, or what the stream does.
+  public func run(from store: HealthStore) async throws -> ExportSummary {
+    let reader = StoredSampleReader(
+      store: store, filter: SampleFilter(types: types.isEmpty ? nil : Set(types), earliest: earliest, end: end))
+    let plan = try await reader.plan()
+    let stage = progress.begin(ProgressStage(.exporting, totalItems: plan.samples))
+    defer { stage.finish() }
+    let exporting = Exporting(reader: reader, plan: plan, sink: try sink(), stage: stage)
+    if !store.isReadOnly { try await store.record(AuditEvent(.exportStarted, detail)) }
+    let now = Timestamp.now
+    var summary =
+      switch format {
+      case .json: try await exporting.run(SampleJSONWriter(exported: now))
+      case .csv: try await exporting.run(SampleCSVWriter())
+      case .appleXML(let offset): try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
+      }
+    summary.isAudited = !store.isReadOnly
+    if summary.isAudited {
+      let event = AuditEvent(.exported, detail.merging(["count": String(summary.written)]) { $1 })
+      try await uncancelled { try await store.record(event) }
+    }
+    return summary
+  }
+
+  private func sink() throws -> any ExportSink {
+    switch destination {
+    case .file(let path, let replaces): try OutputFile(path: path, replaces: replaces)
+    case .stream(let sink): sink
+    }
+  }
+
+  private var detail: [String: String] {
+    var detail = ["format": format.name]
+    detail["file"] =
+      switch destination {
+      case .file(let path, _): URL(fileURLWithPath: path).lastPathComponent
+      case .stream: "-"
+      }
+    if !types.isEmpty { detail["types"] = types.map(\.shortName).joined(separator: ",") }
+    detail["from"] = earliest?.iso8601
+    detail["to"] = end?.iso8601
+    return detail
+  }
+}
