@@ -1,7 +1,6 @@
 import ArgumentParser
 import HealthModel
 import HealthOperations
-import HealthStore
 import Terminal
 
 struct Delete: AsyncParsableCommand {
@@ -32,37 +31,27 @@ struct Delete: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStore()
-    let range = period.range
-    var counts: [(type: SampleType, samples: Int)] = []
-    for type in selection.types {
-      let count = try await store.count(of: type, in: range)
-      if count > 0 { counts.append((type, count)) }
-    }
-    guard !counts.isEmpty else {
+    let operation = DeleteOperation(selection.types, in: period.range)
+    let plan = try await operation.plan(in: store)
+    guard !plan.entries.isEmpty else {
       Console.say("No sample of \(selection.types.map(\.shortName).joined(separator: ", ")) in this range.")
       return
     }
     if !yes {
-      let samples = HumanFormat.count(counts.reduce(0) { $0 + $1.samples }, "sample")
-      let types = counts.map(\.type.shortName).joined(separator: ", ")
-      let question =
-        "Delete \(samples) of \(types), from \(period.zone.text(range.lowerBound)) until before "
-        + "\(period.zone.text(range.upperBound)), here and on every machine that pulls from here?"
-      guard try await Prompt.confirm(question) else {
+      guard try await Prompt.confirm(question(plan)) else {
         Console.say("Nothing was deleted.")
         return
       }
     }
-    for (type, _) in counts {
-      let deleted = try await store.delete(type, in: range) { count in
-        AuditEvent(
-          .deleted,
-          [
-            "types": type.shortName, "from": range.lowerBound.iso8601, "to": range.upperBound.iso8601,
-            "count": String(count),
-          ])
-      }
-      try Console.print("\(HumanFormat.count(deleted, "sample")) of \(type.shortName) deleted")
+    try await operation.run(plan, in: store) { type, count in
+      try Console.print("\(HumanFormat.count(count, "sample")) of \(type.shortName) deleted")
     }
+  }
+
+  private func question(_ plan: DeleteOperation.Plan) -> String {
+    let samples = HumanFormat.count(plan.samples, "sample")
+    let types = plan.entries.map(\.type.shortName).joined(separator: ", ")
+    return "Delete \(samples) of \(types), from \(period.zone.text(period.range.lowerBound)) until before "
+      + "\(period.zone.text(period.range.upperBound)), here and on every machine that pulls from here?"
   }
 }

@@ -3,7 +3,6 @@ import Foundation
 import HealthFormats
 import HealthModel
 import HealthOperations
-import HealthStore
 import Terminal
 
 struct Undelete: AsyncParsableCommand {
@@ -40,25 +39,15 @@ struct Undelete: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (types, range, path) = (selection.types, period.range, file)
-    let source = try await onThread { _ in try ImportFile.recognise(path) }
+    let operation = RestoreOperation(
+      selection.types, in: period.range, from: try await ImportFile.recognised(at: file),
+      named: URL(fileURLWithPath: file).lastPathComponent, progress: ProgressBars())
     let store = try common.homeDirectory.openStore()
-    let (samples, found) = try await interruptible("nothing was changed.") {
-      let samples = try await FileSamples(source, for: store)
-      let found = try await onThread { isCancelled in
-        let restorers = types.map { SampleRestorer(store, type: $0, range: range) }
-        try samples.forEach("looking", isCancelled: isCancelled) { changes, twins in
-          for restorer in restorers { try restorer.survey(changes, twins: twins) }
-        }
-        return zip(types, restorers).compactMap { type, restorer in
-          restorer.extent.map { Found(type: type, samples: restorer.found, extent: $0) }
-        }
-      }
-      return (samples, found)
-    }
-    var report = Report(found, in: range, isDryRun: dryRun)
+    let plan = try await interruptible("nothing was changed.") { try await operation.plan(in: store) }
+    let found = plan.entries
+    var report = Report(found, in: period.range, isDryRun: dryRun)
     guard !found.isEmpty else {
-      let names = types.map(\.shortName).joined(separator: ", ")
+      let names = selection.types.map(\.shortName).joined(separator: ", ")
       Console.say("No sample of \(names) in this range is in the file and deleted here.")
       return try finish(report)
     }
@@ -76,40 +65,15 @@ struct Undelete: AsyncParsableCommand {
       }
     }
     let restored = try await interruptible("what has come back stays, and the same command brings the rest.") {
-      try await restore(samples, found.map(\.type), range, store)
+      try await operation.run(plan, in: store)
     }
     report.add(restored)
     try finish(report)
   }
 
-  private func description(_ found: Found) -> String {
+  private func description(_ found: RestoreOperation.Plan.Entry) -> String {
     let (first, last) = (period.zone.text(found.extent.lowerBound), period.zone.text(found.extent.upperBound))
     return "\(HumanFormat.count(found.samples, "sample")) of \(found.type.shortName) (\(first) to \(last))"
-  }
-
-  private func restore(
-    _ samples: FileSamples, _ types: [SampleType], _ range: Range<Timestamp>, _ store: HealthStore
-  ) async throws -> [SampleType: Int] {
-    let name = URL(fileURLWithPath: file).lastPathComponent
-    return try await onThread { isCancelled in
-      let restorers = types.map {
-        (type: $0, restorer: SampleRestorer(store, type: $0, range: range, isExport: samples.isExport))
-      }
-      var restored: [SampleType: Int] = [:]
-      try samples.forEach("restoring", isCancelled: isCancelled) { changes, twins in
-        for (type, restorer) in restorers {
-          restored[type, default: 0] += try restorer.restore(changes, twins: twins) { count in
-            AuditEvent(
-              .restored,
-              [
-                "types": type.shortName, "from": range.lowerBound.iso8601, "to": range.upperBound.iso8601, "file": name,
-                "count": String(count),
-              ])
-          }
-        }
-      }
-      return restored
-    }
   }
 
   private func finish(_ report: Report) throws {
@@ -117,14 +81,6 @@ struct Undelete: AsyncParsableCommand {
     for entry in report.types where entry.restored > 0 {
       try Console.print("\(HumanFormat.count(entry.restored, "sample")) of \(entry.name) brought back")
     }
-  }
-
-  /// What is in the file, and deleted here.
-  private struct Found: Sendable {
-    var type: SampleType
-    var samples: Int
-    /// From the first to the last start.
-    var extent: ClosedRange<Timestamp>
   }
 
   /// What `--json` prints.
@@ -144,7 +100,7 @@ struct Undelete: AsyncParsableCommand {
     /// Without those of which nothing was found.
     var types: [Entry]
 
-    init(_ found: [Found], in range: Range<Timestamp>, isDryRun: Bool) {
+    init(_ found: [RestoreOperation.Plan.Entry], in range: Range<Timestamp>, isDryRun: Bool) {
       (from, to, dryRun) = (range.lowerBound, range.upperBound, isDryRun)
       types = found.map { Entry(type: $0.type.rawValue, name: $0.type.shortName, found: $0.samples) }
     }

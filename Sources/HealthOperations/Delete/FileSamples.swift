@@ -1,9 +1,7 @@
 import Foundation
 import HealthFormats
 import HealthModel
-import HealthOperations
 import HealthStore
-import Terminal
 
 /// The samples of any file that can be imported, to be walked along as often as needed.
 struct FileSamples: Sendable {
@@ -17,18 +15,20 @@ struct FileSamples: Sendable {
   }
 
   private let source: ImportFile
+  private let progress: any ProgressObserver
   private let exports: [Surveyed]
 
   /// Whether it is an Apple Health export.
   var isExport: Bool { !exports.isEmpty }
 
   /// - Parameter store: whose names of sources and whose twins count.
-  init(_ source: ImportFile, for store: HealthStore) async throws {
+  init(_ source: ImportFile, for store: HealthStore, progress: any ProgressObserver) async throws {
     self.source = source
+    self.progress = progress
     var surveyed: [Surveyed] = []
     if case .appleHealth(let exports) = source {
       for export in exports {
-        var survey = try await Self.survey(export)
+        var survey = try await Self.survey(export, progress)
         survey.expectTwins(try await store.twinKeys())
         let names = try await store.identityNames(for: survey.sources, remembers: false)
         surveyed.append(Surveyed(export: export, survey: survey, identityNames: names))
@@ -37,49 +37,51 @@ struct FileSamples: Sendable {
     exports = surveyed
   }
 
-  private static func survey(_ export: AppleHealthExport) async throws -> ExportSurvey {
+  private static func survey(
+    _ export: AppleHealthExport, _ progress: any ProgressObserver
+  ) async throws -> ExportSurvey {
     try await onThread { isCancelled in
-      let bar = bar("checking", bytes: export.totalBytes)
-      defer { bar.finish() }
+      let stage = progress.begin(ProgressStage(.checking, totalBytes: Int(export.totalBytes)))
+      defer { stage.finish() }
       return try export.survey { bytes in
         if isCancelled() { throw CancellationError() }
-        bar.update(items: 0, bytes: Int(bytes))
+        stage.update(items: 0, bytes: Int(bytes))
       }
     }
   }
 
   /// Hands over all samples, those too whose values drift. Blocking.
   ///
-  /// - Parameter label: of the progress bar.
+  /// - Parameter work: what it is done for.
   func forEach(
-    _ label: String, isCancelled: @escaping () -> Bool,
+    _ work: ProgressStage.Work, isCancelled: @escaping () -> Bool,
     deliver: @escaping (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void
   ) throws {
     switch source {
     case .appleHealth:
-      for one in exports { try forEach(of: one, label, isCancelled, deliver) }
+      for one in exports { try forEach(of: one, work, isCancelled, deliver) }
     case .samples(let file):
-      try forEach(label, isCancelled, bytes: file.workBytes) { progress in
+      try forEach(work, isCancelled, bytes: file.workBytes) { progress in
         _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
       }
     case .healthAutoExport(let file):
-      try forEach(label, isCancelled, bytes: file.workBytes) { progress in
+      try forEach(work, isCancelled, bytes: file.workBytes) { progress in
         _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
       }
     }
   }
 
   private func forEach(
-    of one: Surveyed, _ label: String, _ isCancelled: () -> Bool,
+    of one: Surveyed, _ work: ProgressStage.Work, _ isCancelled: () -> Bool,
     _ deliver: (CodedChanges, [TwinGroup]) throws -> Void
   ) throws {
-    let bar = Self.bar(label, bytes: one.export.totalBytes)
-    defer { bar.finish() }
+    let stage = stage(work, bytes: one.export.totalBytes)
+    defer { stage.finish() }
     _ = try one.export.read(
       one.survey, identityNames: one.identityNames, batchSize: Self.batchSize,
       progress: { bytes in
         if isCancelled() { throw CancellationError() }
-        bar.update(items: 0, bytes: Int(bytes - one.export.totalBytes))
+        stage.update(items: 0, bytes: Int(bytes - one.export.totalBytes))
       }, deliver: { try Self.deliver($0.changes, $0.groups, $0.drifting, to: deliver) })
   }
 
@@ -95,18 +97,18 @@ struct FileSamples: Sendable {
   }
 
   private func forEach(
-    _ label: String, _ isCancelled: @escaping () -> Bool, bytes: Int64,
+    _ work: ProgressStage.Work, _ isCancelled: @escaping () -> Bool, bytes: Int64,
     _ read: (_ progress: @escaping (Int64) throws -> Void) throws -> Void
   ) throws {
-    let bar = Self.bar(label, bytes: bytes)
-    defer { bar.finish() }
+    let stage = stage(work, bytes: bytes)
+    defer { stage.finish() }
     try read { bytes in
       if isCancelled() { throw CancellationError() }
-      bar.update(items: 0, bytes: Int(bytes))
+      stage.update(items: 0, bytes: Int(bytes))
     }
   }
 
-  private static func bar(_ label: String, bytes: Int64) -> ProgressBar {
-    ProgressBar(label: label, totalBytes: Int(bytes), capabilities: Console.capabilities)
+  private func stage(_ work: ProgressStage.Work, bytes: Int64) -> any StageObserver {
+    progress.begin(ProgressStage(work, totalBytes: Int(bytes)))
   }
 }
