@@ -47,7 +47,7 @@ struct AuditShow: AsyncParsableCommand {
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
     // Whoever follows the log ends it so, and there is nothing to say.
-    guard try await untilInterrupted({ try await show(store) }) != nil else {
+    guard case .ended = try await untilInterrupted({ try await show(store) }) else {
       throw ExitCode(ExitStatus.interrupted.rawValue)
     }
   }

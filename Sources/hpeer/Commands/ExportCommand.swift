@@ -62,9 +62,7 @@ struct Export: AsyncParsableCommand {
     let operation = ExportOperation(
       exportFormat, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
       types: selection.types, earliest: period.start, end: period.end, progress: ProgressBars())
-    guard let summary = try await untilInterrupted({ try await operation.run(from: store) }) else {
-      throw CommandFailure(.interrupted, "Interrupted; no file was written.")
-    }
+    let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")
     }

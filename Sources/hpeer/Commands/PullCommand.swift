@@ -81,33 +81,45 @@ struct Pull: AsyncParsableCommand {
     async let openedStore = onThread { _ in try home.createStore() }
     let (registry, identity, store) = try await (openedRegistry, ownIdentity, openedStore)
     let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
-    var puller = Puller(
-      store: store, registry: registry, finder: finder, identity: identity, types: selection.types, full: full,
-      json: output.json, timeout: timeout, persons: PersonCheck(registry, merges: mergePerson))
-    if verify {
-      puller.verifier = Verifier(
-        store: store, registry: registry, finder: finder, identity: identity, types: selection.types, isDeep: deep,
-        timeout: timeout)
-    }
-    if all {
-      return try await pullAll(registry, puller)
-    }
+    let local = LocalPeer(store: store, registry: registry, identity: identity)
+    let pull = PullOperation(
+      local, finder: finder, persons: PersonCheck(registry, merges: mergePerson), types: selection.types, isFull: full,
+      silenceLimit: timeout, progress: ProgressBars(), confirm: PullConversation.confirmation,
+      notice: PullConversation.tell)
+    let comparison =
+      verify
+      ? VerifyOperation(
+        local, finder: finder, types: selection.types, isDeep: deep, silenceLimit: timeout, progress: ProgressBars())
+      : nil
+    if all { return try await pullAll(try await registry.servers(), pull, comparison) }
     switch try await target(finder) {
     case .paired(let server, let endpoints):
-      try await pull(puller, server, endpoints)
+      try await run(pull, comparison, server, endpoints)
     case .unpaired(let name, let endpoints):
       Console.say("Found \(PlainText.escaped(name)), not paired yet.")
       let dialogue = PairingDialogue(
         registry: registry, identity: identity, store: store, clientName: Hostname.short)
       let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
       await dialogue.introduce(to: server)
-      try await pull(puller, server, endpoints)
+      try await run(pull, comparison, server, endpoints)
     }
   }
 
-  private func pull(_ puller: Puller, _ server: ServerRecord, _ endpoints: [PeerEndpoint]) async throws {
-    if watch { return try await Follower(puller: puller).follow([(server, endpoints)]) }
-    try await puller.pull(server, endpoints: endpoints)
+  private func run(
+    _ pull: PullOperation, _ comparison: VerifyOperation?, _ server: ServerRecord, _ endpoints: [PeerEndpoint]
+  ) async throws {
+    if watch { return try await FollowPresentation(pull: pull, json: output.json).follow([(server, endpoints)]) }
+    guard let comparison else {
+      let result = try await interruptible { try await pull.run(from: server, at: endpoints) }
+      return try PullPresentation(result: result).print(json: output.json)
+    }
+    let (result, verification) = try await interruptible {
+      try await pull.run(from: server, at: endpoints, comparingBy: comparison)
+    }
+    let presentation = VerifyPresentation(server: server, verification: verification)
+    try PullPresentation(result: result, verification: presentation.report).print(json: output.json)
+    if !output.json { try presentation.print() }
+    try presentation.requireEqual()
   }
 
   private func target(_ finder: PeerFinder) async throws -> PeerTarget {
@@ -117,19 +129,21 @@ struct Pull: AsyncParsableCommand {
   }
 
   /// One machine that is away does not keep the others from being pulled; the first failure is the command's.
-  private func pullAll(_ registry: PeerRegistry, _ puller: Puller) async throws {
-    let servers = try await registry.servers()
+  private func pullAll(
+    _ servers: [ServerRecord], _ pull: PullOperation, _ comparison: VerifyOperation?
+  ) async throws {
     guard !servers.isEmpty else {
       throw CommandFailure(
         .refused, "This machine is paired with nobody yet: run `hpeer pull NAME` or `hpeer pair NAME` first.")
     }
     if watch {
-      return try await Follower(puller: puller).follow(servers.map { ($0, PeerFinder.hint(of: $0)) })
+      return try await FollowPresentation(pull: pull, json: output.json)
+        .follow(servers.map { ($0, PeerFinder.hint(of: $0)) })
     }
     var failure: ExitStatus?
     for server in servers {
       do {
-        try await puller.pull(server, endpoints: PeerFinder.hint(of: server))
+        try await run(pull, comparison, server, PeerFinder.hint(of: server))
       } catch let error as OutputError {
         // No fault of that machine's, and of no use to go on after.
         throw error

@@ -51,10 +51,10 @@ struct VerifyCommand: AsyncParsableCommand {
     switch target {
     case .unpaired(let name, _): throw PeerError.notPaired(peer: PlainText.escaped(name))
     case .paired(let server, let endpoints):
-      let verifier = Verifier(
-        store: store, registry: registry, finder: finder, identity: identity, types: selection.types, isDeep: deep,
-        timeout: timeout)
-      let verification = try await verifier.verify(server, endpoints: endpoints)
+      let operation = VerifyOperation(
+        LocalPeer(store: store, registry: registry, identity: identity), finder: finder, types: selection.types,
+        isDeep: deep, silenceLimit: timeout, progress: ProgressBars())
+      let verification = try await interruptible { try await operation.run(with: server, at: endpoints) }
       let presentation = VerifyPresentation(server: server, verification: verification)
       if output.json { try Console.print(json: presentation.report) } else { try presentation.print() }
       try presentation.requireEqual()

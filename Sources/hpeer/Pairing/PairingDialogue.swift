@@ -1,4 +1,5 @@
 import Foundation
+import HealthOperations
 import HealthStore
 import PeerClient
 import PeerProtocol
@@ -85,7 +86,7 @@ struct PairingDialogue {
       throw PeerError.certificateChanged(
         peer: PlainText.escaped(known.name), pinned: known.fingerprint, seen: session.fingerprint)
     }
-    ClockCheck.warn(about: session.status)
+    ClockDifference(session.status)?.warn()
     if let refusal = session.hello.refusal { throw PeerError.pairing(refusal) }
     return session
   }

@@ -1,12 +1,17 @@
+import ArgumentParser
 import Foundation
+import HealthOperations
+import HealthStore
 import PeerClient
+import PeerDiscovery
 import PeerTrust
 import Terminal
 
-/// What following says when something has come: one line, or one JSON object on a line of its own.
+/// What following says: a line, or one JSON object on a line of its own, when something has come, and a line when contact
+/// is lost or back.
 struct FollowPresentation {
-  let server: ServerRecord
-  let new: PullProgress
+  let pull: PullOperation
+  let json: Bool
 
   private struct Report: Encodable {
     var peer: String
@@ -18,7 +23,36 @@ struct FollowPresentation {
     var time = Date()
   }
 
-  func print(json: Bool) throws {
+  /// Follows these until somebody ends it, and tells about it.
+  func follow(_ servers: [(ServerRecord, [PeerEndpoint])]) async throws {
+    let started = ContinuousClock.now
+    let operation = FollowOperation(pull) { [json] in try Self.tell($1, of: $0, json: json) }
+    guard case .ended(let result) = try await untilInterrupted({ try await operation.run(servers) }) else { return }
+    if let failure = result.failure {
+      // Of one among several, its line has been written.
+      throw servers.count > 1 ? ExitCode(ExitStatus.of(failure).rawValue) : failure
+    }
+    let whom = servers.count == 1 ? PlainText.escaped(servers[0].0.name) : HumanFormat.count(servers.count, "machine")
+    Console.say(
+      "Followed \(whom) for \(HumanFormat.duration(started.duration(to: .now))): "
+        + "\(HumanFormat.count(result.total.added)) added, \(HumanFormat.count(result.total.deleted)) deleted.")
+  }
+
+  private static func tell(_ event: FollowEvent, of server: ServerRecord, json: Bool) throws {
+    func say(_ text: String) { Console.say("\(PlainText.escaped(server.name)): \(text)") }
+    switch event {
+    case .came(let new): try print(new, of: server, json: json)
+    case .upToDate: say("up to date; waiting for what happens there (Ctrl-C ends it).")
+    case .lost(let error, let wasReached):
+      say("\(wasReached ? "contact lost" : "no contact yet") (\(reason(error))); trying again until it is there.")
+    case .back: say("back.")
+    case .gaveUp(let error):
+      say(ErrorText.of(error))
+      if json { try FailedPull.print(server, error) }
+    }
+  }
+
+  private static func print(_ new: PullProgress, of server: ServerRecord, json: Bool) throws {
     if json {
       return try Console.print(
         json: Report(
@@ -28,5 +62,19 @@ struct FollowPresentation {
     try Console.print(
       "\(PlainText.escaped(server.name)): \(HumanFormat.count(new.added)) added, \(HumanFormat.count(new.deleted)) deleted, "
         + "\(HumanFormat.count(new.unchanged)) unchanged, \(HumanFormat.bytes(new.bytes))")
+  }
+
+  /// In a few words: what an error advises is being done.
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case PeerError.unreachable(let endpoint, let reason):
+      PlainText.escaped("nothing at \(endpoint): \(reason)", limit: 200)
+    case PeerError.connectionLost: "the connection was closed"
+    case PeerError.silent(_, let seconds): "it has said nothing for \(seconds) s"
+    case PeerError.busy: "it is busy"
+    case PeerFinderError.notFound: "not found on this network"
+    case StoreError.locked: "another process keeps this store locked"
+    default: ErrorText.sentence(error)
+    }
   }
 }

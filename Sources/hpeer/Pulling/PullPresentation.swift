@@ -1,13 +1,9 @@
-import Foundation
-import PeerClient
-import PeerTrust
+import HealthOperations
 import Terminal
 
 /// What a pull says when it has ended: one line, or one JSON object.
 struct PullPresentation {
-  let server: ServerRecord
-  var done: PullProgress
-  var duration: Duration
+  let result: PullResult
   /// Of `pull --verify`.
   var verification: VerifyPresentation.Report?
 
@@ -23,13 +19,8 @@ struct PullPresentation {
     var verification: VerifyPresentation.Report?
   }
 
-  /// What another pull after this one did.
-  mutating func append(_ other: PullPresentation) {
-    done += other.done
-    duration += other.duration
-  }
-
   func print(json: Bool) throws {
+    let (server, done, duration) = (result.server, result.done, result.duration)
     if json {
       return try Console.print(
         json: Report(

@@ -3,19 +3,29 @@ import UnixSignals
 
 /// Runs work that Ctrl-C or SIGTERM cancels, so that it can end in good order: what is committed stays, and the exit code is 130.
 ///
-/// - Parameter consequence: what has become of the work then; follows "Interrupted; ".
+/// - Parameter consequence: what has become of the work then, where it does not say so itself; follows "Interrupted; ".
 func interruptible<Value: Sendable>(
   _ consequence: String = "everything up to here is saved, and the same command goes on from there.",
   _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-  guard let value = try await untilInterrupted(work) else {
-    throw CommandFailure(.interrupted, "Interrupted; \(consequence)")
+  switch try await untilInterrupted(work) {
+  case .ended(let value): return value
+  case .interrupted(let error as any WordedError) where error.status == .interrupted: throw error
+  case .interrupted: throw CommandFailure(.interrupted, "Interrupted; \(consequence)")
   }
-  return value
 }
 
-/// Runs work that Ctrl-C or SIGTERM cancels. `nil` if that ended it.
-func untilInterrupted<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value? {
+/// How work has ended that a signal may have cancelled.
+enum Interruption<Value: Sendable>: Sendable {
+  case ended(Value)
+  /// With what the work threw then.
+  case interrupted((any Error)?)
+}
+
+/// Runs work that Ctrl-C or SIGTERM cancels.
+func untilInterrupted<Value: Sendable>(
+  _ work: @escaping @Sendable () async throws -> Value
+) async throws -> Interruption<Value> {
   let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
   return try await withThrowingTaskGroup(of: Value?.self) { group in
     group.addTask(operation: work)
@@ -29,11 +39,12 @@ func untilInterrupted<Value: Sendable>(_ work: @escaping @Sendable () async thro
     guard let first = try await group.next(), let value = first else {
       group.cancelAll()
       // Wait for the work to notice, so that nothing is cut off in a write.
-      while let rest = try? await group.next() {
-        if let value = rest { return value }
+      switch await group.nextResult() {
+      case .success(let value?): return .ended(value)
+      case .failure(let error): return .interrupted(error)
+      case .success(nil), nil: return .interrupted(nil)
       }
-      return nil
     }
-    return value
+    return .ended(value)
   }
 }

@@ -1,0 +1,91 @@
+import HealthStore
+import PeerClient
+import PeerTrust
+
+/// What happens while a machine is followed.
+public enum FollowEvent: Sendable {
+  /// Changes have come.
+  case came(PullProgress)
+  /// For the first time, there is nothing more to come for now.
+  case upToDate
+  /// Contact was lost, or could not be made yet. It is tried until it succeeds.
+  case lost(any Error, wasReached: Bool)
+  /// Contact is there again.
+  case back
+  /// One of several machines is not followed any more; the others are.
+  case gaveUp(any Error)
+}
+
+/// What following did until it ended.
+public struct FollowResult: Sendable {
+  /// Of all machines.
+  public var total = PullProgress()
+  /// Why the first machine was given up, if one was.
+  public var failure: (any Error)?
+}
+
+/// Keeps a store up to date with machines until its task is cancelled, and writes that down.
+///
+///     let operation = FollowOperation(pull) { server, event in ... }
+///     let result = try await operation.run([(server, endpoints)])
+public struct FollowOperation: Sendable {
+  public typealias Listener = @Sendable (ServerRecord, FollowEvent) async throws -> Void
+
+  private let pull: PullOperation
+  private let tell: Listener
+
+  /// - Parameters:
+  ///   - pull: how each of them is pulled from.
+  ///   - tell: what it throws ends this.
+  public init(_ pull: PullOperation, tell: @escaping Listener) {
+    self.pull = pull
+    self.tell = tell
+  }
+
+  /// Follows all of them at once, but lets them begin to fill an empty store one after the other. One that has to be given
+  /// up does not end the others. Returns when the task is cancelled, or none is left; throws only what the listener does.
+  public func run(_ servers: [(ServerRecord, [PeerEndpoint])]) async throws -> FollowResult {
+    let firstTurn = FirstTurn()
+    let isAlone = servers.count == 1
+    let contacts = servers.map { server, endpoints in
+      (FollowedPeer(server: server, pull: pull, tell: tell, firstTurn: firstTurn, showsProgress: isAlone), endpoints)
+    }
+    do {
+      var result = FollowResult()
+      result.failure = try await withThrowingTaskGroup(of: (any Error).self) { group in
+        for (contact, endpoints) in contacts {
+          group.addTask { try await follow(contact, endpoints, isAlone: isAlone) }
+        }
+        var first: (any Error)?
+        for try await error in group { first = first ?? error }
+        return first is CancellationError ? nil : first
+      }
+      for (contact, _) in contacts { result.total += contact.total }
+      return result
+    } catch let failure as ListenerFailure {
+      throw failure.error
+    }
+  }
+
+  /// Returns why it has ended.
+  private func follow(
+    _ contact: FollowedPeer, _ endpoints: [PeerEndpoint], isAlone: Bool
+  ) async throws -> any Error {
+    do {
+      try await contact.follow(endpoints)
+      return CancellationError()
+    } catch let failure as ListenerFailure {
+      // No fault of that machine's, and nobody hears what the others bring.
+      throw failure
+    } catch {
+      if Task.isCancelled { return CancellationError() }
+      if !isAlone { try await contact.report(.gaveUp(error)) }
+      return error
+    }
+  }
+}
+
+/// What a listener threw.
+struct ListenerFailure: Error {
+  let error: any Error
+}

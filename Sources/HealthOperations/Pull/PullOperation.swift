@@ -1,0 +1,136 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerClient
+import PeerTrust
+import Synchronization
+
+/// What one pull did.
+public struct PullResult: Sendable {
+  public let server: ServerRecord
+  public internal(set) var done: PullProgress
+  public internal(set) var duration: Duration
+
+  /// What another pull after this one did.
+  mutating func append(_ other: PullResult) {
+    done += other.done
+    duration += other.duration
+  }
+}
+
+/// A pull that the network or the other machine ended after something had come. What has come is saved, and the next
+/// pull goes on from there.
+public struct PartialPull: Error, Sendable {
+  public let cause: any Error
+  public let done: PullProgress
+}
+
+/// What whoever waits for another machine may want to know beside the outcome.
+public enum PeerNotice: Sendable {
+  /// It calls itself otherwise than before.
+  case renamed(ServerRecord, to: String)
+  /// Said where that may be why the other machine refuses this one.
+  case clocksDiffer(ClockDifference)
+}
+
+/// Brings a store up to date with one paired machine's, and writes that down.
+///
+///     let operation = PullOperation(local, finder: finder, persons: PersonCheck(registry))
+///     let result = try await operation.run(from: server, at: PeerFinder.hint(of: server))
+///
+/// A batch and the position after it are one transaction: cancelled or cut off anywhere, what came is saved, and the same
+/// again goes on from there.
+public struct PullOperation: Sendable {
+  let local: LocalPeer
+  let finder: PeerFinder
+  let persons: PersonCheck
+  let types: [SampleType]
+  let isFull: Bool
+  let silenceLimit: Int
+  let progress: any ProgressObserver
+  let confirm: PersonConfirmation?
+  let notice: @Sendable (PeerNotice) -> Void
+
+  /// - Parameters:
+  ///   - persons: the same for all pulls of one command, which may merge persons once.
+  ///   - types: only these; empty for all that the other machine lets us see.
+  ///   - isFull: compares from the beginning instead of from the last pull.
+  ///   - silenceLimit: seconds without a byte after which the other machine counts as gone.
+  ///   - confirm: asks whether both records are of one person; `nil` where there is nobody to ask.
+  public init(
+    _ local: LocalPeer, finder: PeerFinder, persons: PersonCheck, types: [SampleType] = [], isFull: Bool = false,
+    silenceLimit: Int = PeerConnection.silenceLimit, progress: any ProgressObserver = NoProgress(),
+    confirm: PersonConfirmation? = nil, notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }
+  ) {
+    self.local = local
+    self.finder = finder
+    self.persons = persons
+    self.types = types
+    self.isFull = isFull
+    self.silenceLimit = silenceLimit
+    self.progress = progress
+    self.confirm = confirm
+    self.notice = notice
+  }
+
+  /// Throws ``PeerError``, ``PeerFinderError`` or ``StoreError`` where nothing came, ``PartialPull`` where something did, and
+  /// `CancellationError` when the task is cancelled.
+  ///
+  /// - Parameter endpoints: where it was last; it is looked for where it is not there any more.
+  public func run(from server: ServerRecord, at endpoints: [PeerEndpoint]) async throws -> PullResult {
+    try await settlingPerson(of: server) { try await pull(from: server, at: endpoints) }
+  }
+
+  private func pull(from server: ServerRecord, at endpoints: [PeerEndpoint]) async throws -> PullResult {
+    let started = ContinuousClock.now
+    let stage = progress.begin(ProgressStage(.pulling(from: server.name), patience: .seconds(silenceLimit)))
+    defer { stage.finish() }
+    let latest = LatestProgress()
+    try await local.store.record(AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
+    do {
+      let (done, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
+        try await Pull(
+          into: local.store, from: server, at: endpoint, identity: local.identity, types: types, ownName: local.name,
+          silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, persons: persons,
+          heard: { stage.update(bytes: $0) }
+        ).run(full: isFull) { done, total in
+          latest.set(done)
+          stage.setTotal(items: total)
+          stage.update(items: done.changes, bytes: done.bytes)
+        }
+      }
+      stage.finish()
+      try await uncancelled {
+        async let noted: Void = note(server, at: endpoint, name: done.peerName)
+        try await record(.pullFinished, server, done)
+        try await noted
+      }
+      return PullResult(server: server, done: done, duration: started.duration(to: .now))
+    } catch {
+      stage.finish()
+      // However a read says that it was cancelled.
+      let error = Task.isCancelled ? CancellationError() : error
+      if case PeerError.tokenRefused? = error as? PeerError { await explain(server, endpoints) }
+      let done = latest.value
+      try await uncancelled {
+        try await record(.pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other")
+      }
+      throw done.changes > 0 && Self.mayGoOn(after: error) ? PartialPull(cause: error, done: done) : error
+    }
+  }
+
+  /// Whether the network or the other machine ended the pull, and not what somebody must decide about.
+  private static func mayGoOn(after error: any Error) -> Bool {
+    switch (error as? PeerError)?.category {
+    case .unreachable, .interrupted, .failing, .malformed: true
+    case .certificateChanged, .refused, .anotherPerson, .temporary, nil: false
+    }
+  }
+}
+
+/// The latest progress, for the report of a pull that fails.
+private final class LatestProgress: Sendable {
+  private let box = Mutex(PullProgress())
+  var value: PullProgress { box.withLock { $0 } }
+  func set(_ progress: PullProgress) { box.withLock { $0 = progress } }
+}

@@ -1,0 +1,76 @@
+import HealthModel
+import HealthStore
+import PeerClient
+import PeerTrust
+
+/// The task was cancelled while two stores were compared. That has changed nothing.
+public struct VerificationCancelled: Error, Hashable, Sendable {}
+
+/// Compares a store with one paired machine's, and writes down that it did.
+public struct VerifyOperation: Sendable {
+  private let local: LocalPeer
+  private let finder: PeerFinder
+  private let types: [SampleType]
+  private let isDeep: Bool
+  private let silenceLimit: Int
+  private let progress: any ProgressObserver
+
+  /// - Parameters:
+  ///   - types: only these; empty for all that the other machine lets us see.
+  ///   - isDeep: also compares what the samples say, which reads all of them.
+  ///   - silenceLimit: seconds without a byte after which the other machine counts as gone.
+  public init(
+    _ local: LocalPeer, finder: PeerFinder, types: [SampleType] = [], isDeep: Bool = false,
+    silenceLimit: Int = PeerConnection.silenceLimit, progress: any ProgressObserver = NoProgress()
+  ) {
+    self.local = local
+    self.finder = finder
+    self.types = types
+    self.isDeep = isDeep
+    self.silenceLimit = silenceLimit
+    self.progress = progress
+  }
+
+  /// That both differ is no error. Throws ``PeerError``, ``PeerFinderError``, ``StoreError``, or
+  /// ``VerificationCancelled`` when the task is cancelled.
+  ///
+  /// - Parameter endpoints: where it was last; it is looked for where it is not there any more.
+  public func run(with server: ServerRecord, at endpoints: [PeerEndpoint]) async throws -> Verification {
+    let stage = progress.begin(ProgressStage(.verifying(with: server.name)))
+    defer { stage.finish() }
+    do {
+      let (verification, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint in
+        try await Verify(
+          local.store, with: server, at: endpoint, identity: local.identity, types: types, isDeep: isDeep,
+          silenceLimit: silenceLimit
+        ).run { progress in
+          stage.setTotal(items: progress.total)
+          stage.update(items: progress.samples, bytes: 0)
+        }
+      }
+      try await uncancelled {
+        try await local.registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
+        try await record(
+          .verifyFinished, server,
+          [
+            "equal": String(verification.isEqual), "samples": String(verification.here.samples.count),
+            "differences": String(verification.differences.count), "deep": String(isDeep),
+          ])
+      }
+      return verification
+    } catch {
+      let error: any Error = Task.isCancelled ? VerificationCancelled() : error
+      try await uncancelled {
+        try await record(.verifyFailed, server, ["reason": (error as? PeerError)?.auditReason ?? "other"])
+      }
+      throw error
+    }
+  }
+
+  private func record(
+    _ name: AuditEvent.Name, _ server: ServerRecord, _ detail: [String: String]
+  ) async throws {
+    let who = ["peer": server.name, "id": server.id.hex]
+    try await local.store.record(AuditEvent(name, detail.merging(who) { $1 }))
+  }
+}

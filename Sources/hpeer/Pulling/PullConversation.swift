@@ -1,0 +1,29 @@
+import HealthOperations
+import PeerTrust
+import Terminal
+
+/// What a pull says beside its outcome, and what it asks.
+enum PullConversation {
+  /// Asks, where somebody can answer.
+  static var confirmation: PullOperation.PersonConfirmation? {
+    guard Console.isInteractive else { return nil }
+    return { server, doubt in
+      let name = PlainText.escaped(server.name)
+      let question =
+        switch doubt {
+        case .contradiction:
+          "\(name) has another date of birth, sex or blood type than this machine. Is it the same person?"
+        case .unknown: "Is what \(name) holds the record of the same person as what is on this machine?"
+        }
+      return try await Prompt.confirm(question)
+    }
+  }
+
+  @Sendable static func tell(_ notice: PeerNotice) {
+    switch notice {
+    case .renamed(let server, let name):
+      Console.say("\(PlainText.escaped(server.name)) is called \(PlainText.escaped(name)) now.")
+    case .clocksDiffer(let difference): difference.warn()
+    }
+  }
+}
