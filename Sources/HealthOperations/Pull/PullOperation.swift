@@ -25,14 +25,6 @@ public struct PartialPull: Error, Sendable {
   public let done: PullProgress
 }
 
-/// What whoever waits for another machine may want to know beside the outcome.
-public enum PeerNotice: Sendable {
-  /// It calls itself otherwise than before.
-  case renamed(ServerRecord, to: String)
-  /// Said where that may be why the other machine refuses this one.
-  case clocksDiffer(ClockDifference)
-}
-
 /// Brings a store up to date with one paired machine's, and writes that down.
 ///
 ///     let operation = PullOperation(local, finder: finder, persons: PersonCheck(registry))

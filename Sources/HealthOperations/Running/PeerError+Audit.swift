@@ -3,7 +3,7 @@ import PeerProtocol
 
 extension PeerError {
   /// One word for the audit log.
-  package var auditReason: String {
+  var auditReason: String {
     switch self {
     case .pairing(let rejection): rejection.code
     case .confirmationFailed: "confirmation_failed"

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import HealthOperations
-import HealthStore
 import PeerProtocol
 import PeerTrust
 import Terminal
@@ -79,9 +78,7 @@ struct IdentityRotate: AsyncParsableCommand {
         throw CommandFailure(.interrupted, "Nothing was changed.")
       }
     }
-    let identity = try await IdentityStore.rotate(in: home.url)
-    try await home.createStore().record(
-      AuditEvent(.identityRotated, ["id": identity.id.hex, "fingerprint": identity.fingerprint.hex]))
+    let identity = try await IdentityRotation(in: home, auditedIn: try home.createStore(), holding: lock).run()
     Console.say("This machine has a new certificate. SHA-256 \(identity.fingerprint.grouped)")
     let name = Hostname.short
     if !clients.isEmpty {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import HealthOperations
-import HealthStore
 import PeerClient
 import PeerProtocol
 import PeerServer
@@ -67,7 +66,7 @@ struct Pair: AsyncParsableCommand {
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
     let dialogue = PairingDialogue(
-      registry: registry, identity: identity, store: try home.createStore(), clientName: Hostname.short)
+      LocalPeer(store: try home.createStore(), registry: registry, identity: identity))
     if name == "-" {
       let server = try await dialogue.pair(with: [], code: .standardInput)
       return await dialogue.introduce(to: server)
@@ -102,22 +101,9 @@ struct Pair: AsyncParsableCommand {
     if let person = try? await common.homeDirectory.openStore().person(), let text = PersonText.owner(person) {
       Console.say(text)
     }
-    let consequence = "nobody has paired, and the window is closed."
-    let outcome = try await interruptible(consequence) { () -> ControlEvent? in
-      var last: ControlEvent?
-      try await ControlClient.openWindow(at: path, scope: scope.scope) { event in
-        last = event
-        try WindowPresentation.show(event, scope: scope.scope, pairingJSON: pairingJSON)
-      }
-      return last
-    }
-    switch outcome {
-    case .paired: return
-    case .locked:
-      throw CommandFailure(.windowClosed, "Five wrong codes: the window is locked. Run this again to open a new one.")
-    case .closed(let reason): throw CommandFailure(.windowClosed, "The window closed (\(reason)) before anyone paired.")
-    case .failed(let message): throw CommandFailure(.other, PlainText.escaped(message, limit: 300))
-    case .code, .keptOut, .state, nil: throw CommandFailure(.unreachable, "The server stopped before anyone paired.")
+    let (operation, scope) = (PairingWindowOperation(socketPath: path, scope: scope.scope), scope.scope)
+    try await interruptible("nobody has paired, and the window is closed.") {
+      try await operation.run { try WindowPresentation.show($0, scope: scope, pairingJSON: pairingJSON) }
     }
   }
 }

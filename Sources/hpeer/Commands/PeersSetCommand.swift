@@ -61,14 +61,8 @@ struct PeersSet: AsyncParsableCommand {
     if let end = period.end { scope.end = end }
     // One of them may be from before. Nothing is changed by a command that is refused.
     guard scope.instants != nil else { throw ValidationError("--from must be before --to.") }
-    if let seconds = lifetime.seconds { try await registry.setTokenLifetime(seconds, ofClient: client.id) }
-    if scope != client.scope { try await registry.setScope(scope, ofClient: client.id) }
-    var detail = ["peer": client.name, "id": client.id.hex]
-    detail["types"] = scope.types.map { $0.map(\.shortName).sorted().joined(separator: ",") } ?? "all"
-    detail["earliest"] = scope.earliest?.iso8601
-    detail["end"] = scope.end?.iso8601
-    detail["tokenDays"] = lifetime.tokenDays.map(String.init)
-    try await home.createStore().record(AuditEvent(.scopeChanged, detail))
+    let rights = ClientRights(registry, auditedIn: try home.createStore())
+    try await rights.limit(client, to: scope, tokenDays: lifetime.tokenDays)
     Console.say("\(PlainText.escaped(client.name)) may now read \(PeersList.text(scope, in: period.zone.timeZone)).")
   }
 

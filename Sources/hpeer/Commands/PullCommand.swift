@@ -84,8 +84,8 @@ struct Pull: AsyncParsableCommand {
     let local = LocalPeer(store: store, registry: registry, identity: identity)
     let pull = PullOperation(
       local, finder: finder, persons: PersonCheck(registry, merges: mergePerson), types: selection.types, isFull: full,
-      silenceLimit: timeout, progress: ProgressBars(), confirm: PullConversation.confirmation,
-      notice: PullConversation.tell)
+      silenceLimit: timeout, progress: ProgressBars(), confirm: PeerConversation.confirmation,
+      notice: PeerConversation.tell)
     let comparison =
       verify
       ? VerifyOperation(
@@ -97,8 +97,7 @@ struct Pull: AsyncParsableCommand {
       try await run(pull, comparison, server, endpoints)
     case .unpaired(let name, let endpoints):
       Console.say("Found \(PlainText.escaped(name)), not paired yet.")
-      let dialogue = PairingDialogue(
-        registry: registry, identity: identity, store: store, clientName: Hostname.short)
+      let dialogue = PairingDialogue(local)
       let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
       await dialogue.introduce(to: server)
       try await run(pull, comparison, server, endpoints)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import HealthOperations
-import HealthStore
 import Terminal
 
 struct Revoke: AsyncParsableCommand {
@@ -26,15 +25,13 @@ struct Revoke: AsyncParsableCommand {
   func run() async throws {
     let home = common.homeDirectory
     let registry = try await home.openRegistry()
-    let store = try home.createStore()
+    let rights = ClientRights(registry, auditedIn: try home.createStore())
     guard let name else {
-      let count = try await registry.revokeAll()
-      try await store.record(AuditEvent(.tokenRevoked, ["peer": "all", "count": String(count)]))
+      let count = try await rights.revokeAll()
       Console.say("\(HumanFormat.count(count, "machine")) may no longer read here.")
       return
     }
-    let client = try await registry.revoke(matching: name)
-    try await store.record(AuditEvent(.tokenRevoked, ["peer": client.name, "id": client.id.hex]))
+    let client = try await rights.revoke(matching: name)
     Console.say("\(PlainText.escaped(client.name)) may no longer read here.")
   }
 }

@@ -3,9 +3,7 @@ import Foundation
 import HealthOperations
 import HealthStore
 import Logging
-import PeerDiscovery
 import PeerProtocol
-import PeerServer
 import PeerTrust
 import ServiceLifecycle
 import Terminal
@@ -57,12 +55,40 @@ struct Serve: AsyncParsableCommand {
     let store = try home.createStore()
     let lock = try ServeLock(home)
     defer { lock.release() }
-    let session = try await ServeSession(
-      home: home, store: store, name: name ?? Hostname.short, host: bind, port: port,
-      presentation: ServePresentation(
-        interactive: Console.isInteractive, showQR: qr, pairingJSON: pairingJSON, scope: scope.scope),
-      tokenLifetime: lifetime.seconds ?? PairedClient.defaultTokenLifetime, advertise: !noAdvertise,
-      auditDays: auditDays)
-    try await session.run()
+    let identity = try await home.identity()
+    let local = LocalPeer(
+      store: store, registry: try await home.openRegistry(), identity: identity, name: name ?? Hostname.short)
+    let isInteractive = Console.isInteractive
+    let presentation = ServePresentation(
+      name: local.name, fingerprint: identity.fingerprint, isAdvertised: !noAdvertise, interactive: isInteractive,
+      showQR: qr, pairingJSON: pairingJSON)
+    let logger = Logger(label: "hpeer") { TerminalLogHandler(label: $0) }
+    let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+    let operation = try await ServeOperation(home, local, settings, holding: lock, logger: logger) { event in
+      presentation.tell(event)
+      if case .listening = event { listens.yield() }
+    }
+    // What ends first ends the rest.
+    var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+      .init(service: operation, successTerminationBehavior: .gracefullyShutdownGroup)
+    ]
+    if isInteractive {
+      services.insert(
+        .init(service: WindowKeys(operation: operation, scope: scope.scope, listening: listening)), at: 0)
+    }
+    try await ServiceGroup(
+      configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+    ).run()
+    Console.say("Goodbye: nothing is shared from this machine any more.")
+  }
+
+  private var settings: ServeSettings {
+    var settings = ServeSettings(version: Hpeer.version)
+    settings.host = bind
+    settings.port = port
+    settings.tokenLifetime = lifetime.seconds ?? PairedClient.defaultTokenLifetime
+    settings.isAdvertised = !noAdvertise
+    settings.auditDays = auditDays
+    return settings
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import HealthOperations
-import HealthStore
 import PeerClient
 import PeerTrust
 import Terminal
@@ -26,17 +25,11 @@ struct Unpair: AsyncParsableCommand {
     let identity = try await home.identity()
     let server = try await registry.server(matching: name)
     let shown = PlainText.escaped(server.name)
-    do {
-      let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
-      _ = try await finder.reach(server, endpoints: PeerFinder.hint(of: server)) { endpoint in
-        try await PeerClient.Unpair.tell(server, at: endpoint, identity: identity)
-      }
-    } catch {
+    let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
+    let local = LocalPeer(store: try home.createStore(), registry: registry, identity: identity)
+    try await UnpairOperation(local, finder: finder).run(server) { error in
       Console.warn("\(shown) could not be told: \(ErrorText.sentence(error)) Run `hpeer revoke` there too.")
     }
-    try await registry.removeServer(id: server.id)
-    try await home.createStore().record(
-      AuditEvent(.pairingEnded, ["peer": server.name, "id": server.id.hex, "by": "here"]))
     Console.say("No longer paired with \(shown).")
   }
 }

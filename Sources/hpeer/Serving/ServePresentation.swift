@@ -1,23 +1,36 @@
 import Foundation
-import HealthModel
+import HealthOperations
 import HealthStore
 import PeerClient
+import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 import Terminal
 
 /// What `hpeer serve` says: with colours and a QR code to a person, as plain lines to a log.
 struct ServePresentation: Sendable {
+  /// What others know this machine by.
+  var name: String
+  var fingerprint: Fingerprint
+  /// Whether it can be found by its name.
+  var isAdvertised: Bool
   /// A person reads and types: only then a code is shown.
   var interactive: Bool
   var showQR: Bool
   var pairingJSON: Bool
-  /// What a machine that pairs in a window opened here may read; nil for what it may read already, or everything.
-  var scope: SampleFilter?
 
-  func started(
-    name: String, port: Int, addresses: [String], counts: [TypeCount], fingerprint: Fingerprint
-  ) {
+  func tell(_ event: ServeEvent) {
+    switch event {
+    case .listening(let port, let addresses, let counts): started(port: port, addresses: addresses, counts: counts)
+    case .pairing(let event): tell(event)
+    case .code(let code): show(code)
+    case .codeUnavailable(let error): Console.warn("the code cannot be shown: \(error)")
+    case .advertising(let event): tell(event)
+    case .notAdvertised(let error): advertising("Not announced: \(error)")
+    }
+  }
+
+  private func started(port: Int, addresses: [String], counts: [TypeCount]) {
     let samples = HumanFormat.count(counts.reduce(0) { $0 + $1.samples }, "sample")
     let types = HumanFormat.count(counts.count, "type")
     let name = PlainText.escaped(name)
@@ -47,23 +60,18 @@ struct ServePresentation: Sendable {
     return text
   }
 
-  /// - Parameters:
-  ///   - scope: what the open window is for, which may have been opened elsewhere.
-  ///   - announced: what this machine can be found as; `nil` if it is not announced.
-  ///   - owner: whose record it is. For this screen only: a log is read by others.
-  func code(
-    _ code: PairingCode, payload: PairingPayload, expiresAt: Date, scope: SampleFilter?, announced: String?,
-    owner: String?
-  ) {
+  private func show(_ code: WindowCode) {
     guard interactive else { return }
     let window = WindowPresentation(
-      digits: code.digits, uri: payload.uri, expiresAt: expiresAt, scope: scope,
-      name: announced.map { PlainText.escaped($0) }, owner: owner, keys: "n + Enter: new code   Ctrl-C: stop")
+      digits: code.code.digits, uri: code.payload.uri, expiresAt: code.expiresAt, scope: code.scope,
+      name: isAdvertised ? PlainText.escaped(name) : nil,
+      // For this screen only: a log is read by others.
+      owner: code.person.flatMap(PersonText.owner), keys: "n + Enter: new code   Ctrl-C: stop")
     for line in window.lines(showQR: showQR) { Console.say(line) }
-    if pairingJSON { try? Console.print(payload.json) }
+    if pairingJSON { try? Console.print(code.payload.json) }
   }
 
-  func event(_ event: PairingEvent) {
+  private func tell(_ event: PairingEvent) {
     switch event {
     case .windowOpened(let expiresAt):
       if !interactive { log("Pairing window open until \(expiresAt.localText)") }
@@ -88,7 +96,18 @@ struct ServePresentation: Sendable {
     }
   }
 
-  func advertising(_ text: String) {
+  private func tell(_ event: AdvertisingEvent) {
+    switch event {
+    case .published(let name): advertising("Announced on this network as \(PlainText.escaped(name)).")
+    case .renamed(let from, let to):
+      advertising(
+        "Another machine is called \(PlainText.escaped(from)) already, so this one is announced as \(PlainText.escaped(to))."
+      )
+    case .daemonUnavailable(let error): advertising("Not announced: \(error)")
+    }
+  }
+
+  private func advertising(_ text: String) {
     if interactive { Console.say(Console.style.dim(text)) } else { log(text) }
   }
 

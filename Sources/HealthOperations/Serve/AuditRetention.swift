@@ -3,14 +3,20 @@ import Logging
 import ServiceLifecycle
 
 /// Removes audit events that have grown too old, when a server starts and once a day after that.
-struct AuditRetention: Service {
-  static let defaultDays = 365
+public struct AuditRetention: Service {
+  public static let defaultDays = 365
 
-  let store: HealthStore
-  let days: Int
-  let logger: Logger
+  private let store: HealthStore
+  private let days: Int
+  private let logger: Logger
 
-  func run() async {
+  public init(store: HealthStore, days: Int, logger: Logger) {
+    self.store = store
+    self.days = days
+    self.logger = logger
+  }
+
+  public func run() async {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
         await prune()

@@ -2,8 +2,8 @@ import HealthOperations
 import PeerTrust
 import Terminal
 
-/// What a pull says beside its outcome, and what it asks.
-enum PullConversation {
+/// What working with another machine says beside its outcome, and what it asks.
+enum PeerConversation {
   /// Asks, where somebody can answer.
   static var confirmation: PullOperation.PersonConfirmation? {
     guard Console.isInteractive else { return nil }
@@ -23,7 +23,14 @@ enum PullConversation {
     switch notice {
     case .renamed(let server, let name):
       Console.say("\(PlainText.escaped(server.name)) is called \(PlainText.escaped(name)) now.")
-    case .clocksDiffer(let difference): difference.warn()
+    case .clocksDiffer(let difference):
+      let amount = HumanFormat.duration(.seconds(abs(difference.seconds).rounded()))
+      Console.warn(
+        "this machine's clock is \(amount) \(difference.seconds > 0 ? "ahead of" : "behind") the other's: codes and tokens may look expired."
+      )
+    case .wrongCode(let peer, let left):
+      Console.say(
+        "Wrong code. \(HumanFormat.count(left, "attempt")) left; \(PlainText.escaped(peer)) shows a new code now.")
     }
   }
 }

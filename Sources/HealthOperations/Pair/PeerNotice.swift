@@ -1,5 +1,16 @@
 import Foundation
 import PeerProtocol
+import PeerTrust
+
+/// What whoever waits for another machine may want to know beside the outcome.
+public enum PeerNotice: Sendable {
+  /// It calls itself otherwise than before.
+  case renamed(ServerRecord, to: String)
+  /// Said where that may be why the other machine refuses this one.
+  case clocksDiffer(ClockDifference)
+  /// The other machine shows a new code now.
+  case wrongCode(peer: String, attemptsLeft: Int)
+}
 
 /// That this machine's clock and another's disagree. Codes and tokens have dates: it explains what looks like an expired
 /// one.
@@ -10,7 +21,7 @@ public struct ClockDifference: Hashable, Sendable {
   public let seconds: Double
 
   /// `nil` where both agree well enough, or the other machine does not say.
-  public init?(_ status: StatusData) {
+  init?(_ status: StatusData) {
     guard let theirs = status.time else { return nil }
     seconds = Date().timeIntervalSince1970 - theirs.rawValue
     guard abs(seconds) > Self.tolerance else { return nil }

@@ -3,27 +3,24 @@ import PeerProtocol
 import PeerServer
 import PeerTrust
 import ServiceLifecycle
-import Terminal
 
 /// Announces the server through Avahi while it runs, and says in the TXT record whether a pairing window is open.
 struct AdvertisingService: Service {
   private let ports: AsyncStream<Int>
   private let name: String
   private let id: PeerID
-  private let desk: PairingDesk
   private let events: AsyncStream<PairingEvent>
-  private let presentation: ServePresentation
+  private let tell: ServeOperation.Listener
 
   init(
-    ports: AsyncStream<Int>, name: String, id: PeerID, desk: PairingDesk, events: PairingEvents,
-    presentation: ServePresentation
+    ports: AsyncStream<Int>, name: String, id: PeerID, events: PairingEvents,
+    tell: @escaping ServeOperation.Listener
   ) {
     self.ports = ports
     self.name = name
     self.id = id
-    self.desk = desk
     self.events = events.listen()
-    self.presentation = presentation
+    self.tell = tell
   }
 
   func run() async throws {
@@ -37,14 +34,14 @@ struct AdvertisingService: Service {
           do {
             try await advertiser.run()
           } catch {
-            presentation.advertising("Not announced: \(error)")
+            await tell(.notAdvertised(error))
           }
           // Its events end with it; the desk's do not.
           await group.next()
           group.cancelAll()
         }
       } catch {
-        presentation.advertising("Not announced: \(error)")
+        await tell(.notAdvertised(error))
       }
     }
     // A machine that cannot be announced still serves those who know its address.
@@ -67,15 +64,6 @@ struct AdvertisingService: Service {
   }
 
   private func report(_ advertiser: ServiceAdvertiser) async {
-    for await event in advertiser.events {
-      switch event {
-      case .published(let name): presentation.advertising("Announced on this network as \(PlainText.escaped(name)).")
-      case .renamed(let from, let to):
-        presentation.advertising(
-          "Another machine is called \(PlainText.escaped(from)) already, so this one is announced as \(PlainText.escaped(to))."
-        )
-      case .daemonUnavailable(let error): presentation.advertising("Not announced: \(error)")
-      }
-    }
+    for await event in advertiser.events { await tell(.advertising(event)) }
   }
 }

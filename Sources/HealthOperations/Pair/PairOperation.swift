@@ -1,0 +1,137 @@
+import Foundation
+import HealthStore
+import PeerClient
+import PeerProtocol
+import PeerTrust
+
+/// Why two machines were not paired, beside what ``PeerError`` says.
+public enum PairError: Error, Hashable, Sendable {
+  /// What answers shows another certificate than the code is of. Nothing was sent.
+  case anotherMachine(String)
+}
+
+/// Pairs this machine with one that serves, and writes that down.
+///
+///     let operation = PairOperation(local)
+///     let server = try await operation.run(with: endpoints, code: .digits(code))
+///     let verdict = await operation.introduce(to: server)
+public struct PairOperation: Sendable {
+  /// Where the code comes from.
+  public enum Code: Sendable {
+    case digits(PairingCode)
+    /// What a QR code says, which brings the address and the certificate along.
+    case payload(PairingPayload)
+    /// Asked again and again until it is right, refused for good, or what is called throws. `nil` is nothing of use, and
+    /// costs no attempt.
+    ///
+    /// - Parameter peer: what the other machine, which shows the code, calls itself.
+    case asked(@Sendable (_ peer: String) async throws -> TypedCode?)
+  }
+
+  /// What a person typed.
+  public enum TypedCode: Sendable {
+    case digits(PairingCode)
+    case payload(PairingPayload)
+  }
+
+  private let local: LocalPeer
+  private let notice: @Sendable (PeerNotice) -> Void
+
+  /// - Parameter local: under whose name the other machine lists this one.
+  public init(_ local: LocalPeer, notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }) {
+    self.local = local
+    self.notice = notice
+  }
+
+  /// Pairs, and keeps what the other machine gave. Pairing again is allowed: it renews the token.
+  ///
+  /// Throws ``PeerError``, or ``PairError``.
+  ///
+  /// - Parameter endpoints: tried in order; not used with a payload.
+  public func run(with endpoints: [PeerEndpoint], code: Code) async throws -> ServerRecord {
+    do {
+      switch code {
+      case .payload(let payload): return try await pair(payload)
+      case .digits(let code):
+        let endpoint = try await PeerFinder.firstAnswering(endpoints)
+        return try await finish(try await open(at: endpoint), code: code)
+      case .asked(let ask):
+        return try await pair(at: try await PeerFinder.firstAnswering(endpoints), asking: ask)
+      }
+    } catch PeerError.certificateChanged(let peer, let pinned, let seen) {
+      // What was pinned is of an earlier pairing, of the invitation, or of a moment ago.
+      guard try await local.registry.servers().contains(where: { $0.fingerprint == pinned }) else {
+        throw PairError.anotherMachine(peer)
+      }
+      throw PeerError.certificateChanged(peer: peer, pinned: pinned, seen: seen)
+    }
+  }
+
+  /// Asks a machine that was paired with just now whether it holds the record of the same person. `nil` where that could
+  /// not be asked, or this store is still empty: the first pull tells why.
+  public func introduce(to server: ServerRecord) async -> PersonAnswer.Verdict? {
+    guard let host = server.host, let port = server.port else { return nil }
+    return try? await PersonCheck(local.registry).introduce(
+      local.store, to: server, at: PeerEndpoint(host: host, port: Int(port)), identity: local.identity)
+  }
+
+  private func pair(
+    at endpoint: PeerEndpoint, asking ask: @Sendable (_ peer: String) async throws -> TypedCode?
+  ) async throws -> ServerRecord {
+    while true {
+      let session = try await open(at: endpoint)
+      switch try await ask(session.status.deviceName) {
+      case nil: continue
+      case .payload(let payload): return try await pair(payload)
+      case .digits(let code):
+        do {
+          return try await finish(session, code: code)
+        } catch PeerError.pairing(.wrongCode(let left)) where left > 0 {
+          notice(.wrongCode(peer: session.status.deviceName, attemptsLeft: left))
+        }
+      }
+    }
+  }
+
+  private func pair(_ payload: PairingPayload) async throws -> ServerRecord {
+    let endpoint = PeerEndpoint(host: payload.host, port: Int(payload.port))
+    return try await finish(try await open(at: endpoint, pinned: payload.fingerprint), code: payload.code)
+  }
+
+  private func open(at endpoint: PeerEndpoint, pinned: Fingerprint? = nil) async throws -> PairingSession {
+    let session = try await PairingSession.open(at: endpoint, pinned: pinned)
+    if let known = try await local.registry.server(id: session.hello.serverID),
+      known.fingerprint != session.fingerprint
+    {
+      throw PeerError.certificateChanged(peer: known.name, pinned: known.fingerprint, seen: session.fingerprint)
+    }
+    if let difference = ClockDifference(session.status) { notice(.clocksDiffer(difference)) }
+    if let refusal = session.hello.refusal { throw PeerError.pairing(refusal) }
+    return session
+  }
+
+  private func finish(_ session: PairingSession, code: PairingCode) async throws -> ServerRecord {
+    let name = session.status.deviceName
+    do {
+      let paired = try await session.pair(
+        code: code, clientID: local.identity.id, certificate: local.identity, name: local.name)
+      let record = ServerRecord(
+        paired, name: name, host: session.endpoint.host, port: UInt16(session.endpoint.port))
+      // The other machine has paired by now.
+      try await uncancelled { [local] in
+        try await local.registry.addServer(record)
+        try await local.store.record(
+          AuditEvent(.pairingSucceeded, ["peer": name, "id": record.id.hex, "role": "client"]))
+      }
+      return record
+    } catch let error as PeerError {
+      try await uncancelled { [local] in
+        try await local.store.record(
+          AuditEvent(
+            .pairingFailed,
+            ["peer": name, "id": session.hello.serverID.hex, "role": "client", "reason": error.auditReason]))
+      }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import HealthStore
+import PeerClient
+import PeerTrust
+
+/// Forgets a machine that this one pulls from, and has it forget this one. What was pulled stays.
+public struct UnpairOperation: Sendable {
+  private let local: LocalPeer
+  private let finder: PeerFinder
+
+  public init(_ local: LocalPeer, finder: PeerFinder) {
+    self.local = local
+    self.finder = finder
+  }
+
+  /// - Parameter untold: told why the other machine could not be, which then still lets this one's token in. It is
+  ///   forgotten all the same.
+  public func run(_ server: ServerRecord, untold: (any Error) -> Void = { _ in }) async throws {
+    do {
+      _ = try await finder.reach(server, endpoints: PeerFinder.hint(of: server)) { endpoint in
+        try await Unpair.tell(server, at: endpoint, identity: local.identity)
+      }
+    } catch {
+      try Task.checkCancellation()
+      untold(error)
+    }
+    try await uncancelled {
+      try await local.registry.removeServer(id: server.id)
+      try await local.store.record(
+        AuditEvent(.pairingEnded, ["peer": server.name, "id": server.id.hex, "by": "here"]))
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import HealthStore
+import PeerServer
+import PeerTrust
+import ServiceLifecycle
+
+/// Writes what the pairing desk does into the audit log, and then tells it.
+struct PairingRecorder: Service {
+  private let ports: AsyncStream<Int>
+  private let desk: PairingDesk
+  private let events: AsyncStream<PairingEvent>
+  private let audit: AuditTrail
+  private let store: HealthStore
+  private let address: ServedAddress
+  private let tell: ServeOperation.Listener
+
+  init(
+    ports: AsyncStream<Int>, desk: PairingDesk, events: PairingEvents, audit: AuditTrail, store: HealthStore,
+    address: ServedAddress, tell: @escaping ServeOperation.Listener
+  ) {
+    self.ports = ports
+    self.desk = desk
+    self.events = events.listen()
+    self.audit = audit
+    self.store = store
+    self.address = address
+    self.tell = tell
+  }
+
+  func run() async throws {
+    try await cancelWhenGracefulShutdown {
+      guard let port = await ports.first(where: { _ in true }) else { return }
+      address.listens(on: port)
+      let addresses = address.addresses
+      await tell(
+        .listening(
+          port: port, addresses: addresses.isEmpty ? LocalAddress.linkLocal() : addresses,
+          counts: try await store.typeCounts()))
+      for await event in events {
+        if await audit.record(event) { await tell(.pairing(event)) }
+        switch event {
+        case .windowOpened, .codeRotated: await tellCode()
+        default: break
+        }
+      }
+    }
+    // Others in the group are still at work: this service must not be the first to end.
+    try? await gracefulShutdown()
+  }
+
+  private func tellCode() async {
+    let status = await desk.status()
+    guard case .open(let expiresAt, _) = status.window, let code = await desk.currentCode else { return }
+    // A damaged store that cannot say whose it is still serves what can be read.
+    let person = try? await store.person()
+    do {
+      let payload = try address.payload(code, expiresAt)
+      await tell(
+        .code(
+          WindowCode(code: code, payload: payload, expiresAt: expiresAt, scope: status.scope, person: person)))
+    } catch {
+      await tell(.codeUnavailable(error))
+    }
+  }
+}

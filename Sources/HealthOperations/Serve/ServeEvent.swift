@@ -1,0 +1,36 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerDiscovery
+import PeerProtocol
+import PeerTrust
+
+/// What happens while a store is served.
+public enum ServeEvent: Sendable {
+  /// Connections are accepted.
+  ///
+  /// - Parameters:
+  ///   - addresses: where others reach this machine, whatever their interfaces are called.
+  ///   - counts: what there is to share.
+  case listening(port: Int, addresses: [String], counts: [TypeCount])
+  /// What the pairing desk did. The audit log has it already.
+  case pairing(PairingEvent)
+  /// A window is open, and this is its code.
+  case code(WindowCode)
+  case codeUnavailable(any Error)
+  case advertising(AdvertisingEvent)
+  /// Others cannot find this machine; those who know its address are served.
+  case notAdvertised(any Error)
+}
+
+/// A pairing code, to be shown at this machine and nowhere else.
+public struct WindowCode: Sendable {
+  public let code: PairingCode
+  /// What another machine needs to pair.
+  public let payload: PairingPayload
+  public let expiresAt: Date
+  /// What the window was opened for; `nil` leaves a machine that was paired before what it could read.
+  public let scope: SampleFilter?
+  /// Whose record it is; `nil` where a damaged store cannot say so.
+  public let person: Person?
+}

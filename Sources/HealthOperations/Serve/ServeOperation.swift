@@ -1,0 +1,128 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Logging
+import PeerProtocol
+import PeerServer
+import PeerTrust
+import ServiceLifecycle
+
+/// How a store is served.
+public struct ServeSettings: Hashable, Sendable {
+  /// Of this program, as it says in its status.
+  public var version: String
+  /// The address to bind; `nil` for all.
+  public var host: String?
+  /// 0 for any that is free.
+  public var port = Route.defaultPort
+  /// Seconds without a request after which a machine must pair again.
+  public var tokenLifetime = PairedClient.defaultTokenLifetime
+  /// Whether others can find this machine by its name.
+  public var isAdvertised = true
+  /// Days after which audit events are forgotten; 0 for never.
+  public var auditDays = AuditRetention.defaultDays
+
+  public init(version: String) {
+    self.version = version
+  }
+}
+
+/// Serves a store to paired machines: the listener, the pairing window with its control socket, the announcement, and
+/// the audit log's keeping.
+///
+/// A service to be run in a group. Its graceful shutdown lets requests in flight be answered, for five seconds at most,
+/// and closes the pairing window.
+///
+///     let operation = try await ServeOperation(home, local, settings, holding: lock, logger: logger) { show($0) }
+///     try await ServiceGroup(services: [operation], gracefulShutdownSignals: [.sigterm], logger: logger).run()
+public struct ServeOperation: Service {
+  /// Is told what happens, one thing after the other.
+  public typealias Listener = @Sendable (ServeEvent) async -> Void
+
+  private static let drainLimit = Duration.seconds(5)
+
+  private let home: Home
+  private let local: LocalPeer
+  private let settings: ServeSettings
+  private let logger: Logger
+  private let tell: Listener
+  private let events = PairingEvents()
+  private let audit: AuditTrail
+  private let desk: PairingDesk
+
+  /// Throws ``PairingDeskError`` where what is known of a window before cannot be read.
+  ///
+  /// - Parameters:
+  ///   - local: under whose name it is served.
+  ///   - lock: says that nobody else serves this home; to be released after ``run()``.
+  public init(
+    _ home: Home, _ local: LocalPeer, _ settings: ServeSettings, holding lock: ServeLock, logger: Logger,
+    tell: @escaping Listener
+  ) async throws {
+    self.home = home
+    self.local = local
+    self.settings = settings
+    self.logger = logger
+    self.tell = tell
+    let audit = AuditTrail(store: local.store, logger: logger)
+    self.audit = audit
+    var limits = PairingDesk.Limits()
+    limits.tokenLifetime = settings.tokenLifetime
+    desk = try await PairingDesk(
+      identity: local.identity, directory: home.url, limits: limits, events: { [events] in events.send($0) }
+    ) { [registry = local.registry] client in
+      guard let formerID = try await registry.addClient(client) else { return }
+      await audit.rotated(client.name, from: formerID, to: client.id)
+    }
+  }
+
+  /// Opens a pairing window, in the place of one that is open.
+  ///
+  /// - Parameter scope: what a machine that pairs may read; `nil` for what it may read already, or everything.
+  public func openWindow(scope: SampleFilter?) async throws {
+    _ = try await desk.open(scope: scope)
+  }
+
+  /// Throws ``PeerServerError`` where it cannot listen.
+  public func run() async throws {
+    let (recorderPorts, toRecorder) = AsyncStream.makeStream(of: Int.self)
+    let (advertiserPorts, toAdvertiser) = AsyncStream.makeStream(of: Int.self)
+    let server = try PeerServer(
+      .init(name: local.name, version: settings.version, host: settings.host, port: settings.port),
+      store: local.store, registry: local.registry, identity: local.identity, desk: desk, audit: audit, logger: logger
+    ) { [audit, name = local.name] port in
+      await audit.record(.serverStarted, ["port": String(port), "name": name])
+      toRecorder.yield(port)
+      toAdvertiser.yield(port)
+    }
+    let address = ServedAddress(host: settings.host, fingerprint: local.identity.fingerprint)
+    let recorder = PairingRecorder(
+      ports: recorderPorts, desk: desk, events: events, audit: audit, store: local.store, address: address, tell: tell)
+    let control = ControlServer(
+      path: home.socketPath, name: settings.isAdvertised ? local.name : nil, desk: desk, events: events,
+      logger: logger, payload: address.payload)
+    var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+      .init(service: control), .init(service: recorder),
+    ]
+    if settings.isAdvertised {
+      let advertising = AdvertisingService(
+        ports: advertiserPorts, name: local.name, id: local.identity.id, events: events, tell: tell)
+      services.append(.init(service: advertising))
+    }
+    if settings.auditDays > 0 {
+      let retention = AuditRetention(store: local.store, days: settings.auditDays, logger: logger)
+      services.append(.init(service: retention, successTerminationBehavior: .ignore))
+    }
+    services.append(.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup))
+    var configuration = ServiceGroupConfiguration(services: services, logger: logger)
+    configuration.maximumGracefulShutdownDuration = Self.drainLimit
+    do {
+      try await ServiceGroup(configuration: configuration).run()
+    } catch {
+      await audit.record(.serverStopped, ["reason": "failed"])
+      throw error
+    }
+    await desk.close()
+    await audit.record(.serverStopped, ["reason": "asked"])
+  }
+}
