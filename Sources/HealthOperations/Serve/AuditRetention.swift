@@ -10,6 +10,7 @@ public struct AuditRetention: Service {
   private let days: Int
   private let logger: Logger
 
+  /// - Parameter days: after which an event is too old.
   public init(store: HealthStore, days: Int, logger: Logger) {
     self.store = store
     self.days = days

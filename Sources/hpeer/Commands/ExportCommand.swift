@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import HealthModel
 import HealthOperations
-import HealthStore
 import Terminal
 
 struct Export: AsyncParsableCommand {

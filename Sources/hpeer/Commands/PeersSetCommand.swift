@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import HealthModel
 import HealthOperations
-import HealthStore
 import PeerTrust
 import Terminal
 

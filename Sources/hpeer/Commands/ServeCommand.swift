@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import HealthOperations
-import HealthStore
 import Logging
 import PeerProtocol
 import PeerTrust
