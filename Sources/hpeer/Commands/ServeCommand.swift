@@ -67,7 +67,7 @@ struct Serve: AsyncParsableCommand {
       presentation.tell(event)
       if case .listening = event { listens.yield() }
     }
-    // What ends first ends the rest.
+    // The keys are of use only while the server runs.
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
       .init(service: operation, successTerminationBehavior: .gracefullyShutdownGroup)
     ]
