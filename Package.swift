@@ -177,6 +177,14 @@ let package = Package(
         "PeerServer", "PeerClient", "HostilePeer", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     .testTarget(
+      name: "HealthOperationsTests",
+      dependencies: [
+        "HealthFormats", "HealthModel", "HealthOperations", "HealthStore", "PeerClient", "PeerProtocol", "PeerTrust",
+        "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
+    .testTarget(
       name: "DiagnosisTests",
       dependencies: [
         "Diagnosis", "HealthStore", "PeerClient", "PeerProtocol", "PeerTrust", "PeerDiscovery", "TestSupport",

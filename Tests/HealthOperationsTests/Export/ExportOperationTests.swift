@@ -1,0 +1,101 @@
+import Foundation
+import HealthModel
+import HealthOperations
+import HealthStore
+import Testing
+import TestSupport
+
+@Suite struct ExportOperationTests {
+  private let home: TestHome
+  private let folder: TemporaryDirectory
+
+  init() async throws {
+    home = try TestHome()
+    folder = try TemporaryDirectory(inMemory: true)
+    try await home.fill(20)
+  }
+
+  private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
+
+  private func exported() async throws -> [AuditRecord] {
+    try await home.audited().filter { $0.event.hasPrefix("export") }
+  }
+
+  @Test(arguments: [ExportFormat.json, .csv, .appleXML(offset: 7200)])
+  func whatIsWrittenCanBeImported(format: ExportFormat) async throws {
+    let path = folder.path("health")
+    let summary = try await ExportOperation(format, to: .file(path: path, replaces: false)).run(from: home.store)
+    #expect(summary.written == 20)
+    #expect(summary.isAudited)
+    #expect(try names() == ["health"])
+    #expect(try folder.mode("health") == 0o600)
+    let events = try await exported()
+    #expect(events.map(\.event) == ["export.started", "export"])
+    #expect(events[0].detail == ["format": format.name, "file": "health"])
+    #expect(events[1].detail == ["format": format.name, "file": "health", "count": "20"])
+    let other = try TestHome()
+    #expect(try await other.importer(path).run(into: other.store).summary.added == 20)
+  }
+
+  @Test func whatIsAskedForIsWrittenAndRecorded() async throws {
+    let start = AppleExportText.start
+    let end = Timestamp(seconds: start.seconds + 300)
+    let operation = ExportOperation(
+      .csv, to: .file(path: folder.path("five.csv"), replaces: false), types: [AppleExportText.heartRate],
+      earliest: start, end: end)
+    #expect(try await operation.run(from: home.store).written == 5)
+    #expect(
+      try await exported().first?.detail
+        == [
+          "format": "csv", "file": "five.csv", "types": "heartRate", "from": start.iso8601, "to": end.iso8601,
+        ])
+  }
+
+  @Test func theAuditLogHasItBeforeTheFirstByte() async throws {
+    let operation = ExportOperation(.json, to: .stream(BrokenSink()))
+    await #expect(throws: BrokenSink.Failure.self) { try await operation.run(from: home.store) }
+    let events = try await exported()
+    #expect(events.map(\.event) == ["export.started"])
+    #expect(events.first?.detail["file"] == "-")
+  }
+
+  @Test func cancelledItLeavesNothing() async throws {
+    // Pages are read one after the other, and this runs in the task between two of them.
+    let stages = StageRecorder { withUnsafeCurrentTask { $0?.cancel() } }
+    let operation = ExportOperation(
+      .json, to: .file(path: folder.path("health.json"), replaces: false), progress: stages)
+    let task = Task { [home] in try await operation.run(from: home.store) }
+    await #expect(throws: (any Error).self) { try await task.value }
+    #expect(try names().isEmpty)
+    #expect(try await exported().map(\.event) == ["export.started"])
+    #expect(stages.finished == 1)
+  }
+
+  @Test func aFileThatIsThereIsReplacedOnlyIfThatWasSaid() async throws {
+    let path = folder.path("health.json")
+    try Data("mine".utf8).write(to: URL(filePath: path))
+    await #expect(throws: ExportError.alreadyThere(path: path)) {
+      try await ExportOperation(.json, to: .file(path: path, replaces: false)).run(from: home.store)
+    }
+    #expect(try String(contentsOf: URL(filePath: path), encoding: .utf8) == "mine")
+    #expect(try await exported().isEmpty)
+    _ = try await ExportOperation(.json, to: .file(path: path, replaces: true)).run(from: home.store)
+    #expect(try String(contentsOf: URL(filePath: path), encoding: .utf8) != "mine")
+    #expect(try names() == ["health.json"])
+  }
+
+  @Test func aFolderIsNoFile() async throws {
+    await #expect(throws: ExportError.isFolder(path: folder.path)) {
+      try await ExportOperation(.csv, to: .file(path: folder.path, replaces: true)).run(from: home.store)
+    }
+  }
+}
+
+/// Takes nothing.
+private struct BrokenSink: ExportSink {
+  struct Failure: Error {}
+
+  func write(_ bytes: [UInt8]) throws { throw Failure() }
+  func finish() {}
+  func discard() {}
+}
