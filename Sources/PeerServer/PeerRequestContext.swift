@@ -19,8 +19,11 @@ struct PeerRequestContext: RequestContext {
   /// What the registry said of the request's token, so that it is asked once for each request; `nil` before.
   var authentication: Result<AuthorizedClient, BearerAuthentication.Refusal>?
 
-  /// Whose request it is; never `nil` behind ``BearerAuthentication``.
-  var client: AuthorizedClient? { try? authentication?.get() }
+  /// Whose request it is, behind ``BearerAuthentication``; elsewhere ``ServerFailure`` 401.
+  func authorized() throws(ServerFailure) -> AuthorizedClient {
+    guard let client = try? authentication?.get() else { throw .unauthorized }
+    return client
+  }
   /// Behind ``ClientTurns``: to be left by whoever waits for something else than its reader.
   var turn: WorkGate.Place?
   /// Behind ``StandingRight``: what the answer shows, which its client must be allowed to the end.

@@ -105,40 +105,40 @@ public struct PeerServer: Service {
     let processors = ProcessInfo.processInfo.activeProcessorCount
     let gate = WorkGate(
       places: processors, placesPerClient: max(1, processors - 1), waitingPerClient: limits.connectionsPerClient)
+    let gates = EndpointGates(
+      anyone: router,
+      paired: router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns)),
+      reading: router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
+        .add(middleware: FairShare(gate: gate))
+        .add(middleware: StandingRight(authentication: authentication, limits: limits)))
     StatusRoutes(
       store: store, audit: audit, authentication: authentication, turns: turns,
       name: configuration.name, version: configuration.version, id: identity.id
-    ).add(to: router)
-    PairingRoutes(desk: desk, limits: limits).add(to: router)
-    let paired = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
-    // Its answer is that the right has ended.
-    PairedRoutes(registry: registry, audit: audit).add(to: paired)
+    ).add(to: gates)
+    PairingRoutes(desk: desk, limits: limits).add(to: gates)
+    PairedRoutes(registry: registry, audit: audit).add(to: gates)
     let persons = PersonMarks(store: store)
-    // Without a place among those who read: its body may be slow to come, and there is next to nothing to read.
     PersonRoutes(
       registry: registry, audit: audit, authentication: authentication, persons: persons, limits: limits
-    ).add(to: paired)
-    let reading = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
-      .add(middleware: FairShare(gate: gate))
-      .add(middleware: StandingRight(authentication: authentication, limits: limits))
-    HealthAppTransferRoutes(store: store, audit: audit).add(to: reading)
+    ).add(to: gates)
+    HealthAppTransferRoutes(store: store, audit: audit).add(to: gates)
     let waiting = ChangeWaiting(store: store, authentication: authentication, limits: limits)
     ChangeRoutes(
       store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
-      pageSize: configuration.changesPerToken,
-      gate: gate
-    ).add(to: reading)
-    DigestRoutes(store: store, audit: audit).add(to: reading)
+      pageSize: configuration.changesPerToken, gate: gate
+    ).add(to: gates)
+    DigestRoutes(store: store, audit: audit).add(to: gates)
     return router
   }
 
   /// What each path answers.
-  static let methods: [String: Set<HTTPRequest.Method>] = [
-    Route.status: [.get, .head], Route.openAPI: [.get, .head], Route.pairHello: [.get, .head],
-    Route.pairStart: [.post], Route.pairFinish: [.post], Route.plainPair: [.post], Route.types: [.get, .head],
-    Route.data: [.get, .head], Route.changes: [.get, .head],
-    Route.digest: [.get, .head], Route.person: [.post], Route.pairing: [.delete],
-  ]
+  static let methods: [String: Set<HTTPRequest.Method>] = {
+    let groups: [any EndpointGroup.Type] = [
+      StatusRoutes.self, PairingRoutes.self, PairedRoutes.self, PersonRoutes.self, HealthAppTransferRoutes.self,
+      ChangeRoutes.self, DigestRoutes.self,
+    ]
+    return groups.reduce(into: [:]) { methods, group in methods.merge(group.methods) { $0.union($1) } }
+  }()
 
   /// Both families where the kernel has IPv6, else IPv4 alone.
   private static var anyAddress: String {

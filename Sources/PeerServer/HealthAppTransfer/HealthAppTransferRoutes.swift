@@ -10,20 +10,20 @@ import PeerTrust
 ///
 /// Types go by the catalogue's short names, values are in its canonical units, samples come newest first. Unlike the
 /// app, `sampleCount` and `totalCount` are true counts, and bad numbers are refused instead of guessed at.
-struct HealthAppTransferRoutes {
+struct HealthAppTransferRoutes: EndpointGroup {
+  static let endpoints: [Endpoint<Self>] = [
+    Endpoint(.get, Route.types, for: .reading, types),
+    Endpoint(.get, Route.data, for: .reading, data),
+  ]
+
   let store: HealthStore
   let audit: AuditTrail
 
   private static let defaultLimit = 500
   private static let maximumLimit = 1000
 
-  func add(to router: RouterGroup<PeerRequestContext>) {
-    router.get(RouterPath(Route.types), use: types)
-    router.get(RouterPath(Route.data), use: data)
-  }
-
   @Sendable private func types(_ request: Request, context: PeerRequestContext) async throws -> Response {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let client = try context.authorized()
     // The app would ask for pages of every type that is listed, and get empty ones.
     let counts = try await store.typeCounts(client.filter).filter { HealthSampleDTO.canSay($0.type) }
     let entries = counts.map { count in
@@ -37,7 +37,7 @@ struct HealthAppTransferRoutes {
   }
 
   @Sendable private func data(_ request: Request, context: PeerRequestContext) async throws -> Response {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let client = try context.authorized()
     let query = request.uri.queryParameters
     guard let name = query["type"], let type = SampleTypeCatalogue.healthKit.type(named: String(name)) else {
       throw ServerFailure.badRequest("Missing or invalid 'type' query parameter")

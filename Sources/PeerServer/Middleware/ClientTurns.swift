@@ -11,7 +11,7 @@ struct ClientTurns: RouterMiddleware {
     _ request: Request, context: PeerRequestContext,
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let client = try context.authorized()
     let turn = try await gate.enter(client.id)
     var context = context
     context.turn = turn

@@ -14,7 +14,7 @@ struct FairShare: RouterMiddleware {
     _ request: Request, context: PeerRequestContext,
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let client = try context.authorized()
     let place = try await gate.enter(client.id)
     defer { place.leave() }
     var context = context

@@ -14,7 +14,7 @@ struct StandingRight: RouterMiddleware {
     _ request: Request, context: PeerRequestContext,
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let client = try context.authorized()
     var context = context
     let granted = GrantedFilter(client.filter)
     context.granted = granted

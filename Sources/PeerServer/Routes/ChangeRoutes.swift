@@ -14,7 +14,11 @@ import PeerTrust
 /// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that
 /// many changes. `wait` holds the request until there are any; see ``ChangeWaiting``. 400 for a query that cannot be understood, 410 for a token of another store, filter or past, or of a version
 /// that is not taken any more, 412 for a mark of another person than the record is of (``PersonMarks``).
-struct ChangeRoutes {
+struct ChangeRoutes: EndpointGroup {
+  static let endpoints: [Endpoint<Self>] = [
+    Endpoint(.get, Route.changes, for: .reading, changes)
+  ]
+
   let store: HealthStore
   let audit: AuditTrail
   let persons: PersonMarks
@@ -39,10 +43,6 @@ struct ChangeRoutes {
     self.pageSize = pageSize
     self.gate = gate
     seal = ChangeTokenSeal(key: store.positionKey)
-  }
-
-  func add(to router: RouterGroup<PeerRequestContext>) {
-    router.get(RouterPath(Route.changes), use: changes)
   }
 
   @Sendable private func changes(_ request: Request, context: PeerRequestContext) async throws -> Response {

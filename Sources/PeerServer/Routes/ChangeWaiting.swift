@@ -27,7 +27,7 @@ struct ChangeWaiting: Sendable {
   func forChanges(
     _ request: Request, _ context: PeerRequestContext, seal: ChangeTokenSeal
   ) async throws -> (client: AuthorizedClient, query: ChangeQuery, waits: Bool) {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let client = try context.authorized()
     let parameters = request.uri.queryParameters
     let query = try ChangeQuery(parameters, scope: client.filter, seal: seal)
     guard let time = try time(parameters["wait"]), request.method != .head else { return (client, query, false) }

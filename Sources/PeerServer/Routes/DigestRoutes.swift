@@ -11,7 +11,11 @@ import PeerProtocol
 ///
 /// 400 for a query that cannot be understood, and for contents of more samples than one answer may take time for; 503
 /// while the digests of a store that has never been asked for them are being made.
-struct DigestRoutes {
+struct DigestRoutes: EndpointGroup {
+  static let endpoints: [Endpoint<Self>] = [
+    Endpoint(.get, Route.digest, for: .reading, digest)
+  ]
+
   /// Longer than this, and the caller is asked to come again: what was done is kept.
   private static let patience = Duration.seconds(3)
   /// Samples whose contents are read for one answer, unless they are of one month.
@@ -27,12 +31,8 @@ struct DigestRoutes {
     seal = ChangeTokenSeal(key: store.positionKey)
   }
 
-  func add(to router: RouterGroup<PeerRequestContext>) {
-    router.get(RouterPath(Route.digest), use: digest)
-  }
-
   @Sendable private func digest(_ request: Request, context: PeerRequestContext) async throws -> Response {
-    guard let client = context.client else { throw ServerFailure.unauthorized }
+    let client = try context.authorized()
     let selection = try Self.selection(request.uri.queryParameters)
     let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
     if request.method == .head { return Response(status: .ok, headers: headers) }

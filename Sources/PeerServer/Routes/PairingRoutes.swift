@@ -7,16 +7,16 @@ import PeerProtocol
 import PeerTrust
 
 /// `hpeer-pair/1` and the seed's plain pairing. All of them draw on the desk's one budget.
-struct PairingRoutes {
+struct PairingRoutes: EndpointGroup {
+  static let endpoints: [Endpoint<Self>] = [
+    Endpoint(.get, Route.pairHello, for: .anyone, hello),
+    Endpoint(.post, Route.pairStart, for: .anyone, start),
+    Endpoint(.post, Route.pairFinish, for: .anyone, finish),
+    Endpoint(.post, Route.plainPair, for: .anyone, plain),
+  ]
+
   let desk: PairingDesk
   let limits: ServingLimits
-
-  func add(to router: Router<PeerRequestContext>) {
-    router.get(RouterPath(Route.pairHello), use: hello)
-    router.post(RouterPath(Route.pairStart), use: start)
-    router.post(RouterPath(Route.pairFinish), use: finish)
-    router.post(RouterPath(Route.plainPair), use: plain)
-  }
 
   @Sendable private func hello(_ request: Request, context: PeerRequestContext) async throws -> Response {
     JSONAnswer.response(await desk.hello())

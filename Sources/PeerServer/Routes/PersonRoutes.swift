@@ -13,16 +13,17 @@ import PeerTrust
 /// Three different claims of one pairing are compared; more are answered with 423, so that nobody finds out a birthday
 /// by trying. The answer depends on the whole record, whatever the caller may read of it: what a machine may not see
 /// must not keep it from noticing that it is about to mix two people.
-struct PersonRoutes {
+struct PersonRoutes: EndpointGroup {
+  static let endpoints: [Endpoint<Self>] = [
+    // Not among those who read: its body may be slow to come, and there is next to nothing to read.
+    Endpoint(.post, Route.person, for: .paired, compare)
+  ]
+
   let registry: PeerRegistry
   let audit: AuditTrail
   let authentication: BearerAuthentication
   let persons: PersonMarks
   let limits: ServingLimits
-
-  func add(to router: RouterGroup<PeerRequestContext>) {
-    router.post(RouterPath(Route.person), use: compare)
-  }
 
   @Sendable private func compare(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)

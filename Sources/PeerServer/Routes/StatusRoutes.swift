@@ -7,7 +7,12 @@ import PeerProtocol
 import PeerTrust
 
 /// `GET /status` and `GET /openapi.yaml`, open to everyone.
-struct StatusRoutes {
+struct StatusRoutes: EndpointGroup {
+  static let endpoints: [Endpoint<Self>] = [
+    Endpoint(.get, Route.status, for: .anyone, status),
+    Endpoint(.get, Route.openAPI, for: .anyone, openAPI),
+  ]
+
   let store: HealthStore
   let audit: AuditTrail
   let authentication: BearerAuthentication
@@ -15,11 +20,6 @@ struct StatusRoutes {
   let name: String
   let version: String
   let id: PeerID
-
-  func add(to router: Router<PeerRequestContext>) {
-    router.get(RouterPath(Route.status), use: status)
-    router.get(RouterPath(Route.openAPI), use: openAPI)
-  }
 
   /// How much the record holds is told only to a paired caller.
   @Sendable private func status(_ request: Request, context: PeerRequestContext) async throws -> Response {
