@@ -7,6 +7,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import ServiceLifecycle

@@ -1,5 +1,3 @@
-import Dispatch
-
 enum TimeLimit {
   /// What `work` gives, or nil when the time is up or the task is cancelled. Then `work` is cancelled and left to itself,
   /// because a call that blocks (a disk that does not answer) cannot be ended.
@@ -18,14 +16,5 @@ enum TimeLimit {
     }
     for await value in results { return value }
     return nil
-  }
-}
-
-/// Runs work that blocks on a Dispatch thread, so that no thread of the cooperative pool waits for it.
-enum BlockingWork {
-  static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global(qos: .userInitiated).async { continuation.resume(returning: work()) }
-    }
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 
 /// What limits the attempts: the count, the lock and the time.

@@ -1,6 +1,6 @@
 import Foundation
 import HealthModel
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 
 /// The server's side of pairing: who may try, how often, and until when.
@@ -119,7 +119,7 @@ public actor PairingDesk {
     self.derivation = derivation
     let stateFile = PairingStateFile(directory: directory)
     self.stateFile = stateFile
-    state = try await BlockingWork.run { () throws(PairingDeskError) -> PairingState in
+    state = try await onThread { (_) throws(PairingDeskError) -> PairingState in
       do throws(SystemError) {
         try PrivateFile.makeDirectory(directory.path)
         return try stateFile.read()

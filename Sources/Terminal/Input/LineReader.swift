@@ -1,5 +1,5 @@
-import Dispatch
 import Glibc
+import OperatingSystem
 
 /// The lines of a file descriptor, by default standard input, as they come.
 ///
@@ -25,7 +25,6 @@ public struct LineReader: AsyncSequence, Sendable {
 
   public struct Iterator: AsyncIteratorProtocol, Sendable {
     private let source: LineSource
-    private let queue = DispatchQueue(label: "Terminal.LineReader")
     private let pipe = WakePipe()
     private var buffer = LineBuffer(limit: 65_536)
     private var hasEnded = false
@@ -39,7 +38,7 @@ public struct LineReader: AsyncSequence, Sendable {
       // Without a pipe (no descriptors left) it could not be cancelled, so it does not begin.
       guard !hasEnded, !Task.isCancelled, let pipe else { return nil }
       let (source, before) = (source, buffer)
-      buffer = await runBlocking(on: queue, waking: pipe) { source.nextLine(into: before, until: pipe) }
+      buffer = await onThread(onCancel: pipe.wake) { _ in source.nextLine(into: before, until: pipe) }
       let line = buffer.takeLine()
       hasEnded = line == nil
       return line

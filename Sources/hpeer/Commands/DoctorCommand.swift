@@ -1,7 +1,7 @@
 import ArgumentParser
 import Diagnosis
 import Foundation
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import Terminal

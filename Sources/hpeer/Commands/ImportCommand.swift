@@ -3,6 +3,7 @@ import Foundation
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerTrust
 import Terminal
 

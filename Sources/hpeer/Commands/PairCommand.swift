@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthStore
+import OperatingSystem
 import PeerClient
 import PeerProtocol
 import PeerServer

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthModel
+import OperatingSystem
 import PeerClient
 import PeerProtocol
 import PeerTrust

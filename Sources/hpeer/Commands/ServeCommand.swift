@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HealthStore
 import Logging
+import OperatingSystem
 import PeerDiscovery
 import PeerProtocol
 import PeerServer

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HealthModel
+import OperatingSystem
 import PeerClient
 import PeerTrust
 import Terminal

@@ -1,6 +1,7 @@
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 import Terminal
 
 /// What an export did.

@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import Synchronization
 import Terminal
 
@@ -108,7 +109,7 @@ final class OutputFile: Sendable {
   }
 
   private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
-    let reason = String(cString: strerror(code))
+    let reason = SystemMessage.text(code)
     return CommandFailure(
       .other,
       code == ENOSPC || code == EDQUOT

@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 
 /// One server per store: two would show two codes and fight for one socket.
 struct ServeLock {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthStore
-import HomeFiles
+import OperatingSystem
 import PeerTrust
 import Terminal
 

@@ -1,16 +1,16 @@
 import Foundation
 
 /// A row of /proc/net/{udp,udp6,tcp,tcp6}; see proc(5).
-struct SocketEntry: Hashable, Sendable {
+public struct SocketEntry: Hashable, Sendable {
   /// In network byte order: 4 bytes or 16.
-  let address: [UInt8]
-  let port: UInt16
-  let isListening: Bool
-  let user: UInt32
-  let inode: UInt64
+  public let address: [UInt8]
+  public let port: UInt16
+  public let isListening: Bool
+  public let user: UInt32
+  public let inode: UInt64
 
   /// All rows that can be read. Lines that cannot are passed over.
-  static func parse(_ table: String) -> [SocketEntry] {
+  public static func parse(_ table: String) -> [SocketEntry] {
     table.split(separator: "\n").dropFirst().compactMap { SocketEntry(line: $0) }
   }
 
@@ -36,29 +36,27 @@ struct SocketEntry: Hashable, Sendable {
     self.inode = inode
   }
 
-  var isForAllAddresses: Bool { address.allSatisfy { $0 == 0 } }
+  public var isForAllAddresses: Bool { address.allSatisfy { $0 == 0 } }
 
   /// Dotted, or nil for IPv6.
-  var ipv4: String? {
+  public var ipv4: String? {
     address.count == 4 ? address.map(String.init).joined(separator: ".") : nil
   }
 }
 
-extension Machine {
-  /// The sockets of one protocol, `udp` or `tcp`, in this network.
-  func sockets(_ transport: String) -> [SocketEntry] {
-    ["", "6"].flatMap { SocketEntry.parse(text("/proc/self/net/\(transport)\($0)") ?? "") }
-  }
-}
-
 /// A process that holds a socket.
-struct SocketOwner: Hashable, Sendable {
-  let pid: Int32
+public struct SocketOwner: Hashable, Sendable {
+  public let pid: Int32
   /// At most 15 bytes, the kernel's `comm`: chosen by the process itself.
-  let name: String
+  public let name: String
+
+  public init(pid: Int32, name: String) {
+    self.pid = pid
+    self.name = name
+  }
 
   /// Looks through the file descriptors of all processes that this user may look at.
-  static func find(of inodes: Set<UInt64>) -> [UInt64: SocketOwner] {
+  public static func find(of inodes: Set<UInt64>) -> [UInt64: SocketOwner] {
     var owners: [UInt64: SocketOwner] = [:]
     let manager = FileManager.default
     for entry in (try? manager.contentsOfDirectory(atPath: "/proc")) ?? [] {

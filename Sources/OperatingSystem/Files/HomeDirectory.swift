@@ -1,13 +1,6 @@
 import CLinux
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The directory in which everything of one user's hpeer lives.
 public enum HomeDirectory {

@@ -1,10 +1,5 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLinux
+import Glibc
 
 /// Files and directories that only their owner may read: modes 0600 and 0700 whatever the umask.
 ///
@@ -16,7 +11,7 @@ public enum PrivateFile {
   /// - Parameter flags: of open(2). No link is followed, and the descriptor is not inherited.
   public static func open(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
     let (parent, name) = split(path)
-    let folder = systemOpen(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    let folder = Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard folder >= 0 else {
       let code = errno
       // A link is no directory, says the kernel where it is asked for one.
@@ -68,6 +63,12 @@ public enum PrivateFile {
     try synchronizeParent(of: path)
   }
 
+  /// Exchanges what two paths name: both name something at every instant, also across a crash.
+  public static func exchange(_ first: String, _ second: String) throws(SystemError) {
+    guard linux_exchange(first, second) == 0 else { throw SystemError("rename", second) }
+    try synchronizeParent(of: second)
+  }
+
   /// Removes a directory with the files of these names, and nothing through a link in its place.
   public static func discard(_ directory: String, _ names: [String]) {
     if isLink(directory) {
@@ -81,7 +82,7 @@ public enum PrivateFile {
   /// Makes a rename in the path's directory durable.
   public static func synchronizeParent(of path: String) throws(SystemError) {
     let parent = split(path).parent
-    let descriptor = systemOpen(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    let descriptor = Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemError("open", parent) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", parent) }
@@ -99,7 +100,7 @@ public enum PrivateFile {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while bytes.count <= limit {
-      let count = systemRead(descriptor, &buffer)
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw SystemError("read", path) }
       if count == 0 { break }
@@ -133,25 +134,5 @@ public enum PrivateFile {
   private static func split(_ path: String) -> (parent: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
     return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
-  }
-
-  private static func systemOpen(_ path: String, _ flags: Int32) -> Int32 {
-    #if canImport(Glibc)
-      Glibc.open(path, flags)
-    #elseif canImport(Musl)
-      Musl.open(path, flags)
-    #else
-      Darwin.open(path, flags)
-    #endif
-  }
-
-  private static func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
-    #if canImport(Glibc)
-      Glibc.read(descriptor, &buffer, buffer.count)
-    #elseif canImport(Musl)
-      Musl.read(descriptor, &buffer, buffer.count)
-    #else
-      Darwin.read(descriptor, &buffer, buffer.count)
-    #endif
   }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
 /// How many files and sockets this process may have open.
-enum DescriptorLimit {
+public enum DescriptorLimit {
   /// Raises the soft limit (1024 on most systems) to `wanted`, or as near to it as the hard limit allows.
   ///
   /// - Returns: the limit from now on.
-  static func raise(to wanted: Int) -> Int {
+  public static func raise(to wanted: Int) -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
     if limit.rlim_cur < rlim_t(wanted) {

@@ -1,4 +1,4 @@
-import HomeFiles
+import OperatingSystem
 import Testing
 
 @Suite("Words for a shell")

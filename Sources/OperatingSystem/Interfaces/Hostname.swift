@@ -1,9 +1,9 @@
 import Foundation
 
 /// What this machine is called on its network.
-enum Hostname {
+public enum Hostname {
   /// The host name up to its first dot.
-  static var short: String {
+  public static var short: String {
     let name = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
     return name.isEmpty ? "hpeer" : String(name)
   }

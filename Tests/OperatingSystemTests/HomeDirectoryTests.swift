@@ -1,6 +1,6 @@
 import CLinux
 import Foundation
-import HomeFiles
+import OperatingSystem
 import TestSupport
 import Testing
 

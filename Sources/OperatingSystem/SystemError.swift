@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// A failed system call on a path.
 public struct SystemError: Error, Hashable, CustomStringConvertible {
@@ -28,9 +22,15 @@ public struct SystemError: Error, Hashable, CustomStringConvertible {
 
   /// The system's words, such as `Permission denied`, and what to do.
   public var reason: String {
-    let words = code == ELOOP ? "it is a symbolic link, and none is followed here" : String(cString: strerror(code))
-    return remedy ?? words
+    remedy ?? (code == ELOOP ? "it is a symbolic link, and none is followed here" : SystemMessage.text(code))
   }
 
   public var description: String { "\(call) \(path): \(reason)" }
+}
+
+public enum SystemMessage {
+  /// What the C library says about an `errno` value, such as `No space left on device`.
+  public static func text(_ code: Int32) -> String {
+    strerror(code).map { String(cString: $0) } ?? "error \(code)"
+  }
 }

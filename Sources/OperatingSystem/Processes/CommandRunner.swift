@@ -1,6 +1,7 @@
 import Foundation
 
-enum CommandOutcome: Hashable, Sendable {
+/// How a program of the system ended.
+public enum CommandOutcome: Hashable, Sendable {
   /// There is no such program here.
   case absent
   case finished(status: Int32, output: String, errors: String)
@@ -8,23 +9,23 @@ enum CommandOutcome: Hashable, Sendable {
   case failed
 
   /// What it wrote, if it succeeded.
-  var output: String? {
+  public var output: String? {
     if case .finished(0, let output, _) = self { output } else { nil }
   }
 }
 
 /// Runs a program of the system in the C locale, with no input.
-enum CommandRunner {
+public enum CommandRunner {
   /// Not PATH: what runs as root must not be what somebody put there.
   private static let directories = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
-  static func path(of name: String) -> String? {
+  public static func path(of name: String) -> String? {
     directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
-  static func run(_ name: String, _ arguments: [String], limit: TimeInterval = 5) async -> CommandOutcome {
+  public static func run(_ name: String, _ arguments: [String], limit: TimeInterval = 5) async -> CommandOutcome {
     guard let path = path(of: name) else { return .absent }
-    return await BlockingWork.run {
+    return await onThread { _ in
       let process = Process()
       process.executableURL = URL(fileURLWithPath: path)
       process.arguments = arguments
