@@ -1,13 +1,13 @@
 import Foundation
 import HealthModel
 import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 import NIOPosix
 import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
+import Synchronization
 
 /// Lets the owner's other processes open and close a pairing window and ask about it, through a Unix socket of mode 0600.
 /// A window that is opened here lasts no longer than the connection.
@@ -86,18 +86,18 @@ public struct ControlServer: Service {
   }
 
   private func serve(_ listener: NIOAsyncChannel<HandedOver<Connection>, Never>) async {
-    let count = NIOLockedValueBox(0)
+    let count = Mutex(0)
     try? await listener.executeThenClose { connections in
       try await withThrowingDiscardingTaskGroup { group in
         for try await accepted in connections {
           // One that is not taken is closed.
-          guard count.withLockedValue(\.self) < Self.maximumConnections, let connection = accepted.take() else {
+          guard count.withLock(\.self) < Self.maximumConnections, let connection = accepted.take() else {
             continue
           }
-          count.withLockedValue { $0 += 1 }
-          group.addTask {
+          count.withLock { $0 += 1 }
+          group.addTask { @Sendable in
             await serve(connection)
-            count.withLockedValue { $0 -= 1 }
+            count.withLock { $0 -= 1 }
           }
         }
       }

@@ -1,8 +1,8 @@
 import HealthModel
 import HealthStore
 import Hummingbird
-import NIOConcurrencyHelpers
 import NIOCore
+import Synchronization
 
 /// Asks for a client's right again, before an answer begins and before each page of it, and ends an answer whose client
 /// has lost it: a revoked token and a narrowed scope take effect at once, and not with the next request.
@@ -44,15 +44,15 @@ struct StandingRight: RouterMiddleware {
 
 /// What a request may read, as of when its answer began.
 final class GrantedFilter: Sendable {
-  private let filter: NIOLockedValueBox<SampleFilter>
+  private let filter: Mutex<SampleFilter>
 
   init(_ filter: SampleFilter) {
-    self.filter = NIOLockedValueBox(filter)
+    self.filter = Mutex(filter)
   }
 
   var value: SampleFilter {
-    get { filter.withLockedValue { $0 } }
-    set { filter.withLockedValue { $0 = newValue } }
+    get { filter.withLock { $0 } }
+    set { filter.withLock { $0 = newValue } }
   }
 }
 
