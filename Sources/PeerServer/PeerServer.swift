@@ -27,6 +27,8 @@ public struct PeerServer: Service {
     /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
     public var changesPerToken = 5_000
     public var limits = ServingLimits()
+    /// By which what depends on time is measured, but for the times of a connection, which are the event loop's.
+    public var clock: any Clock<Duration> = ContinuousClock()
 
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
       self.name = name
@@ -110,20 +112,22 @@ public struct PeerServer: Service {
       store: store, audit: audit, authentication: authentication, turns: turns,
       name: configuration.name, version: configuration.version, id: identity.id
     ).add(to: router)
-    PairingRoutes(desk: desk, limits: limits).add(to: router)
+    PairingRoutes(desk: desk, limits: limits, clock: configuration.clock).add(to: router)
     let paired = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
     // Its answer is that the right has ended.
     PairedRoutes(registry: registry, audit: audit).add(to: paired)
     let persons = PersonMarks(store: store)
     // Without a place among those who read: its body may be slow to come, and there is next to nothing to read.
     PersonRoutes(
-      registry: registry, audit: audit, authentication: authentication, persons: persons, limits: limits
+      registry: registry, audit: audit, authentication: authentication, persons: persons, limits: limits,
+      clock: configuration.clock
     ).add(to: paired)
     let reading = router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
       .add(middleware: FairShare(gate: gate))
-      .add(middleware: StandingRight(authentication: authentication, limits: limits))
+      .add(middleware: StandingRight(authentication: authentication, limits: limits, clock: configuration.clock))
     HealthAppTransferRoutes(store: store, audit: audit).add(to: reading)
-    let waiting = ChangeWaiting(store: store, authentication: authentication, limits: limits)
+    let waiting = ChangeWaiting(
+      store: store, authentication: authentication, limits: limits, clock: configuration.clock)
     ChangeRoutes(
       store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
       pageSize: configuration.changesPerToken,

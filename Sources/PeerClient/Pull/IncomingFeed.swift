@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import OperatingSystem
 import PeerProtocol
 
 /// The batches of one answer of the change feed, as they arrive.
@@ -23,6 +24,7 @@ struct IncomingFeed {
   private var failure: (any Error)?
   /// For the batch that is arriving.
   private var waited = Duration.zero
+  private let clock = ClientNetwork.current.clock
 
   /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format.
   ///
@@ -78,9 +80,9 @@ struct IncomingFeed {
       } catch {
         throw PeerError.feed(error)
       }
-      let start = ContinuousClock.now
+      let elapsed = clock.stopwatch()
       let part = try await connection.nextBodyPart()
-      waited += start.duration(to: .now)
+      waited += elapsed()
       guard let part else {
         isOver = true
         guard decoder.isBetweenBatches else { throw PeerError.feed(.cutOff) }

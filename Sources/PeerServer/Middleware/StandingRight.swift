@@ -9,6 +9,7 @@ import Synchronization
 struct StandingRight: RouterMiddleware {
   let authentication: BearerAuthentication
   let limits: ServingLimits
+  var clock: any Clock<Duration> = ContinuousClock()
 
   func handle(
     _ request: Request, context: PeerRequestContext,
@@ -23,14 +24,14 @@ struct StandingRight: RouterMiddleware {
     try await right.require()
     guard response.body.mayWait else { return response }
     let body = response.body
-    let (connection, interval) = (context.connection, limits.rightRecheck)
+    let (connection, interval, clock) = (context.connection, limits.rightRecheck, clock)
     response.body = ResponseBody(contentLength: body.contentLength) { writer in
       let base = writer
       try await withThrowingTaskGroup(of: Void.self) { group in
         // A reader that takes its time over one page.
         group.addTask {
           repeat {
-            try await Task.sleep(for: interval)
+            try await clock.sleep(for: interval)
           } while await right.isHeld()
           connection?.abort()
         }

@@ -10,6 +10,7 @@ import PeerTrust
 struct PairingRoutes {
   let desk: PairingDesk
   let limits: ServingLimits
+  var clock: any Clock<Duration> = ContinuousClock()
 
   func add(to router: Router<PeerRequestContext>) {
     router.get(RouterPath(Route.pairHello), use: hello)
@@ -52,7 +53,7 @@ struct PairingRoutes {
     guard try await context.clientFingerprint() == nil else {
       throw ServerFailure.badRequest("A client that shows a certificate pairs by \(Route.pairStart)")
     }
-    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
+    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body, clock: clock)
     guard let body = try? JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView)) else {
       throw ServerFailure.badRequest("Missing or invalid pairing code in request body")
     }
@@ -69,7 +70,7 @@ struct PairingRoutes {
   }
 
   private func decode<Message: Decodable>(_ type: Message.Type, _ request: Request) async throws -> Message {
-    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
+    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body, clock: clock)
     do {
       return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
     } catch {

@@ -58,6 +58,8 @@ public actor PairingDesk {
   let limits: Limits
   let persist: Persist
   let clock: @Sendable () -> Date
+  /// By which a window's own timer fires.
+  let timerClock: any Clock<Duration>
   let report: @Sendable (PairingEvent) -> Void
   let stateFile: PairingStateFile
   let derivation: PasswordScalar.Derivation
@@ -106,7 +108,7 @@ public actor PairingDesk {
 
   init(
     serverID: PeerID, fingerprint: Fingerprint, directory: URL, limits: Limits = Limits(),
-    clock: @escaping @Sendable () -> Date = { Date() },
+    clock: @escaping @Sendable () -> Date = { Date() }, timerClock: any Clock<Duration> = ContinuousClock(),
     events: @escaping @Sendable (PairingEvent) -> Void = { _ in },
     derivation: @escaping PasswordScalar.Derivation = PasswordScalar.derive, persist: @escaping Persist
   ) async throws(PairingDeskError) {
@@ -115,6 +117,7 @@ public actor PairingDesk {
     self.limits = limits
     self.persist = persist
     self.clock = clock
+    self.timerClock = timerClock
     report = events
     self.derivation = derivation
     let stateFile = PairingStateFile(directory: directory)

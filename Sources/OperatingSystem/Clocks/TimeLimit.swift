@@ -1,13 +1,13 @@
-enum TimeLimit {
+public enum TimeLimit {
   /// What `work` gives, or nil when the time is up or the task is cancelled. Then `work` is cancelled and left to itself,
   /// because a call that blocks (a disk that does not answer) cannot be ended.
-  static func run<Value: Sendable>(
-    _ limit: Duration, _ work: @escaping @Sendable () async -> Value
+  public static func run<Value: Sendable>(
+    _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(), _ work: @escaping @Sendable () async -> Value
   ) async -> Value? {
     let (results, result) = AsyncStream.makeStream(of: Value?.self)
     let worker = Task { result.yield(await work()) }
     let timer = Task {
-      try? await Task.sleep(for: limit)
+      try? await clock.sleep(for: limit)
       result.yield(nil)
     }
     defer {
