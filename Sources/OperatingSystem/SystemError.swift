@@ -28,6 +28,7 @@ public struct SystemError: Error, Hashable, CustomStringConvertible {
   public var description: String { "\(call) \(path): \(reason)" }
 }
 
+/// The words for what a system call has returned.
 public enum SystemMessage {
   /// What the C library says about an `errno` value, such as `No space left on device`.
   public static func text(_ code: Int32) -> String {

@@ -153,23 +153,3 @@ public struct PeerServer: Service {
     return "::"
   }
 }
-
-/// Why the server could not start.
-public enum PeerServerError: Error, Hashable, Sendable {
-  case portTaken(Int)
-  case portForbidden(Int)
-  case cannotListen(address: String, reason: String)
-}
-
-extension PeerServerError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .portTaken(let port):
-      "Port \(port) is already taken by another program: stop that, or choose another with `--port N` (`--port 0` picks a free one)."
-    case .portForbidden(let port):
-      "Port \(port) needs privileges that this user does not have: choose one above 1023 with `--port N`."
-    case .cannotListen(let address, let reason):
-      "Cannot listen on \(address) (\(reason)): check the address given to `--bind`."
-    }
-  }
-}

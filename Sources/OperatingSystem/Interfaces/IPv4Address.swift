@@ -1,5 +1,6 @@
 import Glibc
 
+/// An IPv4 address, as a number.
 public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
   /// The first number of the dotted form in the highest byte.
   public let value: UInt32

@@ -48,36 +48,8 @@ public struct NetworkInterface: Hashable, Sendable {
   }
 }
 
-/// Addresses of this machine that others on its network can reach.
-public enum LocalAddress {
-  /// Numeric addresses of interfaces that are up and not loopback, IPv4 first; link-local IPv6 is left out, because it
-  /// means nothing without the other side's interface name.
-  public static func all() -> [String] {
-    reachable().filter { !isLinkLocal($0) }
-  }
-
-  /// The IPv6 addresses of the same interfaces that ``all()`` leaves out, each with `%` and the interface here.
-  public static func linkLocal() -> [String] {
-    reachable().filter(isLinkLocal)
-  }
-
-  private static func isLinkLocal(_ address: String) -> Bool { address.hasPrefix("fe80:") }
-
-  private static func reachable() -> [String] {
-    var (ipv4, ipv6): ([String], [String]) = ([], [])
-    for entry in InterfaceEntry.all() where entry.has(IFF_UP) && !entry.has(IFF_LOOPBACK) {
-      switch entry.address {
-      case .ipv4(let address): ipv4.append(address.description)
-      case .ipv6(let address): ipv6.append(address)
-      case nil: continue
-      }
-    }
-    return ipv4 + ipv6
-  }
-}
-
 /// What getifaddrs(3) lists: an interface with one of its addresses, of IP or not.
-private struct InterfaceEntry {
+struct InterfaceEntry {
   enum Address {
     case ipv4(IPv4Address)
     /// Numeric; a link-local one with `%` and the interface.

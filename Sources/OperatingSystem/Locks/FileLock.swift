@@ -3,6 +3,7 @@ import Glibc
 /// A lock between processes (and between threads of one) on a file that is made for it and stays: flock(2). It is held for
 /// as long as this exists; the kernel frees it when its holder dies.
 public final class FileLock: Sendable {
+  /// With whom a lock may be held.
   public enum Sharing: Sendable {
     case shared, alone
 

@@ -42,3 +42,13 @@ final class CertificateJudge: Sendable {
     }
   }
 }
+
+extension PeerIdentity {
+  var tlsCertificate: NIOSSLCertificate {
+    get throws { try NIOSSLCertificate(bytes: certificateDER, format: .der) }
+  }
+
+  var tlsPrivateKey: NIOSSLPrivateKey {
+    get throws { try NIOSSLPrivateKey(bytes: Array(privateKeyPEM.utf8), format: .pem) }
+  }
+}

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import OperatingSystem
 import PeerProtocol
+import Synchronization
 
 /// The batches of one answer of the change feed, as they arrive.
 ///
@@ -106,5 +107,18 @@ struct IncomingFeed {
     guard !hasEnded, !batch.more || !batch.changes.isEmpty && batch.token != lastToken else { throw .noProgress }
     (lastToken, hasEnded, waited) = (batch.token, !batch.more, .zero)
     return batch
+  }
+}
+
+/// Whether something that runs beside is still under way.
+final class Ongoing: Sendable {
+  private let state = Mutex(true)
+
+  var isUnderWay: Bool { state.withLock(\.self) }
+
+  /// Runs `work`, with whose end this ends.
+  func until<Result: Sendable>(_ work: @Sendable () async throws -> Result) async throws -> Result {
+    defer { state.withLock { $0 = false } }
+    return try await work()
   }
 }

@@ -66,9 +66,9 @@ public actor PairingDesk {
 
   var state: PairingState
   var window: PairingWindow?
-  var sessions: [[UInt8]: PairingSession] = [:]
+  var sessions: [[UInt8]: PairingAttempt] = [:]
   /// Sessions that had to make room, the newest last.
-  var displaced: [(id: [UInt8], session: PairingSession)] = []
+  var displaced: [(id: [UInt8], session: PairingAttempt)] = []
   /// When it was last reported that somebody was kept out.
   var lastKeptOut: Date?
   var receipts: [[UInt8]: Receipt] = [:]

@@ -24,13 +24,13 @@ public struct LineReader: AsyncSequence, Sendable {
   }
 
   public struct Iterator: AsyncIteratorProtocol, Sendable {
-    private let source: LineSource
+    private let source: BlockingLineReader
     private let pipe = WakePipe()
     private var buffer = LineBuffer(limit: 65_536)
     private var hasEnded = false
 
     fileprivate init(descriptor: Int32) {
-      source = LineSource(descriptor: descriptor)
+      source = BlockingLineReader(descriptor: descriptor)
     }
 
     public mutating func next() async -> String? {
@@ -47,7 +47,7 @@ public struct LineReader: AsyncSequence, Sendable {
 }
 
 /// The blocking half of ``LineReader``.
-private struct LineSource: Sendable {
+private struct BlockingLineReader: Sendable {
   let descriptor: Int32
 
   /// How often a background job looks whether it has been brought to the foreground.
@@ -68,7 +68,7 @@ private struct LineSource: Sendable {
         return buffer
       } else if errno == EIO, tcgetpgrp(descriptor) != getpgrp() {
         // The terminal belongs to another job now.
-        guard !isWoken(pipe, within: LineSource.backgroundInterval) else { return buffer }
+        guard !isWoken(pipe, within: BlockingLineReader.backgroundInterval) else { return buffer }
       } else if errno != EINTR && errno != EAGAIN {
         buffer.finish()
         return buffer

@@ -2,7 +2,7 @@ import GRDB
 import HealthModel
 
 /// The single checks of ``HealthStore/checkIntegrity(directory:)``, within one read transaction.
-struct StoreCheck {
+struct IntegrityCheck {
   private let db: Database
   private(set) var findings: [StoreFinding] = []
 

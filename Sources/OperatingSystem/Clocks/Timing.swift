@@ -1,3 +1,12 @@
+extension Clock<Duration> {
+  /// Tells how long ago this was called, by this clock.
+  public func stopwatch() -> @Sendable () -> Duration {
+    let start = now
+    return { start.duration(to: now) }
+  }
+}
+
+/// Work that may take only so long.
 public enum TimeLimit {
   /// What `work` gives, or nil when the time is up or the task is cancelled. Then `work` is cancelled and left to itself,
   /// because a call that blocks (a disk that does not answer) cannot be ended.
