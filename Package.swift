@@ -33,6 +33,11 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
+    // MARK: The machine
+
+    // Not `System`: NIO's file system imports a module of that name where there is one, and means Apple's.
+    .target(name: "OperatingSystem", dependencies: ["CLinux"]),
+
     // MARK: The record
 
     .target(
@@ -43,12 +48,11 @@ let package = Package(
         .embedInCode("Resources/sample_types.tsv"),
         .embedInCode("Resources/workout_activity_types.tsv"),
       ]),
-    .target(name: "HomeFiles", dependencies: ["CLinux"]),
-    .target(name: "SQLiteFiles", dependencies: ["HomeFiles", .product(name: "GRDB", package: "GRDB.swift")]),
+    .target(name: "SQLiteFiles", dependencies: ["OperatingSystem", .product(name: "GRDB", package: "GRDB.swift")]),
     .target(
       name: "HealthStore",
       dependencies: [
-        "HealthModel", "HomeFiles", "SQLiteFiles",
+        "HealthModel", "OperatingSystem", "SQLiteFiles",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -70,7 +74,7 @@ let package = Package(
     .target(
       name: "PeerTrust",
       dependencies: [
-        "HealthModel", "HomeFiles", "PeerProtocol", "SQLiteFiles", "CLinux", "COpenSSL",
+        "HealthModel", "OperatingSystem", "PeerProtocol", "SQLiteFiles", "COpenSSL",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
@@ -78,12 +82,11 @@ let package = Package(
     .target(
       name: "PeerServer",
       dependencies: [
-        "HealthModel", "HealthStore", "HomeFiles", "PeerProtocol", "PeerTrust",
+        "HealthModel", "HealthStore", "OperatingSystem", "PeerProtocol", "PeerTrust",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -96,10 +99,9 @@ let package = Package(
     .target(
       name: "PeerClient",
       dependencies: [
-        "HealthModel", "HealthStore", "PeerDiscovery", "PeerProtocol", "PeerTrust",
+        "HealthModel", "HealthStore", "OperatingSystem", "PeerDiscovery", "PeerProtocol", "PeerTrust",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -110,7 +112,7 @@ let package = Package(
     .target(
       name: "HealthOperations",
       dependencies: [
-        "HealthModel", "HealthStore", "HealthFormats", "HomeFiles", "PeerProtocol", "PeerTrust", "PeerDiscovery",
+        "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "PeerTrust", "PeerDiscovery",
         "PeerServer", "PeerClient",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -120,13 +122,13 @@ let package = Package(
 
     .target(
       name: "Diagnosis",
-      dependencies: ["HealthStore", "HomeFiles", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust"]),
-    .target(name: "Terminal", dependencies: ["CQREncode"]),
+      dependencies: ["HealthStore", "OperatingSystem", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust"]),
+    .target(name: "Terminal", dependencies: ["OperatingSystem", "CQREncode"]),
     .executableTarget(
       name: "hpeer",
       dependencies: [
-        "HealthModel", "HealthStore", "HealthFormats", "HealthOperations", "HomeFiles", "PeerProtocol", "PeerTrust",
-        "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis", "Terminal",
+        "HealthModel", "HealthStore", "HealthFormats", "HealthOperations", "OperatingSystem", "PeerProtocol",
+        "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis", "Terminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -140,7 +142,9 @@ let package = Package(
     .executableTarget(
       name: "hpeer-bench",
       dependencies: [
-        "BenchData", "HealthModel", "HealthStore", "PeerClient", "PeerProtocol", "PeerTrust", "Terminal", "TestSupport",
+        "BenchData", "HealthModel", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust",
+        "Terminal",
+        "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
@@ -168,7 +172,7 @@ let package = Package(
     .testTarget(
       name: "PeerProtocolTests",
       dependencies: ["PeerProtocol", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
-    .testTarget(name: "HomeFilesTests", dependencies: ["CLinux", "HomeFiles", "TestSupport"]),
+    .testTarget(name: "OperatingSystemTests", dependencies: ["CLinux", "OperatingSystem", "TestSupport"]),
     .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
     .testTarget(
@@ -187,7 +191,8 @@ let package = Package(
     .testTarget(
       name: "DiagnosisTests",
       dependencies: [
-        "Diagnosis", "HealthStore", "PeerClient", "PeerProtocol", "PeerTrust", "PeerDiscovery", "TestSupport",
+        "Diagnosis", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust", "PeerDiscovery",
+        "TestSupport",
       ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BenchData
+import OperatingSystem
 
 /// A made-up export, for tests, demos and whoever wants to try an importer.
 struct MakeExport: AsyncParsableCommand {
@@ -38,7 +39,7 @@ struct MakeExport: AsyncParsableCommand {
     var export = MadeExport(records: records, seed: seed, changes: later)
     (export.hasTwins, export.hasDefects) = (twins, defects)
     let (made, path) = (export, output)
-    let summary = try await Blocking.run { try made.write(to: path) }
+    let summary = try await onThread { _ in try made.write(to: path) }
     Log.say("\(summary.records) records, \(summary.bytes) bytes of XML")
   }
 

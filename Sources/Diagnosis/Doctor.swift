@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Checks what usually goes wrong between machines on a home network, and knows the remedies.
 ///
 ///     let findings = await Doctor(subject).examine()
@@ -7,21 +9,24 @@
 /// machines that are tried write it into their audit logs.
 public struct Doctor: Sendable {
   private let checks: [any Check]
+  private let clock: any Clock<Duration>
 
   public init(_ subject: Subject) {
     let machine = Machine.real
-    checks = [
+    self.init(checks: [
       BusCheck(machine: machine), AvahiCheck(machine: machine), ResponderCheck(machine: machine),
       MulticastCheck(machine: machine), ContainerCheck(machine: machine),
       FirewallCheck(subject: subject, machine: machine), PortCheck(subject: subject, machine: machine),
       ClockCheck(subject: subject, machine: machine), PermissionsCheck(subject: subject), DiskCheck(subject: subject),
       StoreCheck(subject: subject), IdentityCheck(subject: subject), PeersCheck(subject: subject),
       ContactCheck(subject: subject),
-    ]
+    ])
   }
 
-  init(checks: [any Check]) {
+  /// - Parameter clock: by which a check takes too long.
+  init(checks: [any Check], clock: any Clock<Duration> = ContinuousClock()) {
     self.checks = checks
+    self.clock = clock
   }
 
   /// What all checks found, in the order of the checks. They run at the same time; one that takes too long is left
@@ -29,7 +34,7 @@ public struct Doctor: Sendable {
   public func examine() async -> [Finding] {
     await withTaskGroup(of: (Int, [Finding]).self) { group in
       for (index, check) in checks.enumerated() {
-        group.addTask { (index, await Self.findings(of: check)) }
+        group.addTask { (index, await findings(of: check)) }
       }
       var found: [Int: [Finding]] = [:]
       for await (index, findings) in group { found[index] = findings }
@@ -37,8 +42,8 @@ public struct Doctor: Sendable {
     }
   }
 
-  private static func findings(of check: any Check) async -> [Finding] {
-    if let findings = await TimeLimit.run(check.limit, { await check.findings() }) { return findings }
+  private func findings(of check: any Check) async -> [Finding] {
+    if let findings = await TimeLimit.run(check.limit, clock: clock, { await check.findings() }) { return findings }
     return [
       Finding(
         .warning, "\(check.id).timeout",

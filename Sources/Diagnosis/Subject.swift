@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import PeerProtocol
 
 /// What is to be examined: one user's hpeer on this machine.

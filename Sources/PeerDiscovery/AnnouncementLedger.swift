@@ -8,6 +8,7 @@ struct AnnouncementLedger<Key: Hashable> {
   struct Limits {
     /// Resolvers at once. avahi-daemon allows a client 1,024 objects.
     var open = 512
+    /// Services that are tracked at all; one machine makes one for each interface and IP version.
     var found = 256
     /// Services of one address. One machine needs one; more are a flood.
     var perAddress = 16

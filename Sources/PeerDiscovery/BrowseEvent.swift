@@ -11,7 +11,7 @@ public enum BrowseEvent: Sendable, Hashable {
   /// One address announces more services than are tracked for it: `more` of them are passed over. Sent when that number
   /// doubles and when it has settled, so that a flood of announcements is not a flood of events.
   case crowded(address: String, more: Int)
-  /// More services were announced than are tracked in all (``ServiceBrowser/maximumServices``). Sent likewise.
+  /// More services were announced than are tracked in all. Sent likewise.
   case ignored(total: Int)
   /// avahi-daemon or D-Bus went away: what was found before is no longer tracked. The browser waits for it to return.
   case daemonGone(DiscoveryError)

@@ -4,7 +4,7 @@
 ///   argument when what it has is enough.
 /// - Returns: `nil` only if the calling task is cancelled.
 func gather<Result: Sendable>(
-  for duration: Duration, moment: Duration,
+  for duration: Duration, moment: Duration, clock: any Clock<Duration> = ContinuousClock(),
   _ collect: @escaping @Sendable (_ hasEnough: @escaping @Sendable () -> Void) async throws -> Result
 ) async throws -> Result? {
   let (signals, signal) = AsyncStream.makeStream(of: Void.self)
@@ -14,12 +14,12 @@ func gather<Result: Sendable>(
     }
     // A timer that is cancelled ends like one that has run out: the collector alone decides what comes of it.
     group.addTask {
-      try? await Task.sleep(for: duration)
+      try? await clock.sleep(for: duration)
       return nil
     }
     group.addTask {
       for await _ in signals {}
-      try? await Task.sleep(for: min(duration, moment))
+      try? await clock.sleep(for: min(duration, moment))
       return nil
     }
     defer { group.cancelAll() }

@@ -6,16 +6,17 @@
 ///
 /// When the address is known, there is no need to browse.
 public struct ServiceBrowser: Sendable {
-  /// How many announcements are tracked at once; one machine makes one for each interface and IP version.
-  public static let maximumServices = 256
   /// How many events wait for a slow reader; beyond it the oldest are dropped.
   private static let maximumWaitingEvents = 4096
   private static let momentForOtherAddresses = Duration.milliseconds(200)
 
   private let type: String
+  private let clock: any Clock<Duration>
 
-  public init(type: String = HealthSyncService.type) {
+  /// - Parameter clock: by which the time for a survey is over.
+  public init(type: String = HealthSyncService.type, clock: any Clock<Duration> = ContinuousClock()) {
     self.type = type
+    self.clock = clock
   }
 
   /// What appears and disappears, until the reader stops reading or its task is cancelled; then everything is freed.
@@ -52,7 +53,7 @@ public struct ServiceBrowser: Sendable {
     until isEnough: @escaping @Sendable (DiscoveredService) -> Bool = { _ in false }
   ) async throws -> ServiceSurvey {
     let events = events(preferring: isPreferred)
-    let collected = try await gather(for: duration, moment: Self.momentForOtherAddresses) { hasEnough in
+    let collected = try await gather(for: duration, moment: Self.momentForOtherAddresses, clock: clock) { hasEnough in
       try await Self.collect(events) { if isEnough($0) { hasEnough() } }
     }
     let (survey, daemon) = collected ?? (ServiceSurvey(), .listening)
@@ -87,7 +88,7 @@ public struct ServiceBrowser: Sendable {
         return .silent
       }
       group.addTask {
-        try await Task.sleep(for: limit)
+        try await clock.sleep(for: limit)
         return .silent
       }
       defer { group.cancelAll() }

@@ -1,39 +1,40 @@
 import HealthModel
 import HealthStore
 import Logging
-import NIOConcurrencyHelpers
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
+import Synchronization
 
 /// Writes what the server does into the store's audit log. A log that cannot be written is reported, not hidden, and
 /// nothing is read that it does not hold: what is about to be sent is written down first.
 ///
 /// Reads are counted by the minute (``AuditRead``), so that whoever may read cannot fill the disk by it.
-public struct AuditTrail: Sendable {
+public final class AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
-  private let noise = NIOLockedValueBox(NoiseGate())
-  private let now: @Sendable () -> ContinuousClock.Instant
+  private let noise = Mutex(NoiseGate())
+  private let clock: any Clock<Duration>
+  /// Since this trail began.
+  private let elapsed: @Sendable () -> Duration
   private let minute: Duration
   /// Names this trail's clock; see ``AuditRead/Moment``.
   private let session = Int64.random(in: 1...Int64.max)
-  private let start: ContinuousClock.Instant
   /// Says that a minute may have begun.
   private let counting: (begun: AsyncStream<Void>, begin: AsyncStream<Void>.Continuation)
 
   /// - Parameters:
   ///   - minute: how long the reads of a peer are counted as one event.
-  ///   - now: for tests.
   public init(
     store: HealthStore, logger: Logger, minute: Duration = .seconds(60),
-    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.store = store
     self.logger = logger
     self.minute = minute
-    self.now = now
-    start = now()
+    self.clock = clock
+    elapsed = clock.stopwatch()
     let (begun, begin) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     counting = (begun, begin)
   }
@@ -42,9 +43,9 @@ public struct AuditTrail: Sendable {
   /// To be run once.
   func sealMinutes() async {
     guard minute > .zero else { return }
-    await cancelWhenGracefulShutdown {
+    await cancelWhenGracefulShutdown { [self] in
       for await _ in counting.begun {
-        try? await Task.sleep(for: minute)
+        try? await clock.sleep(for: minute)
         if Task.isCancelled { return }
         do {
           try await store.sealReads(overAt: moment)
@@ -58,7 +59,7 @@ public struct AuditTrail: Sendable {
 
   private var moment: AuditRead.Moment {
     AuditRead.Moment(
-      session: session, elapsed: Int64((now() - start) / .milliseconds(1)), minute: Int64(minute / .milliseconds(1)))
+      session: session, elapsed: Int64(elapsed() / .milliseconds(1)), minute: Int64(minute / .milliseconds(1)))
   }
 
   public func record(_ name: AuditEvent.Name, _ detail: [String: String] = [:]) async {
@@ -186,7 +187,7 @@ public struct AuditTrail: Sendable {
 
   /// A caller who has claimed too many persons. Written as ``NoiseGate`` has it.
   func refusedPerson(of client: AuthorizedClient) async {
-    guard let skipped = noise.withLockedValue({ $0.admit("person", at: now()) }) else { return }
+    guard let skipped = noise.withLock({ $0.admit("person", at: elapsed()) }) else { return }
     var detail = ["peer": client.name, "id": client.id.hex]
     if skipped > 0 { detail["alsoRefused"] = String(skipped) }
     await record(.personRefused, detail)
@@ -196,8 +197,7 @@ public struct AuditTrail: Sendable {
   ///
   /// - Parameter client: whose token it was, where that is known.
   func refused(_ reason: String, address: String, client: PeerID? = nil) async {
-    let instant = now()
-    guard let skipped = noise.withLockedValue({ $0.admit(reason, at: instant) }) else { return }
+    guard let skipped = noise.withLock({ $0.admit(reason, at: elapsed()) }) else { return }
     var detail = ["reason": reason, "address": address]
     detail["id"] = client?.hex
     if skipped > 0 { detail["alsoRefused"] = String(skipped) }
@@ -225,7 +225,7 @@ public struct AuditTrail: Sendable {
     case .failed(let reason, let left):
       await record(.pairingFailed, ["reason": reason.rawValue, "attemptsLeft": String(left)])
     case .keptOut(let caller, let holders):
-      guard let skipped = noise.withLockedValue({ $0.admit("keptOut", at: now()) }) else { return false }
+      guard let skipped = noise.withLock({ $0.admit("keptOut", at: elapsed()) }) else { return false }
       var detail = ["reason": "keptOut", "address": caller, "by": holders.joined(separator: ",")]
       if skipped > 0 { detail["alsoKeptOut"] = String(skipped) }
       await record(.pairingFailed, detail)

@@ -2,12 +2,10 @@
 /// disk nor push real events out of sight: of each kind ten, at most one a minute, and after that one an hour for as
 /// long as it goes on.
 struct NoiseGate {
-  typealias Instant = ContinuousClock.Instant
-
   private struct Kind {
     var left = NoiseGate.burst
-    var regained: Instant
-    var written: Instant?
+    var regained: Duration
+    var written: Duration?
     var skipped = 0
   }
 
@@ -19,7 +17,9 @@ struct NoiseGate {
   private var kinds: [String: Kind] = [:]
 
   /// The number of events of this kind that went unwritten since the last that was, if this one is to be written.
-  mutating func admit(_ name: String, at now: Instant) -> Int? {
+  ///
+  /// - Parameter now: how long it has been since some instant.
+  mutating func admit(_ name: String, at now: Duration) -> Int? {
     let name = kinds[name] != nil || kinds.count < Self.maximumKinds ? name : "other"
     var kind = kinds[name] ?? Kind(regained: now)
     defer { kinds[name] = kind }

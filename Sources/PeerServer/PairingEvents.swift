@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import PeerTrust
+import Synchronization
 
 /// Hands every event of the pairing desk to everyone who listens.
 public final class PairingEvents: Sendable {
@@ -8,30 +8,30 @@ public final class PairingEvents: Sendable {
     var listeners: [Int: AsyncStream<PairingEvent>.Continuation] = [:]
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Mutex(State())
 
   public init() {}
 
   public func send(_ event: PairingEvent) {
-    for listener in state.withLockedValue({ Array($0.listeners.values) }) { listener.yield(event) }
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
   }
 
   /// Events from now on. Ends when the listener's task does.
   public func listen() -> AsyncStream<PairingEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: PairingEvent.self, bufferingPolicy: .bufferingNewest(64))
-    let key = state.withLockedValue { state in
+    let key = state.withLock { state in
       state.next += 1
       state.listeners[state.next] = continuation
       return state.next
     }
     continuation.onTermination = { [weak self] _ in
-      self?.state.withLockedValue { _ = $0.listeners.removeValue(forKey: key) }
+      self?.state.withLock { _ = $0.listeners.removeValue(forKey: key) }
     }
     return stream
   }
 
   /// Ends all streams.
   public func finish() {
-    for listener in state.withLockedValue({ Array($0.listeners.values) }) { listener.finish() }
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }
   }
 }

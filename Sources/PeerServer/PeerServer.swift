@@ -7,6 +7,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
@@ -26,6 +27,8 @@ public struct PeerServer: Service {
     /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
     public var changesPerToken = 5_000
     public var limits = ServingLimits()
+    /// By which what depends on time is measured, but for the times of a connection, which are the event loop's.
+    public var clock: any Clock<Duration> = ContinuousClock()
 
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
       self.name = name
@@ -110,19 +113,21 @@ public struct PeerServer: Service {
       paired: router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns)),
       reading: router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
         .add(middleware: FairShare(gate: gate))
-        .add(middleware: StandingRight(authentication: authentication, limits: limits)))
+        .add(middleware: StandingRight(authentication: authentication, limits: limits, clock: configuration.clock)))
     StatusRoutes(
       store: store, audit: audit, authentication: authentication, turns: turns,
       name: configuration.name, version: configuration.version, id: identity.id
     ).add(to: gates)
-    PairingRoutes(desk: desk, limits: limits).add(to: gates)
+    PairingRoutes(desk: desk, limits: limits, clock: configuration.clock).add(to: gates)
     PairedRoutes(registry: registry, audit: audit).add(to: gates)
     let persons = PersonMarks(store: store)
     PersonRoutes(
-      registry: registry, audit: audit, authentication: authentication, persons: persons, limits: limits
+      registry: registry, audit: audit, authentication: authentication, persons: persons, limits: limits,
+      clock: configuration.clock
     ).add(to: gates)
     HealthAppTransferRoutes(store: store, audit: audit).add(to: gates)
-    let waiting = ChangeWaiting(store: store, authentication: authentication, limits: limits)
+    let waiting = ChangeWaiting(
+      store: store, authentication: authentication, limits: limits, clock: configuration.clock)
     ChangeRoutes(
       store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
       pageSize: configuration.changesPerToken, gate: gate
@@ -146,25 +151,5 @@ public struct PeerServer: Service {
     guard probe >= 0 else { return "0.0.0.0" }
     close(probe)
     return "::"
-  }
-}
-
-/// Why the server could not start.
-public enum PeerServerError: Error, Hashable, Sendable {
-  case portTaken(Int)
-  case portForbidden(Int)
-  case cannotListen(address: String, reason: String)
-}
-
-extension PeerServerError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .portTaken(let port):
-      "Port \(port) is already taken by another program: stop that, or choose another with `--port N` (`--port 0` picks a free one)."
-    case .portForbidden(let port):
-      "Port \(port) needs privileges that this user does not have: choose one above 1023 with `--port N`."
-    case .cannotListen(let address, let reason):
-      "Cannot listen on \(address) (\(reason)): check the address given to `--bind`."
-    }
   }
 }

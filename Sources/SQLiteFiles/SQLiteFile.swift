@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import HomeFiles
+import OperatingSystem
 
 /// A SQLite database in WAL mode that is looked at and not written: perhaps it cannot be, because it is on a mounted
 /// backup.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PeerTrust
+import OperatingSystem
 import Terminal
 
 /// `hpeer`: moves a person's health record between machines they own.

@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import Testing
 
 @testable import Diagnosis

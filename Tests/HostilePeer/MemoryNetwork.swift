@@ -11,6 +11,7 @@ import Synchronization
 final class MemoryNetwork: Sendable {
   private let server: HostileServer
   private let limits: ClientLimits
+  private let clock = SkippingClock()
   private let connections = Mutex<[(loop: NIOAsyncTestingEventLoop, task: Task<Void, Never>)]>([])
 
   init(_ server: HostileServer, _ limits: ClientLimits) {
@@ -23,8 +24,7 @@ final class MemoryNetwork: Sendable {
   var client: ClientNetwork {
     var network = ClientNetwork()
     network.limits = limits
-    // Virtual, too.
-    network.pause = { _ in try Task.checkCancellation() }
+    network.clock = clock
     network.connect = { [self] endpoint, trust, _, silenceLimit, _ in
       guard await server.isThere() else {
         throw PeerError.unreachable(endpoint: endpoint.description, reason: "nobody is there")

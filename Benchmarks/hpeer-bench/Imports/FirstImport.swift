@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// A zip file into a store that is not there yet, and what SQLite alone needs for the same rows in the same order.
 struct FirstImport {
   private let bench: Bench
@@ -11,7 +13,7 @@ struct FirstImport {
     let file = try await bench.exports.file(of: bench.sizes.samples)
     let model = bench.exports.home()
     _ = try await TimedImport(bench, file.path, into: model)
-    let floor = try await Blocking.run { try BareInsert(rowsOf: model) }
+    let floor = try await onThread { _ in try BareInsert(rowsOf: model) }
     bench.workspace.remove(model)
     var bare: [[Double]] = Self.transactions.map { _ in [] }
     var bareCPU: [Double] = []
@@ -22,7 +24,7 @@ struct FirstImport {
       for transaction in Self.transactions {
         bench.workspace.settle()
         let directory = bench.workspace.fresh("floor")
-        inserts.append(try await Blocking.run { try floor.run(transaction: transaction, in: directory) })
+        inserts.append(try await onThread { _ in try floor.run(transaction: transaction, in: directory) })
       }
       let home = bench.exports.home()
       let timed = try await TimedImport(bench, file.path, into: home)

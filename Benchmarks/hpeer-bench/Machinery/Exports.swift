@@ -1,5 +1,6 @@
 import BenchData
 import Foundation
+import OperatingSystem
 
 /// Made-up exports, and homes that have imported them.
 struct Exports: Sendable {
@@ -26,7 +27,7 @@ struct Exports: Sendable {
     if !workspace.has(name) || !workspace.has(name + ".bytes") {
       Log.say("  making an export of \(records) records (\(what))")
       let export = MadeExport(records: records, seed: bench.seed, changes: changes)
-      let summary = try await Blocking.run { try export.write(to: path) }
+      let summary = try await onThread { _ in try export.write(to: path) }
       try "\(summary.bytes)".write(toFile: note, atomically: true, encoding: .utf8)
     }
     return File(path: path, bytes: Int(try String(contentsOfFile: note, encoding: .utf8)) ?? 0)

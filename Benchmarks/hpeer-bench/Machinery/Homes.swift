@@ -2,6 +2,7 @@ import BenchData
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerTrust
 
 /// Homes of hpeer: paired once, then copied.
@@ -104,12 +105,12 @@ struct Homes: Sendable {
     var samples = history.next(Self.batch)
     while !samples.isEmpty {
       let current = history
-      async let following = Blocking.run {
+      async let following = onThread { _ in
         var history = current
         return (history.next(Self.batch), history)
       }
       _ = try await store.apply(ChangeBatch(additions: samples))
-      (samples, history) = try await following
+      (samples, history) = await following
     }
   }
 
@@ -122,6 +123,6 @@ struct Homes: Sendable {
 
   private func copy(_ name: String, to path: String) async throws {
     let source = workspace.file(name)
-    try await Blocking.run { try FileManager.default.copyItem(atPath: source, toPath: path) }
+    try await onThread { _ in try FileManager.default.copyItem(atPath: source, toPath: path) }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 
 /// The program that is measured.
 struct Program: Sendable {
@@ -41,7 +42,7 @@ struct Program: Sendable {
     _ arguments: [String], home: String?, input: String? = nil, watchesMemory: Bool = false, in workspace: Workspace
   ) async throws -> Outcome {
     let command = Command(self, arguments, home: home, input: input, in: workspace)
-    let outcome = try await Blocking.run {
+    let outcome = try await onThread { _ in
       let started = ContinuousClock.now
       let pid = try command.start()
       var peak = 0

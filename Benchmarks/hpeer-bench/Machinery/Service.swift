@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 
 /// An hpeer that runs until it is stopped: a server, or a pull that follows.
 final class Service: Sendable {
@@ -11,7 +12,7 @@ final class Service: Sendable {
     let pid = try command.start()
     self.command = command
     self.pid = pid
-    end = Task { try await Blocking.run { _ = Children.shared.reap(pid) } }
+    end = Task { await onThread { _ in _ = Children.shared.reap(pid) } }
   }
 
   /// What a regular expression finds in standard error, once it does.

@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// A whole store into an empty one, and what SQLite alone needs for the same rows.
 struct FullPull {
   private let bench: Bench
@@ -9,7 +11,7 @@ struct FullPull {
 
   func measure() async throws -> Row {
     let source = try await bench.homes.server(of: bench.sizes.samples)
-    let floor = try await Blocking.run { try BareInsert(rowsOf: source) }
+    let floor = try await onThread { _ in try BareInsert(rowsOf: source) }
     let server = try await Server(bench, home: source)
     var bare: [[Double]] = Self.transactions.map { _ in [] }
     var bareCPU: [Double] = []
@@ -20,7 +22,7 @@ struct FullPull {
       for transaction in Self.transactions {
         bench.workspace.settle()
         let directory = bench.workspace.fresh("floor")
-        inserts.append(try await Blocking.run { try floor.run(transaction: transaction, in: directory) })
+        inserts.append(try await onThread { _ in try floor.run(transaction: transaction, in: directory) })
       }
       let pull = try await TimedPull(bench, server: server)
       guard pull.added == floor.count else {

@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// From a commit on the server's machine, by another process, to the commit in the store of `hpeer pull --watch`; and
 /// what waiting costs while nothing happens.
@@ -71,7 +72,7 @@ private struct Destination: Sendable {
   func waitFor(_ uuid: UUID, within patience: Duration) async throws {
     let hex = withUnsafeBytes(of: uuid.uuid) { $0.map { String(format: "%02x", $0) }.joined() }
     let path = path
-    try await Blocking.run {
+    try await onThread { _ in
       let database = try SQLite(path, readOnly: true)
       let deadline = ContinuousClock.now + patience
       let sql =

@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 
 /// The D-Bus system bus, through which avahi-daemon is reached.
 struct BusCheck: Check {
@@ -7,7 +8,7 @@ struct BusCheck: Check {
   var machine: Machine
   var address = ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
   /// 0, or an `errno` value.
-  var connect: @Sendable (String) -> Int32 = UnixSocket.connect(to:)
+  var connect: @Sendable (String) -> Int32 = SocketProbe.connect(to:)
 
   private static let defaultPath = "/run/dbus/system_bus_socket"
 
@@ -15,7 +16,7 @@ struct BusCheck: Check {
     guard let path = Self.path(of: address) else {
       return [Finding(.ok, "dbus.elsewhere", "D-Bus is reached as DBUS_SYSTEM_BUS_ADDRESS says")]
     }
-    let code = await BlockingWork.run { [connect] in connect(path) }
+    let code = await onThread { [connect] _ in connect(path) }
     if code == 0 { return [Finding(.ok, "dbus.ok", "The D-Bus system bus answers")] }
     let platform = Platform(machine)
     return [

@@ -1,5 +1,6 @@
 import Foundation
 import HealthStore
+import OperatingSystem
 import PeerTrust
 
 /// The clock: codes, tokens and certificates have dates.
@@ -84,7 +85,7 @@ struct ClockCheck: Check {
       witnesses.append(Witness(what: "this program", when: program.modified))
     }
     let home = subject.home
-    let inspection = await BlockingWork.run { try? HealthStore.inspect(directory: home) }
+    let inspection = await onThread { _ in try? HealthStore.inspect(directory: home) }
     if let newest = inspection?.newestEvent {
       witnesses.append(
         Witness(

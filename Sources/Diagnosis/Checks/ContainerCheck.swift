@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// A container whose network is not the host's: multicast does not get in.
 struct ContainerCheck: Check {
   let id = "container"

@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// The active firewall: firewalld, ufw, or bare nftables and iptables. Whether it lets the server's port and mDNS in.
 struct FirewallCheck: Check {
   let id = "firewall"

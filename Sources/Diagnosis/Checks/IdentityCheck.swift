@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 import PeerTrust
 
 /// This machine's key and certificate, which every paired machine has pinned.

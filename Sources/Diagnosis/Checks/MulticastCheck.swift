@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 import PeerDiscovery
 import PeerTrust
 
@@ -32,7 +32,7 @@ struct MulticastCheck: Check {
     let numbered = interfaces.filter { $0.address != nil }
     let questions = questions(for: numbered)
     async let services = browse()
-    let result = await BlockingWork.run { [ask] in ask(questions, numbered) }
+    let result = await onThread { [ask] _ in ask(questions, numbered) }
     return Self.judge(result, services: await services, interfaces: interfaces)
   }
 

@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 import PeerTrust
 
 /// The paired machines: whose token ends soon or has ended, and which are not bound to a certificate.

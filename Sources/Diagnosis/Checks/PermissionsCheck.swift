@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 import PeerTrust
 
 /// Owner and modes of the home: 0700, and 0600 for what is in it.
@@ -18,7 +18,7 @@ struct PermissionsCheck: Check {
   init(subject: Subject) { self.subject = subject }
 
   func findings() async -> [Finding] {
-    await BlockingWork.run { look() }
+    await onThread { _ in look() }
   }
 
   private func look() -> [Finding] {

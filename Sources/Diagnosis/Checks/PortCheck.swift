@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 
 /// The server's TCP port: ours and reachable, free, or taken by another program.
 struct PortCheck: Check {
@@ -8,7 +9,7 @@ struct PortCheck: Check {
   var machine: Machine
   var server: @Sendable (String, Machine) -> ServeProcess? = ServeProcess.init(home:machine:)
   /// 0, or an `errno` value.
-  var connect: @Sendable (IPv4Address, UInt16) -> Int32 = { TCPConnection.connect(to: $0, port: $1) }
+  var connect: @Sendable (IPv4Address, UInt16) -> Int32 = { SocketProbe.connect(to: $0, port: $1) }
 
   init(subject: Subject, machine: Machine) {
     self.subject = subject
@@ -16,7 +17,7 @@ struct PortCheck: Check {
   }
 
   func findings() async -> [Finding] {
-    await BlockingWork.run { look() }
+    await onThread { _ in look() }
   }
 
   private func look() -> [Finding] {

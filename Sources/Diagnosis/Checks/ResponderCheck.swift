@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Other programs beside avahi-daemon on the mDNS port: two responders fight for the host's name.
 struct ResponderCheck: Check {
   let id = "responder"
@@ -11,7 +13,7 @@ struct ResponderCheck: Check {
   ]
 
   func findings() async -> [Finding] {
-    await BlockingWork.run { look() }
+    await onThread { _ in look() }
   }
 
   private func look() -> [Finding] {

@@ -1,6 +1,6 @@
 import Foundation
 import HealthStore
-import HomeFiles
+import OperatingSystem
 import PeerTrust
 
 /// The health record itself: that it opens and can be read, and with `--check-store` that it is sound in every respect.
@@ -29,7 +29,7 @@ struct StoreCheck: Check {
 
   func findings() async -> [Finding] {
     let home = subject.home
-    let result = await BlockingWork.run { () -> Result<StoreInspection, StoreError> in
+    let result = await onThread { (_) -> Result<StoreInspection, StoreError> in
       do throws(StoreError) { return .success(try HealthStore.inspect(directory: home)) } catch {
         return .failure(error)
       }

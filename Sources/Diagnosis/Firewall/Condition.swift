@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// One condition of a packet filter's rule, as far as it is understood.
 struct Condition: Hashable, Sendable {
   enum Test: Hashable, Sendable {

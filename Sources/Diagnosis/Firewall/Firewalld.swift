@@ -1,4 +1,4 @@
-import HomeFiles
+import OperatingSystem
 import PeerTrust
 
 /// firewalld, asked through `firewall-cmd`.

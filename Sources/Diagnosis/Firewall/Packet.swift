@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// The first packet of a connection from a neighbour on the same network, as a packet filter sees it come in.
 struct Packet: Hashable, Sendable {
   enum Transport: String, Hashable, Sendable {

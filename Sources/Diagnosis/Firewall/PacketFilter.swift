@@ -1,4 +1,4 @@
-import HomeFiles
+import OperatingSystem
 import PeerTrust
 
 /// How a kind of packet filter is called, and how a port is opened in it.

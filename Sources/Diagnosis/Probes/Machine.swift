@@ -1,4 +1,5 @@
-import Foundation
+import Glibc
+import OperatingSystem
 
 /// What the checks ask of the machine that they run on. A test puts its own answers in.
 struct Machine: Sendable {
@@ -24,35 +25,9 @@ struct Machine: Sendable {
   }
 
   func exists(_ path: String) -> Bool { read(path) != .absent }
-}
 
-enum FileContents: Hashable, Sendable {
-  case text(String)
-  case absent
-  /// It is there, and cannot be read as a text.
-  case unreadable
-
-  /// The first 4 MiB of the file.
-  init(path: String) {
-    // Without O_NONBLOCK a FIFO in the file's place would block for ever.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      self = errno == ENOENT || errno == ENOTDIR ? .absent : .unreadable
-      return
-    }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while bytes.count < 4 << 20 {
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
-      if count < 0 && errno == EINTR { continue }
-      guard count >= 0 else {
-        self = .unreadable
-        return
-      }
-      if count == 0 { break }
-      bytes += buffer[..<count]
-    }
-    self = .text(String(decoding: bytes, as: UTF8.self))
+  /// The sockets of one protocol, `udp` or `tcp`, in this network.
+  func sockets(_ transport: String) -> [SocketEntry] {
+    ["", "6"].flatMap { SocketEntry.parse(text("/proc/self/net/\(transport)\($0)") ?? "") }
   }
 }

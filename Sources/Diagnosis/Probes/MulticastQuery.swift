@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 
 /// A one-shot mDNS query (RFC 6762 section 5.1): from an ephemeral port, so that answers come back to it by unicast
 /// (section 6.7) and no second program listens on port 5353.

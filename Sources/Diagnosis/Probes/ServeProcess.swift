@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 
 /// A running `hpeer serve`, told by its lock on `serve.lock`, without touching that lock.
 struct ServeProcess: Hashable, Sendable {
@@ -9,11 +10,7 @@ struct ServeProcess: Hashable, Sendable {
   ///   - file: the contents of `serve.lock`, which outlive the process that wrote them.
   init?(locks: String, inode: UInt64, file: String) {
     guard let pid = Int32(file.trimmingCharacters(in: .whitespacesAndNewlines)), pid > 0 else { return nil }
-    let isLocked = locks.split(separator: "\n").contains { line in
-      let fields = line.split(separator: " ")
-      return fields.count >= 6 && fields[1] == "FLOCK" && fields[3] == "WRITE"
-        && fields[5].split(separator: ":").last.flatMap { UInt64($0) } == inode
-    }
+    let isLocked = KernelLock.parse(locks).contains { $0.kind == "FLOCK" && $0.isExclusive && $0.inode == inode }
     guard isLocked else { return nil }
     self.pid = pid
   }

@@ -6,12 +6,13 @@ extension [UInt8] {
     append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  mutating func append(quoted text: String) {
+  /// - Parameter shortly: whether control characters that have letters of their own, such as `\n`, are written as these.
+  mutating func append(quoted text: String, shortly: Bool = true) {
     append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { utf8 in
       if utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
-        for byte in utf8 { append(escaping: byte) }
+        for byte in utf8 { append(escaping: byte, shortly: shortly) }
       } else {
         append(contentsOf: utf8)
       }
@@ -19,15 +20,15 @@ extension [UInt8] {
     append(UInt8(ascii: "\""))
   }
 
-  private mutating func append(escaping byte: UInt8) {
+  private mutating func append(escaping byte: UInt8, shortly: Bool) {
     switch byte {
     case UInt8(ascii: "\""): append("\\\"")
     case UInt8(ascii: "\\"): append("\\\\")
-    case 0x08: append("\\b")
-    case 0x09: append("\\t")
-    case 0x0A: append("\\n")
-    case 0x0C: append("\\f")
-    case 0x0D: append("\\r")
+    case 0x08 where shortly: append("\\b")
+    case 0x09 where shortly: append("\\t")
+    case 0x0A where shortly: append("\\n")
+    case 0x0C where shortly: append("\\f")
+    case 0x0D where shortly: append("\\r")
     case 0..<0x20:
       append("\\u00")
       for digit in [byte >> 4, byte & 15] { append(digit < 10 ? 0x30 + digit : 0x57 + digit) }

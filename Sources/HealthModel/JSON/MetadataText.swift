@@ -10,7 +10,7 @@ public enum MetadataText {
     let entries = metadata.count < 2 ? Array(metadata) : metadata.sorted { precedes($0.key, $1.key) }
     for (index, (key, value)) in entries.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      append(string: key, to: &bytes)
+      bytes.append(quoted: key, shortly: false)
       bytes.append(UInt8(ascii: ":"))
       append(value, to: &bytes)
     }
@@ -35,7 +35,7 @@ public enum MetadataText {
 
   private static func append(_ value: MetadataValue, to bytes: inout [UInt8]) {
     switch value {
-    case .string(let text): append(string: text, to: &bytes)
+    case .string(let text): bytes.append(quoted: text, shortly: false)
     case .integer(let integer): bytes.append(contentsOf: String(integer).utf8)
     case .bool(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
     case .number(let number):
@@ -43,19 +43,5 @@ public enum MetadataText {
       bytes.append(contentsOf: "{\"number\":\(digits)}".utf8)
     case .date(let date): bytes.append(contentsOf: "{\"date\":\"\(date.iso8601)\"}".utf8)
     }
-  }
-
-  private static func append(string: String, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in string.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case 0..<0x20:
-        bytes.append(contentsOf: "\\u00".utf8)
-        for digit in [byte >> 4, byte & 15] { bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
   }
 }

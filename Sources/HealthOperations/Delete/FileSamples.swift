@@ -2,6 +2,7 @@ import Foundation
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// The samples of any file that can be imported, to be walked along as often as needed.
 struct FileSamples: Sendable {

@@ -1,6 +1,7 @@
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// Brings back deleted samples of some types, from a file that has them, under new identities.
 ///

@@ -1,6 +1,7 @@
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// Moves samples from the store into a file, in constant memory.
 struct Exporting: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import HealthStore
-import HomeFiles
+import OperatingSystem
 import PeerTrust
 
 /// Where everything of one user's hpeer lives.

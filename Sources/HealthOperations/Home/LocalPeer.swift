@@ -1,4 +1,5 @@
 import HealthStore
+import OperatingSystem
 import PeerTrust
 
 /// This machine as other machines meet it.

@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 
 /// Why a home cannot be served.
 public enum ServeLockError: Error, Hashable, Sendable {

@@ -2,6 +2,7 @@ import Foundation
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// Moves an Apple Health export into the store, a transaction a batch.
 struct AppleImport: Sendable {

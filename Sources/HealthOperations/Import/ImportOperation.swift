@@ -2,6 +2,7 @@ import Foundation
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// How a file is imported.
 public struct ImportOptions: Hashable, Sendable {

@@ -2,6 +2,7 @@ import Foundation
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// Moves a file of samples that is not Apple's into the store, a transaction a batch.
 struct SampleFileImport: Sendable {

@@ -1,4 +1,5 @@
 import HealthStore
+import OperatingSystem
 import PeerServer
 import PeerTrust
 import ServiceLifecycle

@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import PeerProtocol
 import PeerServer
 import PeerTrust

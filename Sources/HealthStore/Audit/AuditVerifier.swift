@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import HealthModel
 
 /// Walks along the audit log and says which events are not what was written, within one read transaction.
 ///
@@ -84,7 +85,9 @@ struct AuditVerifier {
       arguments: [AuditEvent.Name.auditPruned.rawValue])
     let said = detail.flatMap { try? StoreJSON.decode([String: String].self, $0) }
     if ends.pruned.id == 0, ends.pruned.hash.isEmpty, detail == nil { return [] }
-    if let said, said["to"] == String(ends.pruned.id), said["hash"] == ends.pruned.hash.hex { return [] }
+    if let said, said["to"] == String(ends.pruned.id), said["hash"] == RadixCoding.hex.encode(ends.pruned.hash) {
+      return []
+    }
     return [.pruningNotRecorded(upTo: ends.pruned.id)]
   }
 
@@ -135,8 +138,4 @@ struct AuditVerifier {
     for row in suspects { written[row.id] = ([row.id] + numbers).first(where: row.isEvent) }
     return written
   }
-}
-
-extension Data {
-  var hex: String { map { String(format: "%02x", $0) }.joined() }
 }

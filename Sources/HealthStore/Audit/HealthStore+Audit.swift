@@ -7,15 +7,6 @@ extension HealthStore {
     try await write { db in try AuditChain.append(event, db) }
   }
 
-  /// Appends and waits. Blocking: for a thread of one's own.
-  public func recordBlocking(_ event: AuditEvent) throws(StoreError) {
-    do {
-      try pool.write { db in try AuditChain.append(event, db) }
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
   /// Writes down what a peer has read, or is about to be sent, in the transaction in which that still holds: throws
   /// ``StoreError/anchorOutOfRange`` where `position` is not, or no longer, one of this store.
   ///

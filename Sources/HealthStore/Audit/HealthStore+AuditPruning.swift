@@ -59,7 +59,8 @@ extension HealthStore {
       try AuditChain.append(
         AuditEvent(
           .auditPruned,
-          ["from": String(from), "to": String(id), "hash": hash.hex, "before": cutoff.iso8601], time: now),
+          ["from": String(from), "to": String(id), "hash": RadixCoding.hex.encode(hash), "before": cutoff.iso8601],
+          time: now),
         db)
       return result
     }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import HealthModel
-import HomeFiles
+import OperatingSystem
 import SQLiteFiles
 
 extension HealthStore {
@@ -53,7 +53,7 @@ extension HealthStore {
         guard try db.tableExists("store") else {
           throw StoreError.corrupt(path: path, detail: "it has no tables")
         }
-        var check = StoreCheck(db)
+        var check = IntegrityCheck(db)
         try check.run(depth)
         return StoreIntegrity(findings: check.findings)
       }

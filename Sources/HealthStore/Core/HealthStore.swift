@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import HealthModel
-import HomeFiles
+import OperatingSystem
 import SQLiteFiles
 
 /// The health record on this machine: immutable samples, tombstones, one change counter, and the audit log.

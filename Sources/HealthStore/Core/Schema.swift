@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
-import HomeFiles
+import OperatingSystem
 
 /// The tables of the store and how they came to be. A published migration is never edited.
 enum Schema {

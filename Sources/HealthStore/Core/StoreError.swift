@@ -1,5 +1,5 @@
 import GRDB
-import HomeFiles
+import OperatingSystem
 
 #if canImport(Glibc)
   import Glibc

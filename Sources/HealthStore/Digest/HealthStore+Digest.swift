@@ -1,5 +1,6 @@
 import GRDB
 import HealthModel
+import OperatingSystem
 
 extension HealthStore {
   /// Changes that are added to the kept digests in one transaction: a fraction of a second.
@@ -40,9 +41,10 @@ extension HealthStore {
     try await write { db in try DigestTable.clear(db) }
   }
 
-  func keepDigests(for limit: Duration? = nil, step size: Int64, rest: Int64) async throws(StoreError) -> Bool {
-    let clock = ContinuousClock()
-    let start = clock.now
+  func keepDigests(
+    for limit: Duration? = nil, step size: Int64, rest: Int64, clock: any Clock<Duration> = ContinuousClock()
+  ) async throws(StoreError) -> Bool {
+    let elapsed = clock.stopwatch()
     while true {
       let step = try await read { db in try DigestStep(db, size: size, rest: rest) }
       guard let step else { return true }
@@ -51,7 +53,7 @@ extension HealthStore {
       } catch .locked, .notPermitted, .diskFull {
         return true
       }
-      if let limit, clock.now - start > limit { return false }
+      if let limit, elapsed() > limit { return false }
     }
   }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import GRDB
+import OperatingSystem
 import Synchronization
 
 /// Notices that a store's counter has moved, whichever process moved it: one for all who wait for one ``HealthStore``.

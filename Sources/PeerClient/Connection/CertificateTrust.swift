@@ -1,8 +1,8 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOSSL
 import PeerProtocol
 import PeerTrust
+import Synchronization
 
 /// Which certificate a connection accepts.
 public enum CertificateTrust: Hashable, Sendable {
@@ -16,14 +16,14 @@ public enum CertificateTrust: Hashable, Sendable {
 /// Judges the server's certificate in the handshake and remembers it.
 final class CertificateJudge: Sendable {
   private let trust: CertificateTrust
-  private let seenFingerprint = NIOLockedValueBox<Fingerprint?>(nil)
+  private let seenFingerprint = Mutex<Fingerprint?>(nil)
 
   init(_ trust: CertificateTrust) {
     self.trust = trust
   }
 
   /// The SHA-256 of the leaf certificate that the server showed; `nil` before the handshake.
-  var seen: Fingerprint? { seenFingerprint.withLockedValue(\.self) }
+  var seen: Fingerprint? { seenFingerprint.withLock(\.self) }
 
   /// What to tell the person when the handshake failed because of the pin.
   var mismatch: PeerError? {
@@ -35,10 +35,20 @@ final class CertificateJudge: Sendable {
   func judge(_ chain: [NIOSSLCertificate]) -> NIOSSLVerificationResult {
     guard let leaf = chain.first, let der = try? leaf.toDERBytes() else { return .failed }
     let fingerprint = Fingerprint(certificateDER: der)
-    seenFingerprint.withLockedValue { $0 = fingerprint }
+    seenFingerprint.withLock { $0 = fingerprint }
     switch trust {
     case .pinned(let pinned, _): return fingerprint == pinned ? .certificateVerified : .failed
     case .anyForPairing: return .certificateVerified
     }
+  }
+}
+
+extension PeerIdentity {
+  var tlsCertificate: NIOSSLCertificate {
+    get throws { try NIOSSLCertificate(bytes: certificateDER, format: .der) }
+  }
+
+  var tlsPrivateKey: NIOSSLPrivateKey {
+    get throws { try NIOSSLPrivateKey(bytes: Array(privateKeyPEM.utf8), format: .pem) }
   }
 }

@@ -19,7 +19,8 @@ package struct ClientNetwork: Sendable {
     try await PeerConnection.connect(
       to: endpoint, trust: trust, identity: identity, silenceLimit: silenceLimit, handshakeLimit: handshakeLimit)
   }
-  package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  /// By which a client pauses and measures, but for the search for a peer and the times of a connection.
+  package var clock: any Clock<Duration> = ContinuousClock()
 
   package init() {}
 }

@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import Synchronization
 
 /// The channels of one attempt to connect, so that a cancelled task, or time that is over, ends them all instead of
 /// waiting for the network.
@@ -11,11 +11,11 @@ final class ConnectAttempt: Sendable {
     var hasSucceeded = false
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Mutex(State())
 
   /// - Throws: `CancellationError` if it is too late for another one.
   func add(_ channel: any Channel) throws {
-    let isCancelled = state.withLockedValue { state in
+    let isCancelled = state.withLock { state in
       state.channels.append(channel)
       return state.isCancelled
     }
@@ -23,7 +23,7 @@ final class ConnectAttempt: Sendable {
   }
 
   func cancel() {
-    let channels = state.withLockedValue { state in
+    let channels = state.withLock { state in
       state.isCancelled = true
       return state.channels
     }
@@ -32,18 +32,18 @@ final class ConnectAttempt: Sendable {
 
   /// The time for the handshake is over. Does nothing if it has come about.
   func expire() {
-    let hasSucceeded = state.withLockedValue { state in
+    let hasSucceeded = state.withLock { state in
       if !state.hasSucceeded { state.isExpired = true }
       return state.hasSucceeded
     }
     if !hasSucceeded { cancel() }
   }
 
-  var isExpired: Bool { state.withLockedValue(\.isExpired) }
+  var isExpired: Bool { state.withLock(\.isExpired) }
 
   /// The handshake has come about; false if it is too late for that.
   func succeed() -> Bool {
-    state.withLockedValue { state in
+    state.withLock { state in
       if !state.isExpired { state.hasSucceeded = true }
       return state.hasSucceeded
     }

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import OperatingSystem
 import PeerProtocol
 
 extension PeerConnection {
@@ -70,7 +71,7 @@ extension PeerConnection {
     case ECONNREFUSED: "connection refused: nothing listens on that port"
     case EHOSTUNREACH: "no route, or the other machine's firewall rejects it"
     case ENETUNREACH: "this machine has no network that leads there"
-    default: String(cString: strerror(code))
+    default: SystemMessage.text(code)
     }
   }
 }

@@ -6,11 +6,13 @@ extension PeerFinder {
 
   /// Where an hpeer answers that can be paired with: the first in time, so that one that hangs does not hold up the rest.
   /// Throws the ``PeerError`` of the first endpoint if none does.
-  public static func firstAnswering(_ endpoints: [PeerEndpoint]) async throws -> PeerEndpoint {
+  public static func firstAnswering(
+    _ endpoints: [PeerEndpoint], clock: any Clock<Duration> = ContinuousClock()
+  ) async throws -> PeerEndpoint {
     try await withThrowingTaskGroup(of: (Int, Result<PeerEndpoint, PeerError>).self) { group in
       for (index, endpoint) in endpoints.prefix(maximumEndpoints).enumerated() {
         group.addTask {
-          try await Task.sleep(for: headStart * index)
+          try await clock.sleep(for: headStart * index)
           do {
             _ = try await PairingSession.open(at: endpoint)
             return (index, .success(endpoint))

@@ -33,6 +33,7 @@ struct PeerLocator: Sendable {
 
   let server: ServerRecord
   var limits = Limits()
+  var clock: any Clock<Duration> = ContinuousClock()
   let probe: Probe
   /// Listens to the network until it is cancelled.
   let hear: @Sendable (_ heard: @escaping @Sendable (Hearing) -> Void) async -> Void
@@ -60,8 +61,8 @@ struct PeerLocator: Sendable {
         guard !isListening else { return }
         isListening = true
         group.addTask { await hear { inbox.yield(.heard($0)) } }
-        group.addTask { await Self.after(limits.listening) { inbox.yield(.listeningIsOver) } }
-        group.addTask { await Self.after(limits.listening + limits.grace) { inbox.yield(.graceIsOver) } }
+        group.addTask { await after(limits.listening) { inbox.yield(.listeningIsOver) } }
+        group.addTask { await after(limits.listening + limits.grace) { inbox.yield(.graceIsOver) } }
       }
       func tryNext() {
         while let endpoint = search.next() {
@@ -76,7 +77,7 @@ struct PeerLocator: Sendable {
         }
         if search.isIdle { listen() }
       }
-      group.addTask { await Self.after(limits.headStart) { inbox.yield(.headStartIsOver) } }
+      group.addTask { await after(limits.headStart) { inbox.yield(.headStartIsOver) } }
       tryNext()
       for await event in events {
         switch event {
@@ -96,7 +97,7 @@ struct PeerLocator: Sendable {
     }
   }
 
-  private static func after(_ duration: Duration, _ body: () -> Void) async {
-    if (try? await Task.sleep(for: duration)) != nil { body() }
+  private func after(_ duration: Duration, _ body: () -> Void) async {
+    if (try? await clock.sleep(for: duration)) != nil { body() }
   }
 }

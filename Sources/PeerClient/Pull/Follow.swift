@@ -1,5 +1,6 @@
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerDiscovery
 import PeerProtocol
 import PeerTrust
@@ -83,7 +84,7 @@ public struct Follow: Sendable {
     var (endpoints, full, backOff) = (endpoints, full, backOff)
     while true {
       var (latest, told) = (PullProgress(), PullProgress())
-      let start = ContinuousClock.now
+      let elapsed = ClientNetwork.current.clock.stopwatch()
       var turn: FirstTurn.Place?
       defer { turn?.leave() }
       do {
@@ -101,7 +102,7 @@ public struct Follow: Sendable {
             turn?.leave()
             (endpoints, full) = ([endpoint], false)
             // It is there: the next failure is another one. Not so of a peer that hangs up each time with nothing new.
-            if done.news != told.news || start.duration(to: .now) > Self.soon { backOff.reset() }
+            if done.news != told.news || elapsed() > Self.soon { backOff.reset() }
             defer { told = done }
             try await report(.upToDate(done - told, at: endpoint))
           }
@@ -109,7 +110,7 @@ public struct Follow: Sendable {
       } catch  where !Task.isCancelled && Self.mayPass(error) {
         turn?.leave()
         try await report(.lost(error, after: latest - told))
-        try await ClientNetwork.current.pause(backOff.next(atLeast: Self.asked(by: error)))
+        try await ClientNetwork.current.clock.sleep(for: backOff.next(atLeast: Self.asked(by: error)))
       } catch {
         // A cancelled read comes back as an error of the store.
         try Task.checkCancellation()

@@ -1,6 +1,8 @@
 import NIOCore
 import NIOHTTP1
+import OperatingSystem
 import PeerProtocol
+import Synchronization
 
 /// The batches of one answer of the change feed, as they arrive.
 ///
@@ -23,6 +25,7 @@ struct IncomingFeed {
   private var failure: (any Error)?
   /// For the batch that is arriving.
   private var waited = Duration.zero
+  private let clock = ClientNetwork.current.clock
 
   /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format.
   ///
@@ -78,9 +81,9 @@ struct IncomingFeed {
       } catch {
         throw PeerError.feed(error)
       }
-      let start = ContinuousClock.now
+      let elapsed = clock.stopwatch()
       let part = try await connection.nextBodyPart()
-      waited += start.duration(to: .now)
+      waited += elapsed()
       guard let part else {
         isOver = true
         guard decoder.isBetweenBatches else { throw PeerError.feed(.cutOff) }
@@ -104,5 +107,18 @@ struct IncomingFeed {
     guard !hasEnded, !batch.more || !batch.changes.isEmpty && batch.token != lastToken else { throw .noProgress }
     (lastToken, hasEnded, waited) = (batch.token, !batch.more, .zero)
     return batch
+  }
+}
+
+/// Whether something that runs beside is still under way.
+final class Ongoing: Sendable {
+  private let state = Mutex(true)
+
+  var isUnderWay: Bool { state.withLock(\.self) }
+
+  /// Runs `work`, with whose end this ends.
+  func until<Result: Sendable>(_ work: @Sendable () async throws -> Result) async throws -> Result {
+    defer { state.withLock { $0 = false } }
+    return try await work()
   }
 }

@@ -1,4 +1,5 @@
 import HealthStore
+import OperatingSystem
 import PeerProtocol
 
 extension Pull {
@@ -13,6 +14,7 @@ extension Pull {
     full: Bool, wait: Int, progress: Report, upToDate: (_ done: PullProgress) async throws -> Void
   ) async throws {
     var done = PullProgress()
+    let clock = ClientNetwork.current.clock
     try await withPeer { connection in
       var repetition = Repetition(connection.limits)
       repetition.reset(done)
@@ -23,7 +25,7 @@ extension Pull {
       var pause = PullWaiting.firstPause
       var hasStartedOver = false
       while true {
-        let (start, before) = (ContinuousClock.now, done.news)
+        let (elapsed, before) = (clock.stopwatch(), done.news)
         do {
           if try await request(connection, &done, &repetition, progress, waiting: waiting) {
             try await catchUp(connection, &done, &repetition, progress)
@@ -36,12 +38,12 @@ extension Pull {
           try await catchUp(connection, &done, &repetition, progress)
         }
         try await upToDate(done)
-        if done.news != before || start.duration(to: .now) > .seconds(wait) / 2 {
+        if done.news != before || elapsed() > .seconds(wait) / 2 {
           pause = PullWaiting.firstPause
         } else {
           // It does not hold requests, being an older version, or answers them with what is here already: that must not
           // become a request after the other.
-          try await ClientNetwork.current.pause(pause)
+          try await clock.sleep(for: pause)
           pause = min(pause * 2, PullWaiting.longestPause)
         }
       }
@@ -61,16 +63,18 @@ final class PullWaiting {
   let seconds: Int
   /// Where to go on, newer than what the store holds; nothing came in between.
   var token: String?
-  private var kept = ContinuousClock.now
+  private let clock = ClientNetwork.current.clock
+  private var sinceKept: @Sendable () -> Duration
 
   init(seconds: Int) {
     self.seconds = seconds
+    sinceKept = clock.stopwatch()
   }
 
   /// Whether a token that follows no changes may stay in memory, so that an idle night writes nothing.
   func keep(_ token: String) -> Bool {
-    guard kept.duration(to: .now) < Self.keeping else {
-      kept = .now
+    guard sinceKept() < Self.keeping else {
+      sinceKept = clock.stopwatch()
       return false
     }
     self.token = token

@@ -19,7 +19,7 @@ extension PeerConnection {
       // It makes its digests in steps.
       case 503 where busyAnswers < limits.busyAnswers && pause != nil:
         busyAnswers += 1
-        try await ClientNetwork.current.pause(min(.seconds(max(1, pause ?? 1)), limits.busyPause))
+        try await ClientNetwork.current.clock.sleep(for: min(.seconds(max(1, pause ?? 1)), limits.busyPause))
       case 429, 503: throw PeerError.busy(retryAfter: pause)
       case 401: throw PeerError.tokenRefused(peer: server.name)
       case 404: throw PeerError.unexpectedAnswer(status: 404, message: "its hpeer has no digests yet: update it")

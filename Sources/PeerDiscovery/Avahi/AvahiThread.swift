@@ -18,6 +18,11 @@ final class AvahiThread: Sendable {
   private static let patience = Duration.seconds(3)
 
   private let control = Mutex(Control())
+  private let clock: any Clock<Duration>
+
+  init(clock: any Clock<Duration> = ContinuousClock()) {
+    self.clock = clock
+  }
 
   /// Runs a session until the calling task is cancelled or the session throws. When it returns, everything is freed,
   /// unless avahi-daemon hangs: then the thread frees it later.
@@ -36,7 +41,7 @@ final class AvahiThread: Sendable {
     } onCancel: {
       stop()
       Task.detached { [self] in
-        try? await Task.sleep(for: Self.patience)
+        try? await clock.sleep(for: Self.patience)
         resume(with: nil)
       }
     }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HealthModel
 
 /// Turns positions into change tokens that nobody else can read, forge or compare, and back.
 ///
@@ -21,11 +22,11 @@ public struct ChangeTokenSeal: Sendable {
   /// Another text each time.
   public func text(of token: ChangeToken) throws -> String {
     let box = try AES.GCM.seal(token.bytes, using: key, authenticating: [Self.version])
-    return Base64URL.encode(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
+    return RadixCoding.base64URL.encode(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
   }
 
   public func token(in text: String) throws(ChangeTokenError) -> ChangeToken {
-    guard text.utf8.count <= 100, let bytes = Base64URL.decode(text), let version = bytes.first,
+    guard text.utf8.count <= 100, let bytes = RadixCoding.base64URL.decode(text), let version = bytes.first,
       bytes.count == Self.byteCounts[version]
     else { throw .malformed }
     guard version == Self.version, let box = try? AES.GCM.SealedBox(combined: bytes.dropFirst()),

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// The SHA-256 of a certificate's DER: 32 bytes that identify a peer.
 ///
 /// The fingerprint is what a client pins. Names and dates inside a certificate are not trusted.
@@ -16,26 +18,26 @@ public struct Fingerprint: Hashable, Sendable {
   /// Reads 64 hexadecimal digits of either case. The colons and spaces that tools print between digits are skipped.
   public init?(hex: some StringProtocol) {
     guard hex.utf8.count <= 4 * Self.byteCount else { return nil }
-    guard let bytes = LowercaseHex.decode(String(hex.filter { $0 != ":" && $0 != " " })) else { return nil }
+    guard let bytes = RadixCoding.hex.decode(String(hex.filter { $0 != ":" && $0 != " " })) else { return nil }
     self.init(bytes: bytes)
   }
 
   /// Reads the 52 characters of RFC 4648 base 32 without padding, in either case.
   public init?(base32: some StringProtocol) {
-    guard base32.utf8.count <= 2 * Self.byteCount, let bytes = Base32.decode(base32) else { return nil }
+    guard base32.utf8.count <= 2 * Self.byteCount, let bytes = RadixCoding.base32.decode(base32) else { return nil }
     self.init(bytes: bytes)
   }
 
   /// 64 lower-case hexadecimal digits.
-  public var hex: String { LowercaseHex.encode(bytes) }
+  public var hex: String { RadixCoding.hex.encode(bytes) }
 
   /// 52 upper-case characters.
-  public var base32: String { Base32.encode(bytes) }
+  public var base32: String { RadixCoding.base32.encode(bytes) }
 
   /// Eight groups of eight hexadecimal digits, for two people to compare by eye: 71 columns, one line of a terminal.
   public var grouped: String {
     stride(from: 0, to: Self.byteCount, by: 4)
-      .map { LowercaseHex.encode(bytes[$0..<$0 + 4]) }
+      .map { RadixCoding.hex.encode(bytes[$0..<$0 + 4]) }
       .joined(separator: " ")
   }
 }
@@ -47,7 +49,7 @@ extension Fingerprint: CustomStringConvertible {
 extension Fingerprint: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    guard let bytes = LowercaseHex.decode(try container.decode(String.self)), let value = Self(bytes: bytes) else {
+    guard let bytes = RadixCoding.hex.decode(try container.decode(String.self)), let value = Self(bytes: bytes) else {
       throw DecodingError.dataCorruptedError(
         in: container, debugDescription: "A fingerprint is 64 hexadecimal digits.")
     }

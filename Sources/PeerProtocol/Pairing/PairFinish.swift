@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 
 /// The client's proof that it knows the code, `POST /pair/v1/finish`: `{"session":"<32 hex>","cA":"<64 hex>"}`.
 ///
@@ -53,7 +54,7 @@ public struct PairFinishResponse: Hashable, Sendable {
   /// - Parameter expiresAt: rounded down to whole seconds; from 1970 to the end of 2199.
   public init(cB: [UInt8], tokenID: String, expiresAt: Date, receipt: [UInt8]) throws(PairMessageError) {
     let seconds = try Self.seconds(of: expiresAt)
-    guard tokenID.utf8.count == 16, LowercaseHex.decode(tokenID) != nil else { throw .badField("tokenID") }
+    guard tokenID.utf8.count == 16, RadixCoding.hex.decode(tokenID) != nil else { throw .badField("tokenID") }
     self.cB = try PairField.bytes(cB, count: PairingProtocol.confirmationByteCount, "cB")
     self.tokenID = tokenID.lowercased()
     self.expiresAt = Date(timeIntervalSince1970: Double(seconds))

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// Why a message of `hpeer-pair/1` is not one.
 public enum PairMessageError: Error, Hashable, Sendable {
   /// The field is not hexadecimal, has the wrong length or is out of range.
@@ -45,7 +47,7 @@ extension KeyedDecodingContainer {
   /// Binary fields are hexadecimal. The limit keeps a hostile message from making us allocate.
   func decodeHex(_ key: Key, maximumByteCount: Int = 256) throws -> [UInt8] {
     let text = try decode(String.self, forKey: key)
-    guard text.utf8.count <= 2 * maximumByteCount, let bytes = LowercaseHex.decode(text) else {
+    guard text.utf8.count <= 2 * maximumByteCount, let bytes = RadixCoding.hex.decode(text) else {
       throw PairMessageError.badField(key.stringValue)
     }
     return bytes
@@ -54,6 +56,6 @@ extension KeyedDecodingContainer {
 
 extension KeyedEncodingContainer {
   mutating func encodeHex(_ bytes: [UInt8], forKey key: Key) throws {
-    try encode(LowercaseHex.encode(bytes), forKey: key)
+    try encode(RadixCoding.hex.encode(bytes), forKey: key)
   }
 }

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// The 16 bytes by which a machine names another.
 ///
 /// A server gives itself random ones at its first run, the `serverID` of `hpeer-pair/1`. What it calls a client follows
@@ -18,7 +20,7 @@ public struct PeerID: Hashable, Sendable {
 
   /// Reads 32 hexadecimal digits of either case.
   public init?(hex: some StringProtocol) {
-    guard hex.utf8.count == 2 * Self.byteCount, let bytes = LowercaseHex.decode(hex) else { return nil }
+    guard hex.utf8.count == 2 * Self.byteCount, let bytes = RadixCoding.hex.decode(hex) else { return nil }
     self.init(bytes: bytes)
   }
 
@@ -29,10 +31,10 @@ public struct PeerID: Hashable, Sendable {
   }
 
   /// 32 lower-case hexadecimal digits.
-  public var hex: String { LowercaseHex.encode(bytes) }
+  public var hex: String { RadixCoding.hex.encode(bytes) }
 
   /// The first eight hexadecimal digits, for people.
-  public var short: String { LowercaseHex.encode(bytes.prefix(4)) }
+  public var short: String { RadixCoding.hex.encode(bytes.prefix(4)) }
 }
 
 extension PeerID: CustomStringConvertible {

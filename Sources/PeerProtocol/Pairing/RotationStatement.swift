@@ -1,3 +1,5 @@
+import HealthModel
+
 /// That another certificate has taken the place of a machine's old one, signed with the key of the old one.
 ///
 /// Whoever knows the old certificate by its SHA-256 can check this, and then knows the machine by the new one. A client
@@ -26,13 +28,16 @@ public struct RotationStatement: Hashable, Sendable {
   public init?(text: some StringProtocol) {
     guard text.utf8.count <= 4096 else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, let certificate = Base64URL.decode(parts[0]), let signature = Base64URL.decode(parts[1])
+    guard parts.count == 2, let certificate = RadixCoding.base64URL.decode(parts[0]),
+      let signature = RadixCoding.base64URL.decode(parts[1])
     else { return nil }
     self.init(certificateDER: certificate, signature: signature)
   }
 
   /// Certificate and signature in base64url (RFC 4648 section 5, no padding), with a full stop between them.
-  public var text: String { "\(Base64URL.encode(certificateDER)).\(Base64URL.encode(signature))" }
+  public var text: String {
+    "\(RadixCoding.base64URL.encode(certificateDER)).\(RadixCoding.base64URL.encode(signature))"
+  }
 
   /// What is signed. It is 79 bytes long and begins with its purpose: nothing that the key signs in a TLS handshake or
   /// in a certificate can be that.

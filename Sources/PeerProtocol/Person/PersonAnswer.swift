@@ -1,3 +1,5 @@
+import HealthModel
+
 /// `data` of the answer to `POST /api/v2/person`.
 public struct PersonAnswer: Hashable, Sendable, Codable {
   public enum Verdict: String, Hashable, Sendable, Codable {
@@ -37,6 +39,6 @@ public struct PersonAnswer: Hashable, Sendable, Codable {
   }
 
   private static func isMark(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count) && Base64URL.decode(text) != nil
+    (1...64).contains(text.utf8.count) && RadixCoding.base64URL.decode(text) != nil
   }
 }

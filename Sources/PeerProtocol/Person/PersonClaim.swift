@@ -76,7 +76,7 @@ extension PersonClaim: Codable {
     let named = Dictionary(uniqueKeysWithValues: Combination.all(of: Person.Trait.allCases).map { ($0.name, $0) })
     var values: [Combination: [UInt8]] = [:]
     for (name, text) in texts {
-      guard let combination = named[name], text.utf8.count == 43, let bytes = Base64URL.decode(text) else {
+      guard let combination = named[name], text.utf8.count == 43, let bytes = RadixCoding.base64URL.decode(text) else {
         throw DecodingError.dataCorruptedError(forKey: .person, in: container, debugDescription: "no value of a person")
       }
       values[combination] = bytes
@@ -89,7 +89,7 @@ extension PersonClaim: Codable {
 
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
-    let texts = values.map { ($0.key.name, Base64URL.encode($0.value)) }
+    let texts = values.map { ($0.key.name, RadixCoding.base64URL.encode($0.value)) }
     try container.encode(Dictionary(uniqueKeysWithValues: texts), forKey: .person)
   }
 }

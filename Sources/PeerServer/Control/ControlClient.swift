@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import HealthModel
-import HomeFiles
+import OperatingSystem
 import NIOCore
 import NIOPosix
 import PeerTrust

@@ -1,13 +1,14 @@
 import Foundation
 import HealthModel
 import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 import NIOPosix
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
+import Synchronization
 
 /// Lets the owner's other processes open and close a pairing window and ask about it, through a Unix socket of mode 0600.
 /// A window that is opened here lasts no longer than the connection.
@@ -23,6 +24,7 @@ public struct ControlServer: Service {
   private let logger: Logger
   private let owner: uid_t
   private let requestTimeout: Duration
+  private let clock: any Clock<Duration>
 
   private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -46,9 +48,11 @@ public struct ControlServer: Service {
   ///   - requestTimeout: how long a process may take to say what it wants.
   init(
     path: String, name: String?, desk: PairingDesk, events: PairingEvents, logger: Logger, owner: uid_t,
-    requestTimeout: Duration, payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
+    requestTimeout: Duration, clock: any Clock<Duration> = ContinuousClock(),
+    payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
     self.owner = owner
+    self.clock = clock
     self.requestTimeout = requestTimeout
     self.path = path
     self.name = name
@@ -86,18 +90,18 @@ public struct ControlServer: Service {
   }
 
   private func serve(_ listener: NIOAsyncChannel<HandedOver<Connection>, Never>) async {
-    let count = NIOLockedValueBox(0)
+    let count = Mutex(0)
     try? await listener.executeThenClose { connections in
       try await withThrowingDiscardingTaskGroup { group in
         for try await accepted in connections {
           // One that is not taken is closed.
-          guard count.withLockedValue(\.self) < Self.maximumConnections, let connection = accepted.take() else {
+          guard count.withLock(\.self) < Self.maximumConnections, let connection = accepted.take() else {
             continue
           }
-          count.withLockedValue { $0 += 1 }
-          group.addTask {
+          count.withLock { $0 += 1 }
+          group.addTask { @Sendable in
             await serve(connection)
-            count.withLockedValue { $0 -= 1 }
+            count.withLock { $0 -= 1 }
           }
         }
       }
@@ -186,6 +190,7 @@ public struct ControlServer: Service {
     try await send(try code(window.code, window.expiresAt, attemptsLeft: nil), outbound)
     var client = ""
     var noise = NoiseGate()
+    let elapsed = clock.stopwatch()
     // What was told before ours opened is about a window before it.
     let opened = PairingEvent.windowOpened(expiresAt: window.expiresAt)
     for await event in stream.drop(while: { $0 != opened }).dropFirst() {
@@ -201,7 +206,7 @@ public struct ControlServer: Service {
       case .windowLocked: return try await send(.locked, outbound)
       case .failed: continue
       case .keptOut(let caller, let holders):
-        guard noise.admit("keptOut", at: .now) != nil else { continue }
+        guard noise.admit("keptOut", at: elapsed()) != nil else { continue }
         try await send(.keptOut(address: caller, holders: holders), outbound)
       }
     }

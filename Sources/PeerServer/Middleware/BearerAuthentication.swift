@@ -109,3 +109,15 @@ extension AuthorizedClient {
     isForeign = client.method == .plain
   }
 }
+
+/// Whose request it is, and what that peer may see.
+struct AuthorizedClient: Sendable {
+  var id: PeerID
+  /// As the peer calls itself: hostile text.
+  var name: String
+  /// What is kept of the token that the request came with.
+  var token: TokenHash
+  var filter: SampleFilter
+  /// Paired by plain code, as other apps' clients do.
+  var isForeign: Bool
+}

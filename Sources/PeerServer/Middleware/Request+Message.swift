@@ -14,12 +14,14 @@ extension Request {
   ///
   /// Throws ``ServerFailure`` 408 when it does not arrive in time and 400 when the caller breaks it off, and
   /// `NIOTooManyBytesError` (413) when it is larger than `limit` bytes.
-  func message(upTo limit: Int, within timeout: Duration) async throws -> ByteBuffer {
+  func message(
+    upTo limit: Int, within timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
+  ) async throws -> ByteBuffer {
     let body = self.body
     return try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
       group.addTask { try await body.collect(upTo: limit) }
       group.addTask {
-        try await Task.sleep(for: timeout)
+        try await clock.sleep(for: timeout)
         return nil
       }
       defer { group.cancelAll() }

@@ -1,14 +1,15 @@
 import HealthModel
 import HealthStore
 import Hummingbird
-import NIOConcurrencyHelpers
 import NIOCore
+import Synchronization
 
 /// Asks for a client's right again, before an answer begins and before each page of it, and ends an answer whose client
 /// has lost it: a revoked token and a narrowed scope take effect at once, and not with the next request.
 struct StandingRight: RouterMiddleware {
   let authentication: BearerAuthentication
   let limits: ServingLimits
+  var clock: any Clock<Duration> = ContinuousClock()
 
   func handle(
     _ request: Request, context: PeerRequestContext,
@@ -23,14 +24,14 @@ struct StandingRight: RouterMiddleware {
     try await right.require()
     guard response.body.mayWait else { return response }
     let body = response.body
-    let (connection, interval) = (context.connection, limits.rightRecheck)
+    let (connection, interval, clock) = (context.connection, limits.rightRecheck, clock)
     response.body = ResponseBody(contentLength: body.contentLength) { writer in
       let base = writer
       try await withThrowingTaskGroup(of: Void.self) { group in
         // A reader that takes its time over one page.
         group.addTask {
           repeat {
-            try await Task.sleep(for: interval)
+            try await clock.sleep(for: interval)
           } while await right.isHeld()
           connection?.abort()
         }
@@ -44,15 +45,15 @@ struct StandingRight: RouterMiddleware {
 
 /// What a request may read, as of when its answer began.
 final class GrantedFilter: Sendable {
-  private let filter: NIOLockedValueBox<SampleFilter>
+  private let filter: Mutex<SampleFilter>
 
   init(_ filter: SampleFilter) {
-    self.filter = NIOLockedValueBox(filter)
+    self.filter = Mutex(filter)
   }
 
   var value: SampleFilter {
-    get { filter.withLockedValue { $0 } }
-    set { filter.withLockedValue { $0 = newValue } }
+    get { filter.withLock { $0 } }
+    set { filter.withLock { $0 = newValue } }
   }
 }
 

@@ -3,10 +3,10 @@ import HTTPTypes
 import HealthModel
 import HealthStore
 import Hummingbird
-import NIOConcurrencyHelpers
 import NIOCore
 import PeerProtocol
 import PeerTrust
+import Synchronization
 
 /// `GET /api/v2/changes?since&types&limit&wait`: everything that happened after a change token, streamed in batches, older
 /// ones first: in columns, or as NDJSON for whoever asks for that.
@@ -70,12 +70,12 @@ struct ChangeRoutes: EndpointGroup {
       }
     }
     // Taken out when it is sent: hundreds of clients that wait must not keep a page each beside the one they wait for.
-    let first = NIOLockedValueBox<EncodedPage?>(try encode(start, query, format))
+    let first = Mutex<EncodedPage?>(try encode(start, query, format))
     let startAnchor = start.anchor
     let body = ResponseBody { writer in
       var served = 0
       var anchor = startAnchor
-      var page = first.withLockedValue { $0.take() }
+      var page = first.withLock { $0.take() }
       do {
         while let current = page {
           page = nil

@@ -1,5 +1,6 @@
 import HealthStore
 import Hummingbird
+import OperatingSystem
 import PeerProtocol
 import ServiceLifecycle
 
@@ -13,8 +14,13 @@ struct ChangeWaiting: Sendable {
   private let authentication: BearerAuthentication
   private let limits: ServingLimits
   private let seats: WaitingSeats
+  private let clock: any Clock<Duration>
 
-  init(store: HealthStore, authentication: BearerAuthentication, limits: ServingLimits) {
+  init(
+    store: HealthStore, authentication: BearerAuthentication, limits: ServingLimits,
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.clock = clock
     self.store = store
     self.authentication = authentication
     self.limits = limits
@@ -32,7 +38,7 @@ struct ChangeWaiting: Sendable {
     let query = try ChangeQuery(parameters, scope: client.filter, seal: seal)
     guard let time = try time(parameters["wait"]), request.method != .head else { return (client, query, false) }
     do {
-      let (client, query) = try await wait(.now + time, for: query, of: client, request, context, seal: seal)
+      let (client, query) = try await wait(time, for: query, of: client, request, context, seal: seal)
       return (client, query, true)
     } catch StoreError.anchorOutOfRange {
       throw ServerFailure.tokenGone
@@ -48,7 +54,7 @@ struct ChangeWaiting: Sendable {
   }
 
   private func wait(
-    _ deadline: ContinuousClock.Instant, for asked: ChangeQuery, of asking: AuthorizedClient, _ request: Request,
+    _ time: Duration, for asked: ChangeQuery, of asking: AuthorizedClient, _ request: Request,
     _ context: PeerRequestContext, seal: ChangeTokenSeal
   ) async throws -> (AuthorizedClient, ChangeQuery) {
     var (client, query, context) = (asking, asked, context)
@@ -59,10 +65,11 @@ struct ChangeWaiting: Sendable {
       try await authentication.audit.follows(client, query)
       context.connection?.isFollowing = true
     }
+    let elapsed = clock.stopwatch()
     while true {
       context.place?.leave()
       context.turn?.leave()
-      let end = try await rest(after: query.since, until: min(deadline, .now + limits.waitRecheck))
+      let end = try await rest(after: query.since, for: min(time - elapsed(), limits.waitRecheck))
       // In this order: whoever has lost its right does not stand in line for a place.
       context.authentication = nil
       client = try await authentication.authorize(request, &context)
@@ -74,7 +81,7 @@ struct ChangeWaiting: Sendable {
       guard renewed.hash == query.hash else { return (client, renewed) }
       switch end {
       case .shutdown: return (client, query)
-      case .time where deadline <= .now: return (client, query)
+      case .time where elapsed() >= time: return (client, query)
       case .time: continue
       case .counter: guard try await isUpToDate(&query) else { return (client, query) }
       }
@@ -93,14 +100,14 @@ struct ChangeWaiting: Sendable {
     case counter, time, shutdown
   }
 
-  private func rest(after anchor: Anchor, until deadline: ContinuousClock.Instant) async throws -> End {
+  private func rest(after anchor: Anchor, for time: Duration) async throws -> End {
     try await withThrowingTaskGroup(of: End.self) { group in
       group.addTask {
         try await store.waitForChanges(after: anchor)
         return .counter
       }
       group.addTask {
-        try await Task.sleep(until: deadline, clock: .continuous)
+        try await clock.sleep(for: time)
         return .time
       }
       group.addTask {

@@ -17,6 +17,7 @@ struct PairingRoutes: EndpointGroup {
 
   let desk: PairingDesk
   let limits: ServingLimits
+  var clock: any Clock<Duration> = ContinuousClock()
 
   @Sendable private func hello(_ request: Request, context: PeerRequestContext) async throws -> Response {
     JSONAnswer.response(await desk.hello())
@@ -52,7 +53,7 @@ struct PairingRoutes: EndpointGroup {
     guard try await context.clientFingerprint() == nil else {
       throw ServerFailure.badRequest("A client that shows a certificate pairs by \(Route.pairStart)")
     }
-    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
+    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body, clock: clock)
     guard let body = try? JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView)) else {
       throw ServerFailure.badRequest("Missing or invalid pairing code in request body")
     }
@@ -69,7 +70,7 @@ struct PairingRoutes: EndpointGroup {
   }
 
   private func decode<Message: Decodable>(_ type: Message.Type, _ request: Request) async throws -> Message {
-    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
+    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body, clock: clock)
     do {
       return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
     } catch {

@@ -24,9 +24,10 @@ struct PersonRoutes: EndpointGroup {
   let authentication: BearerAuthentication
   let persons: PersonMarks
   let limits: ServingLimits
+  var clock: any Clock<Duration> = ContinuousClock()
 
   @Sendable private func compare(_ request: Request, context: PeerRequestContext) async throws -> Response {
-    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body)
+    let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body, clock: clock)
     // The right may have been lost while the body came.
     var context = context
     context.authentication = nil

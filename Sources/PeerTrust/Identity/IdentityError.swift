@@ -1,4 +1,4 @@
-import HomeFiles
+import OperatingSystem
 
 /// Why this machine's identity could not be read or made. Nothing on disk was changed.
 public enum IdentityError: Error, Hashable, Sendable {

@@ -1,7 +1,5 @@
-import CLinux
 import Foundation
-import Glibc
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 
 extension IdentityStore {
@@ -13,14 +11,13 @@ extension IdentityStore {
   ///
   /// - Throws: `missing` if there is no identity yet; whatever is wrong with the present one, which is then left alone.
   public static func rotate(in directory: URL) async throws(IdentityError) -> PeerIdentity {
-    try await BlockingWork.run { () throws(IdentityError) -> PeerIdentity in
+    try await onThread { (_) throws(IdentityError) -> PeerIdentity in
       let path = "\(directory.path)/\(directoryName)"
       guard try load(path) != nil else { throw .missing(path: path) }
       return try locked(directory.path) {
         guard let present = try load(path) else { throw IdentityError.missing(path: path) }
         let (identity, draft) = try draft(of: present.id, replacing: present, beside: path)
-        guard linux_exchange(draft, path) == 0 else { throw SystemError("rename", path) }
-        try PrivateFile.synchronizeParent(of: path)
+        try PrivateFile.exchange(draft, path)
         discard(draft)
         return identity
       }

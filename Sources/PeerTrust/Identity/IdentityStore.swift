@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 
 #if canImport(Glibc)
@@ -56,14 +56,14 @@ public enum IdentityStore {
 
   /// Reads the identity, or makes one if there is none, without blocking the caller's thread.
   public static func loadOrCreate(in directory: URL) async throws(IdentityError) -> PeerIdentity {
-    try await BlockingWork.run { () throws(IdentityError) -> PeerIdentity in
+    try await onThread { (_) throws(IdentityError) -> PeerIdentity in
       try IdentityStore.loadOrCreate(in: directory)
     }
   }
 
   /// Reads the identity and makes nothing: nil if there is none yet. Does not block the caller's thread.
   public static func existing(in directory: URL) async throws(IdentityError) -> PeerIdentity? {
-    try await BlockingWork.run { () throws(IdentityError) -> PeerIdentity? in
+    try await onThread { (_) throws(IdentityError) -> PeerIdentity? in
       try load("\(directory.path)/\(directoryName)")
     }
   }

@@ -1,5 +1,5 @@
 import Foundation
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 
 /// What limits the attempts: the count, the lock and the time.
@@ -125,9 +125,9 @@ extension PairingDesk {
   func startTimer(_ number: Int) {
     timer?.cancel()
     let lifetime = limits.windowLifetime
-    timer = Task { [weak self] in
+    timer = Task { [weak self, timerClock] in
       // A little late, so that the wall clock has surely passed the end.
-      try? await Task.sleep(for: .seconds(lifetime + 0.1))
+      try? await timerClock.sleep(for: .seconds(lifetime + 0.1))
       if !Task.isCancelled { await self?.reap() }
     }
   }

@@ -19,7 +19,7 @@ extension PairingDesk {
     giveUpSessions(of: caller)
     try makeRoom(for: caller)
     let session = SecureRandom.bytes(PairingProtocol.sessionByteCount)
-    sessions[session] = PairingSession(startedAt: clock(), caller: caller, rotation: rotation)
+    sessions[session] = PairingAttempt(startedAt: clock(), caller: caller, rotation: rotation)
 
     let derived = await window.secret.scalar.value
     // Anything may have happened during the suspension: the window closed, locked or reopened, the session too old.

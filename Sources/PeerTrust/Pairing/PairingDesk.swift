@@ -1,6 +1,6 @@
 import Foundation
 import HealthModel
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 
 /// The server's side of pairing: who may try, how often, and until when.
@@ -58,15 +58,17 @@ public actor PairingDesk {
   let limits: Limits
   let persist: Persist
   let clock: @Sendable () -> Date
+  /// By which a window's own timer fires.
+  let timerClock: any Clock<Duration>
   let report: @Sendable (PairingEvent) -> Void
   let stateFile: PairingStateFile
   let derivation: PasswordScalar.Derivation
 
   var state: PairingState
   var window: PairingWindow?
-  var sessions: [[UInt8]: PairingSession] = [:]
+  var sessions: [[UInt8]: PairingAttempt] = [:]
   /// Sessions that had to make room, the newest last.
-  var displaced: [(id: [UInt8], session: PairingSession)] = []
+  var displaced: [(id: [UInt8], session: PairingAttempt)] = []
   /// When it was last reported that somebody was kept out.
   var lastKeptOut: Date?
   var receipts: [[UInt8]: Receipt] = [:]
@@ -106,7 +108,7 @@ public actor PairingDesk {
 
   init(
     serverID: PeerID, fingerprint: Fingerprint, directory: URL, limits: Limits = Limits(),
-    clock: @escaping @Sendable () -> Date = { Date() },
+    clock: @escaping @Sendable () -> Date = { Date() }, timerClock: any Clock<Duration> = ContinuousClock(),
     events: @escaping @Sendable (PairingEvent) -> Void = { _ in },
     derivation: @escaping PasswordScalar.Derivation = PasswordScalar.derive, persist: @escaping Persist
   ) async throws(PairingDeskError) {
@@ -115,11 +117,12 @@ public actor PairingDesk {
     self.limits = limits
     self.persist = persist
     self.clock = clock
+    self.timerClock = timerClock
     report = events
     self.derivation = derivation
     let stateFile = PairingStateFile(directory: directory)
     self.stateFile = stateFile
-    state = try await BlockingWork.run { () throws(PairingDeskError) -> PairingState in
+    state = try await onThread { (_) throws(PairingDeskError) -> PairingState in
       do throws(SystemError) {
         try PrivateFile.makeDirectory(directory.path)
         return try stateFile.read()

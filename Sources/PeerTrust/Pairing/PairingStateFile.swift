@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import HomeFiles
+import OperatingSystem
 
 /// What must outlive the server's process, so that a restart does not refill the budget.
 struct PairingState: Hashable, Sendable, Codable {

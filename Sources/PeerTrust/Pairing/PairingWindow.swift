@@ -51,7 +51,7 @@ struct PairingWindow: Sendable {
 }
 
 /// One attempt in flight. It reserves a unit of the budget from its start to its end.
-struct PairingSession: Sendable {
+struct PairingAttempt: Sendable {
   let startedAt: Date
   /// The address group that it came from.
   let caller: String

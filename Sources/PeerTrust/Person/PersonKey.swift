@@ -58,7 +58,7 @@ public struct PersonMark: Sendable {
       inputKeyMaterial: SymmetricKey(data: secret), salt: token.bytes, info: Array("hpeer-person-mark/1".utf8),
       outputByteCount: 32)
     let code = HMAC<SHA256>.authenticationCode(for: person.canonicalBytes(Person.Trait.allCases), using: key)
-    text = Base64URL.encode(code.prefix(16))
+    text = RadixCoding.base64URL.encode(code.prefix(16))
   }
 
   /// In a time that does not depend on where they differ.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import HomeFiles
+import OperatingSystem
 import SQLiteFiles
 
 extension PeerRegistry {
@@ -34,7 +34,7 @@ extension PeerRegistry {
 
   /// Reads the registry without making, migrating or locking anything. Nil if there is none yet.
   public static func inspect(in directory: URL) async throws(PeerRegistryError) -> Inspection? {
-    try await BlockingWork.run { () throws(PeerRegistryError) -> Inspection? in
+    try await onThread { (_) throws(PeerRegistryError) -> Inspection? in
       let path = "\(directory.path)/\(fileName)"
       guard PrivateFile.exists(path) else { return nil }
       do { return try inspect(path) } catch { throw PeerRegistryError(error, path: path) }

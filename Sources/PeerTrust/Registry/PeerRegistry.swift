@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 import SQLiteFiles
 
@@ -19,7 +19,7 @@ public struct PeerRegistry: Sendable {
   /// - Parameter directory: made (0700) if it is missing; the file is 0600.
   /// - Throws: `newerSchema` if a newer hpeer wrote the file, which is left untouched.
   public static func open(in directory: URL) async throws(PeerRegistryError) -> PeerRegistry {
-    try await BlockingWork.run { () throws(PeerRegistryError) -> PeerRegistry in
+    try await onThread { (_) throws(PeerRegistryError) -> PeerRegistry in
       let path = "\(directory.path)/\(fileName)"
       do {
         try PrivateFile.makeDirectory(directory.path)

@@ -1,5 +1,5 @@
 import GRDB
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 
 /// Why the list of paired machines could not answer.

@@ -91,7 +91,7 @@ enum PeerSchema {
           try db.execute(sql: "DELETE FROM client WHERE rowid = ?", arguments: [row["rowid"] as Int64])
         }
       }
-      let id = LowercaseHex.encode(certificate.prefix(16))
+      let id = RadixCoding.hex.encode(certificate.prefix(16))
       // An id that was chosen to be in the way.
       try db.execute(
         sql: "UPDATE client SET id = lower(hex(randomblob(16))) WHERE id = ? AND rowid != ?",

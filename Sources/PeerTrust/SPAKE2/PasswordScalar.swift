@@ -1,4 +1,5 @@
 import COpenSSL
+import OperatingSystem
 import PeerProtocol
 
 /// The way from the six digits to SPAKE2's w: scrypt (RFC 7914) with N = 32768, r = 8, p = 1, 48 bytes, modulo n.
@@ -14,7 +15,7 @@ enum PasswordScalar {
   /// Takes about 90 ms and 32 MiB, on a thread of its own.
   /// - Throws: `invalidScalar` if w is 0: take another code.
   static func derive(code: PairingCode, salt: [UInt8], serverID: PeerID) async throws(SPAKE2Error) -> Scalar {
-    try await BlockingWork.run { () throws(SPAKE2Error) -> Scalar in
+    try await onThread { (_) throws(SPAKE2Error) -> Scalar in
       try Scalar(reducing: wideBytes(code: code, salt: salt, serverID: serverID))
     }
   }

@@ -1,3 +1,4 @@
+import HealthModel
 import PeerProtocol
 
 /// A bearer token (RFC 6750): 32 bytes that let a paired client in.
@@ -24,7 +25,7 @@ public struct BearerToken: Sendable {
   /// Reads the 43 characters of base64url (RFC 4648 section 5, no padding) that follow `Bearer ` in the Authorization
   /// header.
   public init?(text: some StringProtocol) {
-    guard text.utf8.count == 43, let bytes = Base64URL.decode(text) else { return nil }
+    guard text.utf8.count == 43, let bytes = RadixCoding.base64URL.decode(text) else { return nil }
     self.init(bytes: bytes)
   }
 
@@ -34,7 +35,7 @@ public struct BearerToken: Sendable {
   }
 
   /// 43 characters of base64url: a secret.
-  public var text: String { Base64URL.encode(bytes) }
+  public var text: String { RadixCoding.base64URL.encode(bytes) }
 
   /// What a server keeps.
   public var hash: TokenHash { TokenHash(self) }

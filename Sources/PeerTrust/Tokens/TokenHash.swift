@@ -1,4 +1,5 @@
 import Crypto
+import HealthModel
 import PeerProtocol
 
 /// The SHA-256 of a bearer token's 32 bytes: all that a server keeps of it.
@@ -19,7 +20,7 @@ public struct TokenHash: Hashable, Sendable {
   }
 
   /// The first 8 bytes in hexadecimal: names the token in lists and logs without being of use to a thief.
-  public var tokenID: String { LowercaseHex.encode(bytes.prefix(8)) }
+  public var tokenID: String { RadixCoding.hex.encode(bytes.prefix(8)) }
 
   /// In a time that does not depend on the bytes.
   public static func == (first: TokenHash, second: TokenHash) -> Bool {

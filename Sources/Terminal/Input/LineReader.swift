@@ -1,5 +1,5 @@
-import Dispatch
 import Glibc
+import OperatingSystem
 
 /// The lines of a file descriptor, by default standard input, as they come.
 ///
@@ -24,14 +24,13 @@ public struct LineReader: AsyncSequence, Sendable {
   }
 
   public struct Iterator: AsyncIteratorProtocol, Sendable {
-    private let source: LineSource
-    private let queue = DispatchQueue(label: "Terminal.LineReader")
+    private let source: BlockingLineReader
     private let pipe = WakePipe()
     private var buffer = LineBuffer(limit: 65_536)
     private var hasEnded = false
 
     fileprivate init(descriptor: Int32) {
-      source = LineSource(descriptor: descriptor)
+      source = BlockingLineReader(descriptor: descriptor)
     }
 
     public mutating func next() async -> String? {
@@ -39,7 +38,7 @@ public struct LineReader: AsyncSequence, Sendable {
       // Without a pipe (no descriptors left) it could not be cancelled, so it does not begin.
       guard !hasEnded, !Task.isCancelled, let pipe else { return nil }
       let (source, before) = (source, buffer)
-      buffer = await runBlocking(on: queue, waking: pipe) { source.nextLine(into: before, until: pipe) }
+      buffer = await onThread(onCancel: pipe.wake) { _ in source.nextLine(into: before, until: pipe) }
       let line = buffer.takeLine()
       hasEnded = line == nil
       return line
@@ -48,7 +47,7 @@ public struct LineReader: AsyncSequence, Sendable {
 }
 
 /// The blocking half of ``LineReader``.
-private struct LineSource: Sendable {
+private struct BlockingLineReader: Sendable {
   let descriptor: Int32
 
   /// How often a background job looks whether it has been brought to the foreground.
@@ -69,7 +68,7 @@ private struct LineSource: Sendable {
         return buffer
       } else if errno == EIO, tcgetpgrp(descriptor) != getpgrp() {
         // The terminal belongs to another job now.
-        guard !isWoken(pipe, within: LineSource.backgroundInterval) else { return buffer }
+        guard !isWoken(pipe, within: BlockingLineReader.backgroundInterval) else { return buffer }
       } else if errno != EINTR && errno != EAGAIN {
         buffer.finish()
         return buffer

@@ -1,5 +1,6 @@
-import Dispatch
 import Glibc
+import OperatingSystem
+import Synchronization
 
 /// Questions to the person at the controlling terminal, whatever standard input and output are connected to.
 ///
@@ -14,11 +15,6 @@ public enum Prompt {
   /// - Returns: the line without its newline; may be empty.
   public static func readSecret(prompt: String, limit: Int = 4096) async throws(PromptError) -> String {
     try await ask(PromptQuestion(text: prompt, echoes: false, limit: limit))
-  }
-
-  /// Reads a line while showing it.
-  public static func readLine(prompt: String, limit: Int = 4096) async throws(PromptError) -> String {
-    try await ask(PromptQuestion(text: prompt, echoes: true, limit: limit))
   }
 
   /// Asks a question that only `y` or `yes` affirms; anything else, and the end of input, is a no.
@@ -39,17 +35,16 @@ public enum Prompt {
 
   // MARK: Threads
 
-  // Serial, so that two questions never share the terminal or the signal handlers.
-  private static let queue = DispatchQueue(label: "Terminal.Prompt")
+  /// Two questions never share the terminal or the signal handlers.
+  private static let turn = Mutex(())
 
   static func ask(
     _ question: PromptQuestion,
     on terminal: @escaping @Sendable () throws(PromptError) -> PromptTerminal = PromptTerminal.controlling
   ) async throws(PromptError) -> String {
     guard let pipe = WakePipe() else { throw .failed(code: errno) }
-    let answer = await runBlocking(on: queue, waking: pipe) {
-      Result { () throws(PromptError) in try question.ask(on: terminal(), until: pipe) }
+    return try await onThread(onCancel: pipe.wake) { (_) throws(PromptError) in
+      try turn.withLock { (_) throws(PromptError) in try question.ask(on: terminal(), until: pipe) }
     }
-    return try answer.get()
   }
 }

@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Why a question on the terminal got no answer.
 public enum PromptError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The process has no terminal: it runs from cron, systemd or in a pipe without one.
@@ -28,7 +30,7 @@ public enum PromptError: Error, Sendable, Equatable, CustomStringConvertible {
     case .notText:
       "The answer is not UTF-8 text; run the command again and check the terminal's encoding."
     case .failed(let code):
-      "The terminal could not be read (\(systemMessage(code))); try another terminal."
+      "The terminal could not be read (\(SystemMessage.text(code))); try another terminal."
     }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import OperatingSystem
 
 /// Why text could not be written to a stream.
 public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -14,7 +15,7 @@ public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     case .failed(EBADF):
       "The output could not be written, because standard output is closed; send it somewhere and run the command again."
     case .failed(let code):
-      "The output could not be written (\(systemMessage(code))); check where it goes and run the command again."
+      "The output could not be written (\(SystemMessage.text(code))); check where it goes and run the command again."
     }
   }
 }

@@ -50,15 +50,14 @@ public final class ProgressBar: Sendable {
   ///   - patience: how long nothing may come before whoever waits gives up; such a bar is shown before anything has come.
   public convenience init(
     label: String, totalItems: Int? = nil, totalBytes: Int? = nil, patience: Duration? = nil,
-    capabilities: TerminalCapabilities = .current()
+    capabilities: TerminalCapabilities = .current(), clock: any Clock<Duration> = ContinuousClock()
   ) {
     let output = OutputWriter.standardError
-    let start = ContinuousClock.now
     let surface = Surface(
       style: Style(for: .error, of: capabilities),
       usesUTF8: capabilities.usesUTF8,
       columns: { TerminalSize.ofWindow(of: [.error])?.columns ?? capabilities.size.columns },
-      now: { ContinuousClock.now - start },
+      now: clock.stopwatch(),
       // A progress bar that cannot be painted is no reason to stop the work.
       write: { text in if output.acceptsOutput() { try? output.write(text) } })
     self.init(
@@ -68,7 +67,7 @@ public final class ProgressBar: Sendable {
     guard self.surface != nil else { return }
     let ticker = Task { [weak self] in
       while !Task.isCancelled {
-        try? await Task.sleep(for: .seconds(1))
+        try? await clock.sleep(for: .seconds(1))
         guard let self else { return }
         self.tick()
       }

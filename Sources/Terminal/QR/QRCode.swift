@@ -1,5 +1,6 @@
 import CQREncode
 import Glibc
+import OperatingSystem
 
 /// Why a text has no QR code.
 public enum QRCodeError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -16,7 +17,7 @@ public enum QRCodeError: Error, Sendable, Equatable, CustomStringConvertible {
     case .tooLong(let bytes):
       "A text of \(bytes) bytes does not fit into a QR code; copy the text instead."
     case .encoder(let code):
-      "The QR code could not be made (\(systemMessage(code))); copy the text instead."
+      "The QR code could not be made (\(SystemMessage.text(code))); copy the text instead."
     }
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Diagnosis
 import Foundation
 import HealthOperations
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import Terminal

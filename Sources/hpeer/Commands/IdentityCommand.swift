@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthOperations
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import Terminal

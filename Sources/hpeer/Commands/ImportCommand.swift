@@ -4,6 +4,7 @@ import HealthFormats
 import HealthModel
 import HealthOperations
 import HealthStore
+import OperatingSystem
 import PeerTrust
 import Terminal
 

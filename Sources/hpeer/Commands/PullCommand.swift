@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HealthModel
 import HealthOperations
+import OperatingSystem
 import PeerClient
 import PeerProtocol
 import PeerTrust

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HealthOperations
 import Logging
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import ServiceLifecycle

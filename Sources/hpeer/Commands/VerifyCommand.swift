@@ -1,6 +1,7 @@
 import ArgumentParser
 import HealthModel
 import HealthOperations
+import OperatingSystem
 import PeerClient
 import PeerTrust
 import Terminal

@@ -1,6 +1,6 @@
 import Foundation
 import HealthModel
-import HomeFiles
+import OperatingSystem
 import PeerClient
 import PeerProtocol
 import PeerServer

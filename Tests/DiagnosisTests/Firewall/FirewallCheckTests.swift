@@ -1,3 +1,4 @@
+import OperatingSystem
 import Testing
 
 @testable import Diagnosis

@@ -108,7 +108,7 @@ import TestSupport
     // And the next read is one that is seen.
     try await read(at: 3)
     #expect(try await log().suffix(1) == ["data.read 1"])
-    try store.recordBlocking(AuditEvent(.serverStopped))
+    try await store.record(AuditEvent(.serverStopped))
     #expect(try await log().count == 5)
     #expect(try await store.verifyAudit() == .intact(rows: 5))
   }

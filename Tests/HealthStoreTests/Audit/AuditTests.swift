@@ -23,7 +23,7 @@ import TestSupport
 
   @Test func recordsComeBackInOrder() async throws {
     try await write(3)
-    try store.recordBlocking(AuditEvent(.serverStarted, time: Timestamp(seconds: 4)))
+    try await store.record(AuditEvent(.serverStarted, time: Timestamp(seconds: 4)))
     let records = try await store.auditRecords()
     #expect(records.map(\.id) == [1, 2, 3, 4])
     #expect(records.map(\.event) == ["pull.finished", "data.read", "pull.finished", "server.started"])

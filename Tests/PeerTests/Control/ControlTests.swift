@@ -86,7 +86,7 @@ private func anyStart() throws -> PairStartRequest {
   let generator =
     "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
     + "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
-  let share = try #require(LowercaseHex.decode(generator))
+  let share = try #require(RadixCoding.hex.decode(generator))
   return try PairStartRequest(clientID: makePeerID(), name: "n", versions: [PairingProtocol.version], pA: share)
 }
 

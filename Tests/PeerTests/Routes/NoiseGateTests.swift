@@ -1,16 +1,14 @@
 import HealthModel
 import HealthStore
 import Logging
-import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @testable import PeerServer
 
 @Suite("Noise from callers without a token")
 struct NoiseGateTests {
-  private let start = ContinuousClock.now
-
-  private func instant(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
+  private func instant(_ seconds: Int) -> Duration { .seconds(seconds) }
 
   @Test("the first is written at once, with the number that was not before the next")
   func counting() {
@@ -83,17 +81,15 @@ struct NoiseGateTests {
     try await withStore { store in
       var logger = Logger(label: "test")
       logger.logLevel = .critical
-      let seconds = NIOLockedValueBox(0)
-      let audit = AuditTrail(store: store, logger: logger) { [start] in
-        start.advanced(by: .seconds(seconds.withLockedValue { $0 }))
-      }
+      let clock = ManualClock()
+      let audit = AuditTrail(store: store, logger: logger, clock: clock)
       await audit.record(AuditEvent.Name.serverStarted)
       for second in 0..<7_200 {
-        seconds.withLockedValue { $0 = second }
         for reason in ["missing", "unknown", "revoked"] {
           await audit.refused(reason, address: "192.0.2.\(second % 250)")
         }
         if second == 3_000 { await audit.record(AuditEvent.Name.windowOpened) }
+        clock.advance(by: .seconds(1))
       }
       let records = try await store.auditRecords()
       #expect(records.count { $0.event == "token.refused" } == 3 * 11)

@@ -3,11 +3,11 @@ import HTTPTypes
 import HealthModel
 import HealthStore
 import Logging
-import NIOConcurrencyHelpers
 import NIOHTTP1
 import PeerClient
 import PeerProtocol
 import PeerTrust
+import TestSupport
 import Testing
 
 @testable import PeerServer
@@ -75,16 +75,13 @@ struct ReadAuditTests {
   @Test("the log takes the time of a minute from a clock that nobody sets")
   func clock() async throws {
     try await withStore { store in
-      let start = ContinuousClock.now
-      let seconds = NIOLockedValueBox(0)
-      let audit = AuditTrail(store: store, logger: Logger(label: "test")) {
-        start + .seconds(seconds.withLockedValue(\.self))
-      }
+      let clock = ManualClock()
+      let audit = AuditTrail(store: store, logger: Logger(label: "test"), clock: clock)
       let client = AuthorizedClient(
         id: try makePeerID(), name: "laptop", token: BearerToken.random().hash, filter: .everything, isForeign: false)
-      for second in 0..<180 {
-        seconds.withLockedValue { $0 = second }
+      for _ in 0..<180 {
         try await audit.listed(client, types: 1)
+        clock.advance(by: .seconds(1))
       }
       #expect(try await store.auditRecords().map(\.times) == [1, 59, 1, 59, 1])
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 import PeerProtocol
 import Testing
 
@@ -185,7 +186,7 @@ import Testing
     for (cA, left) in [
       ("", 4), ("00", 3), (String(repeating: "00", count: 31), 2), (String(repeating: "00", count: 33), 1),
     ] {
-      let session = LowercaseHex.encode(try await fixture.beginGuess())
+      let session = RadixCoding.hex.encode(try await fixture.beginGuess())
       let request = try JSONDecoder().decode(
         PairFinishRequest.self, from: Data(#"{"session":"\#(session)","cA":"\#(cA)"}"#.utf8))
       await #expect(throws: PairRejection.wrongCode(attemptsLeft: left)) { try await fixture.desk.finish(request) }

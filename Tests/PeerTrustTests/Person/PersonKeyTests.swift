@@ -20,7 +20,8 @@ import Testing
   /// `docs/person.md`.
   @Test func theTestVector() throws {
     let claim = try #require(key.claim(of: known))
-    let values = Dictionary(uniqueKeysWithValues: claim.values.map { ($0.key.name, Base64URL.encode($0.value)) })
+    let values = Dictionary(
+      uniqueKeysWithValues: claim.values.map { ($0.key.name, RadixCoding.base64URL.encode($0.value)) })
     #expect(
       values == [
         "d": "UGlbkiX_wG5vy4gGv8ktWhlo-YDahYKC5SfdzT1TOM4", "ds": "EJEEVpxSptEqF_0xa--S4yefVKk6YWtbI8C8fcD7GxQ",

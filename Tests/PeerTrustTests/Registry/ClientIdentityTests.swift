@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import HealthModel
-import HomeFiles
+import OperatingSystem
 import PeerProtocol
 import Testing
 

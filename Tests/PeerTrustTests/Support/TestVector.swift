@@ -1,3 +1,4 @@
+import HealthModel
 import PeerProtocol
 import Testing
 
@@ -17,9 +18,9 @@ struct TestVector: Sendable, CustomTestStringConvertible {
 
   func text(_ name: String) throws -> String { try #require(fields[name]) }
 
-  func bytes(_ name: String) throws -> [UInt8] { try #require(LowercaseHex.decode(text(name))) }
+  func bytes(_ name: String) throws -> [UInt8] { try #require(RadixCoding.hex.decode(text(name))) }
 
   var testDescription: String { fields["w"].map { "w = \($0.prefix(8))" } ?? "?" }
 }
 
-func hex(_ text: String) throws -> [UInt8] { try #require(LowercaseHex.decode(text)) }
+func hex(_ text: String) throws -> [UInt8] { try #require(RadixCoding.hex.decode(text)) }

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import HealthModel
 @testable import PeerProtocol
 @testable import PeerTrust
 
@@ -18,11 +19,17 @@ extension FuzzTarget {
     }
     if let statement = RotationStatement(text: text) { require(statement.text == text, "a statement has one spelling") }
     if let code = PairingCode(text) { require(PairingCode(code.grouped) == code, "code") }
-    if let bytes = Base32.decode(text) { require(Base32.encode(bytes) == text.uppercased(), "base 32 \(text)") }
-    if let bytes = LowercaseHex.decode(text) { require(LowercaseHex.encode(bytes) == text.lowercased(), "hex \(text)") }
-    if let bytes = Base64URL.decode(text) { require(Base64URL.encode(bytes) == text, "base 64 \(text)") }
-    require(Base32.decode(Base32.encode(input)) == input, "base 32 of bytes")
-    require(LowercaseHex.decode(LowercaseHex.encode(input)) == input, "hex of bytes")
-    require(Base64URL.decode(Base64URL.encode(input)) == input, "base 64 of bytes")
+    if let bytes = RadixCoding.base32.decode(text) {
+      require(RadixCoding.base32.encode(bytes) == text.uppercased(), "base 32 \(text)")
+    }
+    if let bytes = RadixCoding.hex.decode(text) {
+      require(RadixCoding.hex.encode(bytes) == text.lowercased(), "hex \(text)")
+    }
+    if let bytes = RadixCoding.base64URL.decode(text) {
+      require(RadixCoding.base64URL.encode(bytes) == text, "base 64 \(text)")
+    }
+    require(RadixCoding.base32.decode(RadixCoding.base32.encode(input)) == input, "base 32 of bytes")
+    require(RadixCoding.hex.decode(RadixCoding.hex.encode(input)) == input, "hex of bytes")
+    require(RadixCoding.base64URL.decode(RadixCoding.base64URL.encode(input)) == input, "base 64 of bytes")
   }
 }

@@ -1,0 +1,135 @@
+import GRDB
+import HealthModel
+
+/// The single checks of ``HealthStore/checkIntegrity(directory:)``, within one read transaction.
+struct IntegrityCheck {
+  private let db: Database
+  private(set) var findings: [StoreFinding] = []
+
+  init(_ db: Database) {
+    self.db = db
+  }
+
+  mutating func run(_ depth: HealthStore.CheckDepth) throws {
+    // A page that cannot be read ends one check, not those of the other tables.
+    let checks =
+      switch depth {
+      case .pages: [Self.quickPages, Self.opening]
+      case .everything:
+        [
+          Self.pages, Self.opening, Self.counts, Self.derivedCounts, Self.counter, Self.identities, Self.references,
+          Self.digests, Self.audit,
+        ]
+      }
+    for check in checks {
+      do {
+        findings += try check(db)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+        let finding = StoreFinding.damagedPages(error.message ?? "a page cannot be read")
+        if !findings.contains(finding) { findings.append(finding) }
+      }
+    }
+  }
+
+  private static func pages(_ db: Database) throws -> [StoreFinding] { try damage("integrity_check", db) }
+
+  private static func quickPages(_ db: Database) throws -> [StoreFinding] { try damage("quick_check", db) }
+
+  /// What a store must have to be opened.
+  private static func opening(_ db: Database) throws -> [StoreFinding] {
+    // An older store gets what it lacks when it is opened.
+    guard try Schema.isCurrent(db) else { return [] }
+    _ = try Schema.storeID(db)
+    _ = try Schema.positionKey(db)
+    _ = try EpochKeeper(db)
+    return []
+  }
+
+  /// - Parameter pragma: https://www.sqlite.org/pragma.html#pragma_integrity_check.
+  private static func damage(_ pragma: String, _ db: Database) throws -> [StoreFinding] {
+    try String.fetchAll(db, sql: "PRAGMA \(pragma)(20)").flatMap { $0.split(separator: "\n") }
+      .filter { $0 != "ok" && !$0.hasPrefix("***") }.map { .damagedPages(String($0)) }
+  }
+
+  private static func counts(_ db: Database) throws -> [StoreFinding] {
+    let types = TypeNames(db)
+    return try Row.fetchAll(
+      db,
+      sql: """
+        SELECT id, samples, counted FROM
+          (SELECT id, samples, (SELECT COUNT(*) FROM sample WHERE sample.type = type.id) AS counted FROM type)
+        WHERE samples <> counted ORDER BY id
+        """
+    ).map { .wrongCount(type: try types.name($0[0]), kept: $0[1], counted: $0[2]) }
+  }
+
+  private static func derivedCounts(_ db: Database) throws -> [StoreFinding] {
+    // A store of the version before does not count them.
+    guard try db.columns(in: "type").contains(where: { $0.name == "derived" }) else { return [] }
+    let types = TypeNames(db)
+    return try Row.fetchAll(
+      db,
+      sql: """
+        SELECT id, derived, counted FROM (SELECT id, derived, (
+          SELECT COUNT(*) FROM sample WHERE sample.type = type.id AND \(TypeTally.isDerived)) AS counted FROM type)
+        WHERE derived <> counted ORDER BY id
+        """
+    ).map { .wrongDerivedCount(type: try types.name($0[0]), kept: $0[1], counted: $0[2]) }
+  }
+
+  private static func counter(_ db: Database) throws -> [StoreFinding] {
+    let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    let newest =
+      try Int64.fetchOne(
+        db,
+        sql: """
+          SELECT MAX(COALESCE((SELECT MAX(change) FROM sample), 0), COALESCE((SELECT MAX(change) FROM tombstone), 0))
+          """) ?? 0
+    return newest > counter ? [.counterBehind(counter: counter, newest: newest)] : []
+  }
+
+  private static func identities(_ db: Database) throws -> [StoreFinding] {
+    var findings: [StoreFinding] = []
+    let twice = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tombstone JOIN sample USING (change)") ?? 0
+    if twice > 0 { findings.append(.numbersTakenTwice(twice)) }
+    let undead =
+      try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tombstone JOIN sample USING (type, start, uuid)") ?? 0
+    if undead > 0 { findings.append(.aliveAndDeleted(undead)) }
+    return findings
+  }
+
+  private static func references(_ db: Database) throws -> [StoreFinding] {
+    try dangling(db, in: "sample", ["type", "source", "device", "kind", "unit"])
+      + dangling(db, in: "tombstone", ["type"])
+  }
+
+  /// One walk along the table. Each column is named as the dictionary that it points into.
+  private static func dangling(_ db: Database, in table: String, _ columns: [String]) throws -> [StoreFinding] {
+    let sums = columns.map { "TOTAL(\($0) IS NOT NULL AND \($0) NOT IN (SELECT id FROM \($0)))" }
+    guard let row = try Row.fetchOne(db, sql: "SELECT \(sums.joined(separator: ", ")) FROM \(table)") else { return [] }
+    return columns.enumerated().compactMap { index, column in
+      let rows = Int(row[index] as Double)
+      return rows > 0 ? .danglingReferences(table: table, column: column, rows: rows) : nil
+    }
+  }
+
+  private static func digests(_ db: Database) throws -> [StoreFinding] {
+    // A store of the version before keeps none.
+    guard try db.tableExists("monthDigest") else { return [] }
+    let position = try DigestTable.position(db)
+    guard position > 0 else { return [] }
+    let kept = try DigestTable.fetch(db, .everything).values
+    var scan = DigestScan(db)
+    try scan.changes(after: 0, upTo: position)
+    let found = scan.sums.values
+    let wrong = Set(kept.keys).union(found.keys).count { kept[$0] != found[$0] }
+    return wrong > 0 ? [.wrongDigests(wrong)] : []
+  }
+
+  private static func audit(_ db: Database) throws -> [StoreFinding] {
+    // The log of a store of the version before says less.
+    guard try db.tableExists("auditRead") else { return [] }
+    guard case .broken(let damage) = try AuditVerifier.verify(db) else { return [] }
+    return damage.map { .audit($0) }
+  }
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import Foundation
+
+/// Tells when a file is written or made, by whichever process of this machine: inotify(7) on its directory, because the
+/// file itself may be deleted and made again. Reports nothing where the kernel does not, as on a network's file system.
+///
+/// Unchecked, because everything but `init` runs on its queue.
+public final class FileActivity: @unchecked Sendable {
+  private let source: any DispatchSourceRead
+  private let descriptor: CInt
+  private let name: String
+  private let queue: DispatchQueue
+  private let pause: Duration
+  private let happened: @Sendable () -> Void
+  private var isPaused = false
+  private var isCancelled = false
+
+  /// - Parameter pausing: how long not to look after something has happened: a transaction is many writes.
+  public init?(
+    of path: String, pausing pause: Duration, on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void
+  ) {
+    descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+    guard descriptor >= 0 else { return nil }
+    let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard inotify_add_watch(descriptor, directory, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)) >= 0 else {
+      close(descriptor)
+      return nil
+    }
+    name = URL(fileURLWithPath: path).lastPathComponent
+    self.queue = queue
+    self.pause = pause
+    self.happened = happened
+    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    source.setCancelHandler { [descriptor] in close(descriptor) }
+    source.setEventHandler { [weak self] in self?.eventsCame() }
+    source.resume()
+  }
+
+  public func cancel() {
+    guard !isCancelled else { return }
+    isCancelled = true
+    source.cancel()
+    // A suspended source would never let go of its descriptor.
+    if isPaused { source.resume() }
+  }
+
+  private func eventsCame() {
+    guard !isCancelled, concernsFile() else { return }
+    source.suspend()
+    isPaused = true
+    queue.asyncAfter(deadline: .now() + .nanoseconds(Int(pause / .nanoseconds(1)))) { self.goOn() }
+    happened()
+  }
+
+  private func goOn() {
+    guard !isCancelled else { return }
+    isPaused = false
+    source.resume()
+  }
+
+  /// Reads what there is.
+  private func concernsFile() -> Bool {
+    var concerns = false
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
+      while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        guard count > 0 else { return }
+        var offset = 0
+        while offset + MemoryLayout<inotify_event>.size <= count {
+          let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+          let start = offset + MemoryLayout<inotify_event>.size
+          let bytes = buffer[start..<start + Int(event.len)].prefix { $0 != 0 }
+          // Without a name: there were too many to report, or the directory is gone.
+          if bytes.isEmpty || bytes.elementsEqual(name.utf8) { concerns = true }
+          offset = start + Int(event.len)
+        }
+      }
+    }
+    return concerns
+  }
+}

@@ -1,0 +1,110 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// The directory in which everything of one user's hpeer lives.
+public enum HomeDirectory {
+  /// `path` without symbolic links, also where its last parts are not there yet: a home may be reached through links, and
+  /// what is beneath it may not.
+  public static func resolved(_ path: String) -> String {
+    if let real = realpath(path, nil) {
+      defer { free(real) }
+      return String(cString: real)
+    }
+    let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    guard let slash = trimmed.lastIndex(of: "/"), slash > trimmed.startIndex, !PrivateFile.isLink(trimmed) else {
+      return trimmed
+    }
+    return resolved(String(trimmed[..<slash])) + trimmed[slash...]
+  }
+
+  /// Throws where somebody beside this user and root could put something else in the place of what is in the directory:
+  /// as `StrictModes` of sshd_config(5), nobody else may own it or write there, nor own any directory that leads to it,
+  /// nor write there, unless its sticky bit keeps them from renaming what is not theirs, as that of `/tmp`. As in Debian's
+  /// sshd, a private group may write to an ancestor directory, unless that has an access control list (acl(5)).
+  ///
+  /// - Parameter user: who uses it.
+  public static func requirePrivate(_ path: String, for user: uid_t = geteuid()) throws(SystemError) {
+    let home = resolved(path)
+    var directory = home
+    while true {
+      var status = stat()
+      guard lstat(directory, &status) == 0 else { throw SystemError("stat", directory) }
+      guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError("open", directory, code: ENOTDIR) }
+      if let danger = danger(directory, status, of: user, isHome: directory == home) {
+        throw SystemError("open", directory, code: EPERM, remedy: danger.sentence(directory, home))
+      }
+      if directory == "/" { return }
+      let slash = directory.lastIndex(of: "/") ?? directory.startIndex
+      directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
+    }
+  }
+
+  private enum Danger {
+    case owner(uid_t)
+    case mode
+
+    func sentence(_ directory: String, _ home: String) -> String {
+      let rest = directory == home ? "" : ", which leads to \(home)"
+      let choose = "choose another directory with --home"
+      return switch self {
+      case .owner(let user):
+        "\(directory)\(rest) belongs to another user (\(user)), who could exchange what is there: \(choose)"
+      case .mode:
+        "others may write to \(directory)\(rest), and so exchange what is there: run: chmod go-w \(ShellWord.quoted(directory)), or \(choose)"
+      }
+    }
+  }
+
+  private static func danger(_ directory: String, _ status: stat, of user: uid_t, isHome: Bool) -> Danger? {
+    guard status.st_uid == 0 || status.st_uid == user || (!isHome && isUnknownHere(status.st_uid)) else {
+      return .owner(status.st_uid)
+    }
+    let bits = status.st_mode & 0o022
+    if bits == 0 { return nil }
+    if isHome { return .mode }
+    if status.st_mode & 0o1000 != 0 { return nil }
+    guard bits == 0o020, isAlone(status.st_uid, in: status.st_gid) else { return .mode }
+    return linux_has_access_control_list(directory) == 0 ? nil : .mode
+  }
+
+  /// In a user namespace, what belongs to the machine it runs on has the one number that stands for all that it does not
+  /// know (user_namespaces(7)).
+  private static func isUnknownHere(_ owner: uid_t) -> Bool {
+    owner == 65_534 && !isInitialNamespace
+  }
+
+  private static let isInitialNamespace: Bool = {
+    guard let file = fopen("/proc/self/uid_map", "re") else { return true }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 128)
+    guard fgets(&line, Int32(line.count), file) != nil else { return true }
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return text.split { $0 == " " || $0 == "\n" } == ["0", "0", "4294967295"]
+  }()
+
+  /// The lists of users and groups are walked with one position for the whole process.
+  private static let databases = Mutex(())
+
+  private static func isAlone(_ user: uid_t, in group: gid_t) -> Bool {
+    databases.withLock { _ in
+      guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return false }
+      let owner = String(cString: name)
+      var members = 0
+      setpwent()
+      defer { endpwent() }
+      while let other = getpwent() {
+        guard other.pointee.pw_gid == group else { continue }
+        if other.pointee.pw_uid != user { return false }
+        members += 1
+      }
+      var names = getgrgid(group)?.pointee.gr_mem
+      while let next = names, let member = next.pointee {
+        if String(cString: member) != owner { return false }
+        members += 1
+        names = next + 1
+      }
+      return members > 0
+    }
+  }
+}

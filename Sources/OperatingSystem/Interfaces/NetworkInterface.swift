@@ -1,0 +1,87 @@
+import Glibc
+
+/// A network interface with one of its IPv4 addresses.
+public struct NetworkInterface: Hashable, Sendable {
+  public let name: String
+  public let index: UInt32
+  /// Nil where it has no IPv4 address.
+  public let address: IPv4Address?
+  public let prefixLength: Int
+  public let isUp: Bool
+  public let isLoopback: Bool
+  public let takesMulticast: Bool
+
+  /// Whether other machines may be behind it. Bridges and cables that lead to containers and virtual machines of this
+  /// machine are not.
+  public var leadsOut: Bool {
+    isUp && takesMulticast && !isLoopback
+      && !["docker", "veth", "br-", "virbr", "podman", "cni", "lxcbr", "vnet"].contains { name.hasPrefix($0) }
+  }
+
+  /// Every interface once for each of its IPv4 addresses, and once if it has none.
+  @Sendable public static func all() -> [NetworkInterface] {
+    let interfaces = InterfaceEntry.all().map(NetworkInterface.init)
+    let withAddress = Set(interfaces.filter { $0.address != nil }.map(\.name))
+    var seen: Set<NetworkInterface> = []
+    return interfaces.filter { ($0.address != nil || !withAddress.contains($0.name)) && seen.insert($0).inserted }
+  }
+
+  private init(_ entry: InterfaceEntry) {
+    let ipv4: IPv4Address? = if case .ipv4(let address) = entry.address { address } else { nil }
+    self.init(
+      name: entry.name, index: if_nametoindex(entry.name), address: ipv4,
+      prefixLength: entry.mask?.value.nonzeroBitCount ?? 32, isUp: entry.has(IFF_UP) && entry.has(IFF_RUNNING),
+      isLoopback: entry.has(IFF_LOOPBACK), takesMulticast: entry.has(IFF_MULTICAST))
+  }
+
+  public init(
+    name: String, index: UInt32 = 0, address: IPv4Address?, prefixLength: Int = 24, isUp: Bool = true,
+    isLoopback: Bool = false, takesMulticast: Bool = true
+  ) {
+    self.name = name
+    self.index = index
+    self.address = address
+    self.prefixLength = prefixLength
+    self.isUp = isUp
+    self.isLoopback = isLoopback
+    self.takesMulticast = takesMulticast
+  }
+}
+
+/// What getifaddrs(3) lists: an interface with one of its addresses, of IP or not.
+struct InterfaceEntry {
+  enum Address {
+    case ipv4(IPv4Address)
+    /// Numeric; a link-local one with `%` and the interface.
+    case ipv6(String)
+  }
+
+  let name: String
+  let address: Address?
+  let mask: IPv4Address?
+  private let flags: UInt32
+
+  static func all() -> [InterfaceEntry] {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&list) == 0 else { return [] }
+    defer { freeifaddrs(list) }
+    return sequence(first: list, next: { $0?.pointee.ifa_next }).compactMap { $0.map { InterfaceEntry($0.pointee) } }
+  }
+
+  private init(_ entry: ifaddrs) {
+    name = String(cString: entry.ifa_name)
+    flags = entry.ifa_flags
+    mask = IPv4Address(entry.ifa_netmask)
+    address = IPv4Address(entry.ifa_addr).map { .ipv4($0) } ?? Self.ipv6(entry.ifa_addr).map { .ipv6($0) }
+  }
+
+  func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }
+
+  private static func ipv6(_ address: UnsafeMutablePointer<sockaddr>?) -> String? {
+    guard let address, Int32(address.pointee.sa_family) == AF_INET6 else { return nil }
+    var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    guard getnameinfo(address, length, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else { return nil }
+    return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

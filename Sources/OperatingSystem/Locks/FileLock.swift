@@ -1,0 +1,41 @@
+import Glibc
+
+/// A lock between processes (and between threads of one) on a file that is made for it and stays: flock(2). It is held for
+/// as long as this exists; the kernel frees it when its holder dies.
+public final class FileLock: Sendable {
+  /// With whom a lock may be held.
+  public enum Sharing: Sendable {
+    case shared, alone
+
+    fileprivate var operation: Int32 { self == .shared ? LOCK_SH : LOCK_EX }
+  }
+
+  private let descriptor: Int32
+
+  /// Blocks until the lock is free.
+  public init(_ path: String, _ sharing: Sharing) throws(SystemError) {
+    descriptor = try Self.open(path)
+    while flock(descriptor, sharing.operation) != 0 {
+      guard errno == EINTR else { throw SystemError("lock", path) }
+    }
+  }
+
+  /// Nil where somebody else holds the lock.
+  public init?(ifFree path: String, _ sharing: Sharing) throws(SystemError) {
+    descriptor = try Self.open(path)
+    guard flock(descriptor, sharing.operation | LOCK_NB) == 0 else { return nil }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens the file at `path`, and makes it where there is none. For flock(2); whoever calls closes it.
+  public static func open(_ path: String) throws(SystemError) -> Int32 {
+    try PrivateFile.open(path, O_RDWR | O_CREAT | O_NONBLOCK)
+  }
+
+  /// Runs `body` alone. Blocks until the lock is free.
+  public static func withLock<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    let lock = try FileLock(path, .alone)
+    return try withExtendedLifetime(lock, body)
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// How a program of the system ended.
+public enum CommandOutcome: Hashable, Sendable {
+  /// There is no such program here.
+  case absent
+  case finished(status: Int32, output: String, errors: String)
+  /// It did not end in time, or could not be started.
+  case failed
+
+  /// What it wrote, if it succeeded.
+  public var output: String? {
+    if case .finished(0, let output, _) = self { output } else { nil }
+  }
+}
+
+/// Runs a program of the system in the C locale, with no input.
+public enum CommandRunner {
+  /// Not PATH: what runs as root must not be what somebody put there.
+  private static let directories = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+
+  public static func path(of name: String) -> String? {
+    directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+  }
+
+  public static func run(_ name: String, _ arguments: [String], limit: TimeInterval = 5) async -> CommandOutcome {
+    guard let path = path(of: name) else { return .absent }
+    return await onThread { _ in
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: path)
+      process.arguments = arguments
+      var environment = ["LC_ALL": "C", "PATH": directories.joined(separator: ":")]
+      environment["DBUS_SYSTEM_BUS_ADDRESS"] = ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
+      process.environment = environment
+      let (output, errors) = (Pipe(), Pipe())
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = output
+      process.standardError = errors
+      do { try process.run() } catch { return .failed }
+      let identifier = process.processIdentifier
+      let kill = DispatchWorkItem { Glibc.kill(identifier, SIGKILL) }
+      DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: kill)
+      // Small enough for the pipe's buffer, so it can wait until the output has been read.
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      kill.cancel()
+      guard process.terminationReason == .exit else { return .failed }
+      return .finished(status: process.terminationStatus, output: text, errors: said)
+    }
+  }
+}
