@@ -14,6 +14,7 @@ public struct ChangeExpander {
     try changes.sample(row) { metadata[Int($0)] }
   }
 
+  /// - Precondition: `row` is one of the changes that this was made with.
   public func tombstone(_ row: CodedTombstone) -> Tombstone {
     Tombstone(
       sample: SampleReference(type: changes.types[Int(row.type)], start: row.start, uuid: row.uuid),

@@ -4,20 +4,27 @@
 /// dictionary that it refers to, and the texts are what a ``ChangeCoder`` makes: whoever fills one from foreign bytes
 /// sees to that.
 public struct CodedChanges: Hashable, Sendable {
+  /// The dictionary that ``CodedSample/type`` and ``CodedTombstone/type`` index.
   public var types: [SampleType] = []
   /// Of payloads; see ``Payload/kind``.
   public var kinds: [String] = []
+  /// Unit strings of quantities.
   public var units: [String] = []
+  /// Byte for byte distinct, though `==` may hold two equal; see ``ExactlyComparable``.
   public var sources: [Source] = []
+  /// Byte for byte distinct, as ``sources``.
   public var devices: [Device] = []
   /// As ``MetadataText`` writes them; none empty.
   public var metadata: [String] = []
   /// As ``CanonicalJSON`` writes them.
   public var payloads: [String] = []
 
+  /// Additions, in the order in which they were put in.
   public var samples: [CodedSample] = []
+  /// Deletions, in the order in which they were put in.
   public var tombstones: [CodedTombstone] = []
 
+  /// - Precondition: every index is one of its dictionary. Nothing checks it here.
   public init(
     types: [SampleType] = [], kinds: [String] = [], units: [String] = [], sources: [Source] = [],
     devices: [Device] = [], metadata: [String] = [], payloads: [String] = [], samples: [CodedSample] = [],
@@ -34,6 +41,8 @@ public struct CodedChanges: Hashable, Sendable {
     self.tombstones = tombstones
   }
 
+  /// Whether nothing changed; the dictionaries are not asked.
   public var isEmpty: Bool { samples.isEmpty && tombstones.isEmpty }
+  /// Additions and deletions together.
   public var count: Int { samples.count + tombstones.count }
 }

@@ -12,11 +12,13 @@ public struct ExactIndex<Value: Hashable & ExactlyComparable> {
     @inlinable func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
   }
 
+  /// Each once, in the order in which ``index(of:)`` first saw it.
   public var values: [Value] { list }
   @usableFromInline var list: [Value] = []
   @usableFromInline var last: (value: Value, index: UInt32)?
   @usableFromInline var indices: [Key: UInt32] = [:]
 
+  /// The first value gets index 0.
   public init() {}
 
   /// The index of `value`, which becomes one of ``values`` if it is new.

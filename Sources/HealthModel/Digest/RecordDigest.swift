@@ -4,6 +4,7 @@ public struct RecordDigest: Hashable, Sendable {
   /// In the order of the identifiers' UTF-8; none without months.
   public var types: [TypeDigest]
 
+  /// - Parameter types: sorted by ``SampleType/utf8Order(_:_:)``, each once. Not checked.
   public init(types: [TypeDigest] = []) {
     self.types = types
   }
@@ -50,16 +51,20 @@ extension RecordDigest {
 
 /// One type of a ``RecordDigest``.
 public struct TypeDigest: Hashable, Sendable {
+  /// The type that all samples and tombstones here have.
   public var type: SampleType
   /// In the order of time; none without samples and tombstones.
   public var months: [MonthDigest]
 
+  /// - Parameter months: ascending, each once. Not checked.
   public init(type: SampleType, months: [MonthDigest]) {
     self.type = type
     self.months = months
   }
 
+  /// Over all months.
   public var samples: SetDigest { months.reduce(into: .empty) { $0 += $1.samples } }
+  /// Over all months.
   public var tombstones: SetDigest { months.reduce(into: .empty) { $0 += $1.tombstones } }
   /// `nil` unless all months have it.
   public var contents: UInt128? {
@@ -81,6 +86,7 @@ public struct MonthDigest: Hashable, Sendable {
   /// The sum over everything that the samples say; `nil` where nobody asked.
   public var contents: UInt128?
 
+  /// - Parameter contents: sum, modulo 2^128, of what ``ContentHasher`` makes of each sample.
   public init(month: CalendarMonth, samples: SetDigest, tombstones: SetDigest, contents: UInt128? = nil) {
     self.month = month
     self.samples = samples

@@ -2,23 +2,30 @@
 ///
 /// Tells sets apart that differ by accident; it is no defence against somebody who chooses the members.
 public struct SetDigest: Hashable, Sendable {
+  /// How many members there are; never negative in a digest of a set.
   public var count: Int
+  /// Modulo 2^128.
   public var sum: UInt128
 
+  /// Without arguments, the digest of the empty set.
   public init(count: Int = 0, sum: UInt128 = 0) {
     self.count = count
     self.sum = sum
   }
 
+  /// The digest of no members.
   public static let empty = SetDigest()
 
+  /// Whether both count and sum are 0.
   public var isEmpty: Bool { self == .empty }
 
+  /// Adds a member by its hash. One that is in the set already must not be added again: a digest cannot know.
   public mutating func insert(_ hash: UInt128) {
     count += 1
     sum &+= hash
   }
 
+  /// Takes a member out by its hash. It must have been inserted: a digest cannot know.
   public mutating func remove(_ hash: UInt128) {
     count -= 1
     sum &-= hash

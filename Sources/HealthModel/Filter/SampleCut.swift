@@ -10,6 +10,7 @@ public struct SampleCut: Hashable, Sendable {
   /// What the reader may see.
   public let scope: SampleFilter
 
+  /// - Parameter scope: what the reader may see; ``SampleFilter/everything`` cuts nothing.
   public init(_ scope: SampleFilter) {
     self.scope = scope
   }

@@ -16,15 +16,18 @@ public struct SampleFilter: Hashable, Sendable {
   /// Nothing that starts at this instant or later; `nil` for no bound.
   public var end: Timestamp?
 
+  /// Without arguments, everything. An `end` at or before `earliest` makes a filter that nothing passes.
   public init(types: Set<SampleType>? = nil, earliest: Timestamp? = nil, end: Timestamp? = nil) {
     (self.types, self.earliest, self.end) = (types, earliest, end)
   }
 
+  /// Also what is added later, and types that nobody knows yet.
   public static let everything = SampleFilter()
 
   /// The redaction of samples for a reader who is limited to this filter.
   public var cut: SampleCut { SampleCut(self) }
 
+  /// Whether samples of this type are meant, whenever they start.
   public func passes(_ type: SampleType) -> Bool { types?.contains(type) ?? true }
 
   /// Whether what starts then is within the time that is meant.
@@ -34,6 +37,7 @@ public struct SampleFilter: Hashable, Sendable {
     return true
   }
 
+  /// Whether the sample with this type and start is meant; its UUID is not asked.
   public func passes(_ sample: SampleReference) -> Bool { passes(sample.type) && passes(start: sample.start) }
 
   /// What passes both.

@@ -2,6 +2,9 @@ import Foundation
 
 /// JSON as it is kept and sent: sorted keys and no white space, so that equal values are equal text.
 public enum CanonicalJSON {
+  /// The one text of a value: UTF-8, slashes not escaped.
+  ///
+  /// - Throws: `EncodingError` for a value that JSON cannot say, such as an infinite number.
   public static func encode(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -20,6 +23,9 @@ public enum CanonicalJSON {
     }
   }
 
+  /// Reads any JSON, canonical or not.
+  ///
+  /// - Throws: `DecodingError` for what is no JSON, or not of this type.
   public static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
     try JSONDecoder().decode(type, from: Data(text.utf8))
   }

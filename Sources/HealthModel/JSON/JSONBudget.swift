@@ -3,13 +3,17 @@
 ///
 ///     JSONBudget.payload.verdict(on: #"{"a":[1,2,3]}"#) == .fits
 public struct JSONBudget: Hashable, Sendable {
+  /// What ``verdict(on:)`` finds. The first limit that is passed decides.
   public enum Verdict: Hashable, Sendable {
+    /// The text may be decoded.
     case fits
+    /// It has more than ``JSONBudget/bytes``, or more than ``JSONBudget/weight``.
     case tooHeavy
+    /// It is nested deeper than ``JSONBudget/depth``.
     case tooDeep
   }
 
-  /// Of the text.
+  /// The greatest length of the text in UTF-8.
   public var bytes: Int
   /// Of all values: two for an element of an array, six for an object, and six for a key. What is nested deeper than
   /// sixteen, whose place is named anew for each value, weighs the more the deeper it is.
@@ -17,6 +21,7 @@ public struct JSONBudget: Hashable, Sendable {
   /// How deep they may be nested.
   public var depth: Int
 
+  /// - Parameter depth: 128 by default, which no sample comes near and a recursive decoder survives.
   public init(bytes: Int, weight: Int, depth: Int = 128) {
     (self.bytes, self.weight, self.depth) = (bytes, weight, depth)
   }
@@ -59,6 +64,7 @@ public struct JSONBudget: Hashable, Sendable {
     return .fits
   }
 
+  /// The same for a `String`, without a copy where its UTF-8 is contiguous.
   public func verdict(on text: String) -> Verdict {
     var text = text
     return text.withUTF8 { utf8 in verdict(on: UnsafeRawBufferPointer(utf8)) }

@@ -8,13 +8,14 @@ public struct Electrocardiogram: Hashable, Sendable {
   public var averageHeartRate: Double?
   /// Hz.
   public var samplingFrequency: Double?
-  /// `Lead I`.
+  /// Which electrodes, in Apple's words: `Lead I`, left arm against right.
   public var lead: String?
   /// Of ``voltages``, as it came: `µV`.
   public var unit: String?
   /// One after the other, at ``samplingFrequency``. NaN for one that could not be read.
   public var voltages: [Double]
 
+  /// - Parameter voltages: in `unit`, evenly spaced; thirty seconds of an Apple Watch are some 15,400.
   public init(
     classification: String? = nil, symptoms: String? = nil, averageHeartRate: Double? = nil,
     samplingFrequency: Double? = nil, lead: String? = nil, unit: String? = nil, voltages: [Double] = []

@@ -7,6 +7,7 @@ public struct WorkoutRoute: Hashable, Sendable {
   /// In the order of the source; empty where the points were not to be had.
   public var points: [RoutePoint]
 
+  /// - Parameter points: neither sorted nor checked here.
   public init(workout: SampleReference? = nil, path: String? = nil, points: [RoutePoint] = []) {
     self.workout = workout
     self.path = path
@@ -33,6 +34,7 @@ public struct RoutePoint: Hashable, Sendable {
   /// Metres.
   public var verticalAccuracy: Double?
 
+  /// `nil` stands for what the source did not say. Ranges are not checked.
   public init(
     time: Double? = nil, latitude: Double, longitude: Double, elevation: Double? = nil, speed: Double? = nil,
     course: Double? = nil, horizontalAccuracy: Double? = nil, verticalAccuracy: Double? = nil

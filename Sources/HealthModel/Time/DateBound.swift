@@ -9,6 +9,8 @@ public enum DateBound: Hashable, Sendable {
   /// A time with its offset, which is the same wherever it is read.
   case instant(Timestamp)
 
+  /// Reads a date, or a time with or without seconds and with or without an offset (ISO 8601); `nil` for anything else,
+  /// such as `yesterday`.
   public init?(_ text: String) {
     if let time = CivilTime(text) {
       self = text.contains { $0 == "T" || $0 == " " } ? .time(time) : .day(time)

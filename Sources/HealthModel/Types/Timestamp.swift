@@ -1,7 +1,9 @@
 /// An instant: microseconds since 1970-01-01T00:00:00Z, without leap seconds.
 public struct Timestamp: Hashable, Sendable, Comparable {
+  /// Since 1970-01-01T00:00:00Z; every `Int64` is an instant, some 292,000 years either way.
   public var microseconds: Int64
 
+  /// The finest instant there is: what a source says beyond microseconds is cut before this.
   public init(microseconds: Int64) {
     self.microseconds = microseconds
   }
