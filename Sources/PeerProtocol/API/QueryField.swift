@@ -53,12 +53,17 @@ public enum QueryField {
 
 /// Why a field of a query cannot be understood.
 public enum QueryFieldError: Error, Hashable, Sendable {
+  /// `types` holds a name that is neither a short name nor an identifier.
   case unknownType
+  /// `types` is there and names none.
   case noTypes
+  /// `limit` is no positive number.
   case badLimit
   /// The field of this name.
   case badMonth(String)
+  /// `from` is after `to`.
   case emptyRange
+  /// The field of this name is neither `1` nor `0`.
   case badFlag(String)
 }
 

@@ -15,6 +15,7 @@ public struct WireCount: RawRepresentable, Codable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
+  /// The nearest count within ``range``: 0 for a negative number.
   public init(clamping value: Int) {
     rawValue = min(max(value, Self.range.lowerBound), Self.range.upperBound)
   }

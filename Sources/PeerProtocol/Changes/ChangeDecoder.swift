@@ -3,6 +3,7 @@
 ///     decoder.receive(bytes)
 ///     while let element = try decoder.next() { … }
 public protocol ChangeDecoder {
+  /// What the stream is a sequence of: batches or lines.
   associatedtype Element
 
   /// Appends bytes of the stream.

@@ -9,6 +9,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
   private var columns: ColumnBatchDecoder
   private var lines: LineBatcher
 
+  /// - Parameter format: the one that the answer's content type names.
   public init(_ format: ChangeFeedFormat, limits: ClientLimits = ClientLimits()) {
     self.format = format
     columns = ColumnBatchDecoder(limits: limits)

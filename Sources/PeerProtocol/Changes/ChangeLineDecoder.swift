@@ -12,6 +12,7 @@ public struct ChangeLineDecoder: ChangeDecoder {
   /// That the lines so far have, with their line feeds.
   private(set) var bytes = 0
 
+  /// - Parameter limits: of these, the length and the weight of a line.
   public init(limits: ClientLimits = ClientLimits()) {
     self.limits = limits
   }

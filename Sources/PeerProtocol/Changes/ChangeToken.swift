@@ -4,6 +4,7 @@ import HealthModel
 /// A position in one store's change feed under one filter: what a change token says to the server that made it. On the
 /// wire it is sealed; see ``ChangeTokenSeal``.
 public struct ChangeToken: Hashable, Sendable {
+  /// The number of the last change that the reader has; 0 for none.
   public var change: Int64
   /// Names the stretch of the store's history that ``change`` lies in.
   public var epoch: UInt64
@@ -12,6 +13,7 @@ public struct ChangeToken: Hashable, Sendable {
 
   static let byteCount = 24
 
+  /// Made by the server that hands it out; a client never makes one.
   public init(change: Int64, epoch: UInt64, filter: UInt64) {
     self.change = change
     self.epoch = epoch

@@ -24,6 +24,9 @@ public struct ChangeTokenSeal: Sendable {
     return Base64URL.encode(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
   }
 
+  /// The position that a text was made of with this key.
+  ///
+  /// - Throws: ``ChangeTokenError``; a server answers both with `410 Gone`, and the client starts over.
   public func token(in text: String) throws(ChangeTokenError) -> ChangeToken {
     guard text.utf8.count <= 100, let bytes = Base64URL.decode(text), let version = bytes.first,
       bytes.count == Self.byteCounts[version]

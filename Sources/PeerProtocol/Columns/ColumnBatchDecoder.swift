@@ -13,6 +13,7 @@ public struct ColumnBatchDecoder: ChangeDecoder {
   /// Bytes that the batches so far have, decompressed.
   private(set) var contentBytes = 0
 
+  /// - Parameter limits: of these, what one batch may take.
   public init(limits: ClientLimits = ClientLimits()) {
     self.limits = limits
   }

@@ -68,6 +68,7 @@ public struct ClientLimits: Hashable, Sendable {
   /// How long it may have us wait each time.
   public var busyPause = Duration.seconds(5)
 
+  /// The limits that `hpeer` itself has; tests set their own.
   public init() {}
 
   /// A message of another machine, truncated to ``messageLength`` Unicode scalars, of which a character may have any number.

@@ -15,7 +15,9 @@ public struct PairingPayload: Hashable, Sendable {
   public let host: String
   /// 1 to 65535.
   public let port: UInt16
+  /// What the client pins before it sends anything.
   public let fingerprint: Fingerprint
+  /// The secret; see ``PairingCode`` for how it is kept out of logs.
   public let code: PairingCode
   /// The end of the window by the server's clock. The URI does not carry it.
   public let expiry: Date?

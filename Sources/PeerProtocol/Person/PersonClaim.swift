@@ -16,7 +16,9 @@ public struct PersonClaim: Hashable, Sendable {
 
   /// Traits in a fixed order, named by one letter each: `d`, `ds`, `db` or `dsb`.
   public struct Combination: Hashable, Sendable {
+    /// The member of the JSON object: `d` date of birth, `s` sex, `b` blood type.
     public let name: String
+    /// Date of birth first, then sex, then blood type.
     public let traits: [Person.Trait]
 
     init(_ traits: [Person.Trait]) {

@@ -2,8 +2,11 @@
 ///
 /// What it says depends on the bytes alone, not on where they were cut, and it keeps no more than `limit` of them.
 public struct ClientHelloReader: Sendable {
+  /// What is known of a connection by its first bytes.
   public enum Reading: Hashable, Sendable {
+    /// More bytes are needed.
     case incomplete
+    /// All of the ClientHello has come.
     case found(ClientHello)
     /// Something else than a ClientHello, or one that is longer than the limit.
     case other
