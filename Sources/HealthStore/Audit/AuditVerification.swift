@@ -10,6 +10,7 @@ public enum AuditVerification: Hashable, Sendable {
 public enum AuditDamage: Hashable, Sendable {
   /// The event's text, time or hash is another.
   case changed(Int64)
+  /// There are no events with these numbers, though there are some before and after.
   case missing(ClosedRange<Int64>)
   /// The event is not what was written although its own hash fits it: so were, perhaps, events before it.
   case rewritten(upTo: Int64)

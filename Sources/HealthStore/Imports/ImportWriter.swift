@@ -22,6 +22,7 @@ public final class ImportWriter {
   private let undo: UndoJournal
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
+  /// Of all batches so far, drifting records and deletions too.
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
   /// With the store as it was after the last batch.
@@ -34,6 +35,7 @@ public final class ImportWriter {
     /// The store when that was compared with it.
     public var owner: RecordOwner
 
+    /// - Parameter owner: as it was read when the person was compared with it, not read again.
     public init(_ person: Person, into owner: RecordOwner) {
       (self.person, self.owner) = (person, owner)
     }

@@ -7,8 +7,10 @@ public struct MissingSamples: Sendable {
   /// What became of the samples that the later one does hold.
   var read: [SampleType: WriteSummary.Counts] = [:]
 
+  /// Nothing is missing.
   public init() {}
 
+  /// Of all types.
   public var total: Int { counts.values.reduce(0, +) }
 
   /// The share of the samples of earlier exports that is missing, from 0 to 1.

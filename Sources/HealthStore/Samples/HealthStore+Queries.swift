@@ -3,9 +3,12 @@ import HealthModel
 
 /// How much of one type a store holds.
 public struct TypeCount: Hashable, Sendable {
+  /// Known to the catalogue or not.
   public var type: SampleType
+  /// More than 0 in what ``HealthStore/typeCounts()`` returns.
   public var samples: Int
 
+  /// - Parameter samples: without tombstones.
   public init(type: SampleType, samples: Int) {
     self.type = type
     self.samples = samples
