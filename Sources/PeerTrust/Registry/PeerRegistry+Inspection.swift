@@ -8,8 +8,10 @@ extension PeerRegistry {
   public struct Inspection: Sendable {
     /// All clients, also revoked and expired ones.
     public let clients: [ClientRecord]
+    /// All servers, the oldest pairing first.
     public let servers: [ServerRecord]
 
+    /// For tests; ``PeerRegistry/inspect(in:)`` reads one.
     public init(clients: [ClientRecord], servers: [ServerRecord]) {
       self.clients = clients
       self.servers = servers

@@ -10,6 +10,7 @@ import SQLiteFiles
 /// Any number of processes may use one registry at once. Every function is asynchronous and throws
 /// ``PeerRegistryError``, or `CancellationError` when its task is cancelled.
 public struct PeerRegistry: Sendable {
+  /// Within the home directory.
   public static let fileName = "peers.sqlite"
 
   let pool: DatabasePool

@@ -12,6 +12,7 @@ import PeerProtocol
 ///
 /// One value serves one attempt, which is why it cannot be copied.
 public struct PairingClientExchange: ~Copyable, Sendable {
+  /// The first message, to be sent as it is: the transcript binds every field of it.
   public let startRequest: PairStartRequest
 
   private let spake: SPAKE2
@@ -92,6 +93,7 @@ public struct PairingClientExchange: ~Copyable, Sendable {
 
 /// The client's proof, and what it needs to judge the server's. It may be sent and verified again after a lost answer.
 public struct PairingClientConfirmation: Sendable {
+  /// The second message. The same one may be sent again after a lost answer.
   public let finishRequest: PairFinishRequest
 
   let expectedCB: [UInt8]
@@ -112,9 +114,11 @@ public struct PairingClientConfirmation: Sendable {
 
 /// What a client keeps of a server it has paired with.
 public struct PairedServer: Equatable, Sendable {
+  /// As the server's hello said it, which the proof covers.
   public let serverID: PeerID
   /// To be pinned from now on.
   public let fingerprint: Fingerprint
+  /// Derived on both sides; it has not travelled.
   public let token: BearerToken
   /// When the token dies unless it is used.
   public let expiresAt: Date

@@ -6,6 +6,7 @@ public struct BearerCredential: Sendable {
   /// A secret.
   public let text: String
 
+  /// The credential for an hpeer server.
   public init(_ token: BearerToken) { text = token.text }
 
   /// Nil unless the text can stand in an Authorization header.

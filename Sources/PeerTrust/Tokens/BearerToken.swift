@@ -4,6 +4,7 @@ import PeerProtocol
 ///
 /// Its description and its mirror do not show it. Compare tokens with `==`, which takes the same time for any two.
 public struct BearerToken: Sendable {
+  /// 256 bits: not to be guessed, so attempts with tokens need no budget.
   public static let byteCount = 32
 
   let bytes: [UInt8]
