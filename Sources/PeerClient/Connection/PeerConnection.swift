@@ -13,6 +13,7 @@ public final class PeerConnection {
   /// Seconds without a byte from the peer after which it counts as gone.
   public static let silenceLimit = 30
 
+  /// What was connected to, and what the `Host` field says.
   public let endpoint: PeerEndpoint
   /// The SHA-256 of the certificate that the peer showed in this connection's handshake.
   public let fingerprint: Fingerprint

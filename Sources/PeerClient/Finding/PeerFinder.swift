@@ -4,7 +4,9 @@ import PeerTrust
 
 /// Whom a command is about.
 public enum PeerTarget: Sendable {
+  /// A server that this machine is paired with, and where it was last or is announced; empty where neither is known.
   case paired(ServerRecord, endpoints: [PeerEndpoint])
+  /// A machine that must be paired with first. The name is its own: hostile text.
   case unpaired(name: String, endpoints: [PeerEndpoint])
 }
 
@@ -28,6 +30,10 @@ public struct PeerFinder: Sendable {
   /// Makes names from the network fit for a terminal.
   private let escape: @Sendable (String) -> String
 
+  /// - Parameters:
+  ///   - ownID: of this machine, which is never found.
+  ///   - silenceLimit: seconds without a byte after which a peer counts as gone.
+  ///   - escape: makes names from the network fit for the errors' texts, such as `PlainText.escaped`.
   public init(
     registry: PeerRegistry, ownID: PeerID, browser: ServiceBrowser = ServiceBrowser(),
     silenceLimit: Int = PeerConnection.silenceLimit, escape: @escaping @Sendable (String) -> String

@@ -2,6 +2,7 @@
 public enum PeerFinderError: Error, Hashable, Sendable {
   /// Nothing answered within these seconds; other servers that were seen are named.
   case nobody(seconds: Int, others: [String])
+  /// Nobody of this name answered within these seconds; those who did are named.
   case notFound(name: String, seconds: Int, seen: [String])
   /// Several could be meant.
   case several([String], paired: Bool)

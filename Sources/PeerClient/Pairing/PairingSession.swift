@@ -7,7 +7,9 @@ import PeerTrust
 ///
 /// Two connections, because a person types in between: the second accepts only the certificate that the first one saw.
 public struct PairingSession: Sendable {
+  /// Where both connections go.
   public let endpoint: PeerEndpoint
+  /// What the server says of itself before anybody has proved anything.
   public let status: StatusData
   /// What the server says of itself; `windowOpen` tells whether a code can work at all.
   public let hello: PairHello

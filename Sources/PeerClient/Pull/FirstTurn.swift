@@ -11,6 +11,7 @@ public final class FirstTurn: Sendable {
 
   private let state = Mutex(State())
 
+  /// One for each store, shared by all pulls into it.
   public init() {}
 
   /// Waits as long as another pull has its turn. Throws `CancellationError` if the task is cancelled meanwhile.

@@ -8,6 +8,7 @@ import PeerTrust
 ///
 /// A connection that is lost is made again, wherever the peer is by then, after a pause that grows with each failure.
 public struct Follow: Sendable {
+  /// What ``Follow/run(endpoints:full:report:)`` reports.
   public enum Event: Sendable {
     /// What has come since the last event of another kind, and how much is expected in all.
     case progress(PullProgress, expected: Int?)

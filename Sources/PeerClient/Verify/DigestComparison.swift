@@ -2,16 +2,23 @@ import HealthModel
 
 /// One type and month in which two records differ.
 public struct DigestDifference: Hashable, Sendable {
+  /// What of two months is not the same.
   public enum Aspect: String, Hashable, Sendable, CaseIterable {
+    /// One has samples that the other lacks.
     case samples
+    /// One has deletions that the other lacks.
     case tombstones
     /// The same samples say something else.
     case contents
   }
 
+  /// The type that differs.
   public var type: SampleType
+  /// The month in which the samples start.
   public var month: CalendarMonth
+  /// Empty where this store holds nothing of it.
   public var here: MonthDigest
+  /// Empty where the peer holds nothing of it.
   public var there: MonthDigest
   /// Never empty; in the order of ``Aspect``.
   public var aspects: [Aspect]

@@ -12,6 +12,7 @@ public struct Verification: Hashable, Sendable {
   /// By type and month.
   public var differences: [DigestDifference]
 
+  /// Whether no difference was found; of what the samples say, only if ``isDeep``.
   public var isEqual: Bool { differences.isEmpty }
 }
 
@@ -19,5 +20,6 @@ public struct Verification: Hashable, Sendable {
 public struct VerifyProgress: Hashable, Sendable {
   /// Samples whose contents have been compared.
   public var samples: Int
+  /// Samples whose contents are to be compared.
   public var total: Int
 }
