@@ -61,6 +61,7 @@ public struct AuditTrail: Sendable {
       session: session, elapsed: Int64((now() - start) / .milliseconds(1)), minute: Int64(minute / .milliseconds(1)))
   }
 
+  /// Writes down what has happened already. A log that cannot be written is reported to the logger, and nothing thrown.
   public func record(_ name: AuditEvent.Name, _ detail: [String: String] = [:]) async {
     do {
       try await require(name, detail)

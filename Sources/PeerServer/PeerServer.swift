@@ -15,9 +15,11 @@ import ServiceLifecycle
 ///
 /// Runs until its task is cancelled or its service group shuts down gracefully; requests in flight are answered first.
 public struct PeerServer: Service {
+  /// What is served under which name and where.
   public struct Configuration: Sendable {
     /// What the machine is called in ``StatusData``.
     public var name: String
+    /// Of the program, for ``StatusData``.
     public var version: String
     /// The address to bind; `nil` for all of IPv6 and IPv4.
     public var host: String?
@@ -25,8 +27,10 @@ public struct PeerServer: Service {
     public var port: Int
     /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
     public var changesPerToken = 5_000
+    /// Used as far as the process may have descriptors for them.
     public var limits = ServingLimits()
 
+    /// - Parameter port: 8737 by default; 0 for any that is free.
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
       self.name = name
       self.version = version
@@ -151,8 +155,11 @@ public struct PeerServer: Service {
 
 /// Why the server could not start.
 public enum PeerServerError: Error, Hashable, Sendable {
+  /// Another process listens on the port (`EADDRINUSE`).
   case portTaken(Int)
+  /// The port is below 1024 and the user is not root (`EACCES`).
   case portForbidden(Int)
+  /// The address is not one of this machine's, or something else of the network's.
   case cannotListen(address: String, reason: String)
 }
 

@@ -88,6 +88,7 @@ public struct ServingLimits: Hashable, Sendable {
   /// Addresses that are kept account of; the one that has been quiet longest is forgotten first.
   public var accountedAddresses = 4096
 
+  /// The limits that `hpeer serve` has; tests set their own.
   public init() {}
 }
 

@@ -6,7 +6,7 @@ import NIOFoundationCompat
 import PeerProtocol
 import PeerTrust
 
-/// `hpeer-pair/1` and the seed's plain pairing. All of them draw on the desk's one budget.
+/// `hpeer-pair/1`, and HealthAppTransfer's pairing by plain code. All of them draw on the desk's one budget.
 struct PairingRoutes {
   let desk: PairingDesk
   let limits: ServingLimits
@@ -35,8 +35,8 @@ struct PairingRoutes {
     return JSONAnswer.response(try await desk.finish(message))
   }
 
-  /// `POST /api/v1/pair` `{"code","deviceName"?}` to `{"token","deviceID"}` (reference: healthapptransfer.md section
-  /// 2).
+  /// `POST /api/v1/pair` `{"code","deviceName"?}` to `{"token","deviceID"}`, as HealthAppTransfer's clients pair
+  /// (`PlainPairing` of `openapi.yaml`).
   @Sendable private func plain(_ request: Request, context: PeerRequestContext) async throws -> Response {
     struct Body: Decodable {
       var code: String
