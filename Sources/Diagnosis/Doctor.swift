@@ -8,6 +8,7 @@
 public struct Doctor: Sendable {
   private let checks: [any Check]
 
+  /// Looks at nothing yet.
   public init(_ subject: Subject) {
     let machine = Machine.real
     checks = [

@@ -8,6 +8,7 @@ public struct HostNameLookup: Sendable {
   public static let patience = Duration.seconds(3)
   private static let momentForOtherAddresses = Duration.milliseconds(200)
 
+  /// Connects to nothing yet.
   public init() {}
 
   /// Whether `host` is a name that multicast DNS answers for (RFC 6762 section 3).

@@ -14,6 +14,7 @@ public struct ServiceBrowser: Sendable {
 
   private let type: String
 
+  /// - Parameter type: a DNS-SD service type such as `_ipp._tcp` (RFC 6763 section 7).
   public init(type: String = HealthSyncService.type) {
     self.type = type
   }

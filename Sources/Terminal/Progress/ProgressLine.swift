@@ -3,6 +3,7 @@
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  184,200/s   0:04 left
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  waiting 0:12 of 0:30
 public struct ProgressLine: Sendable, Equatable {
+  /// What is going on, in a word: `Pulling`. Fit for a terminal already.
   public var label: String
   /// So far; neither they nor their rate are shown while they are 0 and only bytes are counted.
   public var items: Int
@@ -14,6 +15,7 @@ public struct ProgressLine: Sendable, Equatable {
   public var totalBytes: Int?
   /// Not shown while it reads 0.0.
   public var itemsPerSecond: Double?
+  /// For the time left where bytes measure the whole; not shown itself.
   public var bytesPerSecond: Double?
   /// How long nothing has come, when that is worth saying: it is shown in place of rate and time left.
   public var silence: Duration?
@@ -26,6 +28,7 @@ public struct ProgressLine: Sendable, Equatable {
   /// What a line leaves free: a terminal echoes Ctrl-C as `^C`, and a line that then reached the end would wrap.
   private static let reserve = 3
 
+  /// Everything but the label may be left out, and is then not shown.
   public init(
     label: String, items: Int = 0, totalItems: Int? = nil, bytes: Int = 0, totalBytes: Int? = nil,
     itemsPerSecond: Double? = nil, bytesPerSecond: Double? = nil, silence: Duration? = nil, patience: Duration? = nil

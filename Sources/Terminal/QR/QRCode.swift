@@ -3,6 +3,7 @@ import Glibc
 
 /// Why a text has no QR code.
 public enum QRCodeError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// A code of no text would be valid and say nothing.
   case empty
   /// The text in UTF-8 is longer than the largest symbol (version 40, level M) holds.
   case tooLong(bytes: Int)
@@ -33,6 +34,8 @@ public struct QRCode: Sendable, Equatable {
 
   private let dark: [Bool]
 
+  /// - Parameter text: at most 3391 alphanumeric characters, or 2331 bytes of UTF-8.
+  /// - Throws: ``QRCodeError``.
   public init(_ text: String) throws(QRCodeError) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .empty }
