@@ -8,6 +8,8 @@ import HealthModel
 public struct AppleExportWriter {
   /// Where the elements of a type belong in the file.
   public enum Section: Int, Sendable, CaseIterable {
+    /// In the order of the file. `characteristics` are attributes of `Me`, `others` are audiograms, prescriptions,
+    /// clinical records and unknown elements; the rest are elements of their own kind.
     case characteristics, records, correlations, others, workouts, activitySummaries
     /// In the elements of their workouts.
     case routes

@@ -21,7 +21,9 @@ public struct HealthAutoExport: Sendable {
   }
 
   let origin: Origin
+  /// As the person gave it, for messages.
   public let path: String
+  /// The size of the file when it was recognised.
   public let totalBytes: Int64
 
   /// What ``read(asOf:period:batchSize:progress:deliver:)`` reports when it is done: the file is read twice.

@@ -7,6 +7,7 @@ public enum ImportFile: Sendable {
   case appleHealth([AppleHealthExport])
   /// hpeer's own JSON and CSV, and a saved change feed.
   case samples(SampleFile)
+  /// JSON of the app Health Auto Export.
   case healthAutoExport(HealthAutoExport)
 
   /// - Throws: ``SampleFileError`` or ``ImportError`` for what is none of these.

@@ -7,11 +7,13 @@ public struct SampleBatch: Sendable {
   /// Readings that a newer reading of the same thing replaces; `created` says how new each is.
   public var drifting: [Sample]
 
+  /// Without arguments, an empty batch.
   public init(changes: CodedChanges = CodedChanges(), drifting: [Sample] = []) {
     self.changes = changes
     self.drifting = drifting
   }
 
+  /// Additions, deletions and drifting readings together.
   public var count: Int { changes.count + drifting.count }
 
   /// Samples by type, the drifting ones among them.

@@ -120,6 +120,9 @@ extension SampleFile {
 }
 
 extension PersonReadings {
+  /// Takes all characteristics of a batch into account, drifting ones too.
+  ///
+  /// - Throws: `DecodingError` where a characteristic's payload is not one.
   public mutating func add(_ batch: SampleBatch) throws {
     for sample in batch.drifting { add(sample) }
     try add(batch.changes)

@@ -3,6 +3,7 @@ import HealthModel
 
 /// A file of samples in one of hpeer's own formats (`docs/formats.md`), which hold all that a store does of a sample.
 public struct SampleFile: Sendable {
+  /// Which of hpeer's formats a file is in; told by its content, not by its name.
   public enum Format: Sendable, Equatable {
     /// What `hpeer export --format json` writes.
     case json
@@ -17,8 +18,11 @@ public struct SampleFile: Sendable {
     case memory([UInt8])
   }
 
+  /// As it was recognised.
   public let format: Format
+  /// As the person gave it, for messages.
   public let path: String
+  /// The size of the file when it was recognised.
   public let totalBytes: Int64
   let origin: Origin
 

@@ -7,6 +7,7 @@ public struct SampleJSONWriter: SampleFileWriter {
   private let encoder = JSONEncoder()
   private var isFirst = true
 
+  /// - Parameter exported: what the document says of when it was made.
   public init(exported: Timestamp) {
     self.exported = exported
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
