@@ -1,6 +1,15 @@
 import Foundation
 
 /// One immutable piece of a health record (`HKSample`). It is added, and it may be deleted; it never changes.
+///
+/// ```swift
+/// let sample = Sample(
+///   uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierHeartRate"), start: Timestamp(seconds: 1_718_447_400),
+///   end: Timestamp(seconds: 1_718_447_400), source: Source(name: "Casey’s Apple Watch"),
+///   metadata: ["HKMetadataKeyHeartRateMotionContext": .integer(1)], payload: .quantity(Quantity(62, "count/min")))
+/// if case .quantity(let rate) = sample.payload { print(sample.type.shortName, rate.value, rate.unit) }
+/// let json = try JSONEncoder().encode(sample)
+/// ```
 public struct Sample: Hashable, Sendable {
   /// HealthKit's UUID, or one derived from the content (``SampleIdentity``) where the source has none.
   public var uuid: UUID

@@ -3,6 +3,18 @@
 /// Made by a ``ChangeCoder``, read by a ``ChangeExpander``. Every index in ``samples`` and ``tombstones`` is one of the
 /// dictionary that it refers to, and the texts are what a ``ChangeCoder`` makes: whoever fills one from foreign bytes
 /// sees to that.
+///
+/// ```swift
+/// func again(_ samples: [Sample]) throws -> [Sample] {
+///   var coder = ChangeCoder()
+///   for sample in samples { try coder.add(sample) }
+///   let changes = coder.changes
+///   let expander = try ChangeExpander(changes)
+///   return try changes.samples.map { try expander.sample($0) }
+/// }
+/// ```
+///
+/// For samples that people look at, or that are few, ``Sample`` is simpler.
 public struct CodedChanges: Hashable, Sendable {
   /// The dictionary that ``CodedSample/type`` and ``CodedTombstone/type`` index.
   public var types: [SampleType] = []

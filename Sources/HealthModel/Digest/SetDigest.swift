@@ -1,6 +1,13 @@
 /// A count and an order-independent digest of the members of a set: the sum, modulo 2^128, of a hash of each.
 ///
 /// Tells sets apart that differ by accident; it is no defence against somebody who chooses the members.
+///
+/// ```swift
+/// func digest(of samples: [Sample], type: SampleType) -> SetDigest {
+///   var hasher = IdentityHasher(type)
+///   return samples.reduce(into: .empty) { $0.insert(hasher.sample($1)) }
+/// }
+/// ```
 public struct SetDigest: Hashable, Sendable {
   /// How many members there are; never negative in a digest of a set.
   public var count: Int

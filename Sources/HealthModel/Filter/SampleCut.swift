@@ -4,8 +4,12 @@
 /// Every wire asks this one. What was cut is marked as partial, so that a copy which was not takes its place
 /// (``Payload/isBetterCopy(than:)``).
 ///
-///     let cut = SampleFilter(types: [.workout, heartRate]).cut
-///     let shown = cut.applied(to: workout)  // Its statistics of other types are left out.
+/// ```swift
+/// func shown(_ workout: Sample) -> Sample {
+///   let scope = SampleFilter(types: [.workout, SampleType("HKQuantityTypeIdentifierHeartRate")])
+///   return scope.cut.applied(to: workout)  // Without its statistics of other types.
+/// }
+/// ```
 public struct SampleCut: Hashable, Sendable {
   /// What the reader may see.
   public let scope: SampleFilter

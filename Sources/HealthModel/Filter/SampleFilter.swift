@@ -1,9 +1,13 @@
 /// Which samples of a record are meant, by type and by time: the one selection of the change feed, of what a paired machine
 /// may read, of digests, exports and query strings.
 ///
-///     let filter = SampleFilter(types: [.workoutRoute], earliest: Timestamp(seconds: 1_700_000_000))
-///     let mine = filter.intersection(scope)
-///     if mine.passes(sample.reference) { … }
+/// ```swift
+/// let asked = SampleFilter(types: [.workout, .workoutRoute], earliest: Timestamp(iso8601: "2024-01-01"))
+/// let scope = SampleFilter(types: [.workout])
+/// let both = asked.intersection(scope)
+/// print(both.passes(.workout), both.passes(.workoutRoute))  // true false
+/// print(both.passes(start: Timestamp(seconds: 0)))          // false: before 2024
+/// ```
 ///
 /// A sample and its tombstone agree in type and start, so that a filter lets both through or neither: who reads under it
 /// learns of every deletion of what they have, and of no other. What a sample that passes says of samples that do not is

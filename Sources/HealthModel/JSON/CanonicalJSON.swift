@@ -14,7 +14,10 @@ public enum CanonicalJSON {
   /// Whether a text is surely what ``encode(_:)`` makes of some ``JSONValue``, found without making that value. False also
   /// for canonical texts with rare escape sequences or keys that are not ASCII: decode and encode those to find out.
   ///
-  ///     CanonicalJSON.isPlain(#"{"a":[1.5,null],"b":"c"}"#)
+  /// ```swift
+  /// print(CanonicalJSON.isPlain(#"{"a":[1.5,null],"b":"c"}"#))  // true
+  /// print(CanonicalJSON.isPlain(#"{"b":1,"a":2}"#))             // false: the keys are not in order
+  /// ```
   public static func isPlain(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { utf8 in

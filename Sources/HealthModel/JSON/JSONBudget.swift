@@ -1,7 +1,10 @@
 /// What one JSON text (RFC 8259) may hold, weighed before any of it is decoded: a value takes two bytes in the text, and
 /// fifty when decoded.
 ///
-///     JSONBudget.payload.verdict(on: #"{"a":[1,2,3]}"#) == .fits
+/// ```swift
+/// print(JSONBudget.payload.verdict(on: #"{"a":[1,2,3]}"#))                        // fits
+/// print(JSONBudget(bytes: 1000, weight: 10).verdict(on: #"{"a":[{"b":[]}]}"#))    // tooHeavy
+/// ```
 public struct JSONBudget: Hashable, Sendable {
   /// What ``verdict(on:)`` finds. The first limit that is passed decides.
   public enum Verdict: Hashable, Sendable {

@@ -2,6 +2,14 @@
 ///
 /// The catalogue is data: it gives types their short names, canonical units and groups. Nothing is refused for being
 /// absent from it.
+///
+/// ```swift
+/// let catalogue = SampleTypeCatalogue.healthKit
+/// if let type = catalogue.type(named: "heartrate"), let entry = catalogue[type] {
+///   print(entry.displayName, entry.canonicalUnit ?? "")  // Heart Rate count/min
+/// }
+/// print(catalogue.suggestions(for: "hartrate"))          // heartRate first
+/// ```
 public struct SampleTypeCatalogue: Sendable {
   /// How samples of a type combine into one number (`HKQuantityAggregationStyle`).
   public enum Aggregation: String, Sendable {
