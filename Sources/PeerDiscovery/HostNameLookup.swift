@@ -1,6 +1,8 @@
 /// Asks the local network for the addresses of a host, through avahi-daemon, on every interface and over both IP versions.
 ///
-///     for address in try await HostNameLookup().addresses(of: "studio.local") { print(address) }
+/// ```swift
+/// for address in try await HostNameLookup().addresses(of: "studio.local") { print(address) }
+/// ```
 ///
 /// The system's own resolver often knows no `.local` names, or none with an IPv6 address only.
 public struct HostNameLookup: Sendable {

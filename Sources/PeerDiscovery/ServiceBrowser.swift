@@ -1,8 +1,14 @@
 /// Looks for services on the local network, through avahi-daemon, on every interface and over both IP versions.
 ///
-///     for try await event in ServiceBrowser().events() {
-///       if case .found(let service) = event { print(service.name, service.address, service.port) }
-///     }
+/// ```swift
+/// for try await event in ServiceBrowser().events() {
+///   switch event {
+///   case .found(let service): print(service.name, service.address, service.port)
+///   case .lost(let id): print("gone:", id.name)
+///   default: continue
+///   }
+/// }
+/// ```
 ///
 /// When the address is known, there is no need to browse.
 public struct ServiceBrowser: Sendable {

@@ -6,6 +6,16 @@ import PeerProtocol
 /// One HTTP/1.1 connection over TLS to a peer. Requests follow one another; a response is read whole before the next.
 ///
 /// Lives inside ``withConnection(to:trust:_:)`` and belongs to the task that runs its body.
+///
+/// ```swift
+/// func status(of endpoint: PeerEndpoint, pinned: Fingerprint) async throws -> Data {
+///   try await PeerConnection.withConnection(to: endpoint, trust: .pinned(pinned, peer: "studio")) { connection in
+///     let head = try await connection.send(.GET, "/status")
+///     guard head.status == .ok else { throw PeerError.notHpeer(endpoint: "\(endpoint)", detail: "\(head.status)") }
+///     return try await connection.body()
+///   }
+/// }
+/// ```
 public final class PeerConnection {
   typealias Inbound = NIOAsyncChannelInboundStream<HTTPClientResponsePart>
   typealias Outbound = NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>

@@ -45,7 +45,16 @@ public enum PeerError: Error, Hashable, Sendable {
 extension PeerError {
   /// The kind of failure, which decides how it is handled: retry, another address, a person's action, the exit status.
   ///
-  ///     if error.category.mayPass { try await backOff() }
+  /// ```swift
+  /// func retry<Result>(_ attempt: () async throws -> Result) async throws -> Result {
+  ///   do {
+  ///     return try await attempt()
+  ///   } catch let error as PeerError where error.category.mayPass {
+  ///     try await Task.sleep(for: .seconds(5))
+  ///     return try await attempt()
+  ///   }
+  /// }
+  /// ```
   public enum Category: Hashable, Sendable {
     /// No hpeer was reached there.
     case unreachable

@@ -11,6 +11,22 @@ public enum PeerTarget: Sendable {
 }
 
 /// Finds the peer that a person means, among the paired ones and on the network.
+///
+/// ```swift
+/// import HealthStore
+///
+/// func pull(from name: String, into store: HealthStore, _ registry: PeerRegistry, _ own: PeerIdentity) async throws {
+///   let finder = PeerFinder(registry: registry, ownID: own.id, escape: { $0.debugDescription })
+///   switch try await finder.target(named: name) {
+///   case .unpaired(let name, _): throw PeerError.notPaired(peer: name)
+///   case .paired(let server, let endpoints):
+///     let (done, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint in
+///       try await Pull(into: store, from: server, at: endpoint, identity: own).run { _, _ in }
+///     }
+///     print("\(done.added) added from \(endpoint)")
+///   }
+/// }
+/// ```
 public struct PeerFinder: Sendable {
   /// How long to listen before saying that nobody is there.
   public static let patience = Duration.seconds(4)

@@ -2,7 +2,10 @@ import HealthModel
 
 /// The fields that queries select by, each read in one way whichever route has it. A field that is absent is `nil`.
 ///
-///     let filter = SampleFilter(types: try QueryField.types("heartRate,stepCount"))
+/// ```swift
+/// let filter = SampleFilter(types: try QueryField.types("heartRate,stepCount"))
+/// let months = try QueryField.months(from: "2024-01", to: nil)
+/// ```
 public enum QueryField {
   /// Short names in any case or HealthKit identifiers, separated by commas; never empty.
   public static func types(_ text: Substring?) throws(QueryFieldError) -> Set<SampleType>? {

@@ -1,7 +1,9 @@
 /// A count that another machine says, held to a range before anything is computed with it. Decoding another throws
 /// `DecodingError`.
 ///
-///     let expected = WireCount(header).map { done.changes + $0.rawValue }
+/// ```swift
+/// func total(done: Int, header: String) -> Int? { WireCount(header).map { done + $0.rawValue } }
+/// ```
 public struct WireCount: RawRepresentable, Codable, Hashable, Sendable {
   /// More than any record holds; sums of thousands of them fit into 64 bits.
   public static let range = 0...(1 << 48) - 1

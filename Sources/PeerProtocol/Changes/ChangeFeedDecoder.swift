@@ -2,8 +2,18 @@ import HealthModel
 
 /// Reads the change feed in either format, however its bytes are divided, and one batch at a time.
 ///
-///     decoder.receive(bytes)
-///     while let batch = try decoder.next() { … }
+/// ```swift
+/// func batches(in pieces: [[UInt8]], of format: ChangeFeedFormat) throws -> [ChangeFeedBatch] {
+///   var decoder = ChangeFeedDecoder(format)
+///   var batches: [ChangeFeedBatch] = []
+///   for piece in pieces {
+///     piece.withUnsafeBytes { decoder.receive($0) }
+///     while let batch = try decoder.next() { batches.append(batch) }
+///   }
+///   guard decoder.isBetweenBatches else { throw ChangeFeedError.cutOff }
+///   return batches
+/// }
+/// ```
 public struct ChangeFeedDecoder: ChangeDecoder {
   private let format: ChangeFeedFormat
   private var columns: ColumnBatchDecoder

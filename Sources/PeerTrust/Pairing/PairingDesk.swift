@@ -10,10 +10,16 @@ import PeerProtocol
 /// code, the fifth locks the desk, and the lock outlives the process. A success closes the window. A caller holds one
 /// place at a time, and that for some seconds where another needs it.
 ///
-///     let desk = try await PairingDesk(identity: identity, directory: home) { client in
-///       try await registry.addClient(client)
-///     }
-///     let window = try await desk.open()      // show window.code
+/// ```swift
+/// func open(_ home: URL) async throws -> OpenWindow {
+///   let identity = try await IdentityStore.loadOrCreate(in: home)
+///   let registry = try await PeerRegistry.open(in: home)
+///   let desk = try await PairingDesk(identity: identity, directory: home) { client in
+///     try await registry.addClient(client)
+///   }
+///   return try await desk.open()  // Show its code, and nowhere but on the local screen.
+/// }
+/// ```
 ///
 /// Limits in time take effect at the next call and, at the latest, when the window's own timer fires.
 public actor PairingDesk {

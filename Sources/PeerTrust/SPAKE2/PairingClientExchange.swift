@@ -3,12 +3,16 @@ import PeerProtocol
 
 /// The client's side of `hpeer-pair/1`, up to its own proof.
 ///
-///     let exchange = try await PairingClientExchange(
-///       hello: hello, code: code, clientID: identity.id, name: name, serverFingerprint: seenInThisHandshake)
-///     let response = …                                  // POST exchange.startRequest
-///     let confirmation = try exchange.confirm(response)
-///     let receipt = …                                   // POST confirmation.finishRequest
-///     let paired = try confirmation.verify(receipt)     // only now store anything
+/// ```swift
+/// func pair(own: PeerID, _ code: PairingCode, with desk: PairingDesk, seen: Fingerprint) async throws -> PairedServer {
+///   let exchange = try await PairingClientExchange(
+///     hello: await desk.hello(), code: code, clientID: own, name: "laptop", serverFingerprint: seen)
+///   let response = try await desk.start(exchange.startRequest, from: "192.0.2.7")  // POST /pair/v1/start
+///   let confirmation = try exchange.confirm(response)
+///   let receipt = try await desk.finish(confirmation.finishRequest)                // POST /pair/v1/finish
+///   return try confirmation.verify(receipt)                                        // Store nothing before this.
+/// }
+/// ```
 ///
 /// One value serves one attempt, which is why it cannot be copied.
 public struct PairingClientExchange: ~Copyable, Sendable {
