@@ -11,6 +11,12 @@ extension HealthStore {
   ///
   /// Costs what has changed since ``keepDigests(for:)``, and the months that the filter's bounds cut.
   ///
+  /// ```swift
+  /// func holdTheSame(_ one: HealthStore, _ other: HealthStore) async throws -> Bool {
+  ///   try await one.digest().record == other.digest().record
+  /// }
+  /// ```
+  ///
   /// - Parameter months: only what starts in these; `nil` for all.
   public func digest(
     _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil

@@ -4,10 +4,16 @@ import HealthModel
 
 /// Writes one Apple Health export into a store, a transaction a batch, and remembers which samples the export holds.
 ///
-///     let writer = try ImportWriter(store, file)
-///     try writer.write(batch.changes, drifting: batch.drifting)
-///     try writer.write(twins)
-///     try await store.finishImport(writer.id, digest: digest, isComplete: true)
+/// ```swift
+/// func write(
+///   _ batches: [CodedChanges], _ twins: [TwinGroup], digest: Data, of file: ImportRecord.File, into store: HealthStore
+/// ) async throws {
+///   let writer = try ImportWriter(store, file)
+///   for batch in batches { try writer.write(batch) }
+///   try writer.write(twins: twins)
+///   try await store.finishImport(writer.id, digest: digest, isComplete: true)
+/// }
+/// ```
 ///
 /// Blocking, and for one thread. An import that ends anywhere has lost nothing: what was written is there, and the same
 /// import again adds the rest. The last import can be undone: ``HealthStore/undoLastImport(isDryRun:)``.
