@@ -1,7 +1,10 @@
 /// Checks what usually goes wrong between machines on a home network, and knows the remedies.
 ///
-///     let findings = await Doctor(subject).examine()
-///     for finding in findings where finding.severity != .ok { print(finding.text, finding.remedy ?? "") }
+/// ```swift
+/// let subject = Subject(home: "/home/casey/.local/share/hpeer", socketPath: "/run/user/1000/hpeer.sock", port: 8737)
+/// let findings = await Doctor(subject).examine()
+/// for finding in findings where finding.severity != .ok { print(finding.text, finding.remedy ?? "") }
+/// ```
 ///
 /// Looking changes nothing: no file is made, migrated or locked, and no port is opened that others listen on. Paired
 /// machines that are tried write it into their audit logs.

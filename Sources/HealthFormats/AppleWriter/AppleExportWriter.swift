@@ -5,6 +5,17 @@ import HealthModel
 ///
 /// What an import of Apple's export made of it is written back; `docs/formats.md` lists what may differ. What HealthKit's
 /// export has no element for, such as samples of another app's own types, is left out.
+///
+/// ```swift
+/// func xml(_ records: [Sample], exported: Timestamp) -> [UInt8] {
+///   var writer = AppleExportWriter(exportDate: exported, offset: 7200)
+///   writer.begin(characteristics: [])
+///   let left = records.filter { !writer.append($0) }
+///   writer.end()
+///   print("\(left.count) samples have no element")
+///   return writer.take()
+/// }
+/// ```
 public struct AppleExportWriter {
   /// Where the elements of a type belong in the file.
   public enum Section: Int, Sendable, CaseIterable {

@@ -2,6 +2,15 @@ import Foundation
 import HealthModel
 
 /// A file of samples in one of hpeer's own formats (`docs/formats.md`), which hold all that a store does of a sample.
+///
+/// ```swift
+/// func count(_ file: SampleFile) throws -> [SampleType: Int] {
+///   var counts: [SampleType: Int] = [:]
+///   let report = try file.read { batch in counts.merge(batch.countsByType, uniquingKeysWith: +) }
+///   if !report.isComplete { print("The file ends early.") }
+///   return counts
+/// }
+/// ```
 public struct SampleFile: Sendable {
   /// Which of hpeer's formats a file is in; told by its content, not by its name.
   public enum Format: Sendable, Equatable {

@@ -44,6 +44,16 @@ public struct SampleJSONWriter: SampleFileWriter {
 }
 
 /// Writes samples, one after the other, into bytes that the caller takes away when it likes.
+///
+/// ```swift
+/// func write(_ samples: [Sample], with writer: inout some SampleFileWriter) throws -> [UInt8] {
+///   var bytes: [UInt8] = []
+///   writer.begin(into: &bytes)
+///   for sample in samples { try writer.append(sample, to: &bytes) }
+///   writer.end(into: &bytes)
+///   return bytes
+/// }
+/// ```
 public protocol SampleFileWriter {
   /// What comes before the first sample.
   mutating func begin(into bytes: inout [UInt8])

@@ -1,7 +1,9 @@
 /// Bold, dim and coloured text where the terminal wants it, plain text elsewhere.
 ///
-///     let style = Style(for: .error, of: .current())
-///     try OutputWriter.standardError.writeLine(style.green("Paired") + " with studio")
+/// ```swift
+/// let style = Style(for: .error, of: .current())
+/// try OutputWriter.standardError.writeLine(style.green("Paired") + " with studio")
+/// ```
 public struct Style: Sendable, Equatable {
   /// One way to set text apart.
   public enum Attribute: Sendable, Equatable, CaseIterable {

@@ -6,9 +6,13 @@ import Synchronization
 /// clock) for every batch; it paints at most ten times a second, and skips a painting that would block. When nothing has
 /// come for some seconds it says so, and counts them.
 ///
-///     let progress = ProgressBar(label: "Pulling", totalItems: 1_204_331)
-///     defer { progress.finish() }
-///     for try await batch in batches { progress.advance(items: batch.count, bytes: batch.size) }
+/// ```swift
+/// func read(_ batches: AsyncStream<[UInt8]>) async {
+///   let progress = ProgressBar(label: "Pulling", totalItems: 1_204_331, patience: .seconds(30))
+///   defer { progress.finish() }
+///   for await batch in batches { progress.advance(items: 5_000, bytes: batch.count) }
+/// }
+/// ```
 public final class ProgressBar: Sendable {
   private struct State: Sendable {
     var line: ProgressLine

@@ -2,6 +2,13 @@
 ///
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  184,200/s   0:04 left
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  waiting 0:12 of 0:30
+///
+/// ```swift
+/// let line = ProgressLine(label: "Pulling", items: 504_331, totalItems: 1_204_331, itemsPerSecond: 184_200)
+/// print(line.rendered(columns: 100))
+/// ```
+///
+/// A ``ProgressBar`` keeps one on the screen.
 public struct ProgressLine: Sendable, Equatable {
   /// What is going on, in a word: `Pulling`. Fit for a terminal already.
   public var label: String

@@ -26,6 +26,12 @@ public enum QRCodeError: Error, Sendable, Equatable, CustomStringConvertible {
 ///
 /// Text of digits, upper-case letters, space and `$%*+-./:` is encoded in alphanumeric mode, 5.5 bits a character;
 /// any other text as UTF-8 bytes.
+///
+/// ```swift
+/// let code = try QRCode("HPEER:P1/STUDIO.LOCAL:8737")
+/// guard let style = QRCode.RenderingStyle(for: .error, of: .current()) else { return }
+/// try OutputWriter.standardError.writeLines(code.rendered(style: style))
+/// ```
 public struct QRCode: Sendable, Equatable {
   /// 1 to 40; a code of version v has 17 + 4v modules on a side.
   public let version: Int

@@ -1,8 +1,10 @@
 /// Rows of text in aligned columns.
 ///
-///     var table = Table(columns: [.init("NAME"), .init("SAMPLES", .trailing)])
-///     table.append([.init(peer.name), .init(HumanFormat.count(peer.samples))])
-///     for line in table.rendered(width: 80) { try OutputWriter.standardOutput.writeLine(line) }
+/// ```swift
+/// var table = Table(columns: [.init("NAME"), .init("SAMPLES", .trailing)])
+/// table.append([.init("studio", .green), .init(HumanFormat.count(1_204_331))])
+/// try OutputWriter.standardOutput.writeLines(table.rendered(width: 80))
+/// ```
 ///
 /// Every cell goes through ``PlainText/escaped(_:limit:)``, so text from the network may be put in as it came.
 public struct Table: Sendable {
