@@ -19,7 +19,7 @@ struct PeerRequestContext: RequestContext {
   /// What the registry said of the request's token, so that it is asked once for each request; `nil` before.
   var authentication: Result<AuthorizedClient, BearerAuthentication.Refusal>?
 
-  /// Whose request it is; never `nil` behind ``BearerAuthentication``.
+  /// The authenticated client; never `nil` behind ``BearerAuthentication``.
   var client: AuthorizedClient? { try? authentication?.get() }
   /// Behind ``ClientTurns``: to be left by whoever waits for something else than its reader.
   var turn: WorkGate.Place?

@@ -19,7 +19,7 @@ public struct PeerServer: Service {
   public struct Configuration: Sendable {
     /// What the machine is called in ``StatusData``.
     public var name: String
-    /// Of the program, for ``StatusData``.
+    /// The program's version, reported in ``StatusData``.
     public var version: String
     /// The address to bind; `nil` for all of IPv6 and IPv4.
     public var host: String?
@@ -144,7 +144,7 @@ public struct PeerServer: Service {
     Route.digest: [.get, .head], Route.person: [.post], Route.pairing: [.delete],
   ]
 
-  /// Both families where the kernel has IPv6, else IPv4 alone.
+  /// The wildcard address: dual-stack `::` where the kernel has IPv6, else `0.0.0.0`.
   private static var anyAddress: String {
     let probe = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     guard probe >= 0 else { return "0.0.0.0" }

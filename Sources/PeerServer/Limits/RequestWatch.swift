@@ -26,7 +26,7 @@ final class RequestWatch: ChannelDuplexHandler {
   private var isReading = false
   /// The bytes that have come are no HTTP, or too much of it; the decoder reads no more.
   private var failure: HTTPParserError?
-  /// More requests are waiting than may.
+  /// Whether more requests are pipelined than ``ServingLimits/pipelinedRequests``.
   private var isFull = false
   private var isAnswerBegun = false
   private var endsConnection = false

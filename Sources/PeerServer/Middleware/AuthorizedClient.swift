@@ -3,7 +3,7 @@ import HealthStore
 import PeerProtocol
 import PeerTrust
 
-/// Whose request it is, and what that peer may see.
+/// The authenticated client of a request, and what it may read.
 struct AuthorizedClient: Sendable {
   var id: PeerID
   /// As the peer calls itself: hostile text.

@@ -12,7 +12,8 @@ import PeerProtocol
 /// 400 for a query that cannot be understood, and for contents of more samples than one answer may take time for; 503
 /// while the digests of a store that has never been asked for them are being made.
 struct DigestRoutes {
-  /// Longer than this, and the caller is asked to come again: what was done is kept.
+  /// Maximum time spent on bringing digests up to date for one request. After it the caller is asked to retry (503),
+  /// and what was done is kept.
   private static let patience = Duration.seconds(3)
   /// Samples whose contents are read for one answer, unless they are of one month.
   static let maximumDeepSamples = 250_000

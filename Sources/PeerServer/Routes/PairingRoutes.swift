@@ -79,7 +79,7 @@ struct PairingRoutes {
 }
 
 extension PeerID {
-  /// The same 16 bytes in the spelling that the app uses.
+  /// The 16 bytes as a UUID, which is how HealthAppTransfer spells device identifiers.
   var uuid: UUID {
     var value = UUID().uuid
     withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }
