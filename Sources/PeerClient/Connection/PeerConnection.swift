@@ -29,7 +29,7 @@ public final class PeerConnection {
   public let fingerprint: Fingerprint
   /// Bytes of response bodies so far.
   public private(set) var bytesReceived = 0
-  /// By which a server knows the client again that has a new certificate, and shows it here.
+  /// Sent with requests, so that a server recognises a client whose certificate was replaced.
   private let rotation: RotationStatement?
   let limits: ClientLimits
   /// How often the peer has said here that it is still at work.

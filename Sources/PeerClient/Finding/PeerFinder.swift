@@ -246,10 +246,10 @@ public struct PeerFinder: Sendable {
 }
 
 extension PeerError {
-  /// The peer may be well, elsewhere: its address may belong to another machine by now.
+  /// Whether the peer may be well at another address: this one may belong to another machine by now.
   var suggestsAnotherAddress: Bool { category == .unreachable || category == .certificateChanged }
 
-  /// Nothing has been said to the peer.
+  /// Whether the failure came before any request was sent.
   fileprivate var endsHandshake: Bool {
     if case .notHpeer = self { false } else { suggestsAnotherAddress }
   }

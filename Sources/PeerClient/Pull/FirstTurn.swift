@@ -62,7 +62,7 @@ public final class FirstTurn: Sendable {
       self.turn = Mutex(turn)
     }
 
-    /// Again has no effect.
+    /// Lets the next pull begin. Calling it again has no effect.
     func leave() {
       let turn = turn.withLock { turn in
         defer { turn = nil }

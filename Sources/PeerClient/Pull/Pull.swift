@@ -208,7 +208,7 @@ public struct Pull: Sendable {
     return (try await connection.send(.GET, path, headers: headers), admission.owner)
   }
 
-  /// Both formats are understood; columns are meant.
+  /// The `Accept` header field: columns are preferred, lines accepted.
   private static let accept = "\(ChangeFeedFormat.columns.rawValue), \(ChangeFeedFormat.lines.rawValue);q=0.1"
 
   private func path(since token: String?, wait: Int?) -> String {

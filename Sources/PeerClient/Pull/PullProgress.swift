@@ -18,7 +18,7 @@ public struct PullProgress: Hashable, Sendable {
   /// Changes that have been committed.
   public var changes: Int { added + deleted + unchanged }
 
-  /// Of them, those that were not here already.
+  /// Committed changes that the store did not have before.
   var news: Int { added + deleted }
 
   /// Nothing has come yet.

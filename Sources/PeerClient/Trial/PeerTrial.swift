@@ -25,9 +25,9 @@ public struct PeerTrial: Hashable, Sendable {
 
   /// What listens at an address.
   public enum Outcome: Hashable, Sendable {
-    /// Nothing took the connection; why, in a few words.
+    /// No TCP connection; why, in a few words.
     case unreachable(String)
-    /// Something did, but no TLS came about.
+    /// A TCP connection, and no TLS handshake over it; why, in a few words.
     case notTLS(String)
     /// Something with another certificate.
     case otherCertificate(Fingerprint)
@@ -49,9 +49,9 @@ public struct PeerTrial: Hashable, Sendable {
 
   /// What the machine said.
   public struct Statement: Hashable, Sendable {
-    /// Its own words.
+    /// What the machine calls itself: hostile text.
     public var name: String
-    /// Of its program; its own words, too.
+    /// The version that the machine says its program has: hostile text.
     public var version: String
     /// Seconds that its clock is ahead of ours; `nil` if it did not say.
     public var clockLead: Double?

@@ -8,7 +8,7 @@ public struct DigestDifference: Hashable, Sendable {
     case samples
     /// One has deletions that the other lacks.
     case tombstones
-    /// The same samples say something else.
+    /// Both have the same samples by identity, and some of them say something else.
     case contents
   }
 
@@ -27,7 +27,7 @@ public struct DigestDifference: Hashable, Sendable {
 /// Compares two digests of the same filter.
 enum DigestComparison {
   private struct Key: Hashable {
-    /// By bytes: two spellings of a text are two types.
+    /// The identifier's UTF-8, compared by bytes: two Unicode spellings are two types.
     var type: [UInt8]
     var month: CalendarMonth
   }

@@ -9,7 +9,7 @@ public struct Verification: Hashable, Sendable {
   public var isDeep: Bool
   /// What this store holds of it.
   public var here: RecordDigest
-  /// By type and month.
+  /// Sorted by type and month.
   public var differences: [DigestDifference]
 
   /// Whether no difference was found; of what the samples say, only if ``isDeep``.

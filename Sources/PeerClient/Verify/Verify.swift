@@ -17,7 +17,7 @@ import PeerTrust
 /// }
 /// ```
 public struct Verify: Sendable {
-  /// Samples of both sides whose contents are compared at once: a moment's work.
+  /// Maximum samples of both sides whose contents are compared with one request: a moment's work.
   private static let partSize = 200_000
 
   private let store: HealthStore

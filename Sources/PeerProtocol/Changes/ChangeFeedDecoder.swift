@@ -26,7 +26,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
     lines = LineBatcher(limits)
   }
 
-  /// More of the feed.
+  /// Appends bytes of the stream.
   public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     switch format {
     case .columns: columns.receive(bytes)
@@ -42,7 +42,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
     }
   }
 
-  /// What has come so far ends with a batch.
+  /// Whether no byte of a further batch has been received: an answer must end so.
   public var isBetweenBatches: Bool {
     switch format {
     case .columns: columns.isBetweenBatches
@@ -50,7 +50,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
     }
   }
 
-  /// Bytes that the batches so far have, decompressed.
+  /// The decompressed size of all batches so far, in bytes.
   public var contentBytes: Int {
     switch format {
     case .columns: columns.contentBytes
@@ -66,7 +66,7 @@ private struct LineBatcher {
   private var coder = ChangeCoder()
   private var count = 0
   private var batches = 0
-  /// Up to the last token.
+  /// Bytes of all batches so far, up to the last token.
   private(set) var contentBytes = 0
 
   init(_ limits: ClientLimits) {

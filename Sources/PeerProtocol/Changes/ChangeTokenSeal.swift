@@ -18,7 +18,7 @@ public struct ChangeTokenSeal: Sendable {
     self.key = SymmetricKey(data: key)
   }
 
-  /// Another text each time.
+  /// Seals a position. The nonce is random, so that no two texts are equal.
   public func text(of token: ChangeToken) throws -> String {
     let box = try AES.GCM.seal(token.bytes, using: key, authenticating: [Self.version])
     return Base64URL.encode(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
@@ -42,6 +42,6 @@ public struct ChangeTokenSeal: Sendable {
 public enum ChangeTokenError: Error, Hashable, Sendable {
   /// Not a change token at all.
   case malformed
-  /// One of another store or version, or not as it was sealed.
+  /// A token of another store or version, or one that was altered.
   case foreign
 }

@@ -9,7 +9,9 @@ public struct DigestSelection: Hashable, Sendable {
   /// Whether to cover what the samples say.
   public var isDeep: Bool
 
-  /// Each as ``QueryField`` has it.
+  /// Reads the query fields of these names as ``QueryField`` does; `nil` stands for an absent one.
+  ///
+  /// - Throws: ``QueryFieldError``.
   public init(types: Substring?, from: Substring?, to: Substring?, deep: Substring?) throws(QueryFieldError) {
     filter = SampleFilter(types: try QueryField.types(types))
     months = try QueryField.months(from: from, to: to)
@@ -19,7 +21,7 @@ public struct DigestSelection: Hashable, Sendable {
 
 /// `GET /api/v2/digest`: a ``RecordDigest``, and what it covers.
 public struct DigestData: Codable, Sendable, Hashable {
-  /// Of the specification in `docs/digest.md`.
+  /// The version of the specification in `docs/digest.md` that this build computes.
   public static let currentVersion = 1
 
   /// Of all samples and tombstones; far more than any machine holds, and far less than a sum of two of them may be.

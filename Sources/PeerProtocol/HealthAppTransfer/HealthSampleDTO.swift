@@ -97,7 +97,7 @@ public struct HealthTypes: Encodable, Sendable {
     public var identifier: String
     /// As ``SampleTypeCatalogue/Entry/displayName``.
     public var displayName: String
-    /// Of those that the client may see.
+    /// The number of samples that the client may see.
     public var sampleCount: Int
 
     /// - Parameter sampleCount: more than 0.
@@ -123,7 +123,7 @@ public struct HealthDataPage: Encodable, Sendable {
   public var type: String
   /// At most ``limit``; fewer where the app has no words for some.
   public var samples: [HealthSampleDTO]
-  /// Of all samples of the type that the client may see, on all pages.
+  /// The number of samples of the type that the client may see, on all pages.
   public var totalCount: Int
   /// How many newer samples were skipped.
   public var offset: Int

@@ -24,11 +24,11 @@ public enum PairingProtocol {
   /// The length of a confirmation and of a receipt, which are HMAC-SHA256.
   public static let confirmationByteCount = 32
 
-  /// In UTF-8.
+  /// Maximum length of a machine's name in UTF-8.
   public static let maximumNameByteCount = 64
-  /// Of the versions that a message may list.
+  /// Maximum versions that a message may list.
   public static let maximumVersionCount = 8
-  /// Of one version's name, in ASCII.
+  /// Maximum length of one version's name, in ASCII.
   public static let maximumVersionByteCount = 32
 
   /// A name cut to at most 64 bytes of UTF-8 at a character's boundary, without control characters and outer white

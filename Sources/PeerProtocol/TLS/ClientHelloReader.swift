@@ -33,7 +33,7 @@ public struct ClientHelloReader: Sendable {
   private var received = 0
   /// Bytes of the current record's header.
   private var headerBytes = 0
-  /// Of the current record; what is known of it while its header is read.
+  /// Bytes left of the current record's fragment; while its header is read, as far as the length is known.
   private var fragmentLeft = 0
   private var message: [UInt8] = []
   private var messageLength: Int?
