@@ -41,7 +41,7 @@ public final class HealthStore: Sendable {
   public let id: UUID
   /// 32 random bytes, made once, for whoever hands out positions that nobody else shall read or forge. Secret.
   public let positionKey: Data
-  /// Of `store.sqlite`, with no symbolic link in it.
+  /// The path of `store.sqlite`, with the symbolic links of its directory resolved.
   public let path: String
   let directory: String
   let pool: DatabasePool

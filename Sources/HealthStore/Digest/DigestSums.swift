@@ -36,7 +36,7 @@ struct DigestSums {
     }
   }
 
-  /// By type name and month, without what is empty.
+  /// The sums as a digest: sorted by type name and month, without empty months.
   func record(_ types: TypeNames, contents: [Key: UInt128]? = nil) throws -> RecordDigest {
     let byType = Dictionary(grouping: values.filter { !$0.value.isEmpty }, by: \.key.type)
     let digests = try byType.map { type, months in

@@ -41,7 +41,7 @@ extension HealthStore {
     try await keepDigests(for: limit, step: Self.digestStep, rest: Self.digestRest)
   }
 
-  /// Has the digests made anew from the samples, the next time.
+  /// Drops the kept digests, so that the next digest is made anew from the samples.
   public func forgetDigests() async throws(StoreError) {
     try await write { db in try DigestTable.clear(db) }
   }
@@ -105,7 +105,7 @@ extension HealthStore {
     return sums
   }
 
-  /// Of whole months: what is kept, and what came after.
+  /// The sums of whole months: the kept digests, and the changes after them.
   private static func whole(_ scope: DigestScope, counter: Int64, _ db: Database) throws -> DigestSums {
     let position = try DigestTable.position(db)
     var sums = position > 0 ? try DigestTable.fetch(db, scope) : DigestSums()

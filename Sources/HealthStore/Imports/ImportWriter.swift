@@ -28,15 +28,15 @@ public final class ImportWriter {
   private let undo: UndoJournal
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
-  /// Of all batches so far, drifting records and deletions too.
+  /// What all batches so far have done, drifting records and deletions included.
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
-  /// With the store as it was after the last batch.
+  /// What the import was admitted with; its owner is that of the store after the last batch.
   public private(set) var admission: Admission?
 
   /// Why what is imported belongs into the store; see ``admit(_:)``.
   public struct Admission: Hashable, Sendable {
-    /// Whose the file is.
+    /// The person whose record the file is.
     public var person: Person
     /// The store when that was compared with it.
     public var owner: RecordOwner

@@ -102,7 +102,7 @@ struct DeletedSamples {
 
   /// A sample of the store.
   struct StandIn {
-    /// Its number.
+    /// The change number of the row.
     var change: Int64
     var start: Int64
     var uuid: UUID

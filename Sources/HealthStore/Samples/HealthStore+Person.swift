@@ -52,7 +52,7 @@ extension HealthStore {
   /// Whether the store holds no sample.
   public func isEmpty() async throws(StoreError) -> Bool { try await owner().isEmpty }
 
-  /// Both in one read, so that they belong together.
+  /// The person of the record and whether there is any sample, both in one read, so that they belong together.
   public func owner() async throws(StoreError) -> RecordOwner {
     try await read { db in try RecordOwner(db) }
   }

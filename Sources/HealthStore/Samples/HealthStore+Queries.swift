@@ -96,7 +96,8 @@ extension HealthStore {
     query.bind(Int64(offset))
   }
 
-  /// One sample by its identity.
+  /// The sample with this identity, or the one that stands for it after a restore or a merge; `nil` where there is
+  /// none.
   public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
     try await read { db in
       guard let found = try DeletedSamples(db).standIn(for: reference) else { return nil }
