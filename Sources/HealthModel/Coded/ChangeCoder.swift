@@ -1,4 +1,4 @@
-/// Puts samples and tombstones, one after the other, into ``CodedChanges``.
+/// Dictionary-encodes samples and tombstones, one after the other, into ``CodedChanges``.
 public struct ChangeCoder {
   private var types = ExactIndex<SampleType>()
   private var kinds = ExactIndex<String>()

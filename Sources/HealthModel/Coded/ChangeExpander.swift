@@ -1,4 +1,4 @@
-/// Makes samples and tombstones of ``CodedChanges``.
+/// Decodes ``CodedChanges`` into samples and tombstones.
 public struct ChangeExpander {
   private let changes: CodedChanges
   private let metadata: [Metadata]

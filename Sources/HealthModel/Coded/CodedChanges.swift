@@ -1,4 +1,5 @@
-/// Changes whose texts are references into dictionaries: how a store holds them, and how they travel fastest.
+/// Dictionary-encoded changes: samples and tombstones whose texts are indices into dictionaries. A store holds them so,
+/// and they travel fastest so.
 ///
 /// Made by a ``ChangeCoder``, read by a ``ChangeExpander``. Every index in ``samples`` and ``tombstones`` is one of the
 /// dictionary that it refers to, and the texts are what a ``ChangeCoder`` makes: whoever fills one from foreign bytes
@@ -18,17 +19,17 @@
 public struct CodedChanges: Hashable, Sendable {
   /// The dictionary that ``CodedSample/type`` and ``CodedTombstone/type`` index.
   public var types: [SampleType] = []
-  /// Of payloads; see ``Payload/kind``.
+  /// Dictionary of payload kinds; see ``Payload/kind``.
   public var kinds: [String] = []
-  /// Unit strings of quantities.
+  /// Dictionary of the unit strings of quantities.
   public var units: [String] = []
-  /// Byte for byte distinct, though `==` may hold two equal; see ``ExactlyComparable``.
+  /// Dictionary of sources, byte for byte distinct, though `==` may hold two equal; see ``ExactlyComparable``.
   public var sources: [Source] = []
-  /// Byte for byte distinct, as ``sources``.
+  /// Dictionary of devices, byte for byte distinct, as ``sources``.
   public var devices: [Device] = []
-  /// As ``MetadataText`` writes them; none empty.
+  /// Dictionary of metadata as ``MetadataText`` writes it; none is empty.
   public var metadata: [String] = []
-  /// As ``CanonicalJSON`` writes them.
+  /// Payloads as ``CanonicalJSON`` writes them, one for each sample that has one.
   public var payloads: [String] = []
 
   /// Additions, in the order in which they were put in.

@@ -1,7 +1,7 @@
 /// Distinct values in order of appearance, and the index of each. The last one is tried first: neighbours mostly share
 /// source and device, and hashing their texts costs more than comparing them.
 public struct ExactIndex<Value: Hashable & ExactlyComparable> {
-  /// Of two spellings that `==` holds equal, each is a value of its own.
+  /// Compares by bytes: two Unicode spellings that `==` holds equal are two values.
   @usableFromInline struct Key: Hashable {
     @usableFromInline let value: Value
 

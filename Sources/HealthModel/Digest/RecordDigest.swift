@@ -16,10 +16,10 @@ public struct RecordDigest: Hashable, Sendable {
 }
 
 extension RecordDigest {
-  /// All months that there are.
+  /// All months in which some type has samples or tombstones.
   public var months: Set<CalendarMonth> { Set(types.flatMap(\.months).map(\.month)) }
 
-  /// All of them, in ranges that hold at most `limit` samples each, or one month.
+  /// The months in ascending ranges that hold at most `limit` samples each; a month with more is a range of its own.
   public func parts(ofAtMost limit: Int) -> [ClosedRange<CalendarMonth>] {
     var counts: [CalendarMonth: Int] = [:]
     for type in types {
@@ -39,7 +39,7 @@ extension RecordDigest {
     return parts
   }
 
-  /// Of the same record, in months of their own each.
+  /// Joins digests of one record, no two of which have a month in common.
   public init(joining parts: [RecordDigest]) {
     // By bytes: two spellings of a text are two types.
     let byType = Dictionary(grouping: parts.flatMap(\.types)) { Array($0.type.rawValue.utf8) }

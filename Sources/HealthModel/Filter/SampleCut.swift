@@ -87,7 +87,7 @@ public struct SampleCut: Hashable, Sendable {
 
   private func isHidden(_ statistics: WorkoutStatistics) -> Bool { !shows(statistics.type, statistics.start) }
 
-  /// Whose sums the totals of a workout are.
+  /// The quantity types that the totals of a workout sum up, by attribute name.
   private static let totals = [
     "totalEnergyBurned": SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"),
     "totalFlightsClimbed": SampleType("HKQuantityTypeIdentifierFlightsClimbed"),

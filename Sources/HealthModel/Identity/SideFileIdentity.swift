@@ -5,7 +5,7 @@ import Foundation
 public struct SideFileIdentity: Hashable, Sendable {
   /// The other of the two: never that of the record that was asked about.
   public var uuid: UUID
-  /// Whether it is that of the record without its file.
+  /// Whether ``uuid`` is the identity of the record without its file.
   public var isBare: Bool
 
   /// Made by ``SampleKey/sideFileIdentity(_:ordinal:)``, or read back from a store.

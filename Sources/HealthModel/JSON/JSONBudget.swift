@@ -18,10 +18,10 @@ public struct JSONBudget: Hashable, Sendable {
 
   /// The greatest length of the text in UTF-8.
   public var bytes: Int
-  /// Of all values: two for an element of an array, six for an object, and six for a key. What is nested deeper than
-  /// sixteen, whose place is named anew for each value, weighs the more the deeper it is.
+  /// Maximum sum over all values: two for an element of an array, six for an object, and six for a key. What is nested
+  /// deeper than sixteen, whose place is named anew for each value, weighs the more the deeper it is.
   public var weight: Int
-  /// How deep they may be nested.
+  /// Maximum nesting of arrays and objects.
   public var depth: Int
 
   /// - Parameter depth: 128 by default, which no sample comes near and a recursive decoder survives.
@@ -29,13 +29,13 @@ public struct JSONBudget: Hashable, Sendable {
     (self.bytes, self.weight, self.depth) = (bytes, weight, depth)
   }
 
-  /// Of a sample's payload: attachments of sixteen MiB, or a clinical record of four with two hundred
+  /// The budget of a sample's payload: attachments of sixteen MiB, or a clinical record of four with two hundred
   /// thousand members. More is neither imported nor sent.
   public static let payload = Self(bytes: 24 << 20, weight: 2_000_000)
-  /// Of all that a sample says beside its payload.
+  /// The budget of all that a sample says beside its payload.
   public static let metadata = Self(bytes: 4 << 20, weight: 2_000_000)
-  /// Of a route or an electrocardiogram, whose numbers are in columns that take little memory: eight for each of 200,000
-  /// points, at which an import divides a route.
+  /// The budget of a route or an electrocardiogram, whose numbers are in columns that take little memory: eight for
+  /// each of 200,000 points, at which an import divides a route.
   public static let columns = Self(bytes: 28 << 20, weight: 3_400_000)
 
   private static let (element, member) = (2, 6)

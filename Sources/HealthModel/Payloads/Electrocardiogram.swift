@@ -31,7 +31,7 @@ public struct Electrocardiogram: Hashable, Sendable {
 }
 
 extension Electrocardiogram {
-  /// All but the voltages.
+  /// An electrocardiogram without its voltages.
   struct Head: Codable {
     var electrocardiogram: Electrocardiogram
 
