@@ -16,7 +16,7 @@ public struct DiscoveredService: Sendable, Hashable, Identifiable {
     public var name: String
     /// The kernel's number of it, as `if_nametoindex(3)` has it.
     public var interfaceIndex: Int32
-    /// Of the answer; an instance with both is two values.
+    /// The IP version of the answer; an instance announced over both has two values.
     public var addressFamily: AddressFamily
 
     /// Equal to ``DiscoveredService/id`` of the service that it names.
@@ -35,7 +35,7 @@ public struct DiscoveredService: Sendable, Hashable, Identifiable {
   public var address: String
   /// The IP version over which the answer came, and of ``address``.
   public var addressFamily: AddressFamily
-  /// Never 0.
+  /// The TCP port of the SRV record, never 0.
   public var port: UInt16
   /// Such as `eth0`; the index in decimal when the interface has gone in the meantime.
   public var interfaceName: String

@@ -12,7 +12,7 @@
 ///
 /// When the address is known, there is no need to browse.
 public struct ServiceBrowser: Sendable {
-  /// How many announcements are tracked at once; one machine makes one for each interface and IP version.
+  /// Maximum announcements tracked concurrently; one machine makes one for each interface and IP version.
   public static let maximumServices = 256
   /// How many events wait for a slow reader; beyond it the oldest are dropped.
   private static let maximumWaitingEvents = 4096

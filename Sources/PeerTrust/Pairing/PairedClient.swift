@@ -15,7 +15,7 @@ public struct PairedClient: Hashable, Sendable {
     case plain
   }
 
-  /// Of the certificate that the client showed, or else random: never the client's choice.
+  /// Derived from the certificate that the client showed, or random without one: never the client's choice.
   public let id: PeerID
   /// Chosen by the client: hostile text of 1 to 64 bytes.
   public let name: String

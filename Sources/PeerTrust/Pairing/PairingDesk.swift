@@ -61,9 +61,9 @@ public actor PairingDesk {
     public let liveSessions: Int
     /// Failed attempts in the window that is open, or was when the process last ended.
     public let failures: Int
-    /// Of the open window: what the client that pairs may read; nil for what it may read already, or everything.
+    /// What the client that pairs in the open window may read; nil for what it may read already, or everything.
     public var scope: SampleFilter?
-    /// Of the open window.
+    /// Who opened the open window; `nil` while none is open.
     public var opener: WindowOpener?
   }
 

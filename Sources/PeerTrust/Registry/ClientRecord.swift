@@ -18,7 +18,7 @@ public struct ClientRecord: Hashable, Sendable, Identifiable {
   public let scope: SampleFilter
   /// When it last paired.
   public let created: Date
-  /// At most a minute older than the truth.
+  /// The last use of the token, at most a minute late: not every use is written.
   public let lastSeen: Date?
   /// When the token dies unless it is used.
   public let expires: Date
@@ -26,7 +26,7 @@ public struct ClientRecord: Hashable, Sendable, Identifiable {
   public let tokenLifetime: TimeInterval
   /// When the owner took the token back; `nil` if nobody did.
   public let revoked: Date?
-  /// Of the certificate that the client showed when it paired.
+  /// The certificate that the client showed when it paired; `nil` if it showed none.
   public let certificateFingerprint: Fingerprint?
   /// The token is valid only together with that certificate.
   public let isBound: Bool
@@ -38,13 +38,13 @@ public struct ClientAuthorization: Hashable, Sendable {
   public let id: PeerID
   /// The client's own words: never a key, and to be escaped before it is shown.
   public var name: String
-  /// Of the token that the request showed.
+  /// The hash of the token that the request showed.
   public let tokenHash: TokenHash
   /// Other apps' clients pair by `plain`, and read dates differently.
   public let method: PairedClient.Method
   /// What the request may read.
   public let scope: SampleFilter
-  /// Of the use before this; `nil` for the first.
+  /// The use of the token before this one; `nil` for the first.
   public let lastSeen: Date?
 }
 

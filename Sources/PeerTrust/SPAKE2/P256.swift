@@ -23,7 +23,7 @@ final class P256: @unchecked Sendable {
     0x19, 0xc6, 0x29, 0xd7, 0x01, 0x4d, 0x49, 0xa2, 0x4b, 0x4f, 0x98, 0xba, 0xa1, 0x29, 0x2b, 0x49,
   ]
 
-  /// Of a point: SEC1, uncompressed.
+  /// The length of an uncompressed point (SEC 1 section 2.3.3).
   private static let encodedByteCount = 65
 
   let group: OpaquePointer
@@ -63,7 +63,7 @@ final class P256: @unchecked Sendable {
     return try decode(bytes)
   }
 
-  /// Any SEC1 encoding of a point on the curve other than the identity.
+  /// Decodes a point of the curve in any SEC 1 encoding; the identity is refused.
   func decode(_ bytes: [UInt8]) throws(SPAKE2Error) -> Point {
     let point = try Point(self)
     guard EC_POINT_oct2point(group, point.pointer, bytes, bytes.count, nil) == 1,

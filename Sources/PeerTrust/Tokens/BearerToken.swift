@@ -16,7 +16,7 @@ public struct BearerToken: Sendable {
     self.bytes = bytes
   }
 
-  /// With bytes whose count is known to be 32.
+  /// - Precondition: exactly 32 bytes.
   init(exactly bytes: [UInt8]) {
     precondition(bytes.count == Self.byteCount)
     self.bytes = bytes
