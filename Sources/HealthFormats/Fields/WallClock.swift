@@ -3,7 +3,7 @@ struct WallClock: Equatable {
   /// As printed: of 24, or of 12 where there are ``words``.
   var hour: Int
   var minute: Int
-  /// Of the second.
+  /// The fraction of the second.
   var microseconds: Int
   var second: Int
   /// What stands beside the digits, which says the half of the day.

@@ -23,7 +23,7 @@ enum ZipSalvage {
     var unsupported: ZipMethod?
   }
 
-  /// More files than any export has.
+  /// Maximum files of an archive: more than any export has.
   private static let maximumEntries = 1 << 20
 
   /// Finds the files of the archive at `path`, up to the first that is not whole. Inflates each once.

@@ -94,11 +94,11 @@ public struct SampleFile: Sendable {
   /// In bytes: decoders descend into what is nested.
   private static let stackSize = 4 << 20
 
-  /// How samples are read.
+  /// Which parser reads samples.
   enum Way {
-    /// By ``PlainSamples`` what it can, the rest as in ``general``.
+    /// ``PlainSamples`` for the samples that it understands, ``general`` for the others.
     case fastest
-    /// By way of ``Sample``, whatever their form. Both give the same.
+    /// The decoder of ``Sample``, for samples of any form. Both give the same.
     case general
   }
 
