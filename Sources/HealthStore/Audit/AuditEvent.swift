@@ -56,7 +56,7 @@ public struct AuditEvent: Hashable, Sendable {
     case pullFailed = "pull.failed"
     /// The digests of this machine and a server were compared.
     case verifyFinished = "verify.finished"
-    /// They could not be compared.
+    /// The digests of this machine and a server could not be compared.
     case verifyFailed = "verify.failed"
     /// A file is being read into the store.
     case importStarted = "import.started"
@@ -66,7 +66,7 @@ public struct AuditEvent: Hashable, Sendable {
     case importUndone = "import.undone"
     /// Samples are about to be written out of the store.
     case exportStarted = "export.started"
-    /// So many samples have been written.
+    /// Samples have been written out; `count` says how many.
     case exported = "export"
     /// The owner has deleted samples.
     case deleted = "delete"

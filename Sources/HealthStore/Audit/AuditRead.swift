@@ -10,7 +10,7 @@ public struct AuditRead: Hashable, Sendable {
 
   /// Without ``timesKey``. What differs between the reads that are counted together is summed up, or left out.
   public var event: AuditEvent
-  /// Who reads.
+  /// The id of the peer that reads.
   public var peer: String
   /// Beside the event's name, what must be equal for two reads to be counted together. Never as the caller likes.
   public var kind: String
@@ -25,11 +25,11 @@ public struct AuditRead: Hashable, Sendable {
     self.moment = moment
   }
 
-  /// When, by a clock that nobody sets.
+  /// A reading of a monotonic clock.
   public struct Moment: Hashable, Sendable {
     /// A random name of what the clock began with, such as a run of the server.
     public var session: Int64
-    /// Milliseconds since then.
+    /// Milliseconds since the clock began.
     public var elapsed: Int64
     /// Milliseconds in which reads are counted together.
     public var minute: Int64

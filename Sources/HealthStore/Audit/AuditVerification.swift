@@ -24,10 +24,10 @@ public enum AuditDamage: Hashable, Sendable {
   case countChanged(peer: String, event: String)
   /// Counts of reads were removed, put in or computed anew.
   case countsRewritten
-  /// So many more rows do not fit.
+  /// The number of further rows that do not fit, beyond those that are listed.
   case more(Int)
 
-  /// The first number that it concerns.
+  /// The first event number that it concerns; `Int64.max` where it concerns none.
   public var event: Int64 {
     switch self {
     case .changed(let id), .rewritten(let id), .inserted(let id), .pruningNotRecorded(let id): id

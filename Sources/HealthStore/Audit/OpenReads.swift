@@ -91,7 +91,7 @@ struct OpenReads {
     times += 1
   }
 
-  /// The event that it becomes.
+  /// The event that the counted reads become in the chain.
   private var sealed: AuditEvent? {
     guard times > 0 else { return nil }
     var detail = detail

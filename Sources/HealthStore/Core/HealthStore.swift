@@ -37,7 +37,7 @@ public final class HealthStore: Sendable {
   /// How long a write waits for another process, in seconds.
   public static let busyTimeout = 30.0
 
-  /// Names this store; made once.
+  /// A random UUID that identifies this store; made with it, and kept by its copies.
   public let id: UUID
   /// 32 random bytes, made once, for whoever hands out positions that nobody else shall read or forge. Secret.
   public let positionKey: Data

@@ -31,7 +31,7 @@ final class WALCheckpoints: @unchecked Sendable {
     Thread.detachNewThread { [self] in run(connection) }
   }
 
-  /// There is more to copy.
+  /// Tells the thread that a transaction was committed, so that there is more to copy.
   func committed() {
     condition.lock()
     unseen += 1
@@ -47,7 +47,7 @@ final class WALCheckpoints: @unchecked Sendable {
     while unseen > 0 || isWorking { condition.wait() }
   }
 
-  /// Ends the thread, and waits for that.
+  /// Ends the thread, and waits until it has ended.
   func stop() {
     condition.lock()
     defer { condition.unlock() }

@@ -4,7 +4,7 @@ import HealthModel
 /// Digests by type and month while they are being added up.
 struct DigestSums {
   struct Key: Hashable {
-    /// Row id.
+    /// The row id of the type.
     var type: Int64
     /// ``CalendarMonth/number``.
     var month: Int
@@ -52,7 +52,7 @@ struct DigestSums {
   }
 }
 
-/// What of the changes a digest is to cover.
+/// The types and months that a digest covers.
 struct DigestScope {
   /// Row ids; `nil` for all.
   var types: Set<Int64>?

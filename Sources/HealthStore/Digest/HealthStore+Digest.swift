@@ -124,7 +124,7 @@ private struct DigestStep {
   let sums: DigestSums
   let counter: Int64
   let tombstoneFloor: Int64
-  /// Covers the last of the changes.
+  /// The epoch that covers the last of the changes.
   let epoch: Epoch
 
   /// `nil` where little is missing.

@@ -62,7 +62,7 @@ final class FileActivity: @unchecked Sendable {
       source.resume()
     }
 
-    /// Reads what there is.
+    /// Reads all pending events; whether one of them is about the file.
     private func concernsFile() -> Bool {
       var concerns = false
       withUnsafeTemporaryAllocation(byteCount: 4096, alignment: MemoryLayout<inotify_event>.alignment) { buffer in

@@ -8,9 +8,9 @@ import HealthModel
 struct IdentitySearch {
   /// A known record that agrees with another in all but the source.
   struct Found {
-    /// The name in its identity.
+    /// The source name that the record's identity was made with.
     var name: String
-    /// Whether it says another number.
+    /// Whether the two records have different values.
     var isContradicted: Bool
   }
 

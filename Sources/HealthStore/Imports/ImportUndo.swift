@@ -14,9 +14,9 @@ public struct ImportUndo: Hashable, Sendable {
 
 /// Why the last import cannot be undone.
 public enum UndoRefusal: Hashable, Sendable {
-  /// There is none, or it has been undone.
+  /// There is no import to undo, or it has been undone.
   case noImport
-  /// One is running.
+  /// An import is running.
   case running
   /// The store has changed since, or did so meanwhile.
   ///

@@ -22,7 +22,7 @@ public final class ImportWriter {
   /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export,
   /// and of which nothing needs to be remembered.
   public let id: Int64
-  /// Names what can be undone.
+  /// The id of the undo journal; see ``init(_:_:continuing:)``.
   public var journal: Int64 { undo.id }
   private let lock: ImportLock
   private let undo: UndoJournal
@@ -38,7 +38,7 @@ public final class ImportWriter {
   public struct Admission: Hashable, Sendable {
     /// The person whose record the file is.
     public var person: Person
-    /// The store when that was compared with it.
+    /// The owner of the store when ``person`` was compared with it.
     public var owner: RecordOwner
 
     /// - Parameter owner: as it was read when the person was compared with it, not read again.

@@ -388,7 +388,7 @@ struct SampleWriter {
     return try deletion(of: sample.uuid, start: sample.start.microseconds, type: type) != nil
   }
 
-  /// The number of a tombstone.
+  /// The change number of a sample's tombstone; `nil` without one.
   private func deletion(of uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
     var binding = Binding(lookup)
     binding.bind(type)
