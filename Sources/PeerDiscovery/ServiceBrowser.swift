@@ -108,7 +108,7 @@ public struct ServiceBrowser: Sendable {
     }
   }
 
-  /// How it is with avahi-daemon.
+  /// The last that is known of avahi-daemon.
   enum DaemonState: Hashable, Sendable {
     case silent, listening
     case gone(DiscoveryError)

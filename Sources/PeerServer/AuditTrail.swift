@@ -19,7 +19,7 @@ public struct AuditTrail: Sendable {
   /// Names this trail's clock; see ``AuditRead/Moment``.
   private let session = Int64.random(in: 1...Int64.max)
   private let start: ContinuousClock.Instant
-  /// Says that a minute may have begun.
+  /// A signal that a read was counted, so that ``sealMinutes()`` runs only when there is something to seal.
   private let counting: (begun: AsyncStream<Void>, begin: AsyncStream<Void>.Continuation)
 
   /// - Parameters:

@@ -12,7 +12,7 @@ struct PeerRequestContext: RequestContext {
   /// The numeric address of the caller; evidence of nothing.
   let remoteAddress: String
   private let channel: any Channel
-  /// What the limits count the caller as.
+  /// The IPv4 address or IPv6 /64 that limits count the caller under.
   let addressGroup: AddressGroup
   /// The connection that the request came over, where there is one.
   let connection: ServingConnection?

@@ -23,7 +23,7 @@ public struct PeerServer: Service {
     public var version: String
     /// The address to bind; `nil` for all of IPv6 and IPv4.
     public var host: String?
-    /// 0 for any that is free.
+    /// The TCP port; 0 for any that is free.
     public var port: Int
     /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
     public var changesPerToken = 5_000
@@ -136,7 +136,7 @@ public struct PeerServer: Service {
     return router
   }
 
-  /// What each path answers.
+  /// The HTTP methods of each path.
   static let methods: [String: Set<HTTPRequest.Method>] = [
     Route.status: [.get, .head], Route.openAPI: [.get, .head], Route.pairHello: [.get, .head],
     Route.pairStart: [.post], Route.pairFinish: [.post], Route.plainPair: [.post], Route.types: [.get, .head],

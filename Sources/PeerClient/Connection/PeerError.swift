@@ -56,9 +56,9 @@ extension PeerError {
   /// }
   /// ```
   public enum Category: Hashable, Sendable {
-    /// No hpeer was reached there.
+    /// No hpeer answered at the address.
     case unreachable
-    /// The network ended what had begun.
+    /// The connection broke, or stalled, after it had been established.
     case interrupted
     /// Another certificate than the pinned one.
     case certificateChanged
@@ -66,14 +66,14 @@ extension PeerError {
     case refused
     /// The peer's record is, or may be, of another person.
     case anotherPerson
-    /// The peer asks for another time.
+    /// The peer is busy, or asks to be called again.
     case temporary
-    /// The peer fails at what it was asked.
+    /// The peer failed while it answered.
     case failing
     /// What the peer says is not of the protocol.
     case malformed
 
-    /// Whether time may mend it, without anybody's doing.
+    /// Whether a retry may succeed without anybody's doing.
     public var mayPass: Bool {
       switch self {
       case .unreachable, .interrupted, .temporary, .failing: true

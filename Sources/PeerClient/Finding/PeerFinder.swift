@@ -2,7 +2,7 @@ import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 
-/// Whom a command is about.
+/// The peer that a command is about.
 public enum PeerTarget: Sendable {
   /// A server that this machine is paired with, and where it was last or is announced; empty where neither is known.
   case paired(ServerRecord, endpoints: [PeerEndpoint])

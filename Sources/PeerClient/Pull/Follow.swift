@@ -135,7 +135,7 @@ public struct Follow: Sendable {
   /// What a connection without anything new must last to count as one.
   private static let soon = Duration.seconds(10)
 
-  /// Whether time may mend it.
+  /// Whether the error may go away with time, so that a retry makes sense.
   static func mayPass(_ error: any Error) -> Bool {
     switch error {
     case let error as PeerError: error.category.mayPass

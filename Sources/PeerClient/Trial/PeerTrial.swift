@@ -29,9 +29,9 @@ public struct PeerTrial: Hashable, Sendable {
     case unreachable(String)
     /// A TCP connection, and no TLS handshake over it; why, in a few words.
     case notTLS(String)
-    /// Something with another certificate.
+    /// A TLS handshake with another certificate than the pinned one.
     case otherCertificate(Fingerprint)
-    /// The machine, by its certificate.
+    /// A TLS handshake with the pinned certificate.
     case proven
   }
 

@@ -7,7 +7,7 @@ public struct Verification: Hashable, Sendable {
   public var filter: SampleFilter
   /// Whether what the samples say was compared, too.
   public var isDeep: Bool
-  /// What this store holds of it.
+  /// The digest of this store under ``filter``.
   public var here: RecordDigest
   /// Sorted by type and month.
   public var differences: [DigestDifference]

@@ -62,7 +62,7 @@ public enum QueryFieldError: Error, Hashable, Sendable {
   case noTypes
   /// `limit` is no positive number.
   case badLimit
-  /// The field of this name.
+  /// The field of this name is not a month.
   case badMonth(String)
   /// `from` is after `to`.
   case emptyRange

@@ -6,7 +6,7 @@ public struct DigestSelection: Hashable, Sendable {
   public var filter: SampleFilter
   /// `nil` for all.
   public var months: ClosedRange<CalendarMonth>?
-  /// Whether to cover what the samples say.
+  /// Whether to digest the contents of the samples as well as their identities.
   public var isDeep: Bool
 
   /// Reads the query fields of these names as ``QueryField`` does; `nil` stands for an absent one.
@@ -126,7 +126,7 @@ extension DigestData.MonthEntry {
 
 /// Why an answer is not a digest.
 public enum DigestDataError: Error, Hashable, Sendable {
-  /// Computed by another specification.
+  /// The digest was computed by another version of the specification.
   case otherVersion(Int)
   /// What is wrong, as the end of a sentence that begins with "a digest with".
   case malformed(String)

@@ -31,15 +31,15 @@ public struct HealthSampleDTO: Sendable, Hashable {
   public var categoryValue: Int64?
   /// Raw value of `HKWorkoutActivityType`; 3000 (other) for an activity without one.
   public var workoutActivityType: UInt?
-  /// Seconds.
+  /// Of a workout: seconds.
   public var workoutDuration: Double?
-  /// Kilocalories.
+  /// Of a workout: kilocalories.
   public var workoutTotalEnergyBurned: Double?
-  /// Metres.
+  /// Of a workout: metres.
   public var workoutTotalDistance: Double?
   /// Of a correlation, by the member's short name; a blood pressure has `systolic` and `diastolic`.
   public var correlationValues: [String: Double]?
-  /// JSON in a string.
+  /// The metadata as a JSON object in a string.
   public var metadataJSON: String?
   /// How ``start`` and ``end`` are encoded; not a field.
   public var dates: DateSpelling

@@ -132,7 +132,7 @@ extension WorkGate {
       self.client = client
     }
 
-    /// Lets the next one in.
+    /// Gives the permit back to the next task in turn.
     func leave() {
       let wasHeld = isHeld.withLock { isHeld in
         defer { isHeld = false }

@@ -11,7 +11,7 @@ public struct PeerIdentity: Hashable, Sendable {
   public let privateKeyPEM: String
   /// The same certificate in DER (ITU-T X.690), as it travels in TLS.
   public let certificateDER: [UInt8]
-  /// What peers pin.
+  /// The SHA-256 of ``certificateDER``, which peers pin.
   public let fingerprint: Fingerprint
   /// What the certificate before this one says of it; nil if there was none.
   public let rotation: RotationStatement?

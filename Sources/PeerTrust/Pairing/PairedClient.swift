@@ -4,7 +4,7 @@ import PeerProtocol
 
 /// A client that has just proved that it knows the code: what the server must store before it answers.
 public struct PairedClient: Hashable, Sendable {
-  /// 30 days.
+  /// 30 days, in seconds.
   public static let defaultTokenLifetime: TimeInterval = 30 * 86_400
 
   /// How the client came to its token.

@@ -25,13 +25,13 @@ import PeerProtocol
 public actor PairingDesk {
   /// How long and how often anything may be tried. Those of `hpeer serve` are the defaults.
   public struct Limits: Hashable, Sendable {
-    /// Seconds.
+    /// Seconds for which a window stays open.
     public var windowLifetime: TimeInterval = 300
     /// Seconds from a client's start to its finish.
     public var sessionLifetime: TimeInterval = 30
     /// Seconds in which a client that did not hear the answer to its finish gets it again.
     public var receiptLifetime: TimeInterval = 600
-    /// From the pairing; each use of a token begins the time anew.
+    /// Seconds for which a token is valid after the pairing, and again after each use.
     public var tokenLifetime = PairedClient.defaultTokenLifetime
     /// Failed attempts of one window; the last locks the desk.
     public var failureBudget = 5
@@ -45,7 +45,7 @@ public actor PairingDesk {
     public init() {}
   }
 
-  /// What the desk would tell its owner.
+  /// The state of the desk, for the server's owner. Holds no code.
   public struct Status: Hashable, Sendable {
     /// Whether a code is accepted.
     public enum Window: Hashable, Sendable {

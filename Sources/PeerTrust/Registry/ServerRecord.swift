@@ -6,7 +6,7 @@ public struct ServerRecord: Equatable, Sendable, Identifiable {
   public let id: PeerID
   /// The server's own words: never a key, and to be escaped before it is shown.
   public var name: String
-  /// The pin.
+  /// The certificate that connections to the server are pinned to.
   public var fingerprint: Fingerprint
   /// A secret; its description does not show it.
   public var credential: BearerCredential

@@ -37,7 +37,7 @@ public struct BearerToken: Sendable {
   /// 43 characters of base64url: a secret.
   public var text: String { Base64URL.encode(bytes) }
 
-  /// What a server keeps.
+  /// The SHA-256 that a server keeps in place of the token.
   public var hash: TokenHash { TokenHash(self) }
 }
 
