@@ -22,7 +22,7 @@ public struct AppleExportWriter {
     /// In the order of the file. `characteristics` are attributes of `Me`, `others` are audiograms, prescriptions,
     /// clinical records and unknown elements; the rest are elements of their own kind.
     case characteristics, records, correlations, others, workouts, activitySummaries
-    /// In the elements of their workouts.
+    /// Written within the elements of their workouts.
     case routes
     /// Apple's export has no element for these.
     case none
@@ -148,7 +148,7 @@ public struct AppleExportWriter {
     return true
   }
 
-  /// What comes after the last sample.
+  /// Writes the end of the document; to be called once, after the last sample.
   public mutating func end() { output.end() }
 
   /// The bytes that have been written since the last call.

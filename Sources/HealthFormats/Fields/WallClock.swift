@@ -18,7 +18,7 @@ struct WallClock: Equatable {
     self.init(anyScript: text)
   }
 
-  /// The same of UTF-8.
+  /// Reads a time of day from UTF-8, as ``init(_:)`` does from text.
   init?(_ bytes: Bytes) {
     if let plain = Self(plain: bytes) {
       self = plain

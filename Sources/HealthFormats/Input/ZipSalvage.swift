@@ -10,7 +10,7 @@ enum ZipSalvage {
     var start: Int64
     var storedSize: Int64
     var isDeflated: Bool
-    /// How many bytes come out.
+    /// The uncompressed size in bytes.
     var size: Int64
     /// Whether all of it is there, and its checksum right.
     var isWhole: Bool

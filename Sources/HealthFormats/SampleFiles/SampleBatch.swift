@@ -102,7 +102,7 @@ struct SampleCollector {
     try deliver(batch)
   }
 
-  /// Delivers the rest.
+  /// Delivers what has been collected since the last batch, and returns the report.
   mutating func finish() throws -> ImportReport {
     try flush()
     return report

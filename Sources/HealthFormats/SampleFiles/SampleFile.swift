@@ -102,7 +102,7 @@ public struct SampleFile: Sendable {
     case general
   }
 
-  /// The same on the calling thread.
+  /// ``read(batchSize:progress:deliver:)`` on the calling thread.
   func read(
     batchSize: Int, chunkSize: Int, by way: Way = .fastest, progress: @escaping (Int64) throws -> Void = { _ in },
     deliver: @escaping (SampleBatch) throws -> Void

@@ -62,9 +62,9 @@ public struct TypeDigest: Hashable, Sendable {
     self.months = months
   }
 
-  /// Over all months.
+  /// The samples of all months.
   public var samples: SetDigest { months.reduce(into: .empty) { $0 += $1.samples } }
-  /// Over all months.
+  /// The tombstones of all months.
   public var tombstones: SetDigest { months.reduce(into: .empty) { $0 += $1.tombstones } }
   /// `nil` unless all months have it.
   public var contents: UInt128? {
@@ -77,7 +77,7 @@ public struct TypeDigest: Hashable, Sendable {
 
 /// One type and month of a ``RecordDigest``.
 public struct MonthDigest: Hashable, Sendable {
-  /// In which the samples start.
+  /// The month in which the samples start.
   public var month: CalendarMonth
   /// Over type, start, end and UUID of each sample.
   public var samples: SetDigest

@@ -11,7 +11,7 @@
 public struct SetDigest: Hashable, Sendable {
   /// How many members there are; never negative in a digest of a set.
   public var count: Int
-  /// Modulo 2^128.
+  /// The sum of the members' hashes, modulo 2^128.
   public var sum: UInt128
 
   /// Without arguments, the digest of the empty set.

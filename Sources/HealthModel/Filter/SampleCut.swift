@@ -22,7 +22,7 @@ public struct SampleCut: Hashable, Sendable {
   /// The payload kinds that say something of other samples.
   public static let kinds: Set<String> = ["correlation", "workout"]
 
-  /// Whether nothing is ever left out.
+  /// Whether the scope is everything, so that nothing is ever left out.
   public var isWhole: Bool { scope == .everything }
 
   /// The sample without what it says of samples that the reader may not see. Whether the reader may see the sample itself

@@ -44,7 +44,7 @@ public struct SampleFilter: Hashable, Sendable {
   /// Whether the sample with this type and start is meant; its UUID is not asked.
   public func passes(_ sample: SampleReference) -> Bool { passes(sample.type) && passes(start: sample.start) }
 
-  /// What passes both.
+  /// The filter that passes what both pass.
   public func intersection(_ other: SampleFilter) -> SampleFilter {
     let types: Set<SampleType>? =
       switch (self.types, other.types) {

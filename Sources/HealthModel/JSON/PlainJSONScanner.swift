@@ -3,7 +3,7 @@
 struct PlainJSONScanner {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
-  /// No text of more levels is recognised.
+  /// Maximum nesting that is recognised.
   private static let depth = 128
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {

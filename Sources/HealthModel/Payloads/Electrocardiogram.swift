@@ -6,7 +6,7 @@ public struct Electrocardiogram: Hashable, Sendable {
   public var symptoms: String?
   /// In `count/min`.
   public var averageHeartRate: Double?
-  /// Hz.
+  /// Voltages per second, in Hz.
   public var samplingFrequency: Double?
   /// Which electrodes, in Apple's words: `Lead I`, left arm against right.
   public var lead: String?

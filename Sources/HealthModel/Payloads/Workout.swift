@@ -72,7 +72,7 @@ public struct WorkoutEvent: Hashable, Sendable {
   public var type: String
   /// When it happened or, with a ``duration``, began.
   public var date: Timestamp
-  /// Seconds.
+  /// Seconds; `nil` for an event at one instant.
   public var duration: Double?
   /// Such as the stroke style of a lap (`HKSwimmingStrokeStyle`); empty for most.
   public var metadata: Metadata
@@ -94,7 +94,7 @@ public struct WorkoutActivity: Hashable, Sendable {
   public var start: Timestamp
   /// `nil` where the source did not say.
   public var end: Timestamp?
-  /// Seconds.
+  /// Seconds, pauses left out; `nil` where the source did not say.
   public var duration: Double?
   /// Of this leg, beside the sample's own; empty where there is none.
   public var metadata: Metadata

@@ -16,7 +16,7 @@ public struct CalendarMonth: Hashable, Sendable, Comparable {
 
   /// Astronomical: the year before 1 is 0.
   public var year: Int { 1970 + (number >= 0 ? number / 12 : (number - 11) / 12) }
-  /// 1 to 12.
+  /// The month of the year, 1 to 12.
   public var month: Int { number - (year - 1970) * 12 + 1 }
 
   /// The first and the last instant, as far as microseconds can hold them.

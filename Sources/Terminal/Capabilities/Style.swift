@@ -59,12 +59,12 @@ public struct Style: Sendable, Equatable {
 
   /// For what a line is about, such as the header of a ``Table``.
   public func bold(_ text: String) -> String { applying(.bold, to: text) }
-  /// For what may be overlooked.
+  /// For secondary text, which may be overlooked.
   public func dim(_ text: String) -> String { applying(.dim, to: text) }
-  /// For what stands in the way.
+  /// For errors: what stands in the way.
   public func red(_ text: String) -> String { applying(.red, to: text) }
-  /// For what is as it should be.
+  /// For success: what is as it should be.
   public func green(_ text: String) -> String { applying(.green, to: text) }
-  /// For what wants attention.
+  /// For warnings: what wants attention.
   public func yellow(_ text: String) -> String { applying(.yellow, to: text) }
 }

@@ -38,7 +38,7 @@ public final class ProgressBar: Sendable {
   }
 
   private static let interval = Duration.milliseconds(100)
-  /// Silence that is worth saying.
+  /// Silence after which the bar shows how long nothing has come.
   private static let noticeableSilence = Duration.seconds(3)
   private static let erasingToEnd = "\u{1b}[K"
 

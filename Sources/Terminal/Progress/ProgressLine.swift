@@ -20,13 +20,13 @@ public struct ProgressLine: Sendable, Equatable {
   public var bytes: Int
   /// `nil` while unknown.
   public var totalBytes: Int?
-  /// Not shown while it reads 0.0.
+  /// The rate of ``items``; not shown while it reads 0.0.
   public var itemsPerSecond: Double?
   /// For the time left where bytes measure the whole; not shown itself.
   public var bytesPerSecond: Double?
   /// How long nothing has come, when that is worth saying: it is shown in place of rate and time left.
   public var silence: Duration?
-  /// How long it may go on.
+  /// The silence after which whoever waits gives up; shown with ``silence``.
   public var patience: Duration?
 
   private static let narrowestBar = 10
