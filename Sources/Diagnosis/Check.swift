@@ -4,7 +4,7 @@ protocol Check: Sendable {
   var title: String { get }
   /// The beginning of the ids of its findings.
   var id: String { get }
-  /// How long it may take.
+  /// Maximum time that the check may take.
   var limit: Duration { get }
 
   /// Empty only where there is nothing to be looked at. Writes nothing, and does not block the caller's thread.

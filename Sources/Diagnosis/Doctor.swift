@@ -2,8 +2,11 @@ import OperatingSystem
 
 /// Checks what usually goes wrong between machines on a home network, and knows the remedies.
 ///
-///     let findings = await Doctor(subject).examine()
-///     for finding in findings where finding.severity != .ok { print(finding.text, finding.remedy ?? "") }
+/// ```swift
+/// let subject = Subject(home: "/home/casey/.local/share/hpeer", socketPath: "/run/user/1000/hpeer.sock", port: 8737)
+/// let findings = await Doctor(subject).examine()
+/// for finding in findings where finding.severity != .ok { print(finding.text, finding.remedy ?? "") }
+/// ```
 ///
 /// Looking changes nothing: no file is made, migrated or locked, and no port is opened that others listen on. Paired
 /// machines that are tried write it into their audit logs.
@@ -11,6 +14,7 @@ public struct Doctor: Sendable {
   private let checks: [any Check]
   private let clock: any Clock<Duration>
 
+  /// Looks at nothing yet.
   public init(_ subject: Subject) {
     let machine = Machine.real
     self.init(checks: [

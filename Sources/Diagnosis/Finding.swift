@@ -2,6 +2,7 @@
 ///
 /// Its texts may hold names that come from outside: escape them before they go to a terminal.
 public struct Finding: Hashable, Sendable, Codable {
+  /// How much a finding stands in the way, from nothing to everything.
   public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
     /// As it should be.
     case ok
@@ -15,12 +16,14 @@ public struct Finding: Hashable, Sendable, Codable {
 
   /// Stable, for scripts: the check, a dot, what it found, such as `avahi.absent`.
   public let id: String
+  /// Decides the mark before the line and, if ``Severity/blocking``, the exit status.
   public let severity: Severity
   /// What is so, in one line.
   public let text: String
   /// What to do about it, in one line: where possible the command for this machine.
   public let remedy: String?
 
+  /// - Parameter remedy: `nil` where there is nothing to do, as for ``Severity/ok``.
   public init(_ severity: Severity, _ id: String, _ text: String, remedy: String? = nil) {
     self.id = id
     self.severity = severity

@@ -18,8 +18,10 @@ public struct Subject: Sendable {
   public var peer: PeerID?
   /// The command that examines the same as root.
   public var rootCommand: String
+  /// When the examination takes place, for what depends on the time: certificates, tokens, clocks.
   public var now: Date
 
+  /// - Parameter checksStore: reading a large store takes minutes.
   public init(
     home: String, socketPath: String, port: UInt16, isPortChosen: Bool = false, checksStore: Bool = false,
     peer: PeerID? = nil, rootCommand: String = "sudo hpeer doctor", now: Date = Date()

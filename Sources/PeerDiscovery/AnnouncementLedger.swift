@@ -1,22 +1,22 @@
-/// Which announcements are looked at and in which order, so that whoever announces a thousand services does not keep
-/// one other from being found.
+/// Schedules the resolvers of a browse session: which announcements are resolved, and in which order, so that a host
+/// that announces a thousand services cannot keep any other from being found.
 ///
-/// Looking at one means keeping a resolver open for it. What is announced waits for its turn; one that gives no answer
-/// loses its turn after a second to one that waits; one address gets no more than ``Limits/perAddress`` entries.
-/// A preferred announcement, one whose name a person asked for, comes first and is never passed over.
+/// An announcement queues for a resolver. One that is not answered gives its resolver up after a second to one that is
+/// queued, and one address holds no more than ``Limits/perAddress`` entries. A preferred announcement, whose name a
+/// person asked for, goes first and is never skipped.
 struct AnnouncementLedger<Key: Hashable> {
   struct Limits {
-    /// Resolvers at once. avahi-daemon allows a client 1,024 objects.
+    /// Maximum concurrent resolvers. avahi-daemon allows a client 1,024 objects.
     var open = 512
     /// Services that are tracked at all; one machine makes one for each interface and IP version.
     var found = 256
-    /// Services of one address. One machine needs one; more are a flood.
+    /// Maximum services listed for one address. A host needs one; more are a flood.
     var perAddress = 16
-    /// Announcements that are remembered at all.
+    /// Maximum announcements kept in any state; further ones are counted and dropped.
     var remembered = 4096
     var patience = Duration.seconds(1)
-    /// How long nothing at all must have come in before a turn is taken away: until then its answer may just be waiting
-    /// behind a thousand other messages.
+    /// Minimum time without any answer before a resolver is taken away: until then its answer may just be queued behind
+    /// a thousand other messages.
     var pause = Duration.milliseconds(100)
   }
 
@@ -29,7 +29,7 @@ struct AnnouncementLedger<Key: Hashable> {
   private let limits: Limits
   private var states: [Key: State] = [:]
   private var preferred: Set<Key> = []
-  /// In the order of their turns; may name some that do not wait any more.
+  /// In the order in which resolvers are assigned. May hold keys that are not waiting any more.
   private var queue: [Key] = []
   private var asking: [(key: Key, since: ContinuousClock.Instant)] = []
   private var silent: [Key] = []

@@ -1,6 +1,8 @@
 /// Asks the local network for the addresses of a host, through avahi-daemon, on every interface and over both IP versions.
 ///
-///     for address in try await HostNameLookup().addresses(of: "studio.local") { print(address) }
+/// ```swift
+/// for address in try await HostNameLookup().addresses(of: "studio.local") { print(address) }
+/// ```
 ///
 /// The system's own resolver often knows no `.local` names, or none with an IPv6 address only.
 public struct HostNameLookup: Sendable {
@@ -8,6 +10,7 @@ public struct HostNameLookup: Sendable {
   public static let patience = Duration.seconds(3)
   private static let momentForOtherAddresses = Duration.milliseconds(200)
 
+  /// Connects to nothing yet.
   public init() {}
 
   /// Whether `host` is a name that multicast DNS answers for (RFC 6762 section 3).

@@ -2,8 +2,14 @@ import Synchronization
 
 /// Announces a service on the local network, through avahi-daemon, on every interface and over both IP versions.
 ///
-///     let advertiser = try ServiceAdvertiser(name: "studio", port: 9443, txt: [("v", "1")])
-///     try await advertiser.run()   // until the task is cancelled
+/// ```swift
+/// let advertiser = try ServiceAdvertiser(name: "studio", port: 8737, txt: [("v", "1")])
+/// async let withdrawn: Void = advertiser.run()  // Publishes until the task is cancelled.
+/// for await event in advertiser.events {
+///   if case .renamed(let wanted, let name) = event { print("\(wanted) is taken, announced as \(name)") }
+/// }
+/// try await withdrawn
+/// ```
 ///
 /// It does not open the port, and it does not open the mDNS port: one responder per machine is enough.
 public final class ServiceAdvertiser: Sendable {

@@ -1,8 +1,14 @@
 /// Looks for services on the local network, through avahi-daemon, on every interface and over both IP versions.
 ///
-///     for try await event in ServiceBrowser().events() {
-///       if case .found(let service) = event { print(service.name, service.address, service.port) }
-///     }
+/// ```swift
+/// for try await event in ServiceBrowser().events() {
+///   switch event {
+///   case .found(let service): print(service.name, service.address, service.port)
+///   case .lost(let id): print("gone:", id.name)
+///   default: continue
+///   }
+/// }
+/// ```
 ///
 /// When the address is known, there is no need to browse.
 public struct ServiceBrowser: Sendable {
@@ -13,7 +19,9 @@ public struct ServiceBrowser: Sendable {
   private let type: String
   private let clock: any Clock<Duration>
 
-  /// - Parameter clock: by which the time for a survey is over.
+  /// - Parameters:
+  ///   - type: a DNS-SD service type such as `_ipp._tcp` (RFC 6763 section 7).
+  ///   - clock: by which the time for a survey is over.
   public init(type: String = HealthSyncService.type, clock: any Clock<Duration> = ContinuousClock()) {
     self.type = type
     self.clock = clock
@@ -102,7 +110,7 @@ public struct ServiceBrowser: Sendable {
     }
   }
 
-  /// How it is with avahi-daemon.
+  /// The last that is known of avahi-daemon.
   enum DaemonState: Hashable, Sendable {
     case silent, listening
     case gone(DiscoveryError)

@@ -7,6 +7,7 @@ public struct ServiceSurvey: Sendable, Hashable {
   /// Services that are not listed because there are too many in all.
   public var ignored = 0
 
+  /// Without arguments, a survey in which nothing was seen.
   public init(services: [DiscoveredService] = [], crowded: [String: Int] = [:], ignored: Int = 0) {
     self.services = services
     self.crowded = crowded

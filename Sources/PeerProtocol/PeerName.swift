@@ -3,6 +3,7 @@ import Foundation
 /// What a machine is called by now, in a header of a paired machine's request and of its answer: pairing tells only what
 /// it was called then. A name proves nothing and is no key.
 public enum PeerName {
+  /// The name of the header field, in requests and answers alike.
   public static let header = "Hpeer-Name"
 
   /// Percent-encoded UTF-8 of the name as pairing would send it.

@@ -21,7 +21,7 @@ public final class AuditTrail: Sendable {
   private let minute: Duration
   /// Names this trail's clock; see ``AuditRead/Moment``.
   private let session = Int64.random(in: 1...Int64.max)
-  /// Says that a minute may have begun.
+  /// A signal that a read was counted, so that ``sealMinutes()`` runs only when there is something to seal.
   private let counting: (begun: AsyncStream<Void>, begin: AsyncStream<Void>.Continuation)
 
   /// - Parameters:
@@ -62,6 +62,7 @@ public final class AuditTrail: Sendable {
       session: session, elapsed: Int64(elapsed() / .milliseconds(1)), minute: Int64(minute / .milliseconds(1)))
   }
 
+  /// Writes down what has happened already. A log that cannot be written is reported to the logger, and nothing thrown.
   public func record(_ name: AuditEvent.Name, _ detail: [String: String] = [:]) async {
     do {
       try await require(name, detail)
@@ -93,7 +94,7 @@ public final class AuditTrail: Sendable {
     counting.begin.yield()
   }
 
-  /// Before a caller is told how many types it may read.
+  /// Records a status request, before the caller is told how many types it may read.
   func toldStatus(_ client: AuthorizedClient, types: Int) async throws {
     try await requireRead(.statusRead, by: client, ["types": String(types)])
   }
@@ -121,7 +122,7 @@ public final class AuditTrail: Sendable {
     try await requireRead(.followStarted, by: client, Self.detail(query))
   }
 
-  /// After the last byte of a feed that ``begin(_:_:_:isWhole:)`` has as begun.
+  /// Records how much of a streamed feed was sent, after its last byte; ``begin(_:_:_:isWhole:)`` recorded its start.
   func read(_ client: AuthorizedClient, _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool) async {
     var detail = Self.detail(query, count: count, upTo: anchor, complete: complete)
     detail[AuditRead.streamsKey] = "1"
@@ -163,7 +164,7 @@ public final class AuditTrail: Sendable {
       read: count > 0 ? position.anchor : nil)
   }
 
-  /// Before a digest, or that it would be too large, is sent.
+  /// Records a digest request, before the digest, or the refusal of one that is too large, is sent.
   func digested(
     _ client: AuthorizedClient, _ selection: DigestSelection, _ filter: SampleFilter, _ digest: StoreDigest
   ) async throws {
@@ -185,7 +186,7 @@ public final class AuditTrail: Sendable {
       ["person": verdict.rawValue, "claims": String(claims)])
   }
 
-  /// A caller who has claimed too many persons. Written as ``NoiseGate`` has it.
+  /// Records a caller that has claimed too many persons, rate-limited by ``NoiseGate``.
   func refusedPerson(of client: AuthorizedClient) async {
     guard let skipped = noise.withLock({ $0.admit("person", at: elapsed()) }) else { return }
     var detail = ["peer": client.name, "id": client.id.hex]
@@ -193,7 +194,7 @@ public final class AuditTrail: Sendable {
     await record(.personRefused, detail)
   }
 
-  /// A caller without a valid token. Written as ``NoiseGate`` has it, with the number that went unwritten.
+  /// Records a caller without a valid token, rate-limited by ``NoiseGate``, with the number of those left unrecorded.
   ///
   /// - Parameter client: whose token it was, where that is known.
   func refused(_ reason: String, address: String, client: PeerID? = nil) async {

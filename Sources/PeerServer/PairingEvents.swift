@@ -10,8 +10,10 @@ public final class PairingEvents: Sendable {
 
   private let state = Mutex(State())
 
+  /// Nobody listens yet.
   public init() {}
 
+  /// Hands an event to all who listen now. Never blocks: a listener that has 64 unread loses its oldest.
   public func send(_ event: PairingEvent) {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
   }

@@ -12,14 +12,14 @@ struct PeerRequestContext: RequestContext {
   /// The numeric address of the caller; evidence of nothing.
   let remoteAddress: String
   private let channel: any Channel
-  /// What the limits count the caller as.
+  /// The IPv4 address or IPv6 /64 that limits count the caller under.
   let addressGroup: AddressGroup
   /// The connection that the request came over, where there is one.
   let connection: ServingConnection?
   /// What the registry said of the request's token, so that it is asked once for each request; `nil` before.
   var authentication: Result<AuthorizedClient, BearerAuthentication.Refusal>?
 
-  /// Whose request it is, behind ``BearerAuthentication``; elsewhere ``ServerFailure`` 401.
+  /// The authenticated client, behind ``BearerAuthentication``; elsewhere ``ServerFailure`` 401.
   func authorized() throws(ServerFailure) -> AuthorizedClient {
     guard let client = try? authentication?.get() else { throw .unauthorized }
     return client

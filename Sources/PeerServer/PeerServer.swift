@@ -16,20 +16,24 @@ import ServiceLifecycle
 ///
 /// Runs until its task is cancelled or its service group shuts down gracefully; requests in flight are answered first.
 public struct PeerServer: Service {
+  /// What is served under which name and where.
   public struct Configuration: Sendable {
     /// What the machine is called in ``StatusData``.
     public var name: String
+    /// The program's version, reported in ``StatusData``.
     public var version: String
     /// The address to bind; `nil` for all of IPv6 and IPv4.
     public var host: String?
-    /// 0 for any that is free.
+    /// The TCP port; 0 for any that is free.
     public var port: Int
     /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
     public var changesPerToken = 5_000
+    /// Used as far as the process may have descriptors for them.
     public var limits = ServingLimits()
     /// By which what depends on time is measured, but for the times of a connection, which are the event loop's.
     public var clock: any Clock<Duration> = ContinuousClock()
 
+    /// - Parameter port: 8737 by default; 0 for any that is free.
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
       self.name = name
       self.version = version
@@ -136,7 +140,7 @@ public struct PeerServer: Service {
     return router
   }
 
-  /// What each path answers.
+  /// The HTTP methods of each path.
   static let methods: [String: Set<HTTPRequest.Method>] = {
     let groups: [any EndpointGroup.Type] = [
       StatusRoutes.self, PairingRoutes.self, PairedRoutes.self, PersonRoutes.self, HealthAppTransferRoutes.self,
@@ -145,7 +149,7 @@ public struct PeerServer: Service {
     return groups.reduce(into: [:]) { methods, group in methods.merge(group.methods) { $0.union($1) } }
   }()
 
-  /// Both families where the kernel has IPv6, else IPv4 alone.
+  /// The wildcard address: dual-stack `::` where the kernel has IPv6, else `0.0.0.0`.
   private static var anyAddress: String {
     let probe = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     guard probe >= 0 else { return "0.0.0.0" }

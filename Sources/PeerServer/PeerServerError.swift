@@ -3,8 +3,11 @@ import OperatingSystem
 
 /// Why the server could not start.
 public enum PeerServerError: Error, Hashable, Sendable {
+  /// Another process listens on the port (`EADDRINUSE`).
   case portTaken(Int)
+  /// The port is below 1024 and the user is not root (`EACCES`).
   case portForbidden(Int)
+  /// The address is not one of this machine's, or something else of the network's.
   case cannotListen(address: String, reason: String)
 }
 

@@ -20,21 +20,21 @@ struct ServerFailure: Error {
     .init(status: .gone, message: "The change token is not valid for this store and filter: start over without one.")
   }
 
-  /// As many requests wait for changes as may.
+  /// 503: all long-poll permits, or all of this client's, are in use.
   static var tooManyWait: Self {
     .init(
       status: .serviceUnavailable, message: "Too many requests wait for changes: try again in 30 s.",
       headers: [.retryAfter: "30"])
   }
 
-  /// The caller has as many requests waiting for their turn, or connections at work, as one client may.
+  /// 429: the client's request queue is full, or all connections that it may have are at work.
   static var tooManyOfClient: Self {
     .init(
       status: .tooManyRequests, message: "Too many requests of this client at once: try again in 5 s.",
       headers: [.retryAfter: "5", .connection: "close"])
   }
 
-  /// What the caller may see has changed since its request came.
+  /// 503: the client's scope was changed while its request was being answered.
   static var scopeChanged: Self {
     .init(
       status: .serviceUnavailable, message: "What this client may read has just been changed: try again.",

@@ -7,8 +7,10 @@ import OperatingSystem
 ///
 /// SQLite itself wants to lock such a file and to make two more beside it.
 public struct SQLiteFile: Sendable {
+  /// Of the database; the other files have its name and an ending.
   public let path: String
 
+  /// Looks at nothing yet: the file need not exist.
   public init(_ path: String) {
     self.path = path
   }
@@ -32,6 +34,7 @@ public struct SQLiteFile: Sendable {
     return stat(path, &status) != 0 || status.st_size == 0
   }
 
+  /// Whether there is nothing at ``path``, or a file of no bytes.
   public var isEmpty: Bool { Self.isEmpty(path) }
   /// What was committed last may be in it, and nowhere else.
   public var hasLog: Bool { !Self.isEmpty(path + "-wal") }

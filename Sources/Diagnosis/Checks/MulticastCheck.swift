@@ -17,7 +17,7 @@ struct MulticastCheck: Check {
     try? await ServiceBrowser().snapshot(for: .seconds(2)) { !$0.isLocal }
   }
 
-  /// More questions would not fit into one packet.
+  /// Maximum questions of one query: more would not fit into one packet.
   private static let maximumNeighbours = 16
 
   func findings() async -> [Finding] {

@@ -9,7 +9,7 @@ struct PeersCheck: Check {
   var subject: Subject
   var inspect: @Sendable () async throws -> PeerRegistry.Inspection?
 
-  /// Time enough to notice.
+  /// How long before the end of a token a warning is given.
   private static let soon: TimeInterval = 7 * 86_400
 
   init(subject: Subject) {

@@ -8,7 +8,7 @@ struct RuleSet: Hashable, Sendable {
 
   enum Action: Hashable, Sendable {
     case accept, drop
-    /// Counting, logging, marking.
+    /// The rule only counts, logs or marks, and the next rule is tried.
     case proceed
     case jump(String), goto(String)
     case leave
@@ -55,7 +55,7 @@ struct RuleSet: Hashable, Sendable {
   }
 }
 
-/// One packet's way through the chains.
+/// The traversal of a packet through the chains.
 private struct Walk {
   let chains: [String: [RuleSet.Rule]]
   let packet: Packet

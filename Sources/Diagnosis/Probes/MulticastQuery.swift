@@ -5,7 +5,7 @@ import OperatingSystem
 /// (section 6.7) and no second program listens on port 5353.
 enum MulticastQuery {
   struct Result: Hashable, Sendable {
-    /// Whose answers came, by the name of the interface they were asked on.
+    /// The responders that answered, by the name of the interface they were asked on.
     var answers: [String: Set<IPv4Address>] = [:]
     /// The interfaces on which the question could not be sent, with the `errno` value.
     var failures: [String: Int32] = [:]

@@ -4,7 +4,7 @@ import HealthModel
 extension AppleExportWriter {
   /// The route that is being written: of one that was divided, the parts follow each other.
   struct OpenRoute {
-    /// Without points.
+    /// The route's sample without its points.
     var sample: Sample
     var points: Int
     var kept: KeptMetadata

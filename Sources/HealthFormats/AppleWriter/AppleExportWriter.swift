@@ -5,11 +5,24 @@ import HealthModel
 ///
 /// What an import of Apple's export made of it is written back; `docs/formats.md` lists what may differ. What HealthKit's
 /// export has no element for, such as samples of another app's own types, is left out.
+///
+/// ```swift
+/// func xml(_ records: [Sample], exported: Timestamp) -> [UInt8] {
+///   var writer = AppleExportWriter(exportDate: exported, offset: 7200)
+///   writer.begin(characteristics: [])
+///   let left = records.filter { !writer.append($0) }
+///   writer.end()
+///   print("\(left.count) samples have no element")
+///   return writer.take()
+/// }
+/// ```
 public struct AppleExportWriter {
   /// Where the elements of a type belong in the file.
   public enum Section: Int, Sendable, CaseIterable {
+    /// In the order of the file. `characteristics` are attributes of `Me`, `others` are audiograms, prescriptions,
+    /// clinical records and unknown elements; the rest are elements of their own kind.
     case characteristics, records, correlations, others, workouts, activitySummaries
-    /// In the elements of their workouts.
+    /// Written within the elements of their workouts.
     case routes
     /// Apple's export has no element for these.
     case none
@@ -135,7 +148,7 @@ public struct AppleExportWriter {
     return true
   }
 
-  /// What comes after the last sample.
+  /// Writes the end of the document; to be called once, after the last sample.
   public mutating func end() { output.end() }
 
   /// The bytes that have been written since the last call.

@@ -6,7 +6,7 @@ struct ForeignElement {
   var name: String
   var attributes: [String: String] = [:]
   var children: [ForeignElement] = []
-  /// Of the element that it is in, where that is not the one that keeps it.
+  /// The element below the sample's own that it stood in, such as `MetadataEntry.KEY`; `nil` for the sample's own.
   var place: String?
 
   /// A payload of an unknown kind, which is the element's name; `nil` for what is no element.

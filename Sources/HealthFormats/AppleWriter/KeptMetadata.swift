@@ -22,9 +22,9 @@ struct KeptMetadata {
 
   private(set) var entries: [Entry] = []
   private(set) var beats = Beats()
-  /// Of the element itself.
+  /// Unknown attributes of the sample's element itself.
   private var attributes: [(name: String, value: String)] = []
-  /// `WorkoutStatistics.type.name`: of an element in it that has no metadata.
+  /// Unknown attributes of child elements that have no metadata of their own, by path: `WorkoutStatistics.type.name`.
   private var placed: [(path: String, value: String)] = []
   private var elements: [ForeignElement] = []
 

@@ -6,7 +6,7 @@ struct XMLOutput {
   private var open: [String] = []
   /// Whether the last start tag has not been closed yet.
   private var isInTag = false
-  /// Of the element that was started last.
+  /// The names of the attributes written for the element that was started last.
   private var names: [String] = []
 
   mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }

@@ -144,6 +144,6 @@ extension Int64 {
 }
 
 extension Timestamp {
-  /// Beyond what arithmetic on it could hold.
+  /// Whether the instant is so far away that arithmetic on it could overflow.
   fileprivate var isExtreme: Bool { abs(seconds) > 1 << 40 }
 }

@@ -3,7 +3,7 @@ struct WallClock: Equatable {
   /// As printed: of 24, or of 12 where there are ``words``.
   var hour: Int
   var minute: Int
-  /// Of the second.
+  /// The fraction of the second.
   var microseconds: Int
   var second: Int
   /// What stands beside the digits, which says the half of the day.
@@ -18,7 +18,7 @@ struct WallClock: Equatable {
     self.init(anyScript: text)
   }
 
-  /// The same of UTF-8.
+  /// Reads a time of day from UTF-8, as ``init(_:)`` does from text.
   init?(_ bytes: Bytes) {
     if let plain = Self(plain: bytes) {
       self = plain

@@ -6,7 +6,7 @@ struct WallClockStyle {
     var after: [UInt8]
   }
 
-  /// In the half of the day of the text that was learnt from.
+  /// The words for the half of the day of the text that the style was learnt from.
   private let words: Words
   private let otherWords: Words
   private let separators: [[UInt8]]
@@ -14,9 +14,9 @@ struct WallClockStyle {
   /// Whether one digit of the hour gets a zero before it.
   private let isPadded: Bool
   private let isTwelveHours: Bool
-  /// Of the text that was learnt from.
+  /// Whether the text that the style was learnt from is a time before noon.
   private let isMorning: Bool
-  /// Of the script, zero first, in UTF-8; none for those of ASCII.
+  /// The ten digits of the text's script in UTF-8, zero first; empty for ASCII.
   private let digits: [[UInt8]]
 
   init?(_ text: String) {

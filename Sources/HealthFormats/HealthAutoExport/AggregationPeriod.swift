@@ -4,6 +4,7 @@ import HealthModel
 public enum AggregationPeriod: String, Sendable, CaseIterable {
   /// Not aggregated: each point is a sample.
   case none
+  /// The points are as far apart as the name says; a week is seven days from its first.
   case minute, hour, day, week, month, year
 
   /// When a point ends that begins at `start`. A day has 24 hours, a month and a year those of its calendar in UTC.

@@ -15,7 +15,7 @@ struct AutoExportReader: AutoExportVisitor {
 
   /// The name of payloads that are the file's own members.
   static let payloadKind = "healthAutoExport"
-  /// Of points and workouts without a source.
+  /// The source name of points and workouts that have none.
   static let appName = "Health Auto Export"
 
   // MARK: Metrics
@@ -131,7 +131,7 @@ struct AutoExportReader: AutoExportVisitor {
 
   static var noIdentity: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
-  /// Of a sample that no reading replaces: all that it says.
+  /// The identity of a sample that no reading replaces: a hash of all that it says.
   private static func identity(of sample: Sample) throws -> UUID {
     let content = try CodedPayload(sample.payload)
     let parts = [

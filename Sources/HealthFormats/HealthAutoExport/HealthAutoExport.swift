@@ -21,13 +21,15 @@ public struct HealthAutoExport: Sendable {
   }
 
   let origin: Origin
+  /// As the person gave it, for messages.
   public let path: String
+  /// The size of the file when it was recognised.
   public let totalBytes: Int64
 
   /// What ``read(asOf:period:batchSize:progress:deliver:)`` reports when it is done: the file is read twice.
   public var workBytes: Int64 { 2 * totalBytes }
 
-  /// One point or workout, in bytes; a workout holds its route and its heart rates.
+  /// Maximum bytes of one point or workout; a workout holds its route and its heart rates.
   static let maximumValue = 64 << 20
 
   init(path: String, totalBytes: Int64) {

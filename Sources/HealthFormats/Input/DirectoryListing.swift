@@ -5,7 +5,7 @@ enum DirectoryListing {
   enum Kind: Equatable {
     case file(size: Int64)
     case folder
-    /// Neither, such as a symbolic link, which may lead anywhere.
+    /// Neither a file nor a folder, such as a symbolic link, which may lead anywhere.
     case other
     case missing
   }

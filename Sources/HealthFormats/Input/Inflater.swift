@@ -2,14 +2,14 @@ import CISAL
 
 /// Inflates raw DEFLATE data (RFC 1951) with ISA-L, piece by piece.
 final class Inflater {
-  /// What is no DEFLATE data.
+  /// The input is not valid DEFLATE data.
   struct Damage: Error {}
 
   // Some 80 KB that must not move.
   private let state: UnsafeMutablePointer<inflate_state>
   /// The CRC-32 (ISO 3309) of all that has come out.
   private(set) var checksum: UInt32 = 0
-  /// Bytes that have come out.
+  /// Decompressed bytes so far.
   private(set) var produced: Int64 = 0
   /// Whether the last block has ended and all of it has come out.
   private(set) var isFinished = false

@@ -27,7 +27,7 @@ final class OpenEndedSource: ByteSource {
     input.deallocate()
   }
 
-  /// Of all that has been read.
+  /// The CRC-32 of all that has been read.
   var checksum: UInt32 { inflater?.checksum ?? storedChecksum }
   /// Whether compressed data has come to its own end.
   var isFinished: Bool { inflater?.isFinished ?? true }

@@ -5,7 +5,7 @@ struct ZipMethod: Hashable, Sendable {
   static let stored = ZipMethod(rawValue: 0)
   static let deflated = ZipMethod(rawValue: 8)
 
-  /// For people.
+  /// The method's name in messages.
   var name: String {
     switch rawValue {
     case 0: "nothing"

@@ -3,7 +3,7 @@ import Foundation
 /// A local file header (APPNOTE.TXT 4.3.7).
 struct LocalHeader {
   var name: String
-  /// Where the content begins.
+  /// The offset of the content in the archive.
   var content: Int64
   var isEncrypted: Bool
   /// Whether checksum and sizes follow the content.
@@ -65,7 +65,7 @@ struct LocalHeader {
 /// or without a signature, with sizes of 32 or 64 bits.
 struct DataDescriptor {
   var checksum: UInt32
-  /// Where the next header begins.
+  /// The offset of the next header in the archive.
   var end: Int64
 
   /// The sizes are what was found, by which the forms are told apart. `nil` when they fit none.

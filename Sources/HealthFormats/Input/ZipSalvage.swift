@@ -10,7 +10,7 @@ enum ZipSalvage {
     var start: Int64
     var storedSize: Int64
     var isDeflated: Bool
-    /// How many bytes come out.
+    /// The uncompressed size in bytes.
     var size: Int64
     /// Whether all of it is there, and its checksum right.
     var isWhole: Bool
@@ -23,7 +23,7 @@ enum ZipSalvage {
     var unsupported: ZipMethod?
   }
 
-  /// More files than any export has.
+  /// Maximum files of an archive: more than any export has.
   private static let maximumEntries = 1 << 20
 
   /// Finds the files of the archive at `path`, up to the first that is not whole. Inflates each once.

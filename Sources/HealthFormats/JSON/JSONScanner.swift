@@ -16,7 +16,7 @@ struct JSONScanner: ~Copyable {
   private var buffer: [UInt8] = []
   private var next = 0
   private var isAtEnd = false
-  /// What lies before `buffer[0]`.
+  /// Bytes of the text before `buffer[0]`.
   private var dropped: Int64 = 0
   private var droppedLines = 0
   private var lineStart: Int64 = 0
@@ -79,7 +79,7 @@ struct JSONScanner: ~Copyable {
     return key
   }
 
-  /// Whether another element follows, which comes next.
+  /// Whether another element follows; if so, it is read next.
   mutating func nextElement() throws -> Bool { try advance(to: UInt8(ascii: "]")) }
 
   /// False, and past it, at the end of the open object or array.
@@ -236,7 +236,7 @@ struct JSONScanner: ~Copyable {
   /// Where a value that was read last begins, or any place after it up to the next byte.
   func position(at offset: Int64) -> TextPosition { position(of: Int(offset - dropped)) }
 
-  /// Of the next byte.
+  /// The position of the next byte.
   var position: TextPosition { position(of: next) }
   private var endPosition: TextPosition { position(of: buffer.count) }
 

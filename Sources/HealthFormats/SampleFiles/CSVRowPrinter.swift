@@ -10,7 +10,7 @@ struct CSVRowPrinter {
   // Fields, each with the comma after it.
   private let types: [[UInt8]]
   private let units: [[UInt8]]
-  /// Of a quantity that has none.
+  /// The unit field of a quantity without a unit.
   private let noUnit = fields([""])
   private let sources: [[UInt8]]
   private let devices: [[UInt8]]

@@ -2,11 +2,20 @@ import Foundation
 import HealthModel
 
 /// What a person may give to import, recognised by its content: names say nothing.
+///
+/// ```swift
+/// switch try ImportFile.recognise("export.zip") {
+/// case .appleHealth(let exports): print("\(exports.count) exports of Apple's")
+/// case .samples(let file): print("samples as", file.format)
+/// case .healthAutoExport(let file): print("\(file.totalBytes) bytes of Health Auto Export")
+/// }
+/// ```
 public enum ImportFile: Sendable {
   /// Apple's export: a zip, an XML file, or an unpacked folder. A zip and a folder may hold several.
   case appleHealth([AppleHealthExport])
   /// hpeer's own JSON and CSV, and a saved change feed.
   case samples(SampleFile)
+  /// JSON of the app Health Auto Export.
   case healthAutoExport(HealthAutoExport)
 
   /// - Throws: ``SampleFileError`` or ``ImportError`` for what is none of these.

@@ -7,11 +7,13 @@ public struct SampleBatch: Sendable {
   /// Readings that a newer reading of the same thing replaces; `created` says how new each is.
   public var drifting: [Sample]
 
+  /// Without arguments, an empty batch.
   public init(changes: CodedChanges = CodedChanges(), drifting: [Sample] = []) {
     self.changes = changes
     self.drifting = drifting
   }
 
+  /// Additions, deletions and drifting readings together.
   public var count: Int { changes.count + drifting.count }
 
   /// Samples by type, the drifting ones among them.
@@ -42,11 +44,11 @@ struct SampleCollector {
   var coder = BatchCoder()
   private var drifting: [Sample] = []
   private var count = 0
-  /// In bytes of the text that the batch was made of.
+  /// Bytes of text that the current batch was made of.
   private var weight = 0
   var report = ImportReport()
 
-  /// One batch is not made of more text than this, whatever the number of samples.
+  /// Maximum bytes of text that one batch is made of, whatever the number of samples.
   private static let maximumWeight = 16 << 20
 
   init(size: Int, deliver: @escaping (SampleBatch) throws -> Void) {
@@ -62,7 +64,7 @@ struct SampleCollector {
     try added(weight)
   }
 
-  /// In bytes: no text of fewer is too heavy.
+  /// Length in bytes below which no text can exceed a budget.
   static let worthWeighing = 2_048
 
   /// The same for a payload: one that may be any JSON is too deep with 129 brackets and their closing ones.
@@ -84,7 +86,7 @@ struct SampleCollector {
     try added(0)
   }
 
-  /// A sample has been put into ``coder``, made of so many bytes of text.
+  /// Counts a sample that was put into ``coder``, made of so many bytes of text.
   mutating func added(_ bytes: Int) throws {
     count += 1
     weight += bytes
@@ -100,7 +102,7 @@ struct SampleCollector {
     try deliver(batch)
   }
 
-  /// Delivers the rest.
+  /// Delivers what has been collected since the last batch, and returns the report.
   mutating func finish() throws -> ImportReport {
     try flush()
     return report

@@ -11,7 +11,7 @@ enum SampleCSV {
   /// The columns without which a table is none of ours.
   static let required: [Column] = [.uuid, .type, .start, .end, .sourceName, .payloadKind]
 
-  /// Not finite, or anything that `Double` writes and reads exactly.
+  /// A number as it stands in the table: what `Double` reads back exactly, or a word where it is not finite.
   static func text(of number: Double) -> String {
     number.isFinite ? "\(number)" : number.isNaN ? "nan" : number < 0 ? "-inf" : "inf"
   }

@@ -6,6 +6,7 @@ import HealthModel
 /// Fields are written as they are: a text that begins with `=`, which a spreadsheet may take for a formula, is not changed,
 /// because then another one would come back.
 public struct SampleCSVWriter: SampleFileWriter {
+  /// The table needs nothing to be known beforehand: its columns are always the same.
   public init() {}
 
   public func begin(into bytes: inout [UInt8]) {

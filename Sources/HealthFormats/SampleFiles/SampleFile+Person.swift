@@ -8,9 +8,9 @@ extension SampleFile {
   /// What hides a letter, a digit or another printable character from a search, with one of "2" to "7" after it. Files
   /// that hpeer wrote have none.
   private static let escape = Array("\\u00".utf8)
-  /// In bytes. A characteristic is short, and so is its line in files that hpeer wrote.
+  /// Maximum bytes of a line with a characteristic, which is short in files that hpeer wrote.
   private static let longestLine = 64 << 10
-  /// A record has fewer than ten characteristics.
+  /// Maximum lines with characteristics; a record has fewer than ten.
   private static let mostLines = 10_000
 
   /// The person whose characteristics the file holds. Blocks: call it on a thread of your own.
@@ -24,7 +24,7 @@ extension SampleFile {
     try personReadings(progress: progress).person
   }
 
-  /// The same with when each was told.
+  /// The characteristics of ``person(progress:)`` with the time of each.
   public func personReadings(
     progress: @escaping (_ bytes: Int64) throws -> Void = { _ in }
   ) throws -> PersonReadings {
@@ -66,7 +66,7 @@ extension SampleFile {
     }
   }
 
-  /// With its end.
+  /// The header row of a table, with its line ending.
   private func firstLine() throws(ImportError) -> [UInt8] {
     let source = try self.source()
     defer { source.close() }
@@ -120,6 +120,9 @@ extension SampleFile {
 }
 
 extension PersonReadings {
+  /// Takes all characteristics of a batch into account, drifting ones too.
+  ///
+  /// - Throws: `DecodingError` where a characteristic's payload is not one.
   public mutating func add(_ batch: SampleBatch) throws {
     for sample in batch.drifting { add(sample) }
     try add(batch.changes)

@@ -2,7 +2,17 @@ import Foundation
 import HealthModel
 
 /// A file of samples in one of hpeer's own formats (`docs/formats.md`), which hold all that a store does of a sample.
+///
+/// ```swift
+/// func count(_ file: SampleFile) throws -> [SampleType: Int] {
+///   var counts: [SampleType: Int] = [:]
+///   let report = try file.read { batch in counts.merge(batch.countsByType, uniquingKeysWith: +) }
+///   if !report.isComplete { print("The file ends early.") }
+///   return counts
+/// }
+/// ```
 public struct SampleFile: Sendable {
+  /// Which of hpeer's formats a file is in; told by its content, not by its name.
   public enum Format: Sendable, Equatable {
     /// What `hpeer export --format json` writes.
     case json
@@ -17,8 +27,11 @@ public struct SampleFile: Sendable {
     case memory([UInt8])
   }
 
+  /// As it was recognised.
   public let format: Format
+  /// As the person gave it, for messages.
   public let path: String
+  /// The size of the file when it was recognised.
   public let totalBytes: Int64
   let origin: Origin
 
@@ -81,15 +94,15 @@ public struct SampleFile: Sendable {
   /// In bytes: decoders descend into what is nested.
   private static let stackSize = 4 << 20
 
-  /// How samples are read.
+  /// Which parser reads samples.
   enum Way {
-    /// By ``PlainSamples`` what it can, the rest as in ``general``.
+    /// ``PlainSamples`` for the samples that it understands, ``general`` for the others.
     case fastest
-    /// By way of ``Sample``, whatever their form. Both give the same.
+    /// The decoder of ``Sample``, for samples of any form. Both give the same.
     case general
   }
 
-  /// The same on the calling thread.
+  /// ``read(batchSize:progress:deliver:)`` on the calling thread.
   func read(
     batchSize: Int, chunkSize: Int, by way: Way = .fastest, progress: @escaping (Int64) throws -> Void = { _ in },
     deliver: @escaping (SampleBatch) throws -> Void

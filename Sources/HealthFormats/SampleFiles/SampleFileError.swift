@@ -4,9 +4,11 @@ import Foundation
 public enum SampleFileError: Error, Sendable, Equatable {
   /// The text breaks off; what was whole before has been delivered.
   case endsEarly(path: String, at: TextPosition)
+  /// A value is not what the format has there. What came before it may have been delivered.
   case malformed(path: String, detail: String, at: TextPosition)
   /// One value is far beyond what any sample takes.
   case tooLarge(path: String, at: TextPosition)
+  /// A newer hpeer wrote the file; nothing was delivered.
   case newerVersion(path: String, version: Int)
   /// An `.hae` file, which Health Auto Export makes for itself.
   case synchronisationFile(path: String)

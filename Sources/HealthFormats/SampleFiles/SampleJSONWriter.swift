@@ -7,6 +7,7 @@ public struct SampleJSONWriter: SampleFileWriter {
   private let encoder = JSONEncoder()
   private var isFirst = true
 
+  /// - Parameter exported: what the document says of when it was made.
   public init(exported: Timestamp) {
     self.exported = exported
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -43,6 +44,16 @@ public struct SampleJSONWriter: SampleFileWriter {
 }
 
 /// Writes samples, one after the other, into bytes that the caller takes away when it likes.
+///
+/// ```swift
+/// func write(_ samples: [Sample], with writer: inout some SampleFileWriter) throws -> [UInt8] {
+///   var bytes: [UInt8] = []
+///   writer.begin(into: &bytes)
+///   for sample in samples { try writer.append(sample, to: &bytes) }
+///   writer.end(into: &bytes)
+///   return bytes
+/// }
+/// ```
 public protocol SampleFileWriter {
   /// What comes before the first sample.
   mutating func begin(into bytes: inout [UInt8])

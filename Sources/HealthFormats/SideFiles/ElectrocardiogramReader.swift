@@ -19,7 +19,7 @@ struct ElectrocardiogramReader {
     var hasComma = false
   }
 
-  /// More than half an hour; Apple's take 30 seconds at 512 Hz.
+  /// Maximum voltages of a recording: more than half an hour; Apple's take 30 seconds at 512 Hz.
   static let maximumVoltages = 1_000_000
   static let maximumBytes: Int64 = 64 << 20
   private static let maximumHeader = 64

@@ -12,13 +12,13 @@ struct GPXReader: ~Copyable {
     var points: [RoutePoint] = []
     /// What was asked for, else the time of the first point that has one.
     var start: Timestamp?
-    /// Of the last point that has one.
+    /// The time of the last point that has one.
     var end: Timestamp?
     /// What was odd, by name, how often and in which lines.
     var problems: [String: ImportReport.Finding] = [:]
   }
 
-  /// Eleven days and a half with a point each second.
+  /// Maximum points of a track: eleven days and a half with a point each second.
   static let maximumPoints = 1_000_000
   static let maximumBytes: Int64 = 512 << 20
 

@@ -5,7 +5,7 @@ struct LineSource {
   private var pending: [UInt8] = []
   private var position = 0
   private var isAtEnd = false
-  /// Of the line that was read last, from 1.
+  /// The number of the line that was read last, from 1.
   private(set) var number = 0
 
   /// - Parameter limit: a longer line is an error, in bytes.
@@ -14,7 +14,7 @@ struct LineSource {
     self.limit = limit
   }
 
-  /// Without its ending and without a byte order mark; `nil` at the end.
+  /// The next line without its ending and without a byte order mark; `nil` at the end.
   mutating func next() throws -> ArraySlice<UInt8>? {
     while true {
       if let end = pending[position...].firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {

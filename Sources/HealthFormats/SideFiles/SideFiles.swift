@@ -12,7 +12,7 @@ final class SideFiles {
 
   private let folder: any ExportFolder
   private let members: [String: ExportMember]
-  /// Those that have been read, by name.
+  /// Names of the files that have been read.
   private var used: Set<String> = []
 
   init(_ folder: any ExportFolder) {

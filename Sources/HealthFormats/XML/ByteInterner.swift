@@ -102,7 +102,7 @@ extension Bytes {
 /// A decoded text with what is asked of it again and again.
 struct InternedText {
   var text: String
-  /// Of the decoded text, so that two spellings of one text agree.
+  /// A hash of the decoded text: two escaped spellings of one text have the same.
   var hash: UInt64
   var defects: TextDefects
 

@@ -1,4 +1,4 @@
-/// Puts samples and tombstones, one after the other, into ``CodedChanges``.
+/// Dictionary-encodes samples and tombstones, one after the other, into ``CodedChanges``.
 public struct ChangeCoder {
   private var types = ExactIndex<SampleType>()
   private var kinds = ExactIndex<String>()
@@ -10,6 +10,7 @@ public struct ChangeCoder {
   private var samples: [CodedSample] = []
   private var tombstones: [CodedTombstone] = []
 
+  /// Empty dictionaries: values get their indices in order of appearance.
   public init() {}
 
   /// What was added so far.
@@ -31,6 +32,7 @@ public struct ChangeCoder {
         number: payload.number, unit: payload.unit.map { units.index(of: $0) }, payload: payload.json.map { add($0) }))
   }
 
+  /// Appends a tombstone; of its texts only the type is in a dictionary.
   public mutating func add(_ tombstone: Tombstone) {
     let sample = tombstone.sample
     tombstones.append(

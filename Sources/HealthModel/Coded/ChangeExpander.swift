@@ -1,4 +1,4 @@
-/// Makes samples and tombstones of ``CodedChanges``.
+/// Decodes ``CodedChanges`` into samples and tombstones.
 public struct ChangeExpander {
   private let changes: CodedChanges
   private let metadata: [Metadata]
@@ -14,6 +14,7 @@ public struct ChangeExpander {
     try changes.sample(row) { metadata[Int($0)] }
   }
 
+  /// - Precondition: `row` is one of the changes that this was made with.
   public func tombstone(_ row: CodedTombstone) -> Tombstone { changes.tombstone(row) }
 }
 

@@ -1,23 +1,43 @@
-/// Changes whose texts are references into dictionaries: how a store holds them, and how they travel fastest.
+/// Dictionary-encoded changes: samples and tombstones whose texts are indices into dictionaries. A store holds them so,
+/// and they travel fastest so.
 ///
 /// Made by a ``ChangeCoder``, read by a ``ChangeExpander``. Every index in ``samples`` and ``tombstones`` is one of the
 /// dictionary that it refers to, and the texts are what a ``ChangeCoder`` makes: whoever fills one from foreign bytes
 /// sees to that.
+///
+/// ```swift
+/// func again(_ samples: [Sample]) throws -> [Sample] {
+///   var coder = ChangeCoder()
+///   for sample in samples { try coder.add(sample) }
+///   let changes = coder.changes
+///   let expander = try ChangeExpander(changes)
+///   return try changes.samples.map { try expander.sample($0) }
+/// }
+/// ```
+///
+/// For samples that people look at, or that are few, ``Sample`` is simpler.
 public struct CodedChanges: Hashable, Sendable {
+  /// The dictionary that ``CodedSample/type`` and ``CodedTombstone/type`` index.
   public var types: [SampleType] = []
-  /// Of payloads; see ``Payload/kind``.
+  /// Dictionary of payload kinds; see ``Payload/kind``.
   public var kinds: [String] = []
+  /// Dictionary of the unit strings of quantities.
   public var units: [String] = []
+  /// Dictionary of sources, byte for byte distinct, though `==` may hold two equal; see ``ExactlyComparable``.
   public var sources: [Source] = []
+  /// Dictionary of devices, byte for byte distinct, as ``sources``.
   public var devices: [Device] = []
-  /// As ``MetadataText`` writes them; none empty.
+  /// Dictionary of metadata as ``MetadataText`` writes it; none is empty.
   public var metadata: [String] = []
-  /// As ``CanonicalJSON`` writes them.
+  /// Payloads as ``CanonicalJSON`` writes them, one for each sample that has one.
   public var payloads: [String] = []
 
+  /// Additions, in the order in which they were put in.
   public var samples: [CodedSample] = []
+  /// Deletions, in the order in which they were put in.
   public var tombstones: [CodedTombstone] = []
 
+  /// - Precondition: every index is one of its dictionary. Nothing checks it here.
   public init(
     types: [SampleType] = [], kinds: [String] = [], units: [String] = [], sources: [Source] = [],
     devices: [Device] = [], metadata: [String] = [], payloads: [String] = [], samples: [CodedSample] = [],
@@ -34,6 +54,8 @@ public struct CodedChanges: Hashable, Sendable {
     self.tombstones = tombstones
   }
 
+  /// Whether nothing changed; the dictionaries are not asked.
   public var isEmpty: Bool { samples.isEmpty && tombstones.isEmpty }
+  /// Additions and deletions together.
   public var count: Int { samples.count + tombstones.count }
 }

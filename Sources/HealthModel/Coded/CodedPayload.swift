@@ -1,7 +1,10 @@
 /// The parts of a ``Payload``, the kind aside: a number and a unit, or JSON, or both of one.
 public struct CodedPayload: Sendable {
+  /// `nil` for NaN, and where ``json`` says it all.
   public var number: Double?
+  /// Of a quantity; `nil` for every other kind.
   public var unit: String?
+  /// As ``CanonicalJSON`` writes it; `nil` where number and unit say it all.
   public var json: String?
 
   /// Throws `EncodingError` for what cannot be written as JSON.

@@ -2,22 +2,32 @@ import Foundation
 
 /// A sample whose texts are indices into the dictionaries of ``CodedChanges``.
 public struct CodedSample: Hashable, Sendable {
+  /// Not in a dictionary: no two samples share one.
   public var uuid: UUID
+  /// See ``Sample/start``.
   public var start: Timestamp
+  /// See ``Sample/end``.
   public var end: Timestamp
+  /// See ``Sample/created``.
   public var created: Timestamp?
+  /// An index of ``CodedChanges/types``.
   public var type: UInt32
+  /// An index of ``CodedChanges/kinds``.
   public var kind: UInt32
+  /// An index of ``CodedChanges/sources``.
   public var source: UInt32
+  /// An index of ``CodedChanges/devices``; `nil` for a sample without a device.
   public var device: UInt32?
+  /// An index of ``CodedChanges/metadata``; `nil` for a sample without metadata.
   public var metadata: UInt32?
-  /// Of a quantity, and of a category whose integer says everything. A quantity without is NaN.
+  /// The value of a quantity, and of a category whose integer says everything. `nil` in a quantity stands for NaN.
   public var number: Double?
-  /// Of a quantity.
+  /// An index of ``CodedChanges/units``; `nil` for what is no quantity.
   public var unit: UInt32?
-  /// Of what a number does not say.
+  /// An index of ``CodedChanges/payloads``; `nil` where number and unit say it all.
   public var payload: UInt32?
 
+  /// A row; its indices mean something only beside their ``CodedChanges``.
   public init(
     uuid: UUID, start: Timestamp, end: Timestamp, created: Timestamp?, type: UInt32, kind: UInt32, source: UInt32,
     device: UInt32?, metadata: UInt32?, number: Double?, unit: UInt32?, payload: UInt32?
@@ -39,11 +49,16 @@ public struct CodedSample: Hashable, Sendable {
 
 /// A tombstone whose type is an index into the dictionary of ``CodedChanges``.
 public struct CodedTombstone: Hashable, Sendable {
+  /// An index of ``CodedChanges/types``.
   public var type: UInt32
+  /// Of the deleted sample.
   public var start: Timestamp
+  /// Of the deleted sample.
   public var uuid: UUID
+  /// See ``Tombstone/deleted``.
   public var deleted: Timestamp
 
+  /// A row; its type means something only beside its ``CodedChanges``.
   public init(type: UInt32, start: Timestamp, uuid: UUID, deleted: Timestamp) {
     self.type = type
     self.start = start

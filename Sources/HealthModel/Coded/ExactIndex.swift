@@ -1,7 +1,7 @@
 /// Distinct values in order of appearance, and the index of each. The last one is tried first: neighbours mostly share
 /// source and device, and hashing their texts costs more than comparing them.
 public struct ExactIndex<Value: Hashable & ExactlyComparable> {
-  /// Of two spellings that `==` holds equal, each is a value of its own.
+  /// Compares by bytes: two Unicode spellings that `==` holds equal are two values.
   @usableFromInline struct Key: Hashable {
     @usableFromInline let value: Value
 
@@ -12,11 +12,13 @@ public struct ExactIndex<Value: Hashable & ExactlyComparable> {
     @inlinable func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
   }
 
+  /// Each once, in the order in which ``index(of:)`` first saw it.
   public var values: [Value] { list }
   @usableFromInline var list: [Value] = []
   @usableFromInline var last: (value: Value, index: UInt32)?
   @usableFromInline var indices: [Key: UInt32] = [:]
 
+  /// The first value gets index 0.
   public init() {}
 
   /// The index of `value`, which becomes one of ``values`` if it is new.

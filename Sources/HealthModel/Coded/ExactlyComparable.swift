@@ -3,6 +3,7 @@ import Foundation
 /// Equality byte for byte, as SQLite's. Swift's `==` takes two spellings of `é` (U+00E9, and `e` with U+0301) for one,
 /// and texts must come out of the store as they went in.
 public protocol ExactlyComparable {
+  /// Whether both are the same bytes. Implies `==`.
   func isExactly(_ other: Self) -> Bool
 }
 

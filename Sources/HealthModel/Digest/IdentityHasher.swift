@@ -15,12 +15,15 @@ public struct IdentityHasher: Sendable {
   /// Tag, key, two instants and a UUID; a tombstone leaves the last instant out.
   private var message = [UInt8](repeating: 0, count: 1 + 16 + 8 + 8 + 16)
 
+  /// A hasher for samples and tombstones of one type, whose name is hashed here, once.
   public init(_ type: SampleType) {
     var hasher = SHA256()
     for bytes in [Array("hpeer-digest/1 type ".utf8), Array(type.rawValue.utf8)] { hasher.update(data: bytes) }
     message.replaceSubrange(1..<17, with: Array(hasher.finalize()).prefix(16))
   }
 
+  /// The hash of a sample by its columns, as a store reads them.
+  ///
   /// - Parameters:
   ///   - start: microseconds since 1970; so is `end`.
   ///   - uuid: 16 bytes.
@@ -32,6 +35,8 @@ public struct IdentityHasher: Sendable {
     }
   }
 
+  /// The hash of a tombstone by its columns, as a store reads them.
+  ///
   /// - Parameters:
   ///   - start: microseconds since 1970.
   ///   - uuid: 16 bytes.
@@ -52,12 +57,14 @@ public struct IdentityHasher: Sendable {
 }
 
 extension IdentityHasher {
+  /// - Precondition: the sample has the type that the hasher was made for, which is not looked at again.
   public mutating func sample(_ sample: Sample) -> UInt128 {
     withUnsafeBytes(of: sample.uuid.uuid) {
       self.sample(start: sample.start.microseconds, end: sample.end.microseconds, uuid: $0)
     }
   }
 
+  /// The hash of the tombstone of this sample; when it was deleted is not part of it.
   public mutating func tombstone(_ reference: SampleReference) -> UInt128 {
     withUnsafeBytes(of: reference.uuid.uuid) { tombstone(start: reference.start.microseconds, uuid: $0) }
   }

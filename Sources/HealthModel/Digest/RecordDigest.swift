@@ -4,6 +4,7 @@ public struct RecordDigest: Hashable, Sendable {
   /// In the order of the identifiers' UTF-8; none without months.
   public var types: [TypeDigest]
 
+  /// - Parameter types: sorted by ``SampleType/utf8Order(_:_:)``, each once. Not checked.
   public init(types: [TypeDigest] = []) {
     self.types = types
   }
@@ -15,10 +16,10 @@ public struct RecordDigest: Hashable, Sendable {
 }
 
 extension RecordDigest {
-  /// All months that there are.
+  /// All months in which some type has samples or tombstones.
   public var months: Set<CalendarMonth> { Set(types.flatMap(\.months).map(\.month)) }
 
-  /// All of them, in ranges that hold at most `limit` samples each, or one month.
+  /// The months in ascending ranges that hold at most `limit` samples each; a month with more is a range of its own.
   public func parts(ofAtMost limit: Int) -> [ClosedRange<CalendarMonth>] {
     var counts: [CalendarMonth: Int] = [:]
     for type in types {
@@ -38,7 +39,7 @@ extension RecordDigest {
     return parts
   }
 
-  /// Of the same record, in months of their own each.
+  /// Joins digests of one record, no two of which have a month in common.
   public init(joining parts: [RecordDigest]) {
     // By bytes: two spellings of a text are two types.
     let byType = Dictionary(grouping: parts.flatMap(\.types)) { Array($0.type.rawValue.utf8) }
@@ -50,16 +51,20 @@ extension RecordDigest {
 
 /// One type of a ``RecordDigest``.
 public struct TypeDigest: Hashable, Sendable {
+  /// The type that all samples and tombstones here have.
   public var type: SampleType
   /// In the order of time; none without samples and tombstones.
   public var months: [MonthDigest]
 
+  /// - Parameter months: ascending, each once. Not checked.
   public init(type: SampleType, months: [MonthDigest]) {
     self.type = type
     self.months = months
   }
 
+  /// The samples of all months.
   public var samples: SetDigest { months.reduce(into: .empty) { $0 += $1.samples } }
+  /// The tombstones of all months.
   public var tombstones: SetDigest { months.reduce(into: .empty) { $0 += $1.tombstones } }
   /// `nil` unless all months have it.
   public var contents: UInt128? {
@@ -72,7 +77,7 @@ public struct TypeDigest: Hashable, Sendable {
 
 /// One type and month of a ``RecordDigest``.
 public struct MonthDigest: Hashable, Sendable {
-  /// In which the samples start.
+  /// The month in which the samples start.
   public var month: CalendarMonth
   /// Over type, start, end and UUID of each sample.
   public var samples: SetDigest
@@ -81,6 +86,7 @@ public struct MonthDigest: Hashable, Sendable {
   /// The sum over everything that the samples say; `nil` where nobody asked.
   public var contents: UInt128?
 
+  /// - Parameter contents: sum, modulo 2^128, of what ``ContentHasher`` makes of each sample.
   public init(month: CalendarMonth, samples: SetDigest, tombstones: SetDigest, contents: UInt128? = nil) {
     self.month = month
     self.samples = samples

@@ -1,24 +1,38 @@
 /// A count and an order-independent digest of the members of a set: the sum, modulo 2^128, of a hash of each.
 ///
 /// Tells sets apart that differ by accident; it is no defence against somebody who chooses the members.
+///
+/// ```swift
+/// func digest(of samples: [Sample], type: SampleType) -> SetDigest {
+///   var hasher = IdentityHasher(type)
+///   return samples.reduce(into: .empty) { $0.insert(hasher.sample($1)) }
+/// }
+/// ```
 public struct SetDigest: Hashable, Sendable {
+  /// How many members there are; never negative in a digest of a set.
   public var count: Int
+  /// The sum of the members' hashes, modulo 2^128.
   public var sum: UInt128
 
+  /// Without arguments, the digest of the empty set.
   public init(count: Int = 0, sum: UInt128 = 0) {
     self.count = count
     self.sum = sum
   }
 
+  /// The digest of no members.
   public static let empty = SetDigest()
 
+  /// Whether both count and sum are 0.
   public var isEmpty: Bool { self == .empty }
 
+  /// Adds a member by its hash. One that is in the set already must not be added again: a digest cannot know.
   public mutating func insert(_ hash: UInt128) {
     count += 1
     sum &+= hash
   }
 
+  /// Takes a member out by its hash. It must have been inserted: a digest cannot know.
   public mutating func remove(_ hash: UInt128) {
     count -= 1
     sum &-= hash

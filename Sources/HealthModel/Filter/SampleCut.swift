@@ -4,12 +4,17 @@
 /// Every wire asks this one. What was cut is marked as partial, so that a copy which was not takes its place
 /// (``Payload/isBetterCopy(than:)``).
 ///
-///     let cut = SampleFilter(types: [.workout, heartRate]).cut
-///     let shown = cut.applied(to: workout)  // Its statistics of other types are left out.
+/// ```swift
+/// func shown(_ workout: Sample) -> Sample {
+///   let scope = SampleFilter(types: [.workout, SampleType("HKQuantityTypeIdentifierHeartRate")])
+///   return scope.cut.applied(to: workout)  // Without its statistics of other types.
+/// }
+/// ```
 public struct SampleCut: Hashable, Sendable {
   /// What the reader may see.
   public let scope: SampleFilter
 
+  /// - Parameter scope: what the reader may see; ``SampleFilter/everything`` cuts nothing.
   public init(_ scope: SampleFilter) {
     self.scope = scope
   }
@@ -17,7 +22,7 @@ public struct SampleCut: Hashable, Sendable {
   /// The payload kinds that say something of other samples.
   public static let kinds: Set<String> = ["correlation", "workout"]
 
-  /// Whether nothing is ever left out.
+  /// Whether the scope is everything, so that nothing is ever left out.
   public var isWhole: Bool { scope == .everything }
 
   /// The sample without what it says of samples that the reader may not see. Whether the reader may see the sample itself
@@ -82,7 +87,7 @@ public struct SampleCut: Hashable, Sendable {
 
   private func isHidden(_ statistics: WorkoutStatistics) -> Bool { !shows(statistics.type, statistics.start) }
 
-  /// Whose sums the totals of a workout are.
+  /// The quantity types that the totals of a workout sum up, by attribute name.
   private static let totals = [
     "totalEnergyBurned": SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"),
     "totalFlightsClimbed": SampleType("HKQuantityTypeIdentifierFlightsClimbed"),

@@ -1,9 +1,13 @@
 /// Which samples of a record are meant, by type and by time: the one selection of the change feed, of what a paired machine
 /// may read, of digests, exports and query strings.
 ///
-///     let filter = SampleFilter(types: [.workoutRoute], earliest: Timestamp(seconds: 1_700_000_000))
-///     let mine = filter.intersection(scope)
-///     if mine.passes(sample.reference) { … }
+/// ```swift
+/// let asked = SampleFilter(types: [.workout, .workoutRoute], earliest: Timestamp(iso8601: "2024-01-01"))
+/// let scope = SampleFilter(types: [.workout])
+/// let both = asked.intersection(scope)
+/// print(both.passes(.workout), both.passes(.workoutRoute))  // true false
+/// print(both.passes(start: Timestamp(seconds: 0)))          // false: before 2024
+/// ```
 ///
 /// A sample and its tombstone agree in type and start, so that a filter lets both through or neither: who reads under it
 /// learns of every deletion of what they have, and of no other. What a sample that passes says of samples that do not is
@@ -16,15 +20,18 @@ public struct SampleFilter: Hashable, Sendable {
   /// Nothing that starts at this instant or later; `nil` for no bound.
   public var end: Timestamp?
 
+  /// Without arguments, everything. An `end` at or before `earliest` makes a filter that nothing passes.
   public init(types: Set<SampleType>? = nil, earliest: Timestamp? = nil, end: Timestamp? = nil) {
     (self.types, self.earliest, self.end) = (types, earliest, end)
   }
 
+  /// Also what is added later, and types that nobody knows yet.
   public static let everything = SampleFilter()
 
   /// The redaction of samples for a reader who is limited to this filter.
   public var cut: SampleCut { SampleCut(self) }
 
+  /// Whether samples of this type are meant, whenever they start.
   public func passes(_ type: SampleType) -> Bool { types?.contains(type) ?? true }
 
   /// Whether what starts then is within the time that is meant.
@@ -34,6 +41,7 @@ public struct SampleFilter: Hashable, Sendable {
     return true
   }
 
+  /// Whether the sample with this type and start is meant; its UUID is not asked.
   public func passes(_ sample: SampleReference) -> Bool { passes(sample.type) && passes(start: sample.start) }
 
   /// Whether everything that passes `other`, now and later, passes this one too.
@@ -47,7 +55,7 @@ public struct SampleFilter: Hashable, Sendable {
   /// Whether nothing passes.
   public var isEmpty: Bool { types?.isEmpty == true || instants == nil }
 
-  /// What passes both.
+  /// The filter that passes what both pass.
   public func intersection(_ other: SampleFilter) -> SampleFilter {
     let types: Set<SampleType>? =
       switch (self.types, other.types) {

@@ -66,6 +66,7 @@ public enum SampleIdentity {
   public struct NameBeginning {
     fileprivate let hasher: Insecure.SHA1
 
+    /// - Parameter bytes: the name from `v1` on, up to where the names differ; copied.
     public init(_ bytes: UnsafeRawBufferPointer) {
       var hasher = Insecure.SHA1()
       withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }

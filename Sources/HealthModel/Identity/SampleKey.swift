@@ -4,14 +4,18 @@ import Foundation
 public struct SampleKey: Hashable, Sendable {
   /// `record`, `correlation`, `workout`, or the name of another element and its identifier.
   public var kind: String
+  /// As the record has it, whether the catalogue knows it or not.
   public var type: SampleType
   /// The source's name as identities have it: the one that it had first, for a source that was renamed since.
   public var source: String
   /// UTC seconds, like the other instants.
   public var start: Int64
+  /// UTC seconds; equal to ``start`` for an instant.
   public var end: Int64
+  /// UTC seconds of `creationDate`; `nil` where the record has none, which is an identity of its own.
   public var created: Int64?
 
+  /// - Parameter source: the name that identities use, which need not be the one that the record has.
   public init(kind: String, type: SampleType, source: String, start: Int64, end: Int64, created: Int64?) {
     self.kind = kind
     self.type = type

@@ -7,6 +7,7 @@ public struct SampledRecord: Hashable, Sendable {
   /// Whether another record of the export may agree with it in all that identities are made of but the source.
   public var isShared: Bool
 
+  /// A record that is alone with its key, unless `isShared` says otherwise.
   public init(key: SampleKey, value: Quantity? = nil, isShared: Bool = false) {
     self.key = key
     self.value = value

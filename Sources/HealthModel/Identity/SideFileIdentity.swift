@@ -3,10 +3,12 @@ import Foundation
 /// The identity that a record of an export has without the file beside its XML, or with it: it is one thing under two
 /// identities, so that what the file says is not missed when a later export has it.
 public struct SideFileIdentity: Hashable, Sendable {
+  /// The other of the two: never that of the record that was asked about.
   public var uuid: UUID
-  /// Whether it is that of the record without its file.
+  /// Whether ``uuid`` is the identity of the record without its file.
   public var isBare: Bool
 
+  /// Made by ``SampleKey/sideFileIdentity(_:ordinal:)``, or read back from a store.
   public init(uuid: UUID, isBare: Bool) {
     self.uuid = uuid
     self.isBare = isBare

@@ -46,7 +46,7 @@ struct CanonicalJSONWriter {
     bytes.append("null")
   }
 
-  /// JSON that somebody else wrote.
+  /// Writes a JSON text as it is.
   mutating func json(_ text: String) {
     separate()
     bytes.append(contentsOf: text.utf8)

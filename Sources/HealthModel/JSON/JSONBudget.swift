@@ -1,33 +1,41 @@
 /// What one JSON text (RFC 8259) may hold, weighed before any of it is decoded: a value takes two bytes in the text, and
 /// fifty when decoded.
 ///
-///     JSONBudget.payload.verdict(on: #"{"a":[1,2,3]}"#) == .fits
+/// ```swift
+/// print(JSONBudget.payload.verdict(on: #"{"a":[1,2,3]}"#))                        // fits
+/// print(JSONBudget(bytes: 1000, weight: 10).verdict(on: #"{"a":[{"b":[]}]}"#))    // tooHeavy
+/// ```
 public struct JSONBudget: Hashable, Sendable {
+  /// What ``verdict(on:)`` finds. The first limit that is passed decides.
   public enum Verdict: Hashable, Sendable {
+    /// The text may be decoded.
     case fits
+    /// It has more than ``JSONBudget/bytes``, or more than ``JSONBudget/weight``.
     case tooHeavy
+    /// It is nested deeper than ``JSONBudget/depth``.
     case tooDeep
   }
 
-  /// Of the text.
+  /// The greatest length of the text in UTF-8.
   public var bytes: Int
-  /// Of all values: two for an element of an array, six for an object, and six for a key. What is nested deeper than
-  /// sixteen, whose place is named anew for each value, weighs the more the deeper it is.
+  /// Maximum sum over all values: two for an element of an array, six for an object, and six for a key. What is nested
+  /// deeper than sixteen, whose place is named anew for each value, weighs the more the deeper it is.
   public var weight: Int
-  /// How deep they may be nested.
+  /// Maximum nesting of arrays and objects.
   public var depth: Int
 
+  /// - Parameter depth: 128 by default, which no sample comes near and a recursive decoder survives.
   public init(bytes: Int, weight: Int, depth: Int = 128) {
     (self.bytes, self.weight, self.depth) = (bytes, weight, depth)
   }
 
-  /// Of a sample's payload: attachments of sixteen MiB, or a clinical record of four with two hundred
+  /// The budget of a sample's payload: attachments of sixteen MiB, or a clinical record of four with two hundred
   /// thousand members. More is neither imported nor sent.
   public static let payload = Self(bytes: 24 << 20, weight: 2_000_000)
-  /// Of all that a sample says beside its payload.
+  /// The budget of all that a sample says beside its payload.
   public static let metadata = Self(bytes: 4 << 20, weight: 2_000_000)
-  /// Of a route or an electrocardiogram, whose numbers are in columns that take little memory: eight for each of 200,000
-  /// points, at which an import divides a route.
+  /// The budget of a route or an electrocardiogram, whose numbers are in columns that take little memory: eight for
+  /// each of 200,000 points, at which an import divides a route.
   public static let columns = Self(bytes: 28 << 20, weight: 3_400_000)
 
   private static let (element, member) = (2, 6)
@@ -59,6 +67,7 @@ public struct JSONBudget: Hashable, Sendable {
     return .fits
   }
 
+  /// The same for a `String`, without a copy where its UTF-8 is contiguous.
   public func verdict(on text: String) -> Verdict {
     var text = text
     return text.withUTF8 { utf8 in verdict(on: UnsafeRawBufferPointer(utf8)) }

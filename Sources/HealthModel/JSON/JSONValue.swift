@@ -1,11 +1,18 @@
 /// Any JSON value, for payloads of a kind that this version does not know and hands on unchanged.
 public enum JSONValue: Hashable, Sendable {
+  /// `null`, which is not the same as a member that is not there.
   case null
+  /// `true` or `false`.
   case bool(Bool)
+  /// A number without a fraction that fits 64 bits, however it was written.
   case integer(Int64)
+  /// Any other number; finite when it was decoded.
   case number(Double)
+  /// Text, with its escapes undone.
   case string(String)
+  /// Elements in their order.
   case array([JSONValue])
+  /// Members without their order; of two with one name the decoder keeps one.
   case object([String: JSONValue])
 }
 

@@ -3,6 +3,7 @@
 ///
 /// Written by hand, because a third of all samples have metadata and an encoder takes longer than all the rest.
 public enum MetadataText {
+  /// `{}` for empty metadata. Numbers that are not finite become text: `{"number":"nan"}`.
   public static func encode(_ metadata: Metadata) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(64)

@@ -144,7 +144,7 @@ private struct NumberColumnScanner {
     return String(decoding: bytes[start..<position - 1], as: UTF8.self)
   }
 
-  /// Any value, up to the comma or bracket after it.
+  /// Skips any value, up to the comma or bracket after it.
   private mutating func skipValue() -> Bool {
     var depth = 0
     while position < bytes.count {

@@ -3,14 +3,14 @@
 struct PlainJSONScanner {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
-  /// No text of more levels is recognised.
+  /// Maximum nesting that is recognised.
   private static let depth = 128
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
   }
 
-  /// An object that is not empty, of texts without escapes, integers and flags.
+  /// Whether the text is an object that is not empty, of texts without escapes, integers and flags.
   mutating func isMetadata() -> Bool {
     let isObject = isObject { scanner in
       switch scanner.next {
@@ -23,7 +23,7 @@ struct PlainJSONScanner {
     return isObject && position == bytes.count
   }
 
-  /// Any value.
+  /// Whether the text is one JSON value in the subset.
   mutating func isText() -> Bool { isValue(Self.depth) && position == bytes.count }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -66,7 +66,7 @@ struct PlainJSONScanner {
 
   // MARK: Numbers
 
-  /// Without leading zeros, of at most 18 digits: any fits into 64 bits.
+  /// Whether an integer of at most 18 digits without leading zeros follows: any fits into 64 bits.
   private mutating func isInteger() -> Bool {
     let isNegative = take("-")
     let start = position

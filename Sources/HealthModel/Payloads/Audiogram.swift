@@ -1,7 +1,9 @@
 /// A hearing test (`HKAudiogramSample`).
 public struct Audiogram: Hashable, Sendable {
+  /// In the order of the source.
   public var points: [SensitivityPoint]
 
+  /// - Parameter points: one for each frequency that was tested.
   public init(points: [SensitivityPoint]) {
     self.points = points
   }
@@ -11,9 +13,12 @@ public struct Audiogram: Hashable, Sendable {
 public struct SensitivityPoint: Hashable, Sendable {
   /// Usually in `Hz`.
   public var frequency: Quantity
+  /// `nil` where the left ear was not tested.
   public var left: EarSensitivity?
+  /// `nil` where the right ear was not tested.
   public var right: EarSensitivity?
 
+  /// A frequency at which neither ear was tested is kept, too.
   public init(frequency: Quantity, left: EarSensitivity? = nil, right: EarSensitivity? = nil) {
     self.frequency = frequency
     self.left = left
@@ -29,8 +34,10 @@ public struct EarSensitivity: Hashable, Sendable {
   public var masked: Bool?
   /// The range that the threshold is held to, in its unit.
   public var lowerBound: Double?
+  /// See ``lowerBound``.
   public var upperBound: Double?
 
+  /// `nil` stands for whatever the source did not say.
   public init(
     threshold: Quantity? = nil, masked: Bool? = nil, lowerBound: Double? = nil, upperBound: Double? = nil
   ) {

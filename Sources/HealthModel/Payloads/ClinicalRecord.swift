@@ -6,12 +6,14 @@ public struct ClinicalRecord: Hashable, Sendable {
   public var fhirVersion: String?
   /// The FHIR server's address of it.
   public var sourceURL: String?
+  /// When the phone got it from the institution (`receivedDate`), which may be years after what it is about.
   public var received: Timestamp?
   /// Apple's name of the file: `/clinical-records/Observation-….json`.
   public var path: String?
   /// The FHIR resource, as JSON; a string of it where it is no JSON. `nil` where the file was not to be had.
   public var resource: JSONValue?
 
+  /// - Parameter resource: not validated against FHIR.
   public init(
     identifier: String, fhirVersion: String? = nil, sourceURL: String? = nil, received: Timestamp? = nil,
     path: String? = nil, resource: JSONValue? = nil

@@ -6,15 +6,16 @@ public struct Electrocardiogram: Hashable, Sendable {
   public var symptoms: String?
   /// In `count/min`.
   public var averageHeartRate: Double?
-  /// Hz.
+  /// Voltages per second, in Hz.
   public var samplingFrequency: Double?
-  /// `Lead I`.
+  /// Which electrodes, in Apple's words: `Lead I`, left arm against right.
   public var lead: String?
   /// Of ``voltages``, as it came: `µV`.
   public var unit: String?
   /// One after the other, at ``samplingFrequency``. NaN for one that could not be read.
   public var voltages: [Double]
 
+  /// - Parameter voltages: in `unit`, evenly spaced; thirty seconds of an Apple Watch are some 15,400.
   public init(
     classification: String? = nil, symptoms: String? = nil, averageHeartRate: Double? = nil,
     samplingFrequency: Double? = nil, lead: String? = nil, unit: String? = nil, voltages: [Double] = []
@@ -30,7 +31,7 @@ public struct Electrocardiogram: Hashable, Sendable {
 }
 
 extension Electrocardiogram {
-  /// All but the voltages.
+  /// An electrocardiogram without its voltages.
   struct Head: Codable {
     var electrocardiogram: Electrocardiogram
 

@@ -2,14 +2,19 @@ import Foundation
 
 /// A prescription for glasses or contact lenses (`HKVisionPrescription`). The sample starts when it was issued.
 public struct VisionPrescription: Hashable, Sendable {
+  /// `nil` where it never does, or the source did not say.
   public var expires: Timestamp?
+  /// Of contact lenses; `nil` for glasses.
   public var brand: String?
   /// By Apple's attribute name: `sphere`, `cylinder`, `axis`, `add`, `vertex`, `prismAmount`, `prismAngle`, `farPD`,
   /// `nearPD`, `baseCurve`, `diameter`.
   public var right: [String: Quantity]?
+  /// As ``right``; `nil` where nothing is prescribed for that eye.
   public var left: [String: Quantity]?
+  /// In the order of the source; empty for most.
   public var attachments: [PrescriptionAttachment]
 
+  /// Everything is optional, as in HealthKit's own export.
   public init(
     expires: Timestamp? = nil, brand: String? = nil, right: [String: Quantity]? = nil,
     left: [String: Quantity]? = nil, attachments: [PrescriptionAttachment] = []
@@ -24,12 +29,14 @@ public struct VisionPrescription: Hashable, Sendable {
 
 /// A scan or photograph of a prescription (`HKAttachment`).
 public struct PrescriptionAttachment: Hashable, Sendable {
+  /// HealthKit's UUID of the attachment, as text.
   public var identifier: String?
   /// Where it was found in the export.
   public var path: String?
   /// `nil` where the file was not to be had.
   public var content: Data?
 
+  /// - Parameter content: the bytes of the file, a PDF or an image; in JSON they are Base64.
   public init(identifier: String? = nil, path: String? = nil, content: Data? = nil) {
     self.identifier = identifier
     self.path = path

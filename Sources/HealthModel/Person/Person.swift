@@ -7,15 +7,20 @@ import Foundation
 public struct Person: Hashable, Sendable {
   /// What a person may have told; the raw values are HealthKit's identifiers.
   public enum Trait: String, CaseIterable, Hashable, Sendable {
+    /// Once told, it does not change: two dates are two persons.
     case dateOfBirth = "HKCharacteristicTypeIdentifierDateOfBirth"
+    /// `HKBiologicalSex` and the name of its case.
     case biologicalSex = "HKCharacteristicTypeIdentifierBiologicalSex"
+    /// `HKBloodType` and the name of its case.
     case bloodType = "HKCharacteristicTypeIdentifierBloodType"
 
+    /// The type of the samples that tell it, whose payload is a ``CharacteristicValue``.
     public var type: SampleType { SampleType(rawValue) }
   }
 
   private var values: [Trait: String] = [:]
 
+  /// A person of whom nothing was told, who contradicts nobody.
   public init() {}
 
   /// - Parameter characteristics: values as Apple's export prints them, by HealthKit's identifier; others are passed
@@ -70,8 +75,10 @@ public struct Person: Hashable, Sendable {
 public struct PersonReadings: Sendable {
   private var newest: [Person.Trait: (created: Timestamp?, value: String)] = [:]
 
+  /// No readings: nothing is known of ``person`` yet.
   public init() {}
 
+  /// Takes a characteristic into account, in any order and however often; all other samples are passed over.
   public mutating func add(_ sample: Sample) {
     guard let trait = Person.Trait(rawValue: sample.type.rawValue), case .characteristic(let said) = sample.payload
     else {
@@ -86,6 +93,7 @@ public struct PersonReadings: Sendable {
     newest[trait] = (created, value)
   }
 
+  /// What has been read up to now.
   public var person: Person {
     Person(characteristics: Dictionary(uniqueKeysWithValues: newest.map { ($0.key.rawValue, $0.value.value) }))
   }

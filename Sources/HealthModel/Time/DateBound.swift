@@ -1,6 +1,11 @@
 import Foundation
 
 /// A beginning or an end that a person names: a whole day, a time on the clock of some zone, or an instant.
+///
+/// ```swift
+/// guard let from = DateBound("2024-06-15"), let zone = TimeZone(identifier: "Europe/Berlin") else { return }
+/// let day = from.start(in: zone)..<from.end(in: zone)  // 2024-06-14T22:00:00Z ..< 2024-06-15T22:00:00Z
+/// ```
 public enum DateBound: Hashable, Sendable {
   /// `2024-06-15`: begins with the day, or ends with it.
   case day(CivilTime)
@@ -9,6 +14,8 @@ public enum DateBound: Hashable, Sendable {
   /// A time with its offset, which is the same wherever it is read.
   case instant(Timestamp)
 
+  /// Reads a date, or a time with or without seconds and with or without an offset (ISO 8601); `nil` for anything else,
+  /// such as `yesterday`.
   public init?(_ text: String) {
     if let time = CivilTime(text) {
       self = text.contains { $0 == "T" || $0 == " " } ? .time(time) : .day(time)

@@ -18,7 +18,7 @@ extension Timestamp {
     String((shown(in: zone)?.clock ?? self).iso8601.prefix { $0 != "T" })
   }
 
-  /// Whether a day begins there then.
+  /// Whether a day of the zone begins at this instant.
   public func isStartOfDay(in zone: TimeZone) -> Bool {
     guard let day = CivilTime(date(in: zone)) else { return false }
     return zone.first(of: day) == self

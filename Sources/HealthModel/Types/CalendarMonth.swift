@@ -3,17 +3,20 @@ public struct CalendarMonth: Hashable, Sendable, Comparable {
   /// Months since January 1970, which is 0.
   public let number: Int
 
+  /// The month so many months after January 1970; negative before it.
   public init(number: Int) {
     self.number = number
   }
 
+  /// The month in which an instant falls in UTC.
   public init(containing instant: Timestamp) {
     let (year, month, _, _, _, _, _) = instant.civil
     number = (year - 1970) * 12 + month - 1
   }
 
+  /// Astronomical: the year before 1 is 0.
   public var year: Int { 1970 + (number >= 0 ? number / 12 : (number - 11) / 12) }
-  /// 1 to 12.
+  /// The month of the year, 1 to 12.
   public var month: Int { number - (year - 1970) * 12 + 1 }
 
   /// The first and the last instant, as far as microseconds can hold them.

@@ -1,5 +1,6 @@
 /// Apple's names for the integers of category samples, read from `Resources/category_values.tsv`.
 public struct CategoryValueNames: Sendable {
+  /// The table that this build carries, read once.
   public static let healthKit = CategoryValueNames(
     table: String(decoding: PackageResources.category_values_tsv, as: UTF8.self))
 

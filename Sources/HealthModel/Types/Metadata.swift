@@ -3,10 +3,15 @@ public typealias Metadata = [String: MetadataValue]
 
 /// One metadata value. Apple's export prints all of them as text; apps send numbers, booleans and dates too.
 public enum MetadataValue: Hashable, Sendable {
+  /// Text, and every value of Apple's export, which prints them all as text.
   case string(String)
+  /// A whole number that came as one: `1.0` is a ``number(_:)``.
   case integer(Int64)
+  /// May be infinite or NaN.
   case number(Double)
+  /// As apps send it. Apple's export prints `1` and `0`, which stay text.
   case bool(Bool)
+  /// An instant to the microsecond; the zone that it was written with is not kept.
   case date(Timestamp)
 }
 

@@ -8,6 +8,7 @@ public struct SampleType: RawRepresentable, Hashable, Sendable, Comparable {
     self.rawValue = rawValue
   }
 
+  /// As ``init(rawValue:)``; the identifier is neither looked up nor changed.
   public init(_ identifier: String) {
     self.init(rawValue: identifier)
   }

@@ -2,41 +2,62 @@
 ///
 /// The catalogue is data: it gives types their short names, canonical units and groups. Nothing is refused for being
 /// absent from it.
+///
+/// ```swift
+/// let catalogue = SampleTypeCatalogue.healthKit
+/// if let type = catalogue.type(named: "heartrate"), let entry = catalogue[type] {
+///   print(entry.displayName, entry.canonicalUnit ?? "")  // Heart Rate count/min
+/// }
+/// print(catalogue.suggestions(for: "hartrate"))          // heartRate first
+/// ```
 public struct SampleTypeCatalogue: Sendable {
   /// How samples of a type combine into one number (`HKQuantityAggregationStyle`).
   public enum Aggregation: String, Sendable {
+    /// Values add up over time: steps, energy, distance.
     case cumulative
+    /// Values have a plain mean, a minimum and a maximum (`discreteArithmetic`): body mass.
     case discrete
+    /// Values have a mean in which each counts for as long as it lasts: heart rate.
     case discreteTemporallyWeighted
+    /// Sound levels, whose mean is that of their energies (IEC 61672-1).
     case discreteEquivalentContinuousLevel
   }
 
   /// What kind of HealthKit object a type describes.
   public enum Kind: String, Sendable {
+    /// Types whose samples have a ``Payload`` of the same name.
     case quantity, category, correlation, characteristic, workout, activitySummary
+    /// Types of which some have a ``Payload`` of the same name, and the others are kept as JSON.
     case electrocardiogram, heartbeatSeries, audiogram, stateOfMind, workoutRoute, visionPrescription
+    /// Doses, questionnaires such as PHQ-9, and FHIR resources.
     case medicationDoseEvent, scoredAssessment, clinicalRecord
   }
 
   /// One row of the catalogue.
   public struct Entry: Sendable {
+    /// No two rows have the same.
     public let type: SampleType
     /// The Swift HealthKit constant, which people type: `stepCount`.
     public let shortName: String
+    /// In English, as Apple's Health app shows it: `Walking + Running Distance`.
     public let displayName: String
     /// The group that Apple's Health app would show it in: `heart`, `activity`, ...
     public let group: String
+    /// Rows of a kind that this version does not know are not in the catalogue.
     public let kind: Kind
     /// The unit that values are compared and aggregated in; `nil` for what has none.
     public let canonicalUnit: String?
+    /// `nil` for what is no quantity.
     public let aggregation: Aggregation?
     /// The enumeration of ``CategoryValueNames`` that a category's values belong to.
     let values: String?
   }
 
+  /// The catalogue that this build carries, read once.
   public static let healthKit = SampleTypeCatalogue(
     table: String(decoding: PackageResources.sample_types_tsv, as: UTF8.self))
 
+  /// In the order of the table's rows.
   public let entries: [Entry]
   private let byIdentifier: [String: Int]
   private let byName: [String: Int]
@@ -59,6 +80,7 @@ public struct SampleTypeCatalogue: Sendable {
       entries.enumerated().map { ($1.shortName.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
   }
 
+  /// `nil` for a type that the catalogue does not know, which is no error.
   public subscript(type: SampleType) -> Entry? {
     byIdentifier[type.rawValue].map { entries[$0] }
   }

@@ -1,4 +1,4 @@
-/// What somebody meant who mistyped a name.
+/// Spelling suggestions.
 public enum SimilarNames {
   /// The `names` closest to `text`, best first, for "did you mean".
   public static func suggestions(for text: String, among names: [String], limit: Int = 3) -> [String] {

@@ -13,7 +13,7 @@ extension Timestamp {
     }
   }
 
-  /// In bytes, and room beyond it.
+  /// An upper bound of the length of ``iso8601``, in bytes.
   private static var longestText: Int { 32 }
 
   /// - Returns: how many bytes were written.

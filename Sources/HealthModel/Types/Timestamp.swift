@@ -1,7 +1,22 @@
 /// An instant: microseconds since 1970-01-01T00:00:00Z, without leap seconds.
+///
+/// ```swift
+/// guard let start = Timestamp(iso8601: "2024-06-15T12:30:00+02:00") else { return }
+/// print(start)                                               // 2024-06-15T10:30:00Z
+/// print(start.civil.hour, start.seconds)                     // 10 1718447400
+/// let later = Timestamp(microseconds: start.microseconds + 1_500_000)
+/// if let zone = TimeZone(identifier: "Europe/Berlin") {
+///   print(later.iso8601(in: zone))                           // 2024-06-15T12:30:01.500000+02:00
+/// }
+/// ```
+///
+/// Apple's export prints whole seconds: compare ``seconds`` with what comes from there. For the days of a time zone there
+/// is ``DateBound``.
 public struct Timestamp: Hashable, Sendable, Comparable {
+  /// Since 1970-01-01T00:00:00Z; every `Int64` is an instant, some 292,000 years either way.
   public var microseconds: Int64
 
+  /// The finest instant there is: what a source says beyond microseconds is cut before this.
   public init(microseconds: Int64) {
     self.microseconds = microseconds
   }

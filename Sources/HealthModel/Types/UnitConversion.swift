@@ -4,6 +4,12 @@ import Foundation
 ///
 /// Understands simple units, `a/b` and `·` products (`mL/min·kg`: everything after the slash divides), and HealthKit's
 /// molar units (`mmol<180.1558800000541>/L`, whose bracket is the molar mass in g/mol).
+///
+/// ```swift
+/// print(UnitConversion.convert(72, from: "degF", to: "degC") ?? .nan)                         // about 22.2
+/// print(UnitConversion.convert(5.5, from: "mmol<180.1558800000541>/L", to: "mg/dL") ?? .nan)  // about 99.1
+/// print(UnitConversion.convert(1, from: "kg", to: "m") == nil)                                // true
+/// ```
 public enum UnitConversion {
   /// `value` in `target` units; `nil` where the two units are unknown or measure different things.
   public static func convert(_ value: Double, from unit: String, to target: String) -> Double? {

@@ -1,6 +1,8 @@
 /// What a workout was, as HealthKit's integer (`HKWorkoutActivityType`) or, for one that is not in the table, as Apple's name.
 public enum WorkoutActivityType: Hashable, Sendable {
+  /// The raw value of `HKWorkoutActivityType`, also one without a name here: 37 is running.
   case value(UInt)
+  /// What Apple's export calls it, where no integer is known for that.
   case name(String)
 
   /// Reads an exported name (`HKWorkoutActivityTypeRunning`).

@@ -10,6 +10,7 @@ public enum AuditVerification: Hashable, Sendable {
 public enum AuditDamage: Hashable, Sendable {
   /// The event's text, time or hash is another.
   case changed(Int64)
+  /// There are no events with these numbers, though there are some before and after.
   case missing(ClosedRange<Int64>)
   /// The event is not what was written although its own hash fits it: so were, perhaps, events before it.
   case rewritten(upTo: Int64)
@@ -23,10 +24,10 @@ public enum AuditDamage: Hashable, Sendable {
   case countChanged(peer: String, event: String)
   /// Counts of reads were removed, put in or computed anew.
   case countsRewritten
-  /// So many more rows do not fit.
+  /// The number of further rows that do not fit, beyond those that are listed.
   case more(Int)
 
-  /// The first number that it concerns.
+  /// The first event number that it concerns; `Int64.max` where it concerns none.
   public var event: Int64 {
     switch self {
     case .changed(let id), .rewritten(let id), .inserted(let id), .pruningNotRecorded(let id): id

@@ -16,7 +16,7 @@ struct AuditVerifier {
   private var rows = 0
   private var suspects: [AuditChain.Link] = []
   private var more = 0
-  /// Numbers without a row.
+  /// Ranges of event numbers without a row.
   private var gaps: [ClosedRange<Int64>] = []
   /// Rows that are sound, and not what the row after them says was written; with the hash that it names.
   private var denied: [(row: AuditChain.Link, hash: Data)] = []

@@ -20,7 +20,7 @@ public enum PruningClock: Sendable {
   /// two events, nor the last and now, are more than thirty days apart. A clock that leaps ahead is believed only when
   /// thirty days of events have followed the leap.
   case mustBePlausible
-  /// Somebody asked by hand.
+  /// Always: a person asked for it and answers for the clock.
   case isTrusted
 }
 

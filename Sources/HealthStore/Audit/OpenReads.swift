@@ -14,7 +14,7 @@ struct OpenReads {
   /// When the peer's minute began: see ``AuditRead/Moment``.
   private var session: Int64
   private var began: Int64
-  /// Of the last that was counted.
+  /// When the last read was counted.
   private var time: Timestamp
   /// 0: only the event that began the minute, which is in the chain.
   private var times: Int64
@@ -50,10 +50,10 @@ struct OpenReads {
     try begun.write(instead: nil, db)
   }
 
-  /// What is counted becomes events.
+  /// Appends all counted reads to the chain as events.
   static func seal(_ db: Database) throws { try seal(fetch(db), db) }
 
-  /// The same of what is not of a minute that is still running.
+  /// Appends the counted reads whose minute is over.
   static func sealOver(at moment: AuditRead.Moment, _ db: Database) throws {
     try seal(fetch(db).filter { !$0.isRunning(at: moment) }, db)
   }
@@ -91,7 +91,7 @@ struct OpenReads {
     times += 1
   }
 
-  /// The event that it becomes.
+  /// The event that the counted reads become in the chain.
   private var sealed: AuditEvent? {
     guard times > 0 else { return nil }
     var detail = detail
@@ -123,7 +123,7 @@ struct OpenReads {
     try db.execute(sql: "UPDATE auditEnds SET readsHash = ?", arguments: [sum])
   }
 
-  /// Of 32 bytes, or none for none.
+  /// XOR of two hashes of 32 bytes; empty data stands for zeros.
   private static func exclusiveOr(_ sum: Data, _ hash: Data) -> Data {
     if sum.isEmpty { return hash }
     let joined = Data(zip(sum, hash).map { $0 ^ $1 })

@@ -8,6 +8,7 @@ import SQLiteFiles
 public struct StoreInspection: Hashable, Sendable {
   /// False if an older hpeer wrote it: the next command that opens it brings it up to date.
   public var isCurrent: Bool
+  /// Of all types; 0 where ``isCurrent`` is false.
   public var samples: Int
   /// When the last event of the audit log happened.
   public var newestEvent: Timestamp?

@@ -5,7 +5,7 @@ import OperatingSystem
 import SQLiteFiles
 
 extension HealthStore {
-  /// How closely a store is looked at.
+  /// How thorough an integrity check is.
   public enum CheckDepth: Hashable, Sendable {
     /// What opening it reads, and that every page can be read: whatever a write would stumble over.
     case pages

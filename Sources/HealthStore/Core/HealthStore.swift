@@ -10,19 +10,38 @@ import SQLiteFiles
 /// to ``busyTimeout`` for another process's. Everything that happens gets the next number of one counter, and a
 /// position in that sequence is an ``Anchor``:
 ///
-///     let store = try HealthStore(directory: home)
-///     try await store.apply(ChangeBatch(additions: samples))
-///     let page = try await store.changes(since: .zero, limit: 1000)
+/// ```swift
+/// func copy(_ samples: [Sample]) async throws {
+///   let store = try HealthStore(directory: "/home/casey/.local/share/hpeer")
+///   let written = try await store.apply(ChangeBatch(additions: samples))
+///   print("\(written.added) added, \(written.unchanged) here already")
+///
+///   var page = try await store.changes(since: .zero, limit: 1000)
+///   while true {
+///     for change in page.changes {
+///       switch change {
+///       case .added(let sample): print("+", sample.type, sample.start)
+///       case .deleted(let tombstone): print("-", tombstone.sample.type, tombstone.sample.start)
+///       }
+///     }
+///     if page.isLast { break }
+///     page = try await store.changes(since: page.anchor, epoch: page.epoch, limit: 1000)
+///   }
+/// }
+/// ```
+///
+/// Whoever keeps a position keeps ``ChangePage/anchor`` and ``ChangePage/epoch``, and hands back both.
 ///
 /// Nothing here knows of the network, and nothing ever deletes the file to recover.
 public final class HealthStore: Sendable {
   /// How long a write waits for another process, in seconds.
   public static let busyTimeout = 30.0
 
-  /// Names this store; made once.
+  /// A random UUID that identifies this store; made with it, and kept by its copies.
   public let id: UUID
   /// 32 random bytes, made once, for whoever hands out positions that nobody else shall read or forge. Secret.
   public let positionKey: Data
+  /// The path of `store.sqlite`, with the symbolic links of its directory resolved.
   public let path: String
   let directory: String
   let pool: DatabasePool

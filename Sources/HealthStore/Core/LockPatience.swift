@@ -11,7 +11,7 @@ final class LockPatience: Sendable {
 
   /// Milliseconds before each try, the last for all that follow: those of `sqlite3_busy_timeout`.
   private static let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
-  /// Milliseconds after which it is said.
+  /// Milliseconds of waiting after which `tell` is called.
   private static let silence = 1000
 
   private let state: Mutex<State>
@@ -39,7 +39,7 @@ final class LockPatience: Sendable {
     return true
   }
 
-  /// In seconds.
+  /// Maximum waiting time in seconds.
   var limit: Double { state.withLock(\.limit) }
 
   /// Waits no longer than this many seconds while `body` runs. For the one connection that writes.

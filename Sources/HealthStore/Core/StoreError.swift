@@ -17,7 +17,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case corrupt(path: String, detail: String)
   /// Another process held the write lock for longer than the busy timeout.
   case locked(path: String)
+  /// No space is left, or a quota is used up. What was committed before is safe.
   case diskFull(path: String)
+  /// The file or its directory cannot be read or written, or the store was opened read-only.
   case notPermitted(path: String)
   /// Others than its owner may read or write these files of the store; never empty.
   case openToOthers(paths: [String])
@@ -33,6 +35,7 @@ public enum StoreError: Error, Hashable, Sendable {
   case consumerChanged(name: String)
   /// The task was cancelled before the store had done it.
   case cancelled
+  /// Whatever else SQLite or GRDB says.
   case other(path: String, detail: String)
 }
 

@@ -2,12 +2,15 @@ import HealthModel
 
 /// What a check of a store found; see ``HealthStore/checkIntegrity(directory:)``.
 public struct StoreIntegrity: Hashable, Sendable {
+  /// In the order of the checks; empty for a sound store.
   public var findings: [StoreFinding]
 
+  /// Made by ``HealthStore/checkIntegrity(directory:)``, and by tests.
   public init(findings: [StoreFinding] = []) {
     self.findings = findings
   }
 
+  /// Whether nothing was found.
   public var isSound: Bool { findings.isEmpty }
 }
 

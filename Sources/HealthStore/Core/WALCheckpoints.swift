@@ -9,7 +9,7 @@ import GRDB
 ///
 /// `@unchecked Sendable`: every mutable field is touched only under `condition`.
 final class WALCheckpoints: @unchecked Sendable {
-  /// How many transactions the writer may be ahead of the last look at the log.
+  /// Maximum transactions of the writer since the last look at the log.
   private static let mostUnseen = 4
 
   private let condition = NSCondition()
@@ -19,7 +19,7 @@ final class WALCheckpoints: @unchecked Sendable {
   private var isStopping = false
   private var hasEnded = false
   private let largeLog: Int
-  /// Of the log, when it was last looked at.
+  /// The size of the log in pages, when it was last looked at.
   private var pages = 0
 
   /// - Parameters:
@@ -31,7 +31,7 @@ final class WALCheckpoints: @unchecked Sendable {
     Thread.detachNewThread { [self] in run(connection) }
   }
 
-  /// There is more to copy.
+  /// Tells the thread that a transaction was committed, so that there is more to copy.
   func committed() {
     condition.lock()
     unseen += 1
@@ -47,7 +47,7 @@ final class WALCheckpoints: @unchecked Sendable {
     while unseen > 0 || isWorking { condition.wait() }
   }
 
-  /// Ends the thread, and waits for that.
+  /// Ends the thread, and waits until it has ended.
   func stop() {
     condition.lock()
     defer { condition.unlock() }

@@ -9,7 +9,7 @@ struct DigestScan {
   private let scope: DigestScope
   private var hashers: [Int64: IdentityHasher] = [:]
   private(set) var sums = DigestSums()
-  /// Neighbours mostly share type and month.
+  /// The type and month of the row before: neighbouring rows mostly share them.
   private var key = DigestSums.Key(type: .min, month: 0)
   private var instants: ClosedRange<Int64> = 0...0
   private var isCovered = false

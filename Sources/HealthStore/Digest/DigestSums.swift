@@ -4,7 +4,7 @@ import HealthModel
 /// Digests by type and month while they are being added up.
 struct DigestSums {
   struct Key: Hashable {
-    /// Row id.
+    /// The row id of the type.
     var type: Int64
     /// ``CalendarMonth/number``.
     var month: Int
@@ -36,7 +36,7 @@ struct DigestSums {
     }
   }
 
-  /// By type name and month, without what is empty.
+  /// The sums as a digest: sorted by type name and month, without empty months.
   func record(_ types: TypeNames, contents: [Key: UInt128]? = nil) throws -> RecordDigest {
     let byType = Dictionary(grouping: values.filter { !$0.value.isEmpty }, by: \.key.type)
     let digests = try byType.map { type, months in
@@ -52,7 +52,7 @@ struct DigestSums {
   }
 }
 
-/// What of the changes a digest is to cover.
+/// The types and months that a digest covers.
 struct DigestScope {
   /// Row ids; `nil` for all.
   var types: Set<Int64>?

@@ -12,6 +12,12 @@ extension HealthStore {
   ///
   /// Costs what has changed since ``keepDigests(for:)``, and the months that the filter's bounds cut.
   ///
+  /// ```swift
+  /// func holdTheSame(_ one: HealthStore, _ other: HealthStore) async throws -> Bool {
+  ///   try await one.digest().record == other.digest().record
+  /// }
+  /// ```
+  ///
   /// - Parameter months: only what starts in these; `nil` for all.
   public func digest(
     _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
@@ -36,7 +42,7 @@ extension HealthStore {
     try await keepDigests(for: limit, step: Self.digestStep, rest: Self.digestRest)
   }
 
-  /// Has the digests made anew from the samples, the next time.
+  /// Drops the kept digests, so that the next digest is made anew from the samples.
   public func forgetDigests() async throws(StoreError) {
     try await write { db in try DigestTable.clear(db) }
   }
@@ -101,7 +107,7 @@ extension HealthStore {
     return sums
   }
 
-  /// Of whole months: what is kept, and what came after.
+  /// The sums of whole months: the kept digests, and the changes after them.
   private static func whole(_ scope: DigestScope, counter: Int64, _ db: Database) throws -> DigestSums {
     let position = try DigestTable.position(db)
     var sums = position > 0 ? try DigestTable.fetch(db, scope) : DigestSums()
@@ -120,7 +126,7 @@ private struct DigestStep {
   let sums: DigestSums
   let counter: Int64
   let tombstoneFloor: Int64
-  /// Covers the last of the changes.
+  /// The epoch that covers the last of the changes.
   let epoch: Epoch
 
   /// `nil` where little is missing.

@@ -7,12 +7,16 @@ extension HealthStore {
   /// A wake-up is a hint, and may come for nothing; what is new, if anything, ``changes(since:epoch:filter:limit:)``
   /// tells. Nothing is lost between the two, because the anchor that was read decides, not the time of the call:
   ///
-  ///     var page = try await store.changes(since: .zero, limit: 1000)
-  ///     while true {
-  ///       handle(page.changes)
-  ///       if page.isLast { try await store.waitForChanges(after: page.anchor) }
-  ///       page = try await store.changes(since: page.anchor, epoch: page.epoch, limit: 1000)
-  ///     }
+  /// ```swift
+  /// func follow(_ store: HealthStore, _ handle: ([Change]) -> Void) async throws {
+  ///   var page = try await store.changes(since: .zero, limit: 1000)
+  ///   while true {
+  ///     handle(page.changes)
+  ///     if page.isLast { try await store.waitForChanges(after: page.anchor) }
+  ///     page = try await store.changes(since: page.anchor, epoch: page.epoch, limit: 1000)
+  ///   }
+  /// }
+  /// ```
   ///
   /// Any number of tasks may wait; together they cost one small query for each commit, and one a second when nothing
   /// happens. Throws `CancellationError` as soon as the task is cancelled, and nothing else.
@@ -23,16 +27,21 @@ extension HealthStore {
   /// Everything that happened after `anchor`, and then everything that happens, whichever process of this machine does
   /// it: first catches up, then follows.
   ///
-  ///     let position = try load()
-  ///     for try await page in store.changes(since: position.anchor, epoch: position.epoch) {
-  ///       for change in page.changes {
-  ///         switch change {
-  ///         case .added(let sample): print("+", sample.type)
-  ///         case .deleted(let tombstone): print("-", tombstone.sample.type)
-  ///         }
+  /// ```swift
+  /// func follow(
+  ///   _ store: HealthStore, from position: (anchor: Anchor, epoch: Epoch), save: (Anchor, Epoch) throws -> Void
+  /// ) async throws {
+  ///   for try await page in store.changes(since: position.anchor, epoch: position.epoch) {
+  ///     for change in page.changes {
+  ///       switch change {
+  ///       case .added(let sample): print("+", sample.type)
+  ///       case .deleted(let tombstone): print("-", tombstone.sample.type)
   ///       }
-  ///       try save(page.anchor, page.epoch)
   ///     }
+  ///     try save(page.anchor, page.epoch)
+  ///   }
+  /// }
+  /// ```
   ///
   /// No page is empty. Changes that were committed together may come in several pages, and many commits in one: while a
   /// page is worked on, nothing is read, so a slow reader holds up nobody and uses no memory. Reading is never part of a

@@ -30,7 +30,7 @@ final class StoreWatch: Sendable {
     var activity: FileActivity?
     /// The counter when it was last read.
     var seen: Int64?
-    /// When it is to be read next.
+    /// When the counter is to be read next; `nil` while nothing is scheduled.
     var due: ContinuousClock.Instant?
     var earliest = ContinuousClock.now
     /// Until the next read, since there was a hint. Also when something has come of it: two transactions may follow each
@@ -56,9 +56,9 @@ final class StoreWatch: Sendable {
 
   /// How often the counter has been read.
   var reads: Int { state.withLock(\.reads) }
-  /// Whether anything is watched at all.
+  /// Whether the counter is being watched.
   var isRunning: Bool { state.withLock(\.isRunning) }
-  /// How many wait.
+  /// Tasks that wait for a change.
   var waiting: Int { state.withLock(\.waiters.count) }
 
   /// Returns as soon as the counter is another than `counter`, and perhaps earlier. Throws `CancellationError`.

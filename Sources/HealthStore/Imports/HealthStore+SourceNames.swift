@@ -45,7 +45,7 @@ extension HealthStore {
 
 /// How many records of one source of an export are known under which identity.
 private struct IdentityVotes {
-  /// One record in so many may say another number than the one that is known: twins do.
+  /// One record in so many may say another number than the one that is known, as twins do.
   private static let tolerance = 32
 
   let name: String

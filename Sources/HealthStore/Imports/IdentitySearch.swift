@@ -8,9 +8,9 @@ import HealthModel
 struct IdentitySearch {
   /// A known record that agrees with another in all but the source.
   struct Found {
-    /// The name in its identity.
+    /// The source name that the record's identity was made with.
     var name: String
-    /// Whether it says another number.
+    /// Whether the two records have different values.
     var isContradicted: Bool
   }
 
@@ -20,7 +20,7 @@ struct IdentitySearch {
     var value: Quantity?
   }
 
-  /// More samples of one type and start, and more names, only a hostile store has.
+  /// Maximum samples of one type and start, and maximum names, that are tried: more only a hostile store has.
   private static let rowLimit = 100
   private static let nameLimit = 256
 
@@ -31,7 +31,7 @@ struct IdentitySearch {
   private var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
     try StoreJSON.decode(Source.self, $0).name
   }
-  /// All that may be in an identity; read when it is first needed.
+  /// All source names that an identity may have been made with; read when first needed.
   private var names: [String]?
 
   init(_ db: Database) throws {

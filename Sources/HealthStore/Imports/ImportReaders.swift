@@ -4,13 +4,13 @@ import HealthModel
 /// Which peers have been sent anything of an import, as the audit log has it. Nothing is sent that the log does not hold;
 /// where it does not tell how far a peer got, it got everything.
 struct ImportReaders {
-  /// Streams of a peer of which the end is not in the log yet.
+  /// The streams of one peer whose end is not in the audit log yet.
   private struct Streams {
     var count = 0
     var name: String
   }
 
-  /// By the peers' ids.
+  /// Streams without a recorded end, by the peer's id.
   private var open: [String: Streams] = [:]
   private var found: Set<String> = []
 
@@ -30,7 +30,7 @@ struct ImportReaders {
     for record in try OpenReads.records(db) { add(record, isLater: true, past: first) }
   }
 
-  /// Their names.
+  /// The names of the peers that were sent anything of the import, sorted.
   var names: [String] { found.union(open.values.filter { $0.count > 0 }.map(\.name)).sorted() }
 
   private mutating func add(_ record: AuditRecord, isLater: Bool, past first: Int64) {

@@ -16,6 +16,7 @@ public struct ImportRecord: Hashable, Sendable {
     /// Whose it is, if somebody confirmed that it belongs here although the store says otherwise; likewise.
     public var confirmed: Person?
 
+    /// `nil` stands for what the file does not say.
     public init(name: String, exported: Timestamp? = nil, person: [String]? = nil, confirmed: Person? = nil) {
       self.name = name
       self.exported = exported
@@ -24,10 +25,13 @@ public struct ImportRecord: Hashable, Sendable {
     }
   }
 
+  /// The file's last path component, for people.
   public var name: String
+  /// By this machine's clock.
   public var started: Timestamp
   /// `nil` for one that was interrupted.
   public var finished: Timestamp?
+  /// When the phone made the export; `nil` where the file does not say.
   public var exported: Timestamp?
   /// Whether the file was whole.
   public var isComplete: Bool

@@ -4,11 +4,11 @@ import GRDB
 ///
 /// Kept across the transactions of one import; what a transaction has met is written with it.
 struct ImportTrail {
-  /// Of all imports, this one too.
+  /// Change numbers of samples that any export held, this one included.
   private(set) var imported = ChangeNumbers()
-  /// Of this import, deletions too.
+  /// Change numbers of samples and deletions that this import has met.
   private(set) var met = ChangeNumbers()
-  /// Met in this transaction, and by no import before.
+  /// Change numbers met in this transaction, and by no import before.
   private var fresh: [Int64] = []
 
   init(_ db: Database) throws {

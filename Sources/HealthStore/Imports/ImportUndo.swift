@@ -4,6 +4,7 @@ import HealthModel
 public struct ImportUndo: Hashable, Sendable {
   /// The file's name.
   public var name: String
+  /// When the import began.
   public var started: Timestamp
   /// Samples that the import had added.
   public var removed: [SampleType: Int]
@@ -13,9 +14,9 @@ public struct ImportUndo: Hashable, Sendable {
 
 /// Why the last import cannot be undone.
 public enum UndoRefusal: Hashable, Sendable {
-  /// There is none, or it has been undone.
+  /// There is no import to undo, or it has been undone.
   case noImport
-  /// One is running.
+  /// An import is running.
   case running
   /// The store has changed since, or did so meanwhile.
   ///
@@ -31,6 +32,8 @@ public enum UndoRefusal: Hashable, Sendable {
 
 /// See ``HealthStore/undoLastImport(isDryRun:)``.
 public enum UndoOutcome: Hashable, Sendable {
+  /// The import is taken back, or would be.
   case undone(ImportUndo)
+  /// Nothing was changed.
   case refused(UndoRefusal)
 }

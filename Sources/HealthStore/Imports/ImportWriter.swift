@@ -4,10 +4,16 @@ import HealthModel
 
 /// Writes one Apple Health export into a store, a transaction a batch, and remembers which samples the export holds.
 ///
-///     let writer = try ImportWriter(store, file)
-///     try writer.write(batch.changes, drifting: batch.drifting)
-///     try writer.write(twins)
-///     try await store.finishImport(writer.id, digest: digest, isComplete: true)
+/// ```swift
+/// func write(
+///   _ batches: [CodedChanges], _ twins: [TwinGroup], digest: Data, of file: ImportRecord.File, into store: HealthStore
+/// ) async throws {
+///   let writer = try ImportWriter(store, file)
+///   for batch in batches { try writer.write(batch) }
+///   try writer.write(twins: twins)
+///   try await store.finishImport(writer.id, digest: digest, isComplete: true)
+/// }
+/// ```
 ///
 /// Blocking, and for one thread. An import that ends anywhere has lost nothing: what was written is there, and the same
 /// import again adds the rest. The last import can be undone: ``HealthStore/undoLastImport(isDryRun:)``.
@@ -16,24 +22,26 @@ public final class ImportWriter {
   /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export,
   /// and of which nothing needs to be remembered.
   public let id: Int64
-  /// Names what can be undone.
+  /// The id of the undo journal; see ``init(_:_:continuing:)``.
   public var journal: Int64 { undo.id }
   private let lock: ImportLock
   private let undo: UndoJournal
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
+  /// What all batches so far have done, drifting records and deletions included.
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
-  /// With the store as it was after the last batch.
+  /// What the import was admitted with; its owner is that of the store after the last batch.
   public private(set) var admission: Admission?
 
   /// Why what is imported belongs into the store; see ``admit(_:)``.
   public struct Admission: Hashable, Sendable {
-    /// Whose the file is.
+    /// The person whose record the file is.
     public var person: Person
-    /// The store when that was compared with it.
+    /// The owner of the store when ``person`` was compared with it.
     public var owner: RecordOwner
 
+    /// - Parameter owner: as it was read when the person was compared with it, not read again.
     public init(_ person: Person, into owner: RecordOwner) {
       (self.person, self.owner) = (person, owner)
     }

@@ -2,13 +2,15 @@ import HealthModel
 
 /// What earlier exports held and a later one does not.
 public struct MissingSamples: Sendable {
-  /// How many of each type.
+  /// The number of missing samples by type.
   public var counts: [SampleType: Int] = [:]
   /// What became of the samples that the later one does hold.
   var read: [SampleType: WriteSummary.Counts] = [:]
 
+  /// Nothing is missing.
   public init() {}
 
+  /// The number of missing samples of all types.
   public var total: Int { counts.values.reduce(0, +) }
 
   /// The share of the samples of earlier exports that is missing, from 0 to 1.

@@ -8,7 +8,7 @@ import HealthModel
 /// A store that has never met the key gives them out by rank, as every other does. Once given, an ordinal stays with its
 /// value: a record that appears between two others in a later export must not take over the identity of one of them.
 struct TwinOrdinals {
-  /// Of the group's samples, in their order.
+  /// The ordinal of each sample of the group, in the group's order.
   private(set) var ordinals: [Int] = []
 
   init(_ group: TwinGroup, _ db: Database) throws {

@@ -13,7 +13,7 @@ struct UndoJournal {
   /// The counter when the import began.
   private let first: Int64
 
-  /// Within the transaction that begins an import. Takes the place of the one before.
+  /// Begins the journal of an import, within the import's first transaction, and drops the one before.
   ///
   /// - Parameter row: the id of the import's record, if it has one.
   static func begin(_ name: String, import row: Int64?, _ db: Database) throws -> UndoJournal {
@@ -42,8 +42,8 @@ struct UndoJournal {
     return UndoJournal(id: id, first: first)
   }
 
-  /// Of the next of several exports that are imported as one; `nil` where another import has begun since, or the one
-  /// before was undone.
+  /// The journal to continue for the next of several exports that are imported as one; `nil` where another import has
+  /// begun since, or the one before was undone.
   static func resume(_ id: Int64, _ db: Database) throws -> UndoJournal? {
     guard let first = try Int64.fetchOne(db, sql: "SELECT first FROM undo WHERE id = ?", arguments: [id]) else {
       return nil
@@ -61,7 +61,7 @@ struct UndoJournal {
         """)
   }
 
-  /// Before a sample is deleted. One that this import itself has added is not kept.
+  /// Copies a sample into the journal before it is deleted, unless this import itself has added it.
   func keep(_ uuid: UUID, start: Int64, type: Int64, _ db: Database) throws {
     var statement = try Binding(
       db,

@@ -11,7 +11,7 @@ struct UndoableImport {
   private let name: String
   private let started: Timestamp
   private let record: Int64?
-  /// The counter before it, and after it.
+  /// The change counter before the import, and after it.
   private let first: Int64
   private let last: Int64
   /// The last event of the audit log before it.

@@ -5,7 +5,7 @@ import HealthModel
 /// Finds the identities that deleted routes and clinical records have without their files. They get tombstones too:
 /// otherwise an import of the XML alone, here or on another machine, would restore what the user deleted.
 struct BareCopies {
-  /// More records that agree in all their identities are made of than anybody has.
+  /// Maximum ordinals tried: more records that agree in all their identities are made of nobody has.
   private static let ordinals = 16
 
   private let db: Database

@@ -25,7 +25,7 @@ struct Binding {
     sqlite3_bind_int64(statement, index, value)
   }
 
-  /// Its bounds: for `BETWEEN ? AND ?`.
+  /// Binds both bounds, for `BETWEEN ? AND ?`.
   mutating func bind(_ range: ClosedRange<Int64>) {
     bind(range.lowerBound)
     bind(range.upperBound)
@@ -46,7 +46,7 @@ struct Binding {
     _ = withUnsafeBytes(of: value.uuid) { sqlite3_bind_blob(statement, index, $0.baseAddress, 16, transient) }
   }
 
-  /// Without a copy: the UUID must stay where it is until the statement has run.
+  /// Binds the UUID without a copy (`SQLITE_STATIC`): it must stay where it is until the statement has run.
   mutating func bind(_ uuid: UnsafePointer<UUID>) {
     index += 1
     sqlite3_bind_blob(statement, index, uuid, 16, nil)

@@ -6,10 +6,9 @@ import HealthModel
 /// other from an export, which has none, and so with a derived one.
 ///
 /// They are one when type, source name and value agree, and start and end in whole seconds: an export prints no
-/// fractions of a second, and six digits of a value in the display unit of the day (reference: apple-export.md, 6.2).
-/// The original stays and the derived one gets a tombstone, on every machine alike. A tombstone names the original that
-/// took its place, because each takes the place of one: of two equal records that the phone really holds, the second
-/// stays until its original comes too.
+/// fractions of a second, and six digits of a value in the display unit of the day. The original stays and the derived
+/// one gets a tombstone, on every machine alike. A tombstone names the original that took its place, because each takes
+/// the place of one: of two equal records that the phone really holds, the second stays until its original comes too.
 struct Counterparts {
   private let db: Database
   private var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")

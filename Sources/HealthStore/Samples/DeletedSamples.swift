@@ -100,9 +100,9 @@ struct DeletedSamples {
 
   // MARK: What stands for it
 
-  /// A sample of the store.
+  /// A stored sample that takes the place of a deleted one.
   struct StandIn {
-    /// Its number.
+    /// The change number of the row.
     var change: Int64
     var start: Int64
     var uuid: UUID
@@ -167,7 +167,7 @@ struct DeletedSamples {
     return replaced
   }
 
-  /// What a sample has taken the places of.
+  /// The UUIDs of deleted samples whose tombstones name this sample as their replacement.
   func replaced(by uuid: UUID, start: Int64, type: Int64) throws -> [UUID] {
     var query = try Binding(
       db, "SELECT uuid FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND replaced = ?")

@@ -31,7 +31,7 @@ private struct DriftingReplacement {
   private var writer: SampleWriter
   private var waiting = ChangeCoder()
   private var replacements: [UUID: UUID] = [:]
-  /// Of the samples that wait to be written: what is there shows only when they have been.
+  /// Type and start of each sample that waits to be written: what the store has there is known only after that.
   private var places: Set<Place> = []
   private var unchanged: [SampleType: Int] = [:]
   private var refused: [SampleType: Int] = [:]

@@ -3,9 +3,12 @@ import HealthModel
 
 /// What decides whether a record may be taken into a store: whose that is, and whether anything is in it yet.
 public struct RecordOwner: Hashable, Sendable {
+  /// As the store's characteristics tell; see ``PersonReadings``.
   public var person: Person
+  /// Whether the store holds no sample; tombstones do not count.
   public var isEmpty: Bool
 
+  /// For comparing with ``HealthStore/owner()``.
   public init(person: Person, isEmpty: Bool) {
     (self.person, self.isEmpty) = (person, isEmpty)
   }
@@ -49,6 +52,7 @@ extension HealthStore {
   /// Whether the store holds no sample.
   public func isEmpty() async throws(StoreError) -> Bool { try await owner().isEmpty }
 
+  /// The person of the record and whether there is any sample, both in one read, so that they belong together.
   public func owner() async throws(StoreError) -> RecordOwner {
     try await read { db in try RecordOwner(db) }
   }

@@ -3,9 +3,12 @@ import HealthModel
 
 /// How much of one type a store holds.
 public struct TypeCount: Hashable, Sendable {
+  /// Known to the catalogue or not.
   public var type: SampleType
+  /// More than 0 in what ``HealthStore/typeCounts()`` returns.
   public var samples: Int
 
+  /// - Parameter samples: without tombstones.
   public init(type: SampleType, samples: Int) {
     self.type = type
     self.samples = samples
@@ -93,7 +96,8 @@ extension HealthStore {
     query.bind(Int64(offset))
   }
 
-  /// One sample by its identity.
+  /// The sample with this identity, or the one that stands for it after a restore or a merge; `nil` where there is
+  /// none.
   public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
     try await read { db in
       guard let found = try DeletedSamples(db).standIn(for: reference) else { return nil }

@@ -4,6 +4,7 @@ import HealthModel
 
 /// A route and the workout that it belongs to.
 public struct RouteReference: Sendable {
+  /// One part of a route; a long one has several, all with one workout.
   public var route: SampleReference
   /// `nil` for a track that no workout names.
   public var workout: SampleReference?

@@ -28,7 +28,7 @@ enum KnownIdentities {
     return try query.integer(db) != nil
   }
 
-  /// Whether there is any that starts then.
+  /// Whether the table has any row of the type with this start.
   static func hasAny(_ table: Table, start: Int64, type: Int64, _ db: Database) throws -> Bool {
     let sql =
       switch table {

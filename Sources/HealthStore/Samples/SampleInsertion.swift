@@ -5,7 +5,7 @@ import HealthModel
 
 /// Inserts samples, many with one statement where it can: the same rows one by one take half as long again.
 struct SampleInsertion {
-  /// More rows in a statement gain nothing.
+  /// Maximum rows of one INSERT statement; more gain nothing.
   static let rowLimit = 32
 
   private let db: Database

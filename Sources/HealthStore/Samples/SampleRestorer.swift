@@ -7,9 +7,16 @@ import HealthModel
 /// A store keeps nothing of a deleted sample but its identity, because who deletes something wants it gone. And a
 /// deletion always wins, so what is brought back has a new identity: ``SampleIdentity/uuid(ofRestored:ordinal:)``.
 ///
-///     let restorer = SampleRestorer(store, type: .stepCount, range: day)
-///     for batch in file { try restorer.survey(batch.changes, twins: batch.groups) }
-///     if ask(restorer.found) { for batch in file { try restorer.restore(batch.changes, twins: batch.groups) } }
+/// ```swift
+/// func restore(
+///   _ batches: [CodedChanges], on day: Range<Timestamp>, in store: HealthStore, ask: (_ found: Int) -> Bool
+/// ) throws {
+///   let restorer = SampleRestorer(store, type: SampleType("HKQuantityTypeIdentifierStepCount"), range: day)
+///   for batch in batches { try restorer.survey(batch) }
+///   guard ask(restorer.found) else { return }
+///   for batch in batches { try restorer.restore(batch) }
+/// }
+/// ```
 ///
 /// Blocking, and for one thread.
 public final class SampleRestorer {

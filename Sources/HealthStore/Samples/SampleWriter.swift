@@ -16,19 +16,20 @@ struct SampleWriter {
   private let search: Statement
   private let firstCounter: Int64
   private var counter: Int64
-  /// By type id.
+  /// Counts to be written at the end of the transaction, by type id.
   private var tallies: [Int64: TypeTally] = [:]
   private var counterparts: Counterparts
   private var sideFiles = SideFileCopies(kinds: [])
   private var partialCopies = PartialCopies(kinds: [])
-  /// Of the copies that the samples of this transaction were paired with. One is paired with one: the records of a file that
-  /// agree in all their identities are made of may be told apart by nothing else than that one lacks its file.
+  /// Change numbers of the stored copies that samples of this transaction were matched with. Each is matched once: the
+  /// records of a file that agree in all their identities are made of may be told apart by nothing else than that one
+  /// lacks its file.
   private var paired: Set<Int64> = []
-  /// Of routes that were met only because they name the file of one that was.
+  /// Change numbers of stored route parts that were matched only because they name the same file as a part that was.
   private var parts: Set<Int64> = []
   private var deletions: DeletedSamples
   private var digestRemovals: DigestRemovals?
-  /// The last sample was there: then the next mostly is, and looking costs less than an insert in vain.
+  /// Whether the last sample was in the store: then the next mostly is, and a lookup costs less than an insert in vain.
   private var expectsPresent = false
   private var trail: ImportTrail?
   private let undo: UndoJournal?
@@ -58,8 +59,8 @@ struct SampleWriter {
     search = try db.cachedStatement(sql: "SELECT change FROM sample WHERE type = ? AND start = ? AND uuid = ?")
   }
 
-  /// Buries the deleted samples, whether or not the store has ever had them, and adds the others unless the store has
-  /// them, or has seen them deleted.
+  /// Inserts the tombstones, whether or not the store has ever had their samples, and removes what they delete; then
+  /// inserts the samples, unless the store has them or a tombstone for them.
   ///
   /// - Parameters:
   ///   - replacements: the UUIDs of the samples that replace deleted ones, by the UUIDs of the deleted.
@@ -93,7 +94,7 @@ struct SampleWriter {
 
   /// Neighbouring samples of one type.
   private struct Run {
-    /// Its row id.
+    /// The row id of the type.
     var type: Int64
     var tally: TypeTally
     /// The indices of samples that are still to be inserted.
@@ -319,6 +320,8 @@ struct SampleWriter {
     tallies[type] = tally
   }
 
+  /// Tombstone insertion: inserts the tombstone unless there is one, and removes the sample.
+  ///
   /// - Parameter original: the sample that takes its place, or says the same and stays.
   private mutating func bury(
     _ tombstone: CodedTombstone, type: Int64, replacedBy original: UUID?, _ tally: inout TypeTally
@@ -385,7 +388,7 @@ struct SampleWriter {
     return try deletion(of: sample.uuid, start: sample.start.microseconds, type: type) != nil
   }
 
-  /// The number of a tombstone.
+  /// The change number of a sample's tombstone; `nil` without one.
   private func deletion(of uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
     var binding = Binding(lookup)
     binding.bind(type)

@@ -13,12 +13,12 @@ import HealthModel
 struct SideFileCopies {
   /// A sample of the store that is one with another.
   struct Copy {
-    /// Its number.
+    /// The change number of the row.
     var change: Int64
     var uuid: UUID
     /// Whether it is the one that says less.
     var isBare: Bool
-    /// Of a route's points: the parts of a long one have one.
+    /// The GPX file of a route's points, which all parts of a long route have in common; `nil` for other samples.
     var path: String?
     /// Whether it has the other identity of that one.
     var isExact: Bool
@@ -30,7 +30,7 @@ struct SideFileCopies {
   private let route: UInt32?
   private let record: UInt32?
 
-  /// By the UUIDs of samples, those that they have without or with their files.
+  /// For the UUID of a sample with or without its file, the identity that it has the other way.
   let others: [UUID: SideFileIdentity]
 
   /// - Parameter kinds: of the changes that are written.

@@ -26,7 +26,7 @@ struct StoredChanges {
   /// The change numbers of ``samples`` and ``tombstones``.
   private(set) var sampleNumbers: [Int64] = []
   private(set) var tombstoneNumbers: [Int64] = []
-  /// Of metadata and payloads, in bytes.
+  /// The size of all metadata and payloads so far, in bytes.
   private(set) var textCount = 0
 
   /// - Parameter cut: what whoever reads them may know of samples; `nil` for all of them.

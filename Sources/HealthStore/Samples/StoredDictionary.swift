@@ -4,7 +4,7 @@ import HealthModel
 /// The rows of one dictionary table that a read has met, each read once, in order of appearance.
 struct StoredDictionary<Value> {
   private(set) var values: [Value] = []
-  /// By row id, which are small numbers given out one after the other.
+  /// The index of each row by its id: ids are small numbers given out one after the other.
   private var indices: [UInt32?] = []
   private let sql: String
   private let decode: (String) throws -> Value

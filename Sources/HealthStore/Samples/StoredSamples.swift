@@ -3,7 +3,11 @@ import HealthModel
 
 /// Samples of the store, one by one.
 enum StoredSamples {
-  /// For `SELECT … FROM sample WHERE` the given clause, whose parameters `bind` fills.
+  /// Fetches samples.
+  ///
+  /// - Parameters:
+  ///   - clause: what follows `SELECT … FROM sample WHERE`.
+  ///   - bind: binds the clause's parameters, in order.
   static func fetch(
     _ db: Database, where clause: String, bind: (inout Binding) -> Void = { _ in }
   ) throws -> [Sample] {
@@ -11,7 +15,7 @@ enum StoredSamples {
       .expanded { changes, expander in try changes.samples.map(expander.sample) }
   }
 
-  /// The same as they are stored.
+  /// Fetches samples dictionary-encoded, as they are stored; see ``fetch(_:where:bind:)``.
   static func read(
     _ db: Database, where clause: String, bind: (inout Binding) -> Void = { _ in }
   ) throws -> StoredChanges {
@@ -25,7 +29,7 @@ enum StoredSamples {
     return stored
   }
 
-  /// One sample after the other, of which a thousand at a time are in memory.
+  /// Calls `body` with one sample after the other; a thousand of them are in memory.
   static func forEach(_ db: Database, where clause: String, _ body: (Sample) throws -> Void) throws {
     var stored = StoredChanges(db)
     func flush() throws {

@@ -6,18 +6,18 @@ struct TypeTally {
   /// Whether the UUID of a row is derived, in SQL.
   static let isDerived = "substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')"
 
-  /// Before the transaction.
+  /// The count kept with the type when the transaction began.
   private let samples: Int
   private let derived: Int
   var added = 0
   var addedDerived = 0
   var removed = 0
   var removedDerived = 0
-  /// What was there already.
+  /// Samples that were in the store already.
   var unchanged = 0
-  /// What had been deleted.
+  /// Samples that were not added because there is a tombstone for them.
   var refused = 0
-  /// Most types have none, and then nobody need look for one.
+  /// Whether the type has any tombstone. Most have none, and then no lookup is needed.
   var hasTombstones: Bool
 
   /// - Parameter type: its row id.

@@ -6,7 +6,8 @@ import Synchronization
 
 /// Which certificate a connection accepts.
 public enum CertificateTrust: Hashable, Sendable {
-  /// Only this one: judged in the handshake, before a byte of the request leaves.
+  /// Certificate pinning: only this fingerprint is accepted, and that is decided in the handshake, before a byte of the
+  /// request is sent.
   case pinned(Fingerprint, peer: String)
   /// Any, remembered: for pairing, where SPAKE2 binds the code to the certificate that was seen. Nothing secret may be
   /// sent over such a connection.

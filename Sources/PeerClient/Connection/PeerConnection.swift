@@ -6,6 +6,16 @@ import PeerProtocol
 /// One HTTP/1.1 connection over TLS to a peer. Requests follow one another; a response is read whole before the next.
 ///
 /// Lives inside ``withConnection(to:trust:_:)`` and belongs to the task that runs its body.
+///
+/// ```swift
+/// func status(of endpoint: PeerEndpoint, pinned: Fingerprint) async throws -> Data {
+///   try await PeerConnection.withConnection(to: endpoint, trust: .pinned(pinned, peer: "studio")) { connection in
+///     let head = try await connection.send(.GET, "/status")
+///     guard head.status == .ok else { throw PeerError.notHpeer(endpoint: "\(endpoint)", detail: "\(head.status)") }
+///     return try await connection.body()
+///   }
+/// }
+/// ```
 public final class PeerConnection {
   typealias Inbound = NIOAsyncChannelInboundStream<HTTPClientResponsePart>
   typealias Outbound = NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
@@ -13,12 +23,13 @@ public final class PeerConnection {
   /// Seconds without a byte from the peer after which it counts as gone.
   public static let silenceLimit = 30
 
+  /// What was connected to, and what the `Host` field says.
   public let endpoint: PeerEndpoint
   /// The SHA-256 of the certificate that the peer showed in this connection's handshake.
   public let fingerprint: Fingerprint
   /// Bytes of response bodies so far.
   public private(set) var bytesReceived = 0
-  /// By which a server knows the client again that has a new certificate, and shows it here.
+  /// Sent with requests, so that a server recognises a client whose certificate was replaced.
   private let rotation: RotationStatement?
   let limits: ClientLimits
   /// How often the peer has said here that it is still at work.

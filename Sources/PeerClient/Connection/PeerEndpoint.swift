@@ -2,8 +2,10 @@
 public struct PeerEndpoint: Hashable, Sendable {
   /// A host name or a numeric address; a link-local IPv6 address carries its interface: `fe80::1%eth0`.
   public var host: String
+  /// From 1 to 65535 where it was read from a text.
   public var port: Int
 
+  /// Neither is checked; use ``init(_:defaultPort:)`` for what a person typed.
   public init(host: String, port: Int) {
     self.host = host
     self.port = port

@@ -3,6 +3,7 @@ import PeerTrust
 
 /// Why a peer could not be reached or would not serve. Each description is one sentence for a person.
 public enum PeerError: Error, Hashable, Sendable {
+  /// No TCP connection: refused, timed out, or a name without an address.
   case unreachable(endpoint: String, reason: String)
   /// The TLS handshake failed for another reason than the pin.
   case handshakeFailed(endpoint: String, reason: String)
@@ -12,6 +13,7 @@ public enum PeerError: Error, Hashable, Sendable {
   case silent(endpoint: String, seconds: Int)
   /// Next to nothing arrived in this many seconds of waiting.
   case tooSlow(endpoint: String, seconds: Int)
+  /// The other side closed the connection before its answer was whole.
   case connectionLost(endpoint: String)
   /// Something answers there, but not an hpeer.
   case notHpeer(endpoint: String, detail: String)
@@ -19,12 +21,16 @@ public enum PeerError: Error, Hashable, Sendable {
   case tokenRefused(peer: String)
   /// We hold no token for this peer.
   case notPaired(peer: String)
+  /// The server refused a step of pairing.
   case pairing(PairRejection)
   /// The peer proved to know another code than we do, or sits between us and the real one.
   case confirmationFailed
   /// The peer's change token is not valid any more; the pull starts over.
   case tokenGone
+  /// The server asks for another time (429, 503); seconds, where it says them.
   case busy(retryAfter: Int?)
+  /// An HTTP status that the request has no meaning for, or a body that is not the answer's. The message may be the
+  /// server's: hostile text.
   case unexpectedAnswer(status: Int, message: String)
   /// The peer's record is of another person than ours; to go on all the same is to agree on this.
   case anotherPerson(peer: String, PersonAgreement)
@@ -32,17 +38,27 @@ public enum PeerError: Error, Hashable, Sendable {
   case personUnknown(peer: String, PersonAgreement)
   /// The peer does not compare any more persons with this pairing.
   case personNotCompared(peer: String)
+  /// The change feed is not one, or broke off.
   case feed(ChangeFeedError)
 }
 
 extension PeerError {
   /// The kind of failure, which decides how it is handled: retry, another address, a person's action, the exit status.
   ///
-  ///     if error.category.mayPass { try await backOff() }
+  /// ```swift
+  /// func retry<Result>(_ attempt: () async throws -> Result) async throws -> Result {
+  ///   do {
+  ///     return try await attempt()
+  ///   } catch let error as PeerError where error.category.mayPass {
+  ///     try await Task.sleep(for: .seconds(5))
+  ///     return try await attempt()
+  ///   }
+  /// }
+  /// ```
   public enum Category: Hashable, Sendable {
-    /// No hpeer was reached there.
+    /// No hpeer answered at the address.
     case unreachable
-    /// The network ended what had begun.
+    /// The connection broke, or stalled, after it had been established.
     case interrupted
     /// Another certificate than the pinned one.
     case certificateChanged
@@ -50,14 +66,14 @@ extension PeerError {
     case refused
     /// The peer's record is, or may be, of another person.
     case anotherPerson
-    /// The peer asks for another time.
+    /// The peer is busy, or asks to be called again.
     case temporary
-    /// The peer fails at what it was asked.
+    /// The peer failed while it answered.
     case failing
     /// What the peer says is not of the protocol.
     case malformed
 
-    /// Whether time may mend it, without anybody's doing.
+    /// Whether a retry may succeed without anybody's doing.
     public var mayPass: Bool {
       switch self {
       case .unreachable, .interrupted, .temporary, .failing: true
@@ -66,6 +82,7 @@ extension PeerError {
     }
   }
 
+  /// Follows from the case alone, but for the status of an unexpected answer.
   public var category: Category {
     switch self {
     case .unreachable, .handshakeFailed, .notHpeer: .unreachable

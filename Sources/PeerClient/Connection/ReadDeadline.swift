@@ -14,7 +14,7 @@ final class ReadDeadline: ChannelDuplexHandler {
   typealias OutboundOut = ByteBuffer
 
   enum Passed: Error {
-    /// Not a byte for the whole limit.
+    /// No byte was received for the whole limit.
     case silence
     /// Bytes came, but too few in ``patience(_:)`` of waiting: a peer that sends one byte each half minute is never
     /// silent, and never done.

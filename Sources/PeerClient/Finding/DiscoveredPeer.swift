@@ -9,6 +9,7 @@ public struct DiscoveredPeer: Hashable, Sendable {
   public var id: PeerID?
   /// Whether it says that a pairing window is open.
   public var isPairing: Bool
+  /// One for each interface and IP version; never empty.
   public var services: [DiscoveredService]
 
   init(_ service: DiscoveredService) {

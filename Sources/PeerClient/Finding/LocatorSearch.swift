@@ -5,7 +5,8 @@ import PeerTrust
 /// How far a ``PeerLocator`` is: what it has yet to try, what it is trying, and what it learned.
 struct LocatorSearch {
   private struct Candidate {
-    /// Said to be the very peer, by its id or by what we remember; not just a namesake.
+    /// Whether it is announced under the peer's id, or remembered as its last address; otherwise it only has the peer's
+    /// name.
     var claimsID: Bool
     var isKnown: Bool
   }
@@ -19,7 +20,7 @@ struct LocatorSearch {
   private var knownFailure: PeerError?
   private var announcedFailure: PeerError?
   private var discoveryFailure: (any Error)?
-  /// Whether avahi-daemon took the question.
+  /// Whether avahi-daemon accepted the query.
   var hasListened = false
   var listeningIsOver = false
 
@@ -28,9 +29,9 @@ struct LocatorSearch {
     self.excluded = excluded
   }
 
-  /// Nothing to try at the moment.
+  /// Whether no endpoint is being tried and none is queued.
   var isIdle: Bool { waiting.isEmpty && active.isEmpty }
-  /// Nothing to try, and nothing more will be heard.
+  /// Whether the search has failed: nothing is being tried, and no further endpoint will be heard of.
   var isOver: Bool { isIdle && (listeningIsOver || discoveryFailure != nil) }
 
   mutating func add(_ endpoint: PeerEndpoint, claimsID: Bool, isKnown: Bool = false) {

@@ -2,13 +2,31 @@ import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 
-/// Whom a command is about.
+/// The peer that a command is about.
 public enum PeerTarget: Sendable {
+  /// A server that this machine is paired with, and where it was last or is announced; empty where neither is known.
   case paired(ServerRecord, endpoints: [PeerEndpoint])
+  /// A machine that must be paired with first. The name is its own: hostile text.
   case unpaired(name: String, endpoints: [PeerEndpoint])
 }
 
 /// Finds the peer that a person means, among the paired ones and on the network.
+///
+/// ```swift
+/// import HealthStore
+///
+/// func pull(from name: String, into store: HealthStore, _ registry: PeerRegistry, _ own: PeerIdentity) async throws {
+///   let finder = PeerFinder(registry: registry, ownID: own.id, escape: { $0.debugDescription })
+///   switch try await finder.target(named: name) {
+///   case .unpaired(let name, _): throw PeerError.notPaired(peer: name)
+///   case .paired(let server, let endpoints):
+///     let (done, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint in
+///       try await Pull(into: store, from: server, at: endpoint, identity: own).run { _, _ in }
+///     }
+///     print("\(done.added) added from \(endpoint)")
+///   }
+/// }
+/// ```
 public struct PeerFinder: Sendable {
   /// How long to listen before saying that nobody is there.
   public static let patience = Duration.seconds(4)
@@ -28,6 +46,10 @@ public struct PeerFinder: Sendable {
   /// Makes names from the network fit for a terminal.
   private let escape: @Sendable (String) -> String
 
+  /// - Parameters:
+  ///   - ownID: of this machine, which is never found.
+  ///   - silenceLimit: seconds without a byte after which a peer counts as gone.
+  ///   - escape: makes names from the network fit for the errors' texts, such as `PlainText.escaped`.
   public init(
     registry: PeerRegistry, ownID: PeerID, browser: ServiceBrowser = ServiceBrowser(),
     silenceLimit: Int = PeerConnection.silenceLimit, escape: @escaping @Sendable (String) -> String
@@ -224,10 +246,10 @@ public struct PeerFinder: Sendable {
 }
 
 extension PeerError {
-  /// The peer may be well, elsewhere: its address may belong to another machine by now.
+  /// Whether the peer may be well at another address: this one may belong to another machine by now.
   var suggestsAnotherAddress: Bool { category == .unreachable || category == .certificateChanged }
 
-  /// Nothing has been said to the peer.
+  /// Whether the failure came before any request was sent.
   fileprivate var endsHandshake: Bool {
     if case .notHpeer = self { false } else { suggestsAnotherAddress }
   }

@@ -2,8 +2,9 @@
 public enum PeerFinderError: Error, Hashable, Sendable {
   /// Nothing answered within these seconds; other servers that were seen are named.
   case nobody(seconds: Int, others: [String])
+  /// Nobody of this name answered within these seconds; those who did are named.
   case notFound(name: String, seconds: Int, seen: [String])
-  /// Several could be meant.
+  /// No name was given, and these machines could be meant; whether they are paired ones.
   case several([String], paired: Bool)
   /// Several machines go by one name; these are the beginnings of the ids that they claim.
   case sameName(String, ids: [String])
@@ -30,7 +31,7 @@ extension PeerFinderError: CustomStringConvertible {
     }
   }
 
-  /// Anybody can announce a thousand names.
+  /// At most eight names: anybody can announce a thousand.
   private static func list(_ names: [String]) -> String {
     let shown = names.prefix(8).joined(separator: ", ")
     return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown

@@ -12,14 +12,14 @@ struct PeerLocator: Sendable {
   typealias Probe = @Sendable (PeerEndpoint) async throws -> Void
 
   struct Limits: Sendable {
-    /// What the known addresses have before the network is asked as well.
+    /// Time in which only the known addresses are tried, before the network is asked as well.
     var headStart = Duration.seconds(1)
     /// How long to listen for announcements.
     var listening = PeerFinder.patience
-    /// How long handshakes that have begun by then may still take.
+    /// Maximum further time for handshakes that have begun when listening ends.
     var grace = Duration.seconds(6)
     var probesAtOnce = 32
-    /// Addresses that are tried at all.
+    /// Maximum addresses that are tried.
     var candidates = 256
   }
 

@@ -6,8 +6,20 @@ import PeerTrust
 /// Pairs with one server: asks who it is, then runs `hpeer-pair/1` with the code.
 ///
 /// Two connections, because a person types in between: the second accepts only the certificate that the first one saw.
+///
+/// ```swift
+/// func pair(
+///   _ endpoint: PeerEndpoint, as own: PeerIdentity, ask: (_ server: String) async -> PairingCode
+/// ) async throws -> PairedServer {
+///   let session = try await PairingSession.open(at: endpoint)
+///   let code = await ask(session.status.deviceName)
+///   return try await session.pair(code: code, clientID: own.id, certificate: own, name: "laptop")
+/// }
+/// ```
 public struct PairingSession: Sendable {
+  /// Where both connections go.
   public let endpoint: PeerEndpoint
+  /// What the server says of itself before anybody has proved anything.
   public let status: StatusData
   /// What the server says of itself; `windowOpen` tells whether a code can work at all.
   public let hello: PairHello

@@ -11,6 +11,7 @@ public final class FirstTurn: Sendable {
 
   private let state = Mutex(State())
 
+  /// One for each store, shared by all pulls into it.
   public init() {}
 
   /// Waits as long as another pull has its turn. Throws `CancellationError` if the task is cancelled meanwhile.
@@ -61,7 +62,7 @@ public final class FirstTurn: Sendable {
       self.turn = Mutex(turn)
     }
 
-    /// Again has no effect.
+    /// Lets the next pull begin. Calling it again has no effect.
     func leave() {
       let turn = turn.withLock { turn in
         defer { turn = nil }

@@ -8,7 +8,21 @@ import PeerTrust
 /// Keeps one store up to date with one peer for as long as its task runs: pulls what there is, then what happens.
 ///
 /// A connection that is lost is made again, wherever the peer is by then, after a pause that grows with each failure.
+///
+/// ```swift
+/// func follow(_ server: ServerRecord, into store: HealthStore, finder: PeerFinder, _ own: PeerIdentity) async throws {
+///   let follow = Follow(into: store, from: server, finder: finder, identity: own)
+///   try await follow.run(endpoints: PeerFinder.hint(of: server)) { event in
+///     switch event {
+///     case .progress(let done, _): print("\(done.changes) so far")
+///     case .upToDate(let done, let endpoint): print("\(done.added) added from \(endpoint)")
+///     case .lost(let error, _): print("trying again: \(error)")
+///     }
+///   }
+/// }
+/// ```
 public struct Follow: Sendable {
+  /// What ``Follow/run(endpoints:full:report:)`` reports.
   public enum Event: Sendable {
     /// What has come since the last event of another kind, and how much is expected in all.
     case progress(PullProgress, expected: Int?)
@@ -122,7 +136,7 @@ public struct Follow: Sendable {
   /// What a connection without anything new must last to count as one.
   private static let soon = Duration.seconds(10)
 
-  /// Whether time may mend it.
+  /// Whether the error may go away with time, so that a retry makes sense.
   static func mayPass(_ error: any Error) -> Bool {
     switch error {
     case let error as PeerError: error.category.mayPass

@@ -11,7 +11,7 @@ struct IncomingFeed {
   /// Batches that are written together.
   struct Arrival {
     var batches: [ChangeFeedBatch] = []
-    /// Of memory, about.
+    /// The approximate size of the batches in memory.
     var bytes = 0
   }
 
@@ -23,7 +23,7 @@ struct IncomingFeed {
   private var hasEnded = false
   private var isOver = false
   private var failure: (any Error)?
-  /// For the batch that is arriving.
+  /// Time spent waiting for the batch that is arriving.
   private var waited = Duration.zero
   private let clock = ClientNetwork.current.clock
 

@@ -8,6 +8,20 @@ import PeerTrust
 
 /// Brings one store up to date with one peer: asks for what changed since the last token, and commits each batch
 /// together with the token that follows it. Interrupted anywhere, the next pull goes on from the last committed batch.
+///
+/// ```swift
+/// func pull(
+///   _ server: ServerRecord, at endpoint: PeerEndpoint, into store: HealthStore, _ own: PeerIdentity,
+///   _ registry: PeerRegistry
+/// ) async throws -> PullProgress {
+///   let pull = Pull(into: store, from: server, at: endpoint, identity: own, persons: PersonCheck(registry))
+///   return try await pull.run { done, expected in
+///     print("\(done.changes) of \(expected.map { String($0) } ?? "?")")
+///   }
+/// }
+/// ```
+///
+/// For a peer that may be elsewhere by now use ``PeerFinder``, and ``Follow`` to stay up to date.
 public struct Pull: Sendable {
   let store: HealthStore
   private let server: ServerRecord
@@ -194,7 +208,7 @@ public struct Pull: Sendable {
     return (try await connection.send(.GET, path, headers: headers), admission.owner)
   }
 
-  /// Both formats are understood; columns are meant.
+  /// The `Accept` header field: columns are preferred, lines accepted.
   private static let accept = "\(ChangeFeedFormat.columns.rawValue), \(ChangeFeedFormat.lines.rawValue);q=0.1"
 
   private func path(since token: String?, wait: Int?) -> String {

@@ -2,11 +2,15 @@ import HealthStore
 
 /// How far a pull is.
 public struct PullProgress: Hashable, Sendable {
+  /// Samples that were not here before.
   public var added = 0
+  /// Tombstones that were not here before.
   public var deleted = 0
+  /// Changes that were here already, or that a tombstone here refuses.
   public var unchanged = 0
   /// Bytes of answers, inside TLS and HTTP.
   public var bytes = 0
+  /// Requests for changes that were answered.
   public var requests = 0
   /// What the peer calls itself by now, if it says so.
   public var peerName: String?
@@ -14,9 +18,10 @@ public struct PullProgress: Hashable, Sendable {
   /// Changes that have been committed.
   public var changes: Int { added + deleted + unchanged }
 
-  /// Of them, those that were not here already.
+  /// Committed changes that the store did not have before.
   var news: Int { added + deleted }
 
+  /// Nothing has come yet.
   public init() {}
 
   mutating func add(_ summary: WriteSummary) {
@@ -37,6 +42,7 @@ public struct PullProgress: Hashable, Sendable {
     return difference
   }
 
+  /// Adds the numbers of another connection; of the names, the later one counts.
   public static func += (sum: inout Self, more: Self) {
     sum.added += more.added
     sum.deleted += more.deleted

@@ -35,6 +35,7 @@ public actor PeerTester {
     self.survey = survey
   }
 
+  /// Tries one machine: some seconds, most of them spent listening. Never throws: what fails is what it returns.
   public nonisolated func tryOut(_ server: ServerRecord) async -> PeerTrial {
     let remembered = PeerFinder.hint(of: server)
     // Its last address is tried at once, without waiting for announcements.

@@ -5,13 +5,16 @@ import PeerTrust
 public struct PeerTrial: Hashable, Sendable {
   /// A place where the machine was last, or is said to be.
   public struct Address: Hashable, Sendable {
+    /// Where it was tried.
     public var endpoint: PeerEndpoint
     /// Whether it is announced now, under the machine's id or name.
     public var isAnnounced: Bool
     /// Whether it is where the machine was last, or announced under its id; others may have its name in good faith.
     public var claimsID: Bool
+    /// How far the handshake came.
     public var outcome: Outcome
 
+    /// Made by ``PeerTester``, and by tests of what reads it.
     public init(_ endpoint: PeerEndpoint, isAnnounced: Bool, claimsID: Bool = true, _ outcome: Outcome) {
       self.endpoint = endpoint
       self.isAnnounced = isAnnounced
@@ -20,21 +23,25 @@ public struct PeerTrial: Hashable, Sendable {
     }
   }
 
+  /// What listens at an address.
   public enum Outcome: Hashable, Sendable {
-    /// Nothing took the connection; why, in a few words.
+    /// No TCP connection; why, in a few words.
     case unreachable(String)
-    /// Something did, but no TLS came about.
+    /// A TCP connection, and no TLS handshake over it; why, in a few words.
     case notTLS(String)
-    /// Something with another certificate.
+    /// A TLS handshake with another certificate than the pinned one.
     case otherCertificate(Fingerprint)
-    /// The machine, by its certificate.
+    /// A TLS handshake with the pinned certificate.
     case proven
   }
 
+  /// What the machine makes of our token.
   public enum Verdict: Hashable, Sendable {
+    /// The token is valid there.
     case accepted
     /// Revoked, expired, or bound to another certificate.
     case refused
+    /// It answered neither way; what it said, in a sentence.
     case unclear(String)
     /// This machine has no certificate to show.
     case untried
@@ -42,13 +49,16 @@ public struct PeerTrial: Hashable, Sendable {
 
   /// What the machine said.
   public struct Statement: Hashable, Sendable {
-    /// Its own words.
+    /// What the machine calls itself: hostile text.
     public var name: String
+    /// The version that the machine says its program has: hostile text.
     public var version: String
     /// Seconds that its clock is ahead of ours; `nil` if it did not say.
     public var clockLead: Double?
+    /// Whether it still lets this machine in.
     public var token: Verdict
 
+    /// - Parameter name: hostile text, not escaped here.
     public init(name: String, version: String, clockLead: Double?, token: Verdict) {
       self.name = name
       self.version = version
@@ -64,6 +74,7 @@ public struct PeerTrial: Hashable, Sendable {
   /// `nil` if no address is the machine's.
   public var answer: Result<Statement, PeerError>?
 
+  /// Made by ``PeerTester``, and by tests of what reads it.
   public init(addresses: [Address], deafness: String? = nil, answer: Result<Statement, PeerError>? = nil) {
     self.addresses = addresses
     self.deafness = deafness

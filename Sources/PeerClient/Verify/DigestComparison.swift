@@ -2,16 +2,23 @@ import HealthModel
 
 /// One type and month in which two records differ.
 public struct DigestDifference: Hashable, Sendable {
+  /// What of two months is not the same.
   public enum Aspect: String, Hashable, Sendable, CaseIterable {
+    /// One has samples that the other lacks.
     case samples
+    /// One has deletions that the other lacks.
     case tombstones
-    /// The same samples say something else.
+    /// Both have the same samples by identity, and some of them say something else.
     case contents
   }
 
+  /// The type that differs.
   public var type: SampleType
+  /// The month in which the samples start.
   public var month: CalendarMonth
+  /// Empty where this store holds nothing of it.
   public var here: MonthDigest
+  /// Empty where the peer holds nothing of it.
   public var there: MonthDigest
   /// Never empty; in the order of ``Aspect``.
   public var aspects: [Aspect]
@@ -20,7 +27,7 @@ public struct DigestDifference: Hashable, Sendable {
 /// Compares two digests of the same filter.
 enum DigestComparison {
   private struct Key: Hashable {
-    /// By bytes: two spellings of a text are two types.
+    /// The identifier's UTF-8, compared by bytes: two Unicode spellings are two types.
     var type: [UInt8]
     var month: CalendarMonth
   }

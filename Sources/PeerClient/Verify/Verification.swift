@@ -7,11 +7,12 @@ public struct Verification: Hashable, Sendable {
   public var filter: SampleFilter
   /// Whether what the samples say was compared, too.
   public var isDeep: Bool
-  /// What this store holds of it.
+  /// The digest of this store under ``filter``.
   public var here: RecordDigest
-  /// By type and month.
+  /// Sorted by type and month.
   public var differences: [DigestDifference]
 
+  /// Whether no difference was found; of what the samples say, only if ``isDeep``.
   public var isEqual: Bool { differences.isEmpty }
 }
 
@@ -19,5 +20,6 @@ public struct Verification: Hashable, Sendable {
 public struct VerifyProgress: Hashable, Sendable {
   /// Samples whose contents have been compared.
   public var samples: Int
+  /// Samples whose contents are to be compared.
   public var total: Int
 }

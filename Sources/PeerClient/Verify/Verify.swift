@@ -7,8 +7,17 @@ import PeerTrust
 ///
 /// Equal digests mean equal records, as long as the peer does not lie. Neither side stands still meanwhile, so that a
 /// difference may be of a moment: whoever must know pulls, and compares again.
+///
+/// ```swift
+/// func compare(_ store: HealthStore, with server: ServerRecord, at endpoint: PeerEndpoint) async throws {
+///   let verification = try await Verify(store, with: server, at: endpoint).run()
+///   for difference in verification.differences {
+///     print(difference.type, difference.month, difference.here.samples.count, difference.there.samples.count)
+///   }
+/// }
+/// ```
 public struct Verify: Sendable {
-  /// Samples of both sides whose contents are compared at once: a moment's work.
+  /// Maximum samples of both sides whose contents are compared with one request: a moment's work.
   private static let partSize = 200_000
 
   private let store: HealthStore

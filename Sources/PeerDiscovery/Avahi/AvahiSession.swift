@@ -21,7 +21,7 @@ extension AvahiSession {
 }
 
 enum AvahiDaemonState {
-  /// Not on the bus. The connection stays, and tells when it comes.
+  /// avahi-daemon is not on the D-Bus. The connection stays, and is notified when the daemon comes.
   case absent
   /// There, but without a host name of its own yet: can browse, cannot publish.
   case choosingHostName

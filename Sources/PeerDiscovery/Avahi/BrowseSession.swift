@@ -12,7 +12,7 @@ final class BrowseSession: AvahiSession {
   private var ledger = AnnouncementLedger<ServiceKey>()
   /// Each keeps what its callback needs until its C object is freed.
   private var resolvers: [ServiceKey: ServiceResolver] = [:]
-  /// What was reported.
+  /// The services reported as found and not as lost since.
   private var services: [ServiceKey: DiscoveredService] = [:]
   /// How many were last reported as passed over.
   private var reportedCrowds: [String?: Int] = [:]

@@ -1,8 +1,11 @@
 /// `{"success":true,"data":…}`: how every JSON answer but a pairing refusal is wrapped.
 public struct Envelope<Content: Sendable>: Sendable {
+  /// Always true; it is there for clients that look at nothing else.
   public var success: Bool
+  /// What the route answers, such as ``StatusData``.
   public var data: Content
 
+  /// Wraps the content of an answer with status 200.
   public init(_ data: Content) {
     success = true
     self.data = data
@@ -14,9 +17,12 @@ extension Envelope: Decodable where Content: Decodable {}
 
 /// `{"success":false,"error":"…"}`.
 public struct FailureEnvelope: Codable, Sendable {
+  /// Always false.
   public var success: Bool
+  /// A sentence for a person. From another machine: not escaped, of any length.
   public var error: String
 
+  /// - Parameter error: a sentence without secrets, since a stranger may read it.
   public init(_ error: String) {
     success = false
     self.error = error
@@ -27,7 +33,9 @@ public struct FailureEnvelope: Codable, Sendable {
 public struct StatusData: Codable, Sendable, Hashable {
   /// `running`.
   public var status: String
+  /// The version of the server's program, for people; nothing is decided by it.
   public var version: String
+  /// What the machine is announced as: chosen by it, and no proof of anything.
   public var deviceName: String
   /// The number of types that have samples; 0 for a caller without a token.
   public var availableTypes: WireCount
@@ -38,8 +46,13 @@ public struct StatusData: Codable, Sendable, Hashable {
   /// Seconds since 1970 by the server's clock.
   public var time: WireInstant?
 
+  /// What ``protocol`` says of a server that speaks hpeer's protocol.
   public static let protocolName = "hpeer/1"
 
+  /// - Parameters:
+  ///   - availableTypes: 0 for a caller without a token.
+  ///   - id: ``PeerID/hex`` of the server.
+  ///   - time: seconds since 1970; left out of the answer if beyond ``WireInstant/range``.
   public init(version: String, deviceName: String, availableTypes: Int, id: String, time: Double) {
     status = "running"
     self.version = version

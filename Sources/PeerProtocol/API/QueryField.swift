@@ -2,7 +2,10 @@ import HealthModel
 
 /// The fields that queries select by, each read in one way whichever route has it. A field that is absent is `nil`.
 ///
-///     let filter = SampleFilter(types: try QueryField.types("heartRate,stepCount"))
+/// ```swift
+/// let filter = SampleFilter(types: try QueryField.types("heartRate,stepCount"))
+/// let months = try QueryField.months(from: "2024-01", to: nil)
+/// ```
 public enum QueryField {
   /// Short names in any case or HealthKit identifiers, separated by commas; never empty.
   public static func types(_ text: Substring?) throws(QueryFieldError) -> Set<SampleType>? {
@@ -53,12 +56,17 @@ public enum QueryField {
 
 /// Why a field of a query cannot be understood.
 public enum QueryFieldError: Error, Hashable, Sendable {
+  /// `types` holds a name that is neither a short name nor an identifier.
   case unknownType
+  /// `types` is there and names none.
   case noTypes
+  /// `limit` is no positive number.
   case badLimit
-  /// The field of this name.
+  /// The field of this name is not a month.
   case badMonth(String)
+  /// `from` is after `to`.
   case emptyRange
+  /// The field of this name is neither `1` nor `0`.
   case badFlag(String)
 }
 

@@ -1,7 +1,9 @@
 /// A count that another machine says, held to a range before anything is computed with it. Decoding another throws
 /// `DecodingError`.
 ///
-///     let expected = WireCount(header).map { done.changes + $0.rawValue }
+/// ```swift
+/// func total(done: Int, header: String) -> Int? { WireCount(header).map { done + $0.rawValue } }
+/// ```
 public struct WireCount: RawRepresentable, Codable, Hashable, Sendable {
   /// More than any record holds; sums of thousands of them fit into 64 bits.
   public static let range = 0...(1 << 48) - 1
@@ -15,6 +17,7 @@ public struct WireCount: RawRepresentable, Codable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
+  /// The nearest count within ``range``: 0 for a negative number.
   public init(clamping value: Int) {
     rawValue = min(max(value, Self.range.lowerBound), Self.range.upperBound)
   }

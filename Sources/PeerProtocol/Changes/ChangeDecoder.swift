@@ -1,8 +1,15 @@
 /// Decodes a stream of bytes incrementally, however they are divided.
 ///
-///     decoder.receive(bytes)
-///     while let element = try decoder.next() { … }
+/// ```swift
+/// func handle<Decoder: ChangeDecoder>(
+///   _ bytes: [UInt8], with decoder: inout Decoder, _ body: (Decoder.Element) -> Void
+/// ) throws {
+///   bytes.withUnsafeBytes { decoder.receive($0) }
+///   while let element = try decoder.next() { body(element) }
+/// }
+/// ```
 public protocol ChangeDecoder {
+  /// What the stream is a sequence of: batches or lines.
   associatedtype Element
 
   /// Appends bytes of the stream.

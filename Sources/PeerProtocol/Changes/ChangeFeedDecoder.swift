@@ -2,20 +2,31 @@ import HealthModel
 
 /// Reads the change feed in either format, however its bytes are divided, and one batch at a time.
 ///
-///     decoder.receive(bytes)
-///     while let batch = try decoder.next() { … }
+/// ```swift
+/// func batches(in pieces: [[UInt8]], of format: ChangeFeedFormat) throws -> [ChangeFeedBatch] {
+///   var decoder = ChangeFeedDecoder(format)
+///   var batches: [ChangeFeedBatch] = []
+///   for piece in pieces {
+///     piece.withUnsafeBytes { decoder.receive($0) }
+///     while let batch = try decoder.next() { batches.append(batch) }
+///   }
+///   guard decoder.isBetweenBatches else { throw ChangeFeedError.cutOff }
+///   return batches
+/// }
+/// ```
 public struct ChangeFeedDecoder: ChangeDecoder {
   private let format: ChangeFeedFormat
   private var columns: ColumnBatchDecoder
   private var lines: LineBatcher
 
+  /// - Parameter format: the one that the answer's content type names.
   public init(_ format: ChangeFeedFormat, limits: ClientLimits = ClientLimits()) {
     self.format = format
     columns = ColumnBatchDecoder(limits: limits)
     lines = LineBatcher(limits)
   }
 
-  /// More of the feed.
+  /// Appends bytes of the stream.
   public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     switch format {
     case .columns: columns.receive(bytes)
@@ -31,7 +42,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
     }
   }
 
-  /// What has come so far ends with a batch.
+  /// Whether no byte of a further batch has been received: an answer must end so.
   public var isBetweenBatches: Bool {
     switch format {
     case .columns: columns.isBetweenBatches
@@ -39,7 +50,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
     }
   }
 
-  /// Bytes that the batches so far have, decompressed.
+  /// The decompressed size of all batches so far, in bytes.
   public var contentBytes: Int {
     switch format {
     case .columns: columns.contentBytes
@@ -55,7 +66,7 @@ private struct LineBatcher {
   private var coder = ChangeCoder()
   private var count = 0
   private var batches = 0
-  /// Up to the last token.
+  /// Bytes of all batches so far, up to the last token.
   private(set) var contentBytes = 0
 
   init(_ limits: ClientLimits) {

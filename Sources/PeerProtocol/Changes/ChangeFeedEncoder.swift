@@ -4,6 +4,7 @@ import HealthModel
 public struct ChangeFeedEncoder: Sendable {
   private let format: ChangeFeedFormat
 
+  /// - Parameter format: the one that the client accepts.
   public init(_ format: ChangeFeedFormat) {
     self.format = format
   }

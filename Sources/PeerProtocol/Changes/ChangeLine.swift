@@ -13,9 +13,13 @@ import HealthModel
 /// the one that was asked with; after one with `"more":false` the stream ends. A server that fails in the middle says
 /// `{"error":"…"}`.
 public enum ChangeLine: Hashable, Sendable {
+  /// One addition.
   case added(Sample)
+  /// One deletion. Within a batch, deletions come before additions.
   case deleted(Tombstone)
+  /// The end of a batch.
   case token(String, more: Bool)
+  /// A sentence for a person; nothing comes after it, and what came since the last token is void.
   case error(String)
 }
 
@@ -63,10 +67,14 @@ public struct ChangeLineEncoder {
   private let encoder = JSONEncoder()
   private static let lineFeed = UInt8(ascii: "\n")
 
+  /// Keeps its JSON encoder from line to line.
   public init() {
     encoder.outputFormatting = [.withoutEscapingSlashes]
   }
 
+  /// Appends one line.
+  ///
+  /// - Throws: `EncodingError` for a sample that cannot be written as JSON.
   public func encode(_ line: ChangeLine, into bytes: inout [UInt8]) throws {
     bytes.append(contentsOf: try encoder.encode(line))
     bytes.append(Self.lineFeed)

@@ -7,19 +7,20 @@ public struct ChangeLineDecoder: ChangeDecoder {
   private var pending: [UInt8] = []
   /// Where in ``pending`` the next line begins, and up to where it has been searched for its end.
   private var (start, searched) = (0, 0)
-  /// Those that were read so far.
+  /// Lines read so far.
   private(set) var lines = 0
-  /// That the lines so far have, with their line feeds.
+  /// Bytes of the lines read so far, with their line feeds.
   private(set) var bytes = 0
 
+  /// - Parameter limits: of these, the length and the weight of a line.
   public init(limits: ClientLimits = ClientLimits()) {
     self.limits = limits
   }
 
-  /// Nothing of a further line has come.
+  /// Whether no byte of a further line has been received.
   var isBetweenLines: Bool { start == pending.count }
 
-  /// More of the stream.
+  /// Appends bytes of the stream.
   public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     if start > 0 {
       pending.removeFirst(start)
@@ -68,7 +69,7 @@ public struct ChangeLineDecoder: ChangeDecoder {
     }
   }
 
-  /// The space of a long line.
+  /// Frees the buffer of a long line.
   private mutating func giveBack(_ count: Int) {
     guard count > 1 << 20 else { return }
     pending = Array(pending[start...])

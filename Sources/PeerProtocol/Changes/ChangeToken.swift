@@ -3,7 +3,17 @@ import HealthModel
 
 /// A position in one store's change feed under one filter: what a change token says to the server that made it. On the
 /// wire it is sealed; see ``ChangeTokenSeal``.
+///
+/// ```swift
+/// let filter = SampleFilter(types: [.workout])
+/// let seal = ChangeTokenSeal(key: Data((0..<32).map { UInt8($0) }))  // HealthStore.positionKey
+/// let token = ChangeToken(change: 4711, epoch: 0x9A3F, filter: ChangeToken.filterHash(filter))
+/// let text = try seal.text(of: token)                                // what the client keeps and sends back
+/// let position = try seal.token(in: text)
+/// guard position.filter == ChangeToken.filterHash(filter) else { return }  // 410: asked with another filter
+/// ```
 public struct ChangeToken: Hashable, Sendable {
+  /// The number of the last change that the reader has; 0 for none.
   public var change: Int64
   /// Names the stretch of the store's history that ``change`` lies in.
   public var epoch: UInt64
@@ -12,6 +22,7 @@ public struct ChangeToken: Hashable, Sendable {
 
   static let byteCount = 24
 
+  /// Made by the server that hands it out; a client never makes one.
   public init(change: Int64, epoch: UInt64, filter: UInt64) {
     self.change = change
     self.epoch = epoch

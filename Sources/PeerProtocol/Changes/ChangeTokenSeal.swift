@@ -19,12 +19,15 @@ public struct ChangeTokenSeal: Sendable {
     self.key = SymmetricKey(data: key)
   }
 
-  /// Another text each time.
+  /// Seals a position. The nonce is random, so that no two texts are equal.
   public func text(of token: ChangeToken) throws -> String {
     let box = try AES.GCM.seal(token.bytes, using: key, authenticating: [Self.version])
     return RadixCoding.base64URL.encode(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
   }
 
+  /// The position that a text was made of with this key.
+  ///
+  /// - Throws: ``ChangeTokenError``; a server answers both with `410 Gone`, and the client starts over.
   public func token(in text: String) throws(ChangeTokenError) -> ChangeToken {
     guard text.utf8.count <= 100, let bytes = RadixCoding.base64URL.decode(text), let version = bytes.first,
       bytes.count == Self.byteCounts[version]
@@ -40,6 +43,6 @@ public struct ChangeTokenSeal: Sendable {
 public enum ChangeTokenError: Error, Hashable, Sendable {
   /// Not a change token at all.
   case malformed
-  /// One of another store or version, or not as it was sealed.
+  /// A token of another store or version, or one that was altered.
   case foreign
 }

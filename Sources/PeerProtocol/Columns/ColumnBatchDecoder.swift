@@ -10,17 +10,18 @@ public struct ColumnBatchDecoder: ChangeDecoder {
   private let limits: ClientLimits
   private var pending: [UInt8] = []
   private var batches = 0
-  /// Bytes that the batches so far have, decompressed.
+  /// The decompressed size of all batches so far, in bytes.
   private(set) var contentBytes = 0
 
+  /// - Parameter limits: of these, what one batch may take.
   public init(limits: ClientLimits = ClientLimits()) {
     self.limits = limits
   }
 
-  /// Nothing of a further batch has come.
+  /// Whether no byte of a further batch has been received.
   public var isBetweenBatches: Bool { pending.isEmpty }
 
-  /// More of the stream.
+  /// Appends bytes of the stream.
   public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     pending.append(contentsOf: bytes)
   }

@@ -4,6 +4,9 @@ import SwiftProtobuf
 
 /// Writes batches of the change feed in columns, each with its length before it: see `changes.proto`.
 public enum ColumnBatchEncoder {
+  /// One frame: four bytes of length, big-endian, and as many of Zstandard (RFC 8878).
+  ///
+  /// - Throws: what SwiftProtobuf throws of a message of 2 GiB, or the compressor for want of memory.
   public static func encode(_ batch: ChangeFeedBatch) throws -> [UInt8] {
     var message = Hpeer_V2_ChangeBatch()
     if !batch.changes.samples.isEmpty { message.samples = Hpeer_V2_SampleColumns(batch.changes) }

@@ -16,7 +16,7 @@ struct ColumnBudget {
 
   /// How the entries of a length-delimited field are counted.
   private enum Entries {
-    /// Each field is one.
+    /// Not packed: one entry.
     case one
     /// Packed varints: each ends with a byte below 0x80.
     case varints
@@ -27,9 +27,9 @@ struct ColumnBudget {
 
   private let bytes: UnsafeRawBufferPointer
   private let limits: ClientLimits
-  /// By message and field.
+  /// Entries so far, indexed by message and field number.
   private var counts: [Int]
-  /// Of all dictionaries, in bytes.
+  /// The size of all dictionaries so far.
   private var dictionaryBytes = 0
   private static let fields = 32
 

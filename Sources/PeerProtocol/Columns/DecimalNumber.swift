@@ -2,7 +2,7 @@
 /// written down once, and a third of the bytes.
 struct DecimalNumber: Equatable {
   var digits: Int64
-  /// Of ten; 0 to 15.
+  /// The exponent of the divisor, a power of ten; 0 to 15.
   var power: UInt8
 
   private static let powers: [Double] = (0...15).reduce(into: []) { powers, _ in

@@ -3,6 +3,6 @@ enum SampleForm {
   static let binary: UInt8 = 16
   static let none: UInt8 = 17
   static let json: UInt8 = 18
-  /// A flag.
+  /// The flag for a sample with a creation date.
   static let created: UInt8 = 0x20
 }

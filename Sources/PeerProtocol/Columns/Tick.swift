@@ -1,6 +1,6 @@
 /// The unit of time of one batch: the longest of three that divides all its instants and durations.
 struct Tick {
-  /// In microseconds.
+  /// The length of a tick in microseconds.
   private(set) var length: Int64 = 1_000_000
 
   mutating func divide(_ microseconds: Int64) {

@@ -11,7 +11,7 @@ enum Zstandard {
   /// Fast enough never to be waited for, and close to the best for columns.
   private static let level: Int32 = 3
 
-  /// One frame that says its content size.
+  /// One Zstandard frame (RFC 8878) with its content size in the header.
   static func compress(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
     var code = 0
     let frame = [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { buffer, count in

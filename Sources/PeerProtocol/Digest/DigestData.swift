@@ -2,13 +2,16 @@ import HealthModel
 
 /// What a caller asks for: `types`, `from`, `to` and `deep` in the query of `GET /api/v2/digest`.
 public struct DigestSelection: Hashable, Sendable {
+  /// Only types; a caller cannot ask for less time than months.
   public var filter: SampleFilter
   /// `nil` for all.
   public var months: ClosedRange<CalendarMonth>?
-  /// Whether to cover what the samples say.
+  /// Whether to digest the contents of the samples as well as their identities.
   public var isDeep: Bool
 
-  /// Each as ``QueryField`` has it.
+  /// Reads the query fields of these names as ``QueryField`` does; `nil` stands for an absent one.
+  ///
+  /// - Throws: ``QueryFieldError``.
   public init(types: Substring?, from: Substring?, to: Substring?, deep: Substring?) throws(QueryFieldError) {
     filter = SampleFilter(types: try QueryField.types(types))
     months = try QueryField.months(from: from, to: to)
@@ -18,35 +21,44 @@ public struct DigestSelection: Hashable, Sendable {
 
 /// `GET /api/v2/digest`: a ``RecordDigest``, and what it covers.
 public struct DigestData: Codable, Sendable, Hashable {
-  /// Of the specification in `docs/digest.md`.
+  /// The version of the specification in `docs/digest.md` that this build computes.
   public static let currentVersion = 1
 
   /// Of all samples and tombstones; far more than any machine holds, and far less than a sum of two of them may be.
   private static let maximumCount = 1 << 53
 
+  /// ``currentVersion`` of whoever computed it.
   public var version: Int
   /// The change token up to which the digest holds.
   public var token: String
   /// What passed: what was asked for, within the caller's scope.
   public var filter: SampleFilter
+  /// In the order of the identifiers' UTF-8, as in ``RecordDigest/types``.
   public var types: [TypeEntry]
 
+  /// One ``TypeDigest``.
   public struct TypeEntry: Codable, Sendable, Hashable {
     /// HealthKit identifier.
     public var type: String
+    /// Ascending.
     public var months: [MonthEntry]
   }
 
+  /// One ``MonthDigest``.
   public struct MonthEntry: Codable, Sendable, Hashable {
     /// `2024-06`.
     public var month: String
+    /// See ``MonthDigest/samples``.
     public var samples: SetEntry
+    /// See ``MonthDigest/tombstones``.
     public var deleted: SetEntry
     /// 32 hexadecimal digits; `nil` where it was not asked for.
     public var contents: String?
   }
 
+  /// One ``SetDigest``.
   public struct SetEntry: Codable, Sendable, Hashable {
+    /// From 0 to 2^53.
     public var count: Int
     /// 32 hexadecimal digits.
     public var sum: String
@@ -54,6 +66,9 @@ public struct DigestData: Codable, Sendable, Hashable {
 }
 
 extension DigestData {
+  /// - Parameters:
+  ///   - token: as ``ChangeTokenSeal`` makes it.
+  ///   - filter: what passed into the digest, and no more.
   public init(_ digest: RecordDigest, token: String, filter: SampleFilter) {
     version = Self.currentVersion
     self.token = token
@@ -111,8 +126,9 @@ extension DigestData.MonthEntry {
 
 /// Why an answer is not a digest.
 public enum DigestDataError: Error, Hashable, Sendable {
-  /// Computed by another specification.
+  /// The digest was computed by another version of the specification.
   case otherVersion(Int)
+  /// What is wrong, as the end of a sentence that begins with "a digest with".
   case malformed(String)
 }
 

@@ -4,8 +4,10 @@ import HealthModel
 ///
 /// The fingerprint is what a client pins. Names and dates inside a certificate are not trusted.
 public struct Fingerprint: Hashable, Sendable {
+  /// The length of SHA-256.
   public static let byteCount = 32
 
+  /// Exactly ``byteCount``.
   public let bytes: [UInt8]
 
   /// Nil unless there are exactly 32 bytes.

@@ -10,6 +10,7 @@ public struct PairFinishRequest: Hashable, Sendable {
   /// HMAC-SHA256(KcA, TT) of RFC 9382: 32 bytes.
   public let cA: [UInt8]
 
+  /// - Throws: ``PairMessageError/badField(_:)`` unless the session has 16 bytes and the confirmation 32.
   public init(session: [UInt8], cA: [UInt8]) throws(PairMessageError) {
     let cA = try PairField.bytes(cA, count: PairingProtocol.confirmationByteCount, "cA")
     try self.init(session: session, unverifiedConfirmation: cA)

@@ -4,11 +4,15 @@
 /// hex>","windowOpen":true}`. `salt` is missing while the window is closed; `"windowLocked":true` then says that too many
 /// wrong codes closed it.
 public struct PairHello: Hashable, Sendable {
+  /// One to eight names of versions; see ``PairingProtocol/version``.
   public let versions: [String]
+  /// ``PairingProtocol/suite`` of a server that a client of this version can pair with.
   public let suite: String
+  /// What the transcript calls the server, together with its fingerprint.
   public let serverID: PeerID
   /// 16 bytes, new with every code. Not nil while ``windowOpen``.
   public let salt: [UInt8]?
+  /// Whether a code is accepted now.
   public let windowOpen: Bool
   /// Only an act at the server opens it again. Missing in JSON means false.
   public let windowLocked: Bool

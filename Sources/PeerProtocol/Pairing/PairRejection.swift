@@ -34,6 +34,7 @@ public enum PairRejection: Error, Hashable, Sendable {
     }
   }
 
+  /// The status of the answer (RFC 9110; 423 is WebDAV's, RFC 4918).
   public var httpStatus: Int {
     switch self {
     case .wrongCode, .windowClosed: 403
@@ -45,6 +46,8 @@ public enum PairRejection: Error, Hashable, Sendable {
     }
   }
 
+  /// Reads ``code``; `nil` for one that pairing does not have.
+  ///
   /// - Parameter attemptsLeft: only read for `wrong_code`.
   public init?(code: String, attemptsLeft: Int? = nil) {
     switch code {
@@ -91,12 +94,14 @@ extension PairRejection: CustomStringConvertible {
 
 /// The JSON body of a refused step: `{"success":false,"error":"wrong_code","attemptsLeft":4}`.
 public struct PairErrorBody: Hashable, Sendable, Codable {
+  /// Always false.
   public let success: Bool
   /// ``PairRejection/code``, or another server's words.
   public let error: String
   /// Present with `wrong_code`.
   public let attemptsLeft: WireCount?
 
+  /// The body to send with ``PairRejection/httpStatus``.
   public init(_ rejection: PairRejection) {
     success = false
     error = rejection.code

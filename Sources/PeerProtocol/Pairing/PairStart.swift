@@ -14,6 +14,8 @@ public struct PairStartRequest: Hashable, Sendable {
   /// The client's share: an uncompressed point of P-256, 65 bytes.
   public let pA: [UInt8]
 
+  /// - Throws: ``PairMessageError/badField(_:)`` for a name of 0 or more than 64 bytes, for no version or too many, and
+  ///   unless the share has 65 bytes.
   public init(clientID: PeerID, name: String, versions: [String], pA: [UInt8]) throws(PairMessageError) {
     let pA = try PairField.bytes(pA, count: PairingProtocol.shareByteCount, "pA")
     try self.init(clientID: clientID, name: name, versions: versions, unverifiedShare: pA)
@@ -59,6 +61,8 @@ public struct PairStartResponse: Hashable, Sendable {
   /// Seconds the session lives.
   public let ttl: Int
 
+  /// - Throws: ``PairMessageError/badField(_:)`` unless the session has 16 bytes, the share 65 and the session lives
+  ///   from a second to an hour.
   public init(session: [UInt8], pB: [UInt8], ttl: Int) throws(PairMessageError) {
     guard (1...3600).contains(ttl) else { throw .badField("ttl") }
     self.session = try PairField.bytes(session, count: PairingProtocol.sessionByteCount, "session")

@@ -3,6 +3,7 @@
 /// The code is the secret of the pairing, so neither its description nor its mirror shows it; ask for ``digits`` or
 /// ``grouped`` where it is shown on purpose. It is not `Codable`: the code travels in no message of `hpeer-pair/1`.
 public struct PairingCode: Hashable, Sendable {
+  /// One million codes, of which five can be tried.
   public static let digitCount = 6
 
   /// Exactly six ASCII digits; leading zeros count.
@@ -25,5 +26,6 @@ public struct PairingCode: Hashable, Sendable {
 extension PairingCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   public var description: String { "PairingCode(******)" }
   public var debugDescription: String { description }
+  /// Empty, so that `dump` shows nothing either.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

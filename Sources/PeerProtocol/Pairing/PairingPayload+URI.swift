@@ -6,6 +6,7 @@
 extension PairingPayload {
   static let uriScheme = "HPEER:"
 
+  /// 41 columns of QR code for most hosts. Does not carry ``expiry``.
   public var uri: String {
     let authority = PairingHost.isIPv6(host) ? "*\(host)*" : host
     return "\(Self.uriScheme)P1/\(authority.uppercased()):\(port)/\(fingerprint.base32)/\(code.digits)"

@@ -9,13 +9,22 @@ import Foundation
 ///
 /// ``json`` is HealthAppTransfer's. ``parse(_:now:)`` reads both.
 ///
+/// ```swift
+/// func payload(_ certificate: Fingerprint, _ code: PairingCode) throws -> PairingPayload {
+///   let shown = try PairingPayload(host: "studio.local", port: 8737, fingerprint: certificate, code: code)
+///   return try PairingPayload.parse(shown.uri)  // what a scanner reads
+/// }
+/// ```
+///
 /// The payload holds the code, so treat it as a secret until it expires: never in argv, a log or an error.
 public struct PairingPayload: Hashable, Sendable {
   /// A DNS name, IPv4 or IPv6 address (no brackets, no zone), in lower case.
   public let host: String
   /// 1 to 65535.
   public let port: UInt16
+  /// What the client pins before it sends anything.
   public let fingerprint: Fingerprint
+  /// The secret; see ``PairingCode`` for how it is kept out of logs.
   public let code: PairingCode
   /// The end of the window by the server's clock. The URI does not carry it.
   public let expiry: Date?

@@ -8,19 +8,27 @@ public enum PairingProtocol {
   /// The channel binding: the SHA-256 of the server's certificate.
   public static let binding = "cert-sha256"
 
+  /// `GET`: ``PairHello``.
   public static let helloPath = "/pair/v1/hello"
+  /// `POST`: ``PairStartRequest``, answered with ``PairStartResponse``.
   public static let startPath = "/pair/v1/start"
+  /// `POST`: ``PairFinishRequest``, answered with ``PairFinishResponse``.
   public static let finishPath = "/pair/v1/finish"
 
-  /// A salt and a session are 16 bytes, a point 65 (SEC1 uncompressed), a confirmation or receipt 32.
+  /// The length of the salt that goes with every code.
   public static let saltByteCount = 16
+  /// The length of the name of one attempt.
   public static let sessionByteCount = 16
+  /// The length of an uncompressed point of P-256 (SEC 1 section 2.3.3).
   public static let shareByteCount = 65
+  /// The length of a confirmation and of a receipt, which are HMAC-SHA256.
   public static let confirmationByteCount = 32
 
-  /// In UTF-8.
+  /// Maximum length of a machine's name in UTF-8.
   public static let maximumNameByteCount = 64
+  /// Maximum versions that a message may list.
   public static let maximumVersionCount = 8
+  /// Maximum length of one version's name, in ASCII.
   public static let maximumVersionByteCount = 32
 
   /// A name cut to at most 64 bytes of UTF-8 at a character's boundary, without control characters and outer white

@@ -7,8 +7,10 @@ import HealthModel
 ///
 /// An ID names a peer, it proves nothing: the proof is the certificate's fingerprint or the token.
 public struct PeerID: Hashable, Sendable {
+  /// 128 bits: two machines that choose at random do not choose the same.
   public static let byteCount = 16
 
+  /// Exactly ``byteCount``.
   public let bytes: [UInt8]
 
   /// Nil unless there are exactly 16 bytes.

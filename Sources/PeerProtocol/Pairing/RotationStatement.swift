@@ -6,6 +6,7 @@ import HealthModel
 /// shows it in the header field ``header``, on connections on which it shows the new certificate: only both together say
 /// that the machine is the same. `docs/protocol/pairing.md` has it byte for byte.
 public struct RotationStatement: Hashable, Sendable {
+  /// The name of the request header field; its value is ``text``.
   public static let header = "Hpeer-Rotation"
   static let maximumCertificateByteCount = 2048
   static let maximumSignatureByteCount = 160

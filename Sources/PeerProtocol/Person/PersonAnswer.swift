@@ -2,14 +2,17 @@ import HealthModel
 
 /// `data` of the answer to `POST /api/v2/person`.
 public struct PersonAnswer: Hashable, Sendable, Codable {
+  /// Whether client and server keep the record of one person.
   public enum Verdict: String, Hashable, Sendable, Codable {
     /// Both dates of birth are the same, and nothing else that both know differs.
     case same
+    /// The dates of birth differ, or something else does that both know.
     case different
     /// A side does not know the date of birth, or does not compare.
     case unknown
   }
 
+  /// In JSON, the member `person`.
   public var verdict: Verdict
   /// Names the server's person to this client and in this state: another person, or another value, has another mark.
   /// 1 to 64 characters of base64url that say nothing else. `nil` where the server has none.
@@ -18,6 +21,7 @@ public struct PersonAnswer: Hashable, Sendable, Codable {
   /// The field of a change request that makes it fail with 412 where the server's person has another mark than this.
   public static let markHeader = "Hpeer-Person"
 
+  /// - Parameter mark: not checked here; decoding checks it, since it comes from another machine there.
   public init(_ verdict: Verdict, mark: String?) {
     self.verdict = verdict
     self.mark = mark

@@ -11,12 +11,14 @@ import HealthModel
 /// record tells, so that a server that knows fewer of them can compare those. A client that knows no date of birth
 /// makes no claim.
 public struct PersonClaim: Hashable, Sendable {
-  /// Of each value, in bytes.
+  /// The length of each value: HMAC-SHA256.
   public static let valueByteCount = 32
 
   /// Traits in a fixed order, named by one letter each: `d`, `ds`, `db` or `dsb`.
   public struct Combination: Hashable, Sendable {
+    /// The member of the JSON object: `d` date of birth, `s` sex, `b` blood type.
     public let name: String
+    /// Date of birth first, then sex, then blood type.
     public let traits: [Person.Trait]
 
     init(_ traits: [Person.Trait]) {
@@ -43,7 +45,7 @@ public struct PersonClaim: Hashable, Sendable {
     }
   }
 
-  /// Of ``Combination/all(of:)`` the traits that the client knows.
+  /// One value for each of ``Combination/all(of:)`` the traits that the client knows.
   public let values: [Combination: [UInt8]]
 
   /// `nil` unless there is a value of 32 bytes for each combination of some traits, and for nothing else.

@@ -77,7 +77,7 @@ private struct OpaqueVectors {
     return rest.prefix(count)
   }
 
-  /// At most three bytes.
+  /// Reads a big-endian number of at most three bytes.
   mutating func number(bytes count: Int) -> Int? {
     take(count)?.reduce(0) { $0 << 8 | Int($1) }
   }

@@ -2,8 +2,11 @@
 ///
 /// What it says depends on the bytes alone, not on where they were cut, and it keeps no more than `limit` of them.
 public struct ClientHelloReader: Sendable {
+  /// What is known of a connection by its first bytes.
   public enum Reading: Hashable, Sendable {
+    /// More bytes are needed.
     case incomplete
+    /// All of the ClientHello has come.
     case found(ClientHello)
     /// Something else than a ClientHello, or one that is longer than the limit.
     case other
@@ -30,7 +33,7 @@ public struct ClientHelloReader: Sendable {
   private var received = 0
   /// Bytes of the current record's header.
   private var headerBytes = 0
-  /// Of the current record; what is known of it while its header is read.
+  /// Bytes left of the current record's fragment; while its header is read, as far as the length is known.
   private var fragmentLeft = 0
   private var message: [UInt8] = []
   private var messageLength: Int?

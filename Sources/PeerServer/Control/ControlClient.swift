@@ -32,7 +32,9 @@ public enum ControlClient {
     }
   }
 
-  /// What the running server is about.
+  /// The state of the running server.
+  ///
+  /// - Throws: ``NoServer``, or ``Unexpected`` for a server of another version.
   public static func state(at path: String) async throws -> ServerState {
     let reply = try await answer(.state, at: path)
     guard case .state(let state)? = reply else { throw Unexpected(reply) }

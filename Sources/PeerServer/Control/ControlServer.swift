@@ -28,7 +28,7 @@ public struct ControlServer: Service {
 
   private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-  /// One person opens one window at a time.
+  /// Maximum concurrent connections: one person opens one window at a time.
   private static let maximumConnections = 8
 
   /// - Parameters:

@@ -5,8 +5,8 @@ import Hummingbird
 import PeerProtocol
 import PeerTrust
 
-/// `GET /health/types` and `GET /health/data`, compatible with HealthAppTransfer (reference: healthapptransfer.md
-/// section 1.3).
+/// `GET /health/types` and `GET /health/data`, compatible with HealthAppTransfer (`TypeList` and `TransferPage` of
+/// `openapi.yaml`).
 ///
 /// Types go by the catalogue's short names, values are in its canonical units, samples come newest first. Unlike the
 /// app, `sampleCount` and `totalCount` are true counts, and bad numbers are refused instead of guessed at.

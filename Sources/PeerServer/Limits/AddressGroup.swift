@@ -4,9 +4,9 @@ import NIOCore
 /// What is counted as one caller: an IPv4 address or an IPv6 /64, since whoever has one address of a /64 has them all
 /// (RFC 4291 section 2.5.1).
 enum AddressGroup: Hashable, Sendable {
-  /// In network byte order.
+  /// The address in network byte order.
   case ipv4(UInt32)
-  /// The first eight bytes.
+  /// The first eight bytes of the address: its /64 prefix.
   case ipv6(UInt64)
   case unknown
 

@@ -8,24 +8,26 @@ import Synchronization
 /// to show a valid token is out of the crowd from then on. Clients make room for clients in the same way.
 final class ConnectionTable: Sendable {
   enum Refusal: Hashable, Sendable {
-    /// Its address has too many connections that are all at work.
+    /// The address has the maximum number of connections, none of them idle.
     case address
-    /// So has everyone together.
+    /// All addresses together have the maximum number of connections, none of them idle.
     case server
   }
 
   enum Admission {
-    /// - Parameter replaced: the connection to close for it.
+    /// The connection may go on.
+    ///
+    /// - Parameter replaced: the idle connection that must be closed for it.
     case admitted(replaced: ServingConnection?)
-    /// To be closed without a word.
+    /// The connection must be closed without an answer.
     case dropped
   }
 
   enum Pairing {
     case paired(replaced: ServingConnection?)
-    /// All are at work.
+    /// All paired connections are at work, and there are as many as may be.
     case full
-    /// So are as many as the client may have.
+    /// All of this client's connections are at work, and there are as many as it may have.
     case clientFull
   }
 
@@ -156,7 +158,8 @@ extension [ServingConnection] {
 }
 
 extension Dictionary where Value == [ServingConnection] {
-  /// Of whoever has the most, or else of anybody: whoever has the most may be at work.
+  /// The connection to close for a new one: the oldest idle one of the owner with the most connections, or, if all of
+  /// that owner's are at work, of any other.
   fileprivate var oldestIdle: ServingConnection? {
     if let idle = values.max(by: { $0.count < $1.count })?.oldestIdle { return idle }
     for connections in values {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One deadline that is moved often and passes seldom. Bound to its event loop.
+/// A deadline that is moved often and expires rarely. Bound to its event loop.
 final class DeadlineTimer {
   private let eventLoop: NIOIsolatedEventLoop
   private let passed: () -> Void

@@ -35,7 +35,7 @@ final class RequestBudget: Sendable {
     }
   }
 
-  /// Addresses that are kept account of.
+  /// Addresses that have a token bucket.
   var count: Int { buckets.withLock(\.count) }
 
   /// Forgets the quarter that has been quiet longest, so that the cost is spread over many calls.

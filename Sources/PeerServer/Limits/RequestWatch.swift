@@ -26,11 +26,11 @@ final class RequestWatch: ChannelDuplexHandler {
   private var isReading = false
   /// The bytes that have come are no HTTP, or too much of it; the decoder reads no more.
   private var failure: HTTPParserError?
-  /// More requests are waiting than may.
+  /// Whether more requests are pipelined than ``ServingLimits/pipelinedRequests``.
   private var isFull = false
   private var isAnswerBegun = false
   private var endsConnection = false
-  /// Requests that have arrived to their end.
+  /// Requests received completely, head and body.
   private(set) var requestsRead = 0
 
   init(_ connection: ServingConnection, limits: ServingLimits) {
@@ -38,7 +38,7 @@ final class RequestWatch: ChannelDuplexHandler {
     self.limits = limits
   }
 
-  /// Whether nothing more is read.
+  /// Whether further bytes of the connection are ignored.
   var readsNoMore: Bool { phase == .closing || isFull || failure != nil }
 
   // MARK: The connection

@@ -70,7 +70,7 @@ extension ServerFailure {
       headers: headers)
   }
 
-  /// Too many callers in all.
+  /// 503: all addresses together have too many connections.
   static var tooBusy: Self {
     .init(
       status: .serviceUnavailable, message: "Too many connections: try again in 5 s.",

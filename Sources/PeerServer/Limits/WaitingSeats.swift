@@ -1,7 +1,7 @@
 import PeerProtocol
 import Synchronization
 
-/// Counts the requests that wait for changes, by client.
+/// Counts the long-poll permits that are in use, by client; see ``ServingLimits/waits``.
 final class WaitingSeats: Sendable {
   private let limits: ServingLimits
   private let taken = Mutex<[PeerID: Int]>([:])
@@ -10,7 +10,7 @@ final class WaitingSeats: Sendable {
     self.limits = limits
   }
 
-  /// A seat that must be left, or `nil` where there are as many waiting as may.
+  /// A long-poll permit, to be given back with ``Seat/leave()``; `nil` where the client's or all of them are in use.
   func take(_ client: PeerID) -> Seat? {
     taken.withLock { taken in
       let mine = taken[client, default: 0]

@@ -1,14 +1,14 @@
 import PeerProtocol
 import Synchronization
 
-/// Lets so many pieces of work be done at a time, and so many of one client. The clients take turns, and the requests of
-/// one wait in order of arrival.
+/// A fair semaphore: limits the concurrent work in all and for each client. Clients are served round robin, the
+/// requests of one in order of arrival.
 ///
 /// Reading and encoding a page of samples keeps a thread for many milliseconds. There are no more threads than cores,
-/// so two hundred requests at once would have a short one wait behind two hundred pages; and one client that sends them
-/// would have all others wait.
+/// so among two hundred concurrent requests a short one would wait behind two hundred pages; and one client that sends
+/// them would have all others wait.
 final class WorkGate: Sendable {
-  /// One client's.
+  /// The permits and the queue of one client.
   fileprivate struct Line {
     var inside = 0
     /// In order of arrival.
@@ -28,23 +28,25 @@ final class WorkGate: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - places: how many may be inside.
-  ///   - placesPerClient: how many of one client.
-  ///   - waitingPerClient: how many of one client may wait.
+  ///   - places: maximum concurrent holders.
+  ///   - placesPerClient: maximum concurrent holders of one client.
+  ///   - waitingPerClient: maximum queued tasks of one client.
   init(places: Int, placesPerClient: Int, waitingPerClient: Int) {
     state = Mutex(State(free: max(1, places)))
     self.placesPerClient = max(1, placesPerClient)
     self.waitingPerClient = waitingPerClient
   }
 
-  /// Waits for a place. Throws `CancellationError` if the task is cancelled meanwhile, and ``ServerFailure`` 429 where as
-  /// many of the client wait as may.
+  /// Suspends until there is a permit.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled meanwhile, and ``ServerFailure`` 429 where the client's
+  ///   queue is full.
   func enter(_ client: PeerID) async throws -> Place {
     try await wait(client, isLimited: true)
     return Place(self, client)
   }
 
-  /// Tasks that wait.
+  /// Queued tasks of all clients.
   var queueLength: Int { state.withLock { $0.lines.values.reduce(0) { $0 + $1.waiting.count } } }
 
   fileprivate func wait(_ client: PeerID, isLimited: Bool) async throws {
@@ -119,7 +121,7 @@ extension WorkGate.State {
 }
 
 extension WorkGate {
-  /// A place inside, given back when the last reference to it goes.
+  /// A permit, given back when the last reference to it goes.
   final class Place: Sendable {
     private let gate: WorkGate
     private let client: PeerID
@@ -130,7 +132,7 @@ extension WorkGate {
       self.client = client
     }
 
-    /// Lets the next one in.
+    /// Gives the permit back to the next task in turn.
     func leave() {
       let wasHeld = isHeld.withLock { isHeld in
         defer { isHeld = false }

@@ -1,6 +1,7 @@
 import Hummingbird
 
-/// Keeps requests waiting until the server's start is in the audit log: what is read after it was read from this server.
+/// Middleware that suspends requests until the server's start is in the audit log, so that no read is recorded before
+/// the server that answered it.
 struct AfterStart: RouterMiddleware {
   let start: Task<Void, Never>
 

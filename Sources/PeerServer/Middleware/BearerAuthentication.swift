@@ -110,7 +110,7 @@ extension AuthorizedClient {
   }
 }
 
-/// Whose request it is, and what that peer may see.
+/// The authenticated client of a request, and what it may read.
 struct AuthorizedClient: Sendable {
   var id: PeerID
   /// As the peer calls itself: hostile text.

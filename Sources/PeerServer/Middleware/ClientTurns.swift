@@ -1,9 +1,9 @@
 import Hummingbird
 
-/// Sends one client so many answers at a time; its other requests wait for their turn.
+/// Middleware that limits the responses in flight for one client; its other requests queue.
 ///
-/// An answer holds a page of samples, or all of itself, for as long as its reader takes. So whoever leaves answers unread
-/// holds so many of them and no more, and keeps nobody waiting but itself.
+/// A response holds a page of samples, or all of its body, in memory for as long as its reader takes. So a client that
+/// leaves responses unread holds a bounded number of them, and delays nobody but itself.
 struct ClientTurns: RouterMiddleware {
   let gate: WorkGate
 

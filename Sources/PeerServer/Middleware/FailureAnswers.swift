@@ -5,7 +5,8 @@ import NIOHTTP1
 import PeerProtocol
 import PeerTrust
 
-/// Turns everything that goes wrong below it into a documented answer; nothing internal reaches the caller.
+/// Error middleware: maps every error thrown below it to a documented response, so that nothing internal reaches the
+/// caller.
 struct FailureAnswers: RouterMiddleware {
   /// The methods of each path, so that a wrong method is told from a wrong path.
   let methods: [String: Set<HTTPRequest.Method>]

@@ -2,11 +2,11 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Has paired clients take turns, and sends streamed bodies in small pieces.
+/// Middleware that schedules paired clients fairly (round robin), and writes streamed bodies in small pieces.
 ///
-/// A client has a place in the gate while its answer, or a page of it, is read and encoded, and none while it is written,
-/// so that slow clients hold up nobody. TLS turns whatever is written at once into as many encrypted bytes in memory, so
-/// that a client that does not read would have the server keep a whole page twice.
+/// A client occupies a place in the gate while its answer, or a page of it, is read and encoded, and none while it is
+/// written, so that slow clients hold up nobody. TLS turns whatever is written in one call into as many encrypted bytes
+/// in memory, so that a client that does not read would have the server keep a whole page twice.
 struct FairShare: RouterMiddleware {
   let gate: WorkGate
 

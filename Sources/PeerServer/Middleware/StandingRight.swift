@@ -4,8 +4,9 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Asks for a client's right again, before an answer begins and before each page of it, and ends an answer whose client
-/// has lost it: a revoked token and a narrowed scope take effect at once, and not with the next request.
+/// Middleware that rechecks a client's authorisation before a response begins and before each page of it, and ends a
+/// response whose client has lost it: a revoked token and a narrowed scope take effect immediately, not with the next
+/// request.
 struct StandingRight: RouterMiddleware {
   let authentication: BearerAuthentication
   let limits: ServingLimits

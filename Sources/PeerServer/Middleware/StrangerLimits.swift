@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Bounds what callers without a valid token may ask for. Whoever shows one is never held back here, whatever others
-/// behind the same address do.
+/// Middleware that rate-limits callers without a valid token. A caller that shows one is never held back here, whatever
+/// others behind the same address do.
 struct StrangerLimits: RouterMiddleware {
   let budget: RequestBudget
   let authentication: BearerAuthentication

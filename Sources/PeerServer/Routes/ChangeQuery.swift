@@ -6,7 +6,7 @@ import PeerProtocol
 /// The query of a change request, checked.
 struct ChangeQuery {
   var since: Anchor
-  /// Of ``since``; `nil` for the beginning, which every epoch has.
+  /// The epoch that covers ``since``; `nil` for the beginning, which every epoch covers.
   var epoch: Epoch?
   var filter: SampleFilter
   /// What the caller may know of each sample: what it asks for less than it may see takes nothing away from them.

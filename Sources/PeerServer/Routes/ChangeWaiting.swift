@@ -4,11 +4,12 @@ import OperatingSystem
 import PeerProtocol
 import ServiceLifecycle
 
-/// Holds a request for changes until there are any: `wait=SECONDS` in the query of `GET /api/v2/changes`.
+/// Long polling: holds a request for changes until there are any, `wait=SECONDS` in the query of `GET /api/v2/changes`.
 ///
-/// What the caller may not see does not end a wait, since the time would tell that it happened. While it waits, a request
-/// has no turn, no place in the ``WorkGate`` and no transaction open. Its end is the first of: changes for this caller, the time
-/// that was asked for, a server that shuts down; and, with 401, a token that is not valid any more.
+/// Changes outside the caller's scope do not end a wait, since the time would tell that they happened. While it waits,
+/// a request has no turn, no place in the ``WorkGate`` and no transaction open; it holds a long-poll permit. It ends
+/// with the first of: changes for this caller, the time that was asked for, a server that shuts down; and, with 401, a
+/// token that is not valid any more.
 struct ChangeWaiting: Sendable {
   private let store: HealthStore
   private let authentication: BearerAuthentication

@@ -16,7 +16,8 @@ struct DigestRoutes: EndpointGroup {
     Endpoint(.get, Route.digest, for: .reading, digest)
   ]
 
-  /// Longer than this, and the caller is asked to come again: what was done is kept.
+  /// Maximum time spent on bringing digests up to date for one request. After it the caller is asked to retry (503),
+  /// and what was done is kept.
   private static let patience = Duration.seconds(3)
   /// Samples whose contents are read for one answer, unless they are of one month.
   static let maximumDeepSamples = 250_000

@@ -6,7 +6,7 @@ import NIOFoundationCompat
 import PeerProtocol
 import PeerTrust
 
-/// `hpeer-pair/1` and the seed's plain pairing. All of them draw on the desk's one budget.
+/// `hpeer-pair/1`, and HealthAppTransfer's pairing by plain code. All of them draw on the desk's one budget.
 struct PairingRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.pairHello, for: .anyone, hello),
@@ -36,8 +36,8 @@ struct PairingRoutes: EndpointGroup {
     return JSONAnswer.response(try await desk.finish(message))
   }
 
-  /// `POST /api/v1/pair` `{"code","deviceName"?}` to `{"token","deviceID"}` (reference: healthapptransfer.md section
-  /// 2).
+  /// `POST /api/v1/pair` `{"code","deviceName"?}` to `{"token","deviceID"}`, as HealthAppTransfer's clients pair
+  /// (`PlainPairing` of `openapi.yaml`).
   @Sendable private func plain(_ request: Request, context: PeerRequestContext) async throws -> Response {
     struct Body: Decodable {
       var code: String
@@ -80,7 +80,7 @@ struct PairingRoutes: EndpointGroup {
 }
 
 extension PeerID {
-  /// The same 16 bytes in the spelling that the app uses.
+  /// The 16 bytes as a UUID, which is how HealthAppTransfer spells device identifiers.
   var uuid: UUID {
     var value = UUID().uuid
     withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }

@@ -8,11 +8,15 @@ public enum IdentityError: Error, Hashable, Sendable {
   case incomplete(directory: String, missing: [String])
   /// Others may read the key, or write where it lies. `mode` is what should be given to chmod.
   case permissionsTooOpen(path: String, mode: String)
+  /// The file is there and cannot be read.
   case unreadable(path: String, reason: String)
+  /// The file was read and is not what it should be.
   case malformed(path: String, reason: String)
   /// The certificate is not this key's.
   case keyMismatch(directory: String)
+  /// A new identity was made and cannot be stored.
   case notWritable(path: String, reason: String)
+  /// libcrypto could not make a key or a certificate.
   case openSSL(OpenSSLError)
 }
 

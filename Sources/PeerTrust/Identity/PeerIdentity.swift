@@ -5,11 +5,13 @@ public struct PeerIdentity: Hashable, Sendable {
   /// `serverID` of `hpeer-pair/1`, which stays when the certificate is replaced. Servers know this machine by its
   /// certificate.
   public let id: PeerID
+  /// Self-signed, P-256 (RFC 7468); shown to everyone.
   public let certificatePEM: String
   /// PKCS #8, unencrypted: a secret.
   public let privateKeyPEM: String
+  /// The same certificate in DER (ITU-T X.690), as it travels in TLS.
   public let certificateDER: [UInt8]
-  /// What peers pin.
+  /// The SHA-256 of ``certificateDER``, which peers pin.
   public let fingerprint: Fingerprint
   /// What the certificate before this one says of it; nil if there was none.
   public let rotation: RotationStatement?

@@ -10,7 +10,7 @@ extension RotationStatement {
     self = statement
   }
 
-  /// Of the certificate that was replaced.
+  /// The fingerprint of the certificate that was replaced.
   public var replaced: Fingerprint { Fingerprint(certificateDER: certificateDER) }
 
   /// Whether the old certificate's key has signed that `new` takes its place. Says nothing about who shows it.

@@ -2,6 +2,7 @@ import COpenSSL
 
 /// A call into libcrypto failed. It should not happen; the reason is OpenSSL's own.
 public struct OpenSSLError: Error, Hashable, Sendable {
+  /// The operation and, where there is one, the newest entry of OpenSSL's error queue.
   public let reason: String
 
   /// Takes and clears this thread's error queue, so make it directly after the call.

@@ -10,43 +10,60 @@ import PeerProtocol
 /// code, the fifth locks the desk, and the lock outlives the process. A success closes the window. A caller holds one
 /// place at a time, and that for some seconds where another needs it.
 ///
-///     let desk = try await PairingDesk(identity: identity, directory: home) { client in
-///       try await registry.addClient(client)
-///     }
-///     let window = try await desk.open()      // show window.code
+/// ```swift
+/// func open(_ home: URL) async throws -> OpenWindow {
+///   let identity = try await IdentityStore.loadOrCreate(in: home)
+///   let registry = try await PeerRegistry.open(in: home)
+///   let desk = try await PairingDesk(identity: identity, directory: home) { client in
+///     try await registry.addClient(client)
+///   }
+///   return try await desk.open()  // Show its code, and nowhere but on the local screen.
+/// }
+/// ```
 ///
 /// Limits in time take effect at the next call and, at the latest, when the window's own timer fires.
 public actor PairingDesk {
+  /// How long and how often anything may be tried. Those of `hpeer serve` are the defaults.
   public struct Limits: Hashable, Sendable {
-    /// Seconds.
+    /// Seconds for which a window stays open.
     public var windowLifetime: TimeInterval = 300
+    /// Seconds from a client's start to its finish.
     public var sessionLifetime: TimeInterval = 30
+    /// Seconds in which a client that did not hear the answer to its finish gets it again.
     public var receiptLifetime: TimeInterval = 600
-    /// From the pairing; each use of a token begins the time anew.
+    /// Seconds for which a token is valid after the pairing, and again after each use.
     public var tokenLifetime = PairedClient.defaultTokenLifetime
+    /// Failed attempts of one window; the last locks the desk.
     public var failureBudget = 5
+    /// Attempts in flight at one time, of all callers together.
     public var maximumSessions = 4
     /// How long an attempt that has begun keeps its place although another caller needs it: seconds, far more than an
     /// exchange takes.
     public var sessionProtection: TimeInterval = 5
 
+    /// The limits of `hpeer serve`.
     public init() {}
   }
 
-  /// What the desk would tell its owner.
+  /// The state of the desk, for the server's owner. Holds no code.
   public struct Status: Hashable, Sendable {
+    /// Whether a code is accepted.
     public enum Window: Hashable, Sendable {
+      /// `closed`: nobody has opened one, or it has ended. `locked`: too many failures; the lock outlives the process.
       case closed, locked
+      /// Until the code is used, the time is over or no attempt is left.
       case open(expiresAt: Date, attemptsLeft: Int)
     }
 
+    /// Right at the time of asking: what time has ended is closed first.
     public let window: Window
+    /// Attempts in flight, each of which reserves one of those that are left.
     public let liveSessions: Int
     /// Failed attempts in the window that is open, or was when the process last ended.
     public let failures: Int
-    /// Of the open window: what the client that pairs may read; nil for what it may read already, or everything.
+    /// What the client that pairs in the open window may read; nil for what it may read already, or everything.
     public var scope: SampleFilter?
-    /// Of the open window.
+    /// Who opened the open window; `nil` while none is open.
     public var opener: WindowOpener?
   }
 
@@ -186,6 +203,7 @@ public actor PairingDesk {
     return window?.secret.code
   }
 
+  /// Uses nothing up; holds no code.
   public func status() -> Status {
     reap()
     let open = window.map { Status.Window.open(expiresAt: $0.expiresAt, attemptsLeft: attemptsLeft) }

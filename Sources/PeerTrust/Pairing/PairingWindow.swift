@@ -10,6 +10,7 @@ public struct OpenWindow: Hashable, Sendable {
   public let code: PairingCode
   /// 16 bytes; public.
   public let salt: [UInt8]
+  /// By the server's clock.
   public let expiresAt: Date
 }
 

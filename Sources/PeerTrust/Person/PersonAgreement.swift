@@ -7,6 +7,7 @@ public struct PersonAgreement: Hashable, Sendable {
   /// What the server calls its person; `nil` where it did not say.
   public var mark: String?
 
+  /// - Parameter claim: ``PersonClaim/digest``, or empty.
   public init(claim: Data, mark: String?) {
     self.claim = claim
     self.mark = mark

@@ -12,6 +12,7 @@ import PeerProtocol
 public struct PersonKey: Sendable {
   private let key: SymmetricKey
 
+  /// The key of the pairing that gave out this token: what a server makes it of.
   public init(_ token: TokenHash) {
     key = HKDF<SHA256>.deriveKey(
       inputKeyMaterial: SymmetricKey(data: token.bytes), salt: [UInt8](), info: Array("hpeer-person/1".utf8),
@@ -48,6 +49,7 @@ public struct PersonKey: Sendable {
 
 /// Names a server's person to one client, so that a change of it is noticed; see ``PersonAnswer/mark``.
 public struct PersonMark: Sendable {
+  /// 22 characters of base64url: 128 bits.
   public let text: String
 
   /// - Parameters:

@@ -8,8 +8,10 @@ extension PeerRegistry {
   public struct Inspection: Sendable {
     /// All clients, also revoked and expired ones.
     public let clients: [ClientRecord]
+    /// All servers, the oldest pairing first.
     public let servers: [ServerRecord]
 
+    /// For tests; ``PeerRegistry/inspect(in:)`` reads one.
     public init(clients: [ClientRecord], servers: [ServerRecord]) {
       self.clients = clients
       self.servers = servers
@@ -21,7 +23,9 @@ extension PeerRegistry {
       try PeerRegistry.match(text, in: servers, name: \.name)
     }
 
-    /// The same among clients.
+    /// The client that a person means: by its name, or its id, its former id or the beginning of either.
+    ///
+    /// - Throws: `notFound`, `ambiguous`.
     public func client(matching text: String) throws(PeerRegistryError) -> ClientRecord {
       try PeerRegistry.match(text, in: clients, name: \.name, formerID: \.formerID)
     }

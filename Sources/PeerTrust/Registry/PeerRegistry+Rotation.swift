@@ -29,7 +29,7 @@ extension PeerRegistry {
     }
   }
 
-  /// Microseconds.
+  /// Minimum time between two rotations of one client, in microseconds: a day.
   private static let rotationPause: Int64 = 86_400_000_000
 
   /// The same of a client that pairs, whose proof of the code stands for the token. What was revoked is moved, too: that

@@ -35,6 +35,7 @@ extension PeerRegistry {
     try await read { db in try Self.match(text, in: Self.fetchServers(db), name: \.name) }
   }
 
+  /// `nil` if this machine is not paired with it.
   public func server(id: PeerID) async throws -> ServerRecord? {
     try await read { db in
       try Row.fetchOne(db, sql: "SELECT * FROM server WHERE id = ?", arguments: [id.hex]).map(ServerRecord.init)

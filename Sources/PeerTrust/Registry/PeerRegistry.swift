@@ -9,7 +9,14 @@ import SQLiteFiles
 ///
 /// Any number of processes may use one registry at once. Every function is asynchronous and throws
 /// ``PeerRegistryError``, or `CancellationError` when its task is cancelled.
+///
+/// ```swift
+/// let registry = try await PeerRegistry.open(in: URL(fileURLWithPath: "/home/casey/.local/share/hpeer"))
+/// let studio = try await registry.server(matching: "studio")
+/// for client in try await registry.clients() where client.revoked == nil { print(client.name, client.scope) }
+/// ```
 public struct PeerRegistry: Sendable {
+  /// Within the home directory.
   public static let fileName = "peers.sqlite"
 
   let pool: DatabasePool

@@ -12,7 +12,9 @@ public enum PeerRegistryError: Error, Hashable, Sendable {
   case damaged(path: String, reason: String)
   /// Another process held the file for more than five seconds.
   case busy(path: String)
+  /// Whatever else SQLite or the file system says.
   case failed(path: String, reason: String)
+  /// No machine has the name or the ID that was asked for.
   case notFound(String)
   /// A name or the beginning of an ID fits several machines.
   case ambiguous(String, ids: [PeerID])

@@ -6,7 +6,7 @@ public struct ServerRecord: Equatable, Sendable, Identifiable {
   public let id: PeerID
   /// The server's own words: never a key, and to be escaped before it is shown.
   public var name: String
-  /// The pin.
+  /// The certificate that connections to the server are pinned to.
   public var fingerprint: Fingerprint
   /// A secret; its description does not show it.
   public var credential: BearerCredential
@@ -14,12 +14,16 @@ public struct ServerRecord: Equatable, Sendable, Identifiable {
   public var dialect: String
   /// Where the server was last reached: a hint, no proof.
   public var host: String?
+  /// Of ``host``; `nil` where none is known.
   public var port: UInt16?
+  /// When this machine paired with it.
   public var created: Date
+  /// When its credential was last accepted; `nil` for never.
   public var lastUsed: Date?
   /// When the credential dies, as far as is known.
   public var expires: Date?
 
+  /// - Parameter dialect: see ``dialect``; checked by whoever connects.
   public init(
     id: PeerID, name: String, fingerprint: Fingerprint, credential: BearerCredential, dialect: String = "hpeer",
     host: String? = nil, port: UInt16? = nil, created: Date = Date(), lastUsed: Date? = nil, expires: Date? = nil

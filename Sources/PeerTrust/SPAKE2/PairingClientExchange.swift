@@ -3,15 +3,20 @@ import PeerProtocol
 
 /// The client's side of `hpeer-pair/1`, up to its own proof.
 ///
-///     let exchange = try await PairingClientExchange(
-///       hello: hello, code: code, clientID: identity.id, name: name, serverFingerprint: seenInThisHandshake)
-///     let response = …                                  // POST exchange.startRequest
-///     let confirmation = try exchange.confirm(response)
-///     let receipt = …                                   // POST confirmation.finishRequest
-///     let paired = try confirmation.verify(receipt)     // only now store anything
+/// ```swift
+/// func pair(own: PeerID, _ code: PairingCode, with desk: PairingDesk, seen: Fingerprint) async throws -> PairedServer {
+///   let exchange = try await PairingClientExchange(
+///     hello: await desk.hello(), code: code, clientID: own, name: "laptop", serverFingerprint: seen)
+///   let response = try await desk.start(exchange.startRequest, from: "192.0.2.7")  // POST /pair/v1/start
+///   let confirmation = try exchange.confirm(response)
+///   let receipt = try await desk.finish(confirmation.finishRequest)                // POST /pair/v1/finish
+///   return try confirmation.verify(receipt)                                        // Store nothing before this.
+/// }
+/// ```
 ///
 /// One value serves one attempt, which is why it cannot be copied.
 public struct PairingClientExchange: ~Copyable, Sendable {
+  /// The first message, to be sent as it is: the transcript binds every field of it.
   public let startRequest: PairStartRequest
 
   private let spake: SPAKE2
@@ -92,6 +97,7 @@ public struct PairingClientExchange: ~Copyable, Sendable {
 
 /// The client's proof, and what it needs to judge the server's. It may be sent and verified again after a lost answer.
 public struct PairingClientConfirmation: Sendable {
+  /// The second message. The same one may be sent again after a lost answer.
   public let finishRequest: PairFinishRequest
 
   let expectedCB: [UInt8]
@@ -112,9 +118,11 @@ public struct PairingClientConfirmation: Sendable {
 
 /// What a client keeps of a server it has paired with.
 public struct PairedServer: Equatable, Sendable {
+  /// As the server's hello said it, which the proof covers.
   public let serverID: PeerID
   /// To be pinned from now on.
   public let fingerprint: Fingerprint
+  /// Derived on both sides; it has not travelled.
   public let token: BearerToken
   /// When the token dies unless it is used.
   public let expiresAt: Date

@@ -10,6 +10,7 @@ public enum PairingExchangeError: Error, Hashable, Sendable {
   case serverNotAuthenticated
   /// The server's proof is right and its receipt is not.
   case badReceipt
+  /// libcrypto failed, which should not happen.
   case openSSL(OpenSSLError)
 }
 

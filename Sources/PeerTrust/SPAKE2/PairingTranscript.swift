@@ -9,7 +9,7 @@ struct PairingTranscript: Sendable {
   /// them differ.
   var serverFingerprint: Fingerprint
   var clientID: PeerID
-  /// Of the client's certificate under mutual TLS.
+  /// The client's certificate under mutual TLS; `nil` if it shows none.
   var clientFingerprint: Fingerprint?
   var clientName: String
   /// In the client's order, so that nobody can take the better ones off the list.

@@ -28,7 +28,7 @@ struct SPAKE2Keys: Sendable {
     }
   }
 
-  /// By libcrypto, which leaves the digest where it is told to and nowhere else.
+  /// SHA-256 by libcrypto, which writes the digest into the buffer that is given and leaves no copy.
   private static func hash(_ transcript: borrowing SecretBytes) throws(SPAKE2Error) -> SecretBytes {
     var hash = SecretBytes(count: SHA256.Digest.byteCount)
     let isHashed = hash.withMutableBytes { hash in

@@ -3,9 +3,10 @@
 /// Servers other than hpeer issue tokens of other shapes, so this is any `b64token` of RFC 6750 section 2.1 up to 512
 /// characters.
 public struct BearerCredential: Sendable {
-  /// A secret.
+  /// The credential as the Authorization header has it, after `Bearer `: a secret.
   public let text: String
 
+  /// The credential for an hpeer server.
   public init(_ token: BearerToken) { text = token.text }
 
   /// Nil unless the text can stand in an Authorization header.

@@ -5,6 +5,7 @@ import PeerProtocol
 ///
 /// Its description and its mirror do not show it. Compare tokens with `==`, which takes the same time for any two.
 public struct BearerToken: Sendable {
+  /// 256 bits: not to be guessed, so attempts with tokens need no budget.
   public static let byteCount = 32
 
   let bytes: [UInt8]
@@ -16,7 +17,7 @@ public struct BearerToken: Sendable {
     self.bytes = bytes
   }
 
-  /// With bytes whose count is known to be 32.
+  /// - Precondition: exactly 32 bytes.
   init(exactly bytes: [UInt8]) {
     precondition(bytes.count == Self.byteCount)
     self.bytes = bytes
@@ -37,7 +38,7 @@ public struct BearerToken: Sendable {
   /// 43 characters of base64url: a secret.
   public var text: String { RadixCoding.base64URL.encode(bytes) }
 
-  /// What a server keeps.
+  /// The SHA-256 that a server keeps in place of the token.
   public var hash: TokenHash { TokenHash(self) }
 }
 

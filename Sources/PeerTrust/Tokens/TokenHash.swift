@@ -4,10 +4,13 @@ import PeerProtocol
 
 /// The SHA-256 of a bearer token's 32 bytes: all that a server keeps of it.
 public struct TokenHash: Hashable, Sendable {
+  /// The length of SHA-256.
   public static let byteCount = 32
 
+  /// Exactly ``byteCount``.
   public let bytes: [UInt8]
 
+  /// Without salt or stretching, which a random 256-bit token does not need.
   public init(_ token: BearerToken) {
     bytes = Array(SHA256.hash(data: token.bytes))
   }

@@ -1,10 +1,13 @@
 /// Bold, dim and coloured text where the terminal wants it, plain text elsewhere.
 ///
-///     let style = Style(for: .error, of: .current())
-///     try OutputWriter.standardError.writeLine(style.green("Paired") + " with studio")
+/// ```swift
+/// let style = Style(for: .error, of: .current())
+/// try OutputWriter.standardError.writeLine(style.green("Paired") + " with studio")
+/// ```
 public struct Style: Sendable, Equatable {
   /// One way to set text apart.
   public enum Attribute: Sendable, Equatable, CaseIterable {
+    /// Intensities and colours of ECMA-48; which shade a colour has, the terminal decides.
     case bold, dim, red, green, yellow
 
     /// The SGR parameter that switches the attribute on (ECMA-48 section 8.3.117).
@@ -30,8 +33,10 @@ public struct Style: Sendable, Equatable {
   /// Leaves every text as it is.
   public static let plain = Style(isEnabled: false)
 
+  /// Whether anything but plain text comes out.
   public let isEnabled: Bool
 
+  /// For tests, and where something else than a terminal decides.
   public init(isEnabled: Bool) {
     self.isEnabled = isEnabled
   }
@@ -41,6 +46,9 @@ public struct Style: Sendable, Equatable {
     isEnabled = capabilities.allowsColor(on: stream)
   }
 
+  /// The text between the sequences that begin and end the attribute; unchanged if it is empty or the style is plain.
+  ///
+  /// - Parameter text: may hold styled text already, and must hold no other escape sequences: see ``PlainText``.
   public func applying(_ attribute: Attribute, to text: String) -> String {
     guard isEnabled, !text.isEmpty else { return text }
     let on = "\u{1b}[\(attribute.onCode)m"
@@ -49,9 +57,14 @@ public struct Style: Sendable, Equatable {
     return on + text.replacing(off, with: off + on) + off
   }
 
+  /// For what a line is about, such as the header of a ``Table``.
   public func bold(_ text: String) -> String { applying(.bold, to: text) }
+  /// For secondary text, which may be overlooked.
   public func dim(_ text: String) -> String { applying(.dim, to: text) }
+  /// For errors: what stands in the way.
   public func red(_ text: String) -> String { applying(.red, to: text) }
+  /// For success: what is as it should be.
   public func green(_ text: String) -> String { applying(.green, to: text) }
+  /// For warnings: what wants attention.
   public func yellow(_ text: String) -> String { applying(.yellow, to: text) }
 }

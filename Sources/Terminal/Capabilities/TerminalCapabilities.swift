@@ -41,6 +41,7 @@ public struct TerminalCapabilities: Sendable, Equatable {
       windowSize: { TerminalSize.ofWindow() })
   }
 
+  /// Whether a person may be looking at it: false for a pipe and a file.
   public func isTerminal(_ stream: StandardStream) -> Bool {
     terminals.contains(stream)
   }

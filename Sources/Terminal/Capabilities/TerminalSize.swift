@@ -10,6 +10,7 @@ public struct TerminalSize: Sendable, Equatable {
   /// What is assumed when nobody says otherwise: 80 columns by 24 rows.
   public static let fallback = TerminalSize(columns: 80, rows: 24)
 
+  /// - Precondition: both are at least 1. Not checked.
   public init(columns: Int, rows: Int) {
     self.columns = columns
     self.rows = rows

@@ -3,7 +3,9 @@ import OperatingSystem
 
 /// The lines of a file descriptor, by default standard input, as they come.
 ///
-///     for await line in LineReader() where line == "n" { await window.reopen() }
+/// ```swift
+/// for await line in LineReader() where line == "n" { print("a new window") }
+/// ```
 ///
 /// It ends at the end of input (at once for `/dev/null` or a closed descriptor) and when the task is cancelled; it reads
 /// ahead only what the kernel hands over at once. As a background job it waits instead of being stopped by the terminal.

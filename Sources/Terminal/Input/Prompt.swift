@@ -6,6 +6,11 @@ import Synchronization
 ///
 /// One question is asked at a time. While it waits, signals that would end the process end the question instead, with
 /// ``PromptError/interrupted(signal:)``; the terminal is put back in order on every way out.
+///
+/// ```swift
+/// let code = try await Prompt.readSecret(prompt: "Code: ", limit: 16)
+/// guard try await Prompt.confirm("Replace the certificate?") else { return }
+/// ```
 public enum Prompt {
   /// Reads a line without showing it, for codes and passphrases. Backspace works; what was typed ahead is discarded.
   ///

@@ -2,7 +2,7 @@ import Glibc
 
 /// A pipe that makes a thread waiting in `poll(2)` return.
 final class WakePipe: Sendable {
-  /// To be polled for input.
+  /// The descriptor to poll for input.
   let readEnd: Int32
   let writeEnd: Int32
 

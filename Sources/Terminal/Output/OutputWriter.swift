@@ -19,6 +19,9 @@ public final class OutputWriter: Sendable {
     self.descriptor = descriptor
   }
 
+  /// The line and a line feed in one piece.
+  ///
+  /// - Throws: ``OutputError/readerGone`` where nobody reads any more: end quietly then.
   public func writeLine(_ line: String = "") throws(OutputError) {
     try write(line + "\n")
   }
@@ -28,10 +31,12 @@ public final class OutputWriter: Sendable {
     try write(lines.map { $0 + "\n" }.joined())
   }
 
+  /// UTF-8, without a line feed.
   public func write(_ text: String) throws(OutputError) {
     try write(Array(text.utf8))
   }
 
+  /// All of the bytes, however many calls that takes; or some of them, where it throws.
   public func write(_ bytes: [UInt8]) throws(OutputError) {
     let code = turn.withLock { _ in bytes.withUnsafeBytes { writeAll($0) } }
     switch code {

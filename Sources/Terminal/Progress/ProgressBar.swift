@@ -6,9 +6,13 @@ import Synchronization
 /// clock) for every batch; it paints at most ten times a second, and skips a painting that would block. When nothing has
 /// come for some seconds it says so, and counts them.
 ///
-///     let progress = ProgressBar(label: "Pulling", totalItems: 1_204_331)
-///     defer { progress.finish() }
-///     for try await batch in batches { progress.advance(items: batch.count, bytes: batch.size) }
+/// ```swift
+/// func read(_ batches: AsyncStream<[UInt8]>) async {
+///   let progress = ProgressBar(label: "Pulling", totalItems: 1_204_331, patience: .seconds(30))
+///   defer { progress.finish() }
+///   for await batch in batches { progress.advance(items: 5_000, bytes: batch.count) }
+/// }
+/// ```
 public final class ProgressBar: Sendable {
   private struct State: Sendable {
     var line: ProgressLine
@@ -34,7 +38,7 @@ public final class ProgressBar: Sendable {
   }
 
   private static let interval = Duration.milliseconds(100)
-  /// Silence that is worth saying.
+  /// Silence after which the bar shows how long nothing has come.
   private static let noticeableSilence = Duration.seconds(3)
   private static let erasingToEnd = "\u{1b}[K"
 

@@ -2,7 +2,15 @@
 ///
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  184,200/s   0:04 left
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  waiting 0:12 of 0:30
+///
+/// ```swift
+/// let line = ProgressLine(label: "Pulling", items: 504_331, totalItems: 1_204_331, itemsPerSecond: 184_200)
+/// print(line.rendered(columns: 100))
+/// ```
+///
+/// A ``ProgressBar`` keeps one on the screen.
 public struct ProgressLine: Sendable, Equatable {
+  /// What is going on, in a word: `Pulling`. Fit for a terminal already.
   public var label: String
   /// So far; neither they nor their rate are shown while they are 0 and only bytes are counted.
   public var items: Int
@@ -12,12 +20,13 @@ public struct ProgressLine: Sendable, Equatable {
   public var bytes: Int
   /// `nil` while unknown.
   public var totalBytes: Int?
-  /// Not shown while it reads 0.0.
+  /// The rate of ``items``; not shown while it reads 0.0.
   public var itemsPerSecond: Double?
+  /// For the time left where bytes measure the whole; not shown itself.
   public var bytesPerSecond: Double?
   /// How long nothing has come, when that is worth saying: it is shown in place of rate and time left.
   public var silence: Duration?
-  /// How long it may go on.
+  /// The silence after which whoever waits gives up; shown with ``silence``.
   public var patience: Duration?
 
   private static let narrowestBar = 10
@@ -26,6 +35,7 @@ public struct ProgressLine: Sendable, Equatable {
   /// What a line leaves free: a terminal echoes Ctrl-C as `^C`, and a line that then reached the end would wrap.
   private static let reserve = 3
 
+  /// Everything but the label may be left out, and is then not shown.
   public init(
     label: String, items: Int = 0, totalItems: Int? = nil, bytes: Int = 0, totalBytes: Int? = nil,
     itemsPerSecond: Double? = nil, bytesPerSecond: Double? = nil, silence: Duration? = nil, patience: Duration? = nil

@@ -4,6 +4,7 @@ import OperatingSystem
 
 /// Why a text has no QR code.
 public enum QRCodeError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// A code of no text would be valid and say nothing.
   case empty
   /// The text in UTF-8 is longer than the largest symbol (version 40, level M) holds.
   case tooLong(bytes: Int)
@@ -26,6 +27,12 @@ public enum QRCodeError: Error, Sendable, Equatable, CustomStringConvertible {
 ///
 /// Text of digits, upper-case letters, space and `$%*+-./:` is encoded in alphanumeric mode, 5.5 bits a character;
 /// any other text as UTF-8 bytes.
+///
+/// ```swift
+/// let code = try QRCode("HPEER:P1/STUDIO.LOCAL:8737")
+/// guard let style = QRCode.RenderingStyle(for: .error, of: .current()) else { return }
+/// try OutputWriter.standardError.writeLines(code.rendered(style: style))
+/// ```
 public struct QRCode: Sendable, Equatable {
   /// 1 to 40; a code of version v has 17 + 4v modules on a side.
   public let version: Int
@@ -34,6 +41,8 @@ public struct QRCode: Sendable, Equatable {
 
   private let dark: [Bool]
 
+  /// - Parameter text: at most 3391 alphanumeric characters, or 2331 bytes of UTF-8.
+  /// - Throws: ``QRCodeError``.
   public init(_ text: String) throws(QRCodeError) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .empty }

@@ -1,4 +1,11 @@
 /// Makes text from elsewhere (device names, TXT records, error messages of a peer) safe to print.
+///
+/// ```swift
+/// print(PlainText.escaped("studio\u{1B}[2J"))                            // studio\u{1b}[2J, as letters
+/// print(PlainText.escaped(String(repeating: "a", count: 100), limit: 8))  // aaaaaaa…
+/// ```
+///
+/// Text of this program's own, with its colours, must not go through it.
 public enum PlainText {
   /// More scalars than this in one character are no writing system but an attempt to smear the screen.
   private static let scalarsPerCharacter = 16

@@ -1,21 +1,30 @@
 /// Rows of text in aligned columns.
 ///
-///     var table = Table(columns: [.init("NAME"), .init("SAMPLES", .trailing)])
-///     table.append([.init(peer.name), .init(HumanFormat.count(peer.samples))])
-///     for line in table.rendered(width: 80) { try OutputWriter.standardOutput.writeLine(line) }
+/// ```swift
+/// var table = Table(columns: [.init("NAME"), .init("SAMPLES", .trailing)])
+/// table.append([.init("studio", .green), .init(HumanFormat.count(1_204_331))])
+/// try OutputWriter.standardOutput.writeLines(table.rendered(width: 80))
+/// ```
 ///
 /// Every cell goes through ``PlainText/escaped(_:limit:)``, so text from the network may be put in as it came.
 public struct Table: Sendable {
+  /// On which side of its column a text stands.
   public enum Alignment: Sendable {
+    /// `trailing` is for numbers, which are never cut.
     case leading, trailing
   }
 
+  /// What all cells below one another have in common.
   public struct Column: Sendable {
+    /// In the header; of a block, before each cell.
     public let title: String
+    /// Of the cells and of the title.
     public let alignment: Alignment
     /// Half of what it holds says nothing: a date, an address. Numbers, which are trailing, are such.
     let isWhole: Bool
 
+    /// - Parameter isWhole: whether half of what it holds would say nothing, so that it is never cut; numbers never
+    ///   are.
     public init(_ title: String, _ alignment: Alignment = .leading, isWhole: Bool = false) {
       self.title = title
       self.alignment = alignment
@@ -23,10 +32,14 @@ public struct Table: Sendable {
     }
   }
 
+  /// One text in a row.
   public struct Cell: Sendable {
+    /// Escaped, and cut at 200 characters.
     public let text: String
+    /// `nil` for plain text.
     public let attribute: Style.Attribute?
 
+    /// - Parameter text: as it came; it is escaped here.
     public init(_ text: String, _ attribute: Style.Attribute? = nil) {
       self.text = PlainText.escaped(text, limit: Table.cellLimit)
       self.attribute = attribute
@@ -39,13 +52,16 @@ public struct Table: Sendable {
   private static let narrowest = 8
   private static let gap = "  "
 
+  /// From left to right.
   public let columns: [Column]
   private var rows: [[Cell]] = []
 
+  /// A table without rows.
   public init(columns: [Column]) {
     self.columns = columns
   }
 
+  /// Whether there are no rows; the header does not count.
   public var isEmpty: Bool { rows.isEmpty }
 
   /// Adds a row. Missing cells are empty, and cells beyond the last column are not shown.

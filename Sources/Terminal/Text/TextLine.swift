@@ -1,6 +1,8 @@
 /// A line of text with one way to set it apart, broken into several where it is too long.
 public struct TextLine: Sendable, Equatable {
+  /// Without a line feed.
   public var text: String
+  /// `nil` for plain text.
   public var attribute: Style.Attribute?
 
   /// - Parameter text: fit for a terminal already; spaces at its beginning are kept when it is broken.

@@ -84,7 +84,7 @@ struct PlainCursor {
     return isNegative ? -Int64(magnitude) : Int64(magnitude)
   }
 
-  /// Of more than 15 digits the value means nothing.
+  /// Reads decimal digits; beyond 15 of them the value is meaningless.
   @inline(__always)
   private mutating func takeDigits(into value: inout UInt64) {
     while next < end, case let digit = next.pointee &- 0x30, digit < 10 {

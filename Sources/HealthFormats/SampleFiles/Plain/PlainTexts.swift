@@ -13,10 +13,10 @@ struct PlainTexts: ~Copyable {
   private(set) var quantity: UInt32 = 0
   private(set) var category: UInt32 = 0
   private let decoder = JSONDecoder()
-  /// Of the coder whose indices these are, and of its batch.
+  /// The generation and the batch of the coder that the indices belong to.
   private var (generation, batch) = (-1, -1)
 
-  /// Before each sample.
+  /// Drops indices of another generation or batch; to be called before each sample.
   mutating func begin(_ coder: inout BatchCoder) {
     if coder.generation != generation {
       types.removeAll()
