@@ -8,6 +8,9 @@ struct ShellWordTests {
     #expect(ShellWord.quoted("/home/anna/.local") == "/home/anna/.local")
     #expect(ShellWord.quoted("a b") == "'a b'")
     #expect(ShellWord.quoted("it's; rm -rf /") == "'it'\\''s; rm -rf /'")
+    #expect(
+      ShellWord.quoted("it'\u{301}; rm -rf /").unicodeScalars.elementsEqual("'it'\\''\u{301}; rm -rf /'".unicodeScalars)
+    )
     #expect(ShellWord.quoted("") == "''")
   }
 }

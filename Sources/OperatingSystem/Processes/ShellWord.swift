@@ -11,6 +11,8 @@ public enum ShellWord {
       }
     }
     if isPlain, !word.isEmpty { return word }
-    return "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    // Not by characters: a quote and a combining mark after it are one, and a quote to the shell all the same.
+    let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
+    return "'\(parts.joined(separator: "'\\''"))'"
   }
 }
