@@ -2,8 +2,11 @@ import Glibc
 
 /// A failed system call on a path.
 public struct SystemError: Error, Hashable, CustomStringConvertible {
+  /// What was to be done, by the name of the call or its family: `open`, also of openat(2).
   public let call: String
+  /// What it was to be done to; perhaps a directory or a temporary file that the caller did not name.
   public let path: String
+  /// The `errno` value.
   public let code: Int32
   /// What a person can do about it, as the end of a sentence.
   public let remedy: String?
@@ -13,6 +16,9 @@ public struct SystemError: Error, Hashable, CustomStringConvertible {
     self.init(call, path, code: errno)
   }
 
+  /// For a code that is known, whatever `errno` has become since.
+  ///
+  /// - Parameter remedy: takes the place of the system's words; the end of a sentence.
   public init(_ call: String, _ path: String, code: Int32, remedy: String? = nil) {
     self.code = code
     self.call = call

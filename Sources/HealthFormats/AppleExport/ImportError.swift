@@ -2,6 +2,7 @@ import Foundation
 
 /// Why an export could not be imported.
 public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Nothing is at the path, or what was found there has gone since.
   case noSuchFile(path: String)
   /// Permission is missing.
   case notReadable(path: String)
@@ -13,12 +14,19 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   case onlyClinicalDocument(path: String)
   /// - Parameter someKept: whether samples had been delivered before the damage showed.
   case damagedZip(path: String, detail: String, someKept: Bool)
+  /// The files in the zip that may be the export need a password, and nobody is asked for one: unpack it, and give the
+  /// folder.
   case encryptedZip(path: String)
   /// - Parameter method: its name, such as `LZMA`.
   case unsupportedCompression(path: String, method: String)
   /// Something in the XML is far beyond what any export holds.
   case tooLarge(what: String, at: TextPosition)
+  /// The file is not as long as when it was found, or another has its place: it is still being copied, perhaps. Samples
+  /// may have been delivered before that; when the file is whole, import it again.
   case changedWhileReading(path: String)
+  /// The system cannot read the file for another reason than those above, such as a broken disk.
+  ///
+  /// - Parameter detail: the system's words.
   case ioError(path: String, detail: String)
 
   public var description: String {

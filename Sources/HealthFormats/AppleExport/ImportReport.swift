@@ -4,10 +4,12 @@ import HealthModel
 public struct ImportReport: Sendable, Codable, Equatable {
   /// How often something was found, and where first.
   public struct Finding: Sendable, Codable, Equatable {
+    /// All of them, however many have a line in ``lines``.
     public var count = 0
     /// The lines of the first five, in the XML or in the file that the finding names; none for what is about all of a file.
     public var lines: [Int] = []
 
+    /// Without arguments, a finding of nothing. Of the lines, no more than five are to be given.
     public init(count: Int = 0, lines: [Int] = []) {
       self.count = count
       self.lines = lines
@@ -23,7 +25,9 @@ public struct ImportReport: Sendable, Codable, Equatable {
   /// Samples that agree with another in type, source and dates, and were told apart by their values.
   public var equalKeys = 0
 
+  /// When the file says that it was made; `nil` where it does not say, or in no way that can be read.
   public var exportDate: Timestamp?
+  /// The root's `locale` as it stands there, such as `en_DE`: the phone's language and region. No value depends on it.
   public var locale: String?
   /// The `HealthKit Export Version` in the document type declaration.
   public var version: Int?
@@ -45,9 +49,11 @@ public struct ImportReport: Sendable, Codable, Equatable {
   /// The type and the start of a sample.
   public struct Last: Sendable, Codable, Equatable {
     public var type: SampleType
+    /// In whole seconds where the file is of the Health app, which prints no fractions.
     public var start: Timestamp
   }
 
+  /// A report of nothing, of a file that is not complete.
   public init() {}
 
   /// The same report, with findings under the name of the export that they are in.

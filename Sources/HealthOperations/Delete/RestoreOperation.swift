@@ -5,17 +5,27 @@ import OperatingSystem
 
 /// Brings back deleted samples of some types, from a file that has them, under new identities.
 ///
-///     let operation = RestoreOperation(types, in: range, from: source, named: "export.zip")
-///     let plan = try await operation.plan(in: store)
-///     guard await ask(plan) else { return }
-///     let restored = try await operation.run(plan, in: store)
+/// ```swift
+/// func restore(
+///   _ types: [SampleType], in range: Range<Timestamp>, of store: HealthStore, from path: String,
+///   ask: (RestoreOperation.Plan) async -> Bool
+/// ) async throws {
+///   let source = try await ImportFile.recognised(at: path)
+///   let operation = RestoreOperation(types, in: range, from: source, named: "export.zip")
+///   let plan = try await operation.plan(in: store)
+///   guard await ask(plan) else { return }
+///   for (type, count) in try await operation.run(plan, in: store) { print(count, "of", type.shortName) }
+/// }
+/// ```
 ///
 /// Reads the file twice, so it must not be a pipe.
 public struct RestoreOperation: Sendable {
   /// What is in the file, and deleted here.
   public struct Plan: Sendable {
+    /// A type of which the file has something that is deleted here.
     public struct Entry: Hashable, Sendable {
       public var type: SampleType
+      /// At least 1; a sample that the file has twice counts once.
       public var samples: Int
       /// From the first to the last start.
       public var extent: ClosedRange<Timestamp>
@@ -28,12 +38,19 @@ public struct RestoreOperation: Sendable {
 
   /// Each once.
   public let types: [SampleType]
+  /// Of starts, the end not included.
   public let range: Range<Timestamp>
+  /// Read anew by ``plan(in:)`` and by ``run(_:in:)``: it must not change in between.
   public let source: ImportFile
   /// What the file is called in the audit log.
   public let name: String
   private let progress: any ProgressObserver
 
+  /// - Parameters:
+  ///   - types: each once.
+  ///   - range: of starts, the end not included.
+  ///   - source: what has the samples still.
+  ///   - name: what the file is called in the audit log.
   public init(
     _ types: [SampleType], in range: Range<Timestamp>, from source: ImportFile, named name: String,
     progress: any ProgressObserver = NoProgress()

@@ -5,6 +5,7 @@ import HealthStore
 
 /// How samples are written to a file.
 public enum ExportFormat: Hashable, Sendable {
+  /// hpeer's own formats, which it can import again.
   case json, csv
   /// As the Health app writes it.
   ///
@@ -33,6 +34,7 @@ public enum ExportDestination: Sendable {
 
 /// What an export did.
 public struct ExportSummary: Hashable, Sendable {
+  /// Samples that the file has, in whatever form; those of ``omitted`` are not counted.
   public var written = 0
   /// Samples that the format has no place for, by type.
   public var omitted: [SampleType: Int] = [:]
@@ -46,21 +48,32 @@ public struct ExportSummary: Hashable, Sendable {
 
 /// Writes samples of a store to a file or stream, in constant memory.
 ///
-///     let operation = ExportOperation(.json, to: .file(path: path, replaces: false))
-///     let summary = try await operation.run(from: store)
+/// ```swift
+/// func export(_ store: HealthStore, to path: String) async throws {
+///   let operation = ExportOperation(.json, to: .file(path: path, replaces: false))
+///   let summary = try await operation.run(from: store)
+///   print(summary.written, "samples")
+/// }
+/// ```
 ///
 /// The audit log has the export before the first sample is read: an access that it cannot hold does not happen, unless
 /// the store is read only and no log can be written there at all. Cancelled, nothing is left of a file.
 public struct ExportOperation: Sendable {
   public let format: ExportFormat
+  /// Not touched before ``run(from:)``.
   public let destination: ExportDestination
   /// Each once; all where it is empty.
   public let types: [SampleType]
+  /// Nothing that starts before this; `nil` for no bound.
   public let earliest: Timestamp?
-  /// Not included.
+  /// Nothing that starts at this instant or later; `nil` for no bound.
   public let end: Timestamp?
   private let progress: any ProgressObserver
 
+  /// - Parameters:
+  ///   - types: each once; empty for all, those of which nothing is known yet among them.
+  ///   - earliest: the first instant at which a sample may start; `nil` for no bound.
+  ///   - end: the first instant at which none may start any more; `nil` for no bound.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, types: [SampleType] = [], earliest: Timestamp? = nil,
     end: Timestamp? = nil, progress: any ProgressObserver = NoProgress()

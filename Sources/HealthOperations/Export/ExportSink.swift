@@ -10,8 +10,12 @@ public protocol ExportSink: Sendable {
 
 /// Why a file cannot be written.
 public enum ExportError: Error, Hashable, Sendable {
+  /// The path names a folder; a file in it must be named.
   case isFolder(path: String)
+  /// Something has this name and may not be replaced: found before anything was written, or come there since, and then
+  /// nothing of the export is left. Another name helps, or to allow that it is replaced.
   case alreadyThere(path: String)
+  /// The disk has no room, or the user's quota has none. Nothing of the export is left: make room, and export again.
   case diskFull(path: String)
   /// - Parameter reason: the system's words.
   case unwritable(path: String, reason: String)

@@ -29,6 +29,7 @@ public struct Home: Sendable {
     self.whileLocked = whileLocked
   }
 
+  /// ``directory`` for what takes a file URL. Whether it is there yet is not asked.
   public var url: URL { URL(fileURLWithPath: directory, isDirectory: true) }
 
   /// The store that exists here. Throws ``StoreError/missing(path:)`` before the first import or pull. Blocking.

@@ -19,14 +19,20 @@ public struct ImportOptions: Hashable, Sendable {
   /// When a file of Health Auto Export was made: newer numbers replace older ones. `nil` for the newest date in it.
   public var asOf: Timestamp?
 
+  /// Deletes nothing, and takes in what is another person's only after a yes.
   public init() {}
 }
 
 /// Takes a file of samples into a store: one Apple Health export or several, hpeer's own formats, Health Auto Export.
 ///
-///     let source = try await ImportFile.recognised(at: path)
-///     let operation = try ImportOperation(source, named: "export.zip")
-///     let result = try await operation.run(into: store)
+/// ```swift
+/// func importFile(at path: String, into store: HealthStore) async throws {
+///   let source = try await ImportFile.recognised(at: path)
+///   let operation = try ImportOperation(source, named: "export.zip")
+///   let result = try await operation.run(into: store)
+///   print(result.summary.added, "samples are new")
+/// }
+/// ```
 ///
 /// Only what is new is added, so a file may be imported again and again. A transaction holds a batch: cancelled, or
 /// killed, it keeps what was read, and the same again adds the rest. The audit log has that it began and, with the
@@ -35,9 +41,11 @@ public struct ImportOperation: Sendable {
   /// Says whether what contradicts the store's person is of the same person all the same.
   public typealias PersonConfirmation = @Sendable (PersonContradiction) async throws -> Bool
 
+  /// What the file was recognised as; its samples are read by ``run(into:)``.
   public let source: ImportFile
   /// What the file is called, for people and the audit log: its last path component.
   public let name: String
+  /// Where ``ImportOptions/isSnapshot`` is set, ``source`` is an Apple Health export.
   public let options: ImportOptions
   private let progress: any ProgressObserver
   private let confirm: PersonConfirmation?

@@ -20,6 +20,7 @@ public enum ImportRefusal: Error, Hashable, Sendable {
 
 /// What two persons do not have in common.
 public struct PersonContradiction: Hashable, Sendable {
+  /// What both say, and not the same, in a fixed order; never empty in ``ImportRefusal/anotherPerson(_:)``.
   public var traits: [Person.Trait]
   /// Whose the file is.
   public var person: Person

@@ -4,7 +4,9 @@ import HealthStore
 
 /// What an import did.
 public struct ImportResult: Sendable {
+  /// What the file held; of several exports, all that were read. Says nothing where ``earlier`` is set.
   public var report = ImportReport()
+  /// What became of it in the store; of several exports, in all.
   public var summary = WriteSummary()
   /// Samples read, by type.
   public var read: [SampleType: Int] = [:]
@@ -23,9 +25,11 @@ public struct ImportResult: Sendable {
   /// Where a zip file or folder holds several exports: these, in the order in which they were imported.
   public var exports: [Export] = []
 
+  /// One of several exports: where in the file it is, and how old.
   public struct Export: Hashable, Sendable, Encodable {
     /// The end of its path.
     public var place: String
+    /// When it says that it was made; `nil` where it does not say.
     public var exported: Timestamp?
   }
 }

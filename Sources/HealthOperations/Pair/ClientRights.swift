@@ -9,6 +9,9 @@ public struct ClientRights: Sendable {
   private let registry: PeerRegistry
   private let store: HealthStore
 
+  /// - Parameters:
+  ///   - registry: holds the rights.
+  ///   - store: whose audit log has every change of them.
   public init(_ registry: PeerRegistry, auditedIn store: HealthStore) {
     self.registry = registry
     self.store = store

@@ -12,12 +12,18 @@ public enum PairError: Error, Hashable, Sendable {
 
 /// Pairs this machine with one that serves, and writes that down.
 ///
-///     let operation = PairOperation(local)
-///     let server = try await operation.run(with: endpoints, code: .digits(code))
-///     let verdict = await operation.introduce(to: server)
+/// ```swift
+/// func pair(_ local: LocalPeer, at endpoints: [PeerEndpoint], code: PairingCode) async throws -> ServerRecord {
+///   let operation = PairOperation(local)
+///   let server = try await operation.run(with: endpoints, code: .digits(code))
+///   if await operation.introduce(to: server) == nil { print("the first pull tells whose record it is") }
+///   return server
+/// }
+/// ```
 public struct PairOperation: Sendable {
   /// Where the code comes from.
   public enum Code: Sendable {
+    /// Known beforehand, and tried once: a wrong code costs one of the window's attempts and ends the pairing.
     case digits(PairingCode)
     /// What a QR code says, which brings the address and the certificate along.
     case payload(PairingPayload)
@@ -30,7 +36,9 @@ public struct PairOperation: Sendable {
 
   /// What a person typed.
   public enum TypedCode: Sendable {
+    /// Tried on the machine that asked for it. If it is wrong, that costs an attempt, and the person is asked again.
     case digits(PairingCode)
+    /// The text of a QR code: the machine that it names is paired with, whichever asked for a code.
     case payload(PairingPayload)
   }
 

@@ -9,6 +9,8 @@ public enum PairingWindowError: Error, Hashable, Sendable {
   case closed(reason: String)
   /// - Parameter message: what the server says.
   case failed(message: String)
+  /// The server hung up without saying what has become of the window: it was killed, or has crashed. Once it runs
+  /// again, a new window can be opened.
   case serverStopped
 }
 

@@ -7,6 +7,9 @@ public struct UnpairOperation: Sendable {
   private let local: LocalPeer
   private let finder: PeerFinder
 
+  /// - Parameters:
+  ///   - local: whose registry forgets the other machine, and whose audit log has that.
+  ///   - finder: looks for the other machine where it is not at its last address any more.
   public init(_ local: LocalPeer, finder: PeerFinder) {
     self.local = local
     self.finder = finder

@@ -26,9 +26,17 @@ public struct FollowResult: Sendable {
 
 /// Keeps a store up to date with machines until its task is cancelled, and writes that down.
 ///
-///     let operation = FollowOperation(pull) { server, event in ... }
-///     let result = try await operation.run([(server, endpoints)])
+/// ```swift
+/// func follow(_ server: ServerRecord, with pull: PullOperation) async throws {
+///   let operation = FollowOperation(pull) { server, event in
+///     if case .came(let news) = event { print(news.added, "samples from", server.name) }
+///   }
+///   let result = try await operation.run([(server, PeerFinder.hint(of: server))])
+///   print(result.total.changes, "changes in all")
+/// }
+/// ```
 public struct FollowOperation: Sendable {
+  /// Is told of each machine one thing after the other, and of several machines at once. What it throws ends them all.
   public typealias Listener = @Sendable (ServerRecord, FollowEvent) async throws -> Void
 
   private let pull: PullOperation

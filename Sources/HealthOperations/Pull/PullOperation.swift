@@ -7,8 +7,12 @@ import Synchronization
 
 /// What one pull did.
 public struct PullResult: Sendable {
+  /// As it was before the pull: where it was found, and what it is called by now, only the registry has.
   public let server: ServerRecord
+  /// What has come; where a second pull had to follow, of both.
   public internal(set) var done: PullProgress
+  /// From looking for the machine to the last note of it, without the time that somebody took to say whose record it
+  /// is.
   public internal(set) var duration: Duration
 
   /// What another pull after this one did.
@@ -21,14 +25,21 @@ public struct PullResult: Sendable {
 /// A pull that the network or the other machine ended after something had come. What has come is saved, and the next
 /// pull goes on from there.
 public struct PartialPull: Error, Sendable {
+  /// A ``PeerError`` after which the same pull may be tried again: nobody has to decide anything.
   public let cause: any Error
+  /// What is saved; at least one change.
   public let done: PullProgress
 }
 
 /// Brings a store up to date with one paired machine's, and writes that down.
 ///
-///     let operation = PullOperation(local, finder: finder, persons: PersonCheck(registry))
-///     let result = try await operation.run(from: server, at: PeerFinder.hint(of: server))
+/// ```swift
+/// func pull(from server: ServerRecord, into local: LocalPeer, finder: PeerFinder) async throws {
+///   let operation = PullOperation(local, finder: finder, persons: PersonCheck(local.registry))
+///   let result = try await operation.run(from: server, at: PeerFinder.hint(of: server))
+///   print(result.done.added, "samples in", result.duration)
+/// }
+/// ```
 ///
 /// A batch and the position after it are one transaction: cancelled or cut off anywhere, what came is saved, and the same
 /// again goes on from there.

@@ -1,8 +1,13 @@
 /// Is told what an operation is at, for whoever waits: a progress bar, a page, nobody.
 ///
-///     struct Bars: ProgressObserver {
-///       func begin(_ stage: ProgressStage) -> any StageObserver { ProgressBar(stage) }
-///     }
+/// ```swift
+/// struct Names: ProgressObserver {
+///   func begin(_ stage: ProgressStage) -> any StageObserver {
+///     print(stage.work, stage.totalItems.map(String.init) ?? "?")
+///     return NoProgress().begin(stage)
+///   }
+/// }
+/// ```
 public protocol ProgressObserver: Sendable {
   /// A stage has begun. It ends with ``StageObserver/finish()``; others may begin before that.
   func begin(_ stage: ProgressStage) -> any StageObserver
@@ -10,16 +15,21 @@ public protocol ProgressObserver: Sendable {
 
 /// A part of an operation that may take long.
 public struct ProgressStage: Hashable, Sendable {
+  /// What is being done, for whoever puts it into words.
   public enum Work: Hashable, Sendable {
     /// Looking a file over before anything of it is taken.
     case checking
+    /// Reading a file and writing what is new in it.
     case importing
     /// Looking for what is deleted here and in the file.
     case looking
+    /// Reading the file again, and bringing back what was found.
     case restoring
+    /// Writing the store's samples to a file or stream.
     case exporting
     /// A peer's name, as it says it.
     case pulling(from: String)
+    /// Comparing the record with that of a peer, of this name as the peer says it.
     case verifying(with: String)
   }
 
@@ -31,6 +41,7 @@ public struct ProgressStage: Hashable, Sendable {
   /// How long nothing may come before the operation gives up; `nil` where it waits for nobody.
   public var patience: Duration?
 
+  /// - Parameters: what is not given is not known, and without `patience` the operation waits for nobody.
   public init(_ work: Work, totalItems: Int? = nil, totalBytes: Int? = nil, patience: Duration? = nil) {
     self.work = work
     self.totalItems = totalItems
@@ -41,6 +52,7 @@ public struct ProgressStage: Hashable, Sendable {
 
 /// How far a stage is. Called from any thread, and with every batch: what is expensive must be done now and then only.
 public protocol StageObserver: Sendable {
+  /// Says how many items there are in all, which may be said again as more is known; `nil` for unknown.
   func setTotal(items: Int?)
   /// Adds to what is done.
   func advance(items: Int, bytes: Int)

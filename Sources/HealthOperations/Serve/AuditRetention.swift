@@ -4,6 +4,7 @@ import ServiceLifecycle
 
 /// Removes audit events that have grown too old, when a server starts and once a day after that.
 public struct AuditRetention: Service {
+  /// A year: how long events are kept where nothing else is asked for.
   public static let defaultDays = 365
 
   private let store: HealthStore

@@ -22,6 +22,7 @@ public struct ServeSettings: Hashable, Sendable {
   /// Days after which audit events are forgotten; 0 for never.
   public var auditDays = AuditRetention.defaultDays
 
+  /// Serves on the usual port of all addresses, and can be found by others; each can be changed before it is used.
   public init(version: String) {
     self.version = version
   }
@@ -33,8 +34,20 @@ public struct ServeSettings: Hashable, Sendable {
 /// A service to be run in a group. Its graceful shutdown lets requests in flight be answered, for five seconds at most,
 /// and closes the pairing window.
 ///
-///     let operation = try await ServeOperation(home, local, settings, holding: lock, logger: logger) { show($0) }
-///     try await ServiceGroup(services: [operation], gracefulShutdownSignals: [.sigterm], logger: logger).run()
+/// ```swift
+/// import Logging
+/// import ServiceLifecycle
+///
+/// func serve(_ home: Home, as local: LocalPeer, logger: Logger) async throws {
+///   let lock = try ServeLock(home)
+///   defer { lock.release() }
+///   let settings = ServeSettings(version: "1.0")
+///   let operation = try await ServeOperation(home, local, settings, holding: lock, logger: logger) { event in
+///     if case .listening(let port, _, _) = event { print("port", port) }
+///   }
+///   try await ServiceGroup(services: [operation], gracefulShutdownSignals: [.sigterm], logger: logger).run()
+/// }
+/// ```
 public struct ServeOperation: Service {
   /// Is told what happens, one thing after the other.
   public typealias Listener = @Sendable (ServeEvent) async -> Void

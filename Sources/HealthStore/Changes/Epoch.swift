@@ -18,8 +18,10 @@ import GRDB
 /// Not seen: a machine that is put back together with its memory, and a file that was exchanged under a process that
 /// has it open, by less than that process has seen itself.
 public struct Epoch: Hashable, Sendable, Codable {
+  /// Random, so it says nothing of which epoch was first.
   public var id: UInt64
 
+  /// An epoch as it was kept or sent. Only a store begins one.
   public init(id: UInt64) {
     self.id = id
   }

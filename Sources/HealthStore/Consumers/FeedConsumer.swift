@@ -5,13 +5,17 @@ import HealthModel
 /// Somebody on this machine who takes what happens in a store and passes it on, and whose position the store keeps: a
 /// destination, a statistic, an index. Made by ``HealthStore/consumer(_:filter:whenNarrowed:receipt:)``.
 ///
-///     let consumer = try await store.consumer("printer", filter: SampleFilter(types: [.workoutRoute]))
-///     for try await page in consumer.pages() {
-///       if page.startsOver { print("forget everything") }
-///       for tombstone in page.deletions { print("-", tombstone.sample.uuid) }
-///       for sample in try page.additions() { print("+", sample.uuid) }
-///       try await consumer.commit(page)
-///     }
+/// ```swift
+/// func printRoutes(of store: HealthStore) async throws {
+///   let consumer = try await store.consumer("printer", filter: SampleFilter(types: [.workoutRoute]))
+///   for try await page in consumer.pages() {
+///     if page.startsOver { print("forget everything") }
+///     for tombstone in page.deletions { print("-", tombstone.sample.uuid) }
+///     for sample in try page.additions() { print("+", sample.uuid) }
+///     try await consumer.commit(page)
+///   }
+/// }
+/// ```
 ///
 /// A page that was not committed comes again, perhaps with other bounds: whoever takes it must be able to take it twice, or
 /// ask for repeatable pages and know them by their keys.
@@ -33,7 +37,10 @@ public struct FeedConsumer: Sendable {
   /// So many changes that nobody wants may be read again, rather than noted with a commit each time.
   private static let tolerableRepetition: Int64 = 5_000
 
+  /// Chosen by its owner; one consumer in the store has it.
   public let name: String
+  /// What it wants. Once the store has another filter for this name, this object's pages and commits throw
+  /// ``StoreError/consumerChanged(name:)``.
   public let filter: SampleFilter
   let store: HealthStore
 

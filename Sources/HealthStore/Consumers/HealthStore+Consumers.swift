@@ -3,7 +3,9 @@ import HealthModel
 
 /// Where a ``FeedConsumer`` stands.
 public struct ConsumerPosition: Hashable, Sendable {
+  /// As its owner chose it.
   public var name: String
+  /// What it was last asked for with.
   public var filter: SampleFilter
   /// Everything up to here has been dealt with, but for what a wider filter has added.
   public var anchor: Anchor

@@ -2,15 +2,20 @@ import Foundation
 
 /// What `statvfs(3)` says of a file system.
 public struct DiskSpace: Hashable, Sendable {
+  /// Of the whole file system, free or not.
   public var bytes: UInt64
   /// What a user who is not root may still use.
   public var freeBytes: UInt64
   /// Inodes; 0 where the file system makes them as needed.
   public var files: UInt64
+  /// Inodes that a user who is not root may still use; says nothing where ``files`` is 0.
   public var freeFiles: UInt64
+  /// As it is mounted; whether this user may write is another question.
   public var isReadOnly: Bool
+  /// The directory at which the file system begins; `nil` where the path cannot be resolved.
   public var mountPoint: String?
 
+  /// From numbers that are known already. Without those of files, as of a file system that makes inodes as needed.
   public init(
     bytes: UInt64, freeBytes: UInt64, files: UInt64 = 0, freeFiles: UInt64 = 0, isReadOnly: Bool = false,
     mountPoint: String? = nil
@@ -23,6 +28,8 @@ public struct DiskSpace: Hashable, Sendable {
     self.mountPoint = mountPoint
   }
 
+  /// Asks the kernel, which may block on a network's file system. `nil` where the path names nothing, or nothing that
+  /// may be looked at.
   @Sendable public init?(path: String) {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return nil }

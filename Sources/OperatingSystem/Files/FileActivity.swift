@@ -36,6 +36,7 @@ public final class FileActivity: @unchecked Sendable {
     source.resume()
   }
 
+  /// Ends the reports and lets go of the descriptor. On the queue only; may be called again.
   public func cancel() {
     guard !isCancelled else { return }
     isCancelled = true

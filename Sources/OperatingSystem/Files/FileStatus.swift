@@ -2,12 +2,17 @@ import Foundation
 
 /// What `stat(2)` says of a path. Nil where it names nothing, or nothing that may be looked at.
 public struct FileStatus: Hashable, Sendable {
+  /// Permission bits with set-user-ID, set-group-ID and sticky: 0 to 0o7777, without the kind of file.
   public let mode: UInt32
+  /// A user id.
   public let owner: UInt32
+  /// Unique in its file system only.
   public let inode: UInt64
   public let isDirectory: Bool
+  /// When the contents changed last: of a directory, its entries.
   public let modified: Date
 
+  /// Asks the kernel; of a symbolic link, what it leads to.
   public init?(_ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -18,6 +23,7 @@ public struct FileStatus: Hashable, Sendable {
     modified = Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
   }
 
+  /// From values that are known already. What is left out is as of a file of root, changed long ago.
   public init(
     mode: UInt32, owner: UInt32 = 0, inode: UInt64 = 0, isDirectory: Bool = false, modified: Date = .distantPast
   ) {
@@ -38,7 +44,9 @@ public struct FileStatus: Hashable, Sendable {
 
 /// What can be read of a file.
 public enum FileContents: Hashable, Sendable {
+  /// What is not UTF-8 in it is replaced by U+FFFD.
   case text(String)
+  /// Nothing has this path.
   case absent
   /// It is there, and cannot be read as a text.
   case unreadable

@@ -121,6 +121,7 @@ public enum PrivateFile {
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
   }
 
+  /// Whether the path itself names a symbolic link, wherever that leads; not whether a directory before it is one.
   public static func isLink(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK

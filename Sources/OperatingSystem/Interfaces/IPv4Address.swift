@@ -5,6 +5,7 @@ public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
   /// The first number of the dotted form in the highest byte.
   public let value: UInt32
 
+  /// - Parameter value: the first number of the dotted form in the highest byte, as in ``value``.
   public init(value: UInt32) { self.value = value }
 
   /// From the dotted form, of four numbers.
@@ -23,9 +24,13 @@ public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Four, in the order of the dotted form.
   public var bytes: [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
   public var description: String { bytes.map(String.init).joined(separator: ".") }
 
+  /// Whether the first bits are those of `network`, whose other bits do not matter.
+  ///
+  /// - Parameter prefixLength: how many bits, 0 to 32: 0 is every network. Beyond that, no address is in it.
   public func isIn(_ network: IPv4Address, prefixLength: Int) -> Bool {
     guard (1...32).contains(prefixLength) else { return prefixLength == 0 }
     return (value ^ network.value) >> UInt32(32 - prefixLength) == 0

@@ -2,13 +2,19 @@ import Glibc
 
 /// A network interface with one of its IPv4 addresses.
 public struct NetworkInterface: Hashable, Sendable {
+  /// The kernel's, such as `wlan0`.
   public let name: String
+  /// From 1, as system calls want it; 0 for an interface that has gone meanwhile.
   public let index: UInt32
   /// Nil where it has no IPv4 address.
   public let address: IPv4Address?
+  /// How many bits of ``address`` are the network's, 0 to 32; 32 where there is no IPv4 address.
   public let prefixLength: Int
+  /// Switched on, and with a link: `IFF_UP` and `IFF_RUNNING`.
   public let isUp: Bool
+  /// Leads to this machine itself only.
   public let isLoopback: Bool
+  /// mDNS needs it: `IFF_MULTICAST`.
   public let takesMulticast: Bool
 
   /// Whether other machines may be behind it. Bridges and cables that lead to containers and virtual machines of this
@@ -34,6 +40,7 @@ public struct NetworkInterface: Hashable, Sendable {
       isLoopback: entry.has(IFF_LOOPBACK), takesMulticast: entry.has(IFF_MULTICAST))
   }
 
+  /// From values that are known already. What is left out is as of a usual interface to the local network.
   public init(
     name: String, index: UInt32 = 0, address: IPv4Address?, prefixLength: Int = 24, isUp: Bool = true,
     isLoopback: Bool = false, takesMulticast: Bool = true

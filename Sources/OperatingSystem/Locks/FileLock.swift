@@ -5,6 +5,7 @@ import Glibc
 public final class FileLock: Sendable {
   /// With whom a lock may be held.
   public enum Sharing: Sendable {
+    /// `shared` with all who ask for the same; `alone` with nobody.
     case shared, alone
 
     fileprivate var operation: Int32 { self == .shared ? LOCK_SH : LOCK_EX }

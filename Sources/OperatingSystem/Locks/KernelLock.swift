@@ -10,6 +10,7 @@ public struct KernelLock: Hashable, Sendable {
   public let isExclusive: Bool
   /// 0 or less where the process is not seen here.
   public let process: Int32
+  /// The file's, which another file system may have as well: the device is not kept.
   public let inode: UInt64
   /// The first byte that is locked, of the whole file 0.
   public let start: Substring

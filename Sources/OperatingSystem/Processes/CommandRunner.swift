@@ -4,6 +4,12 @@ import Foundation
 public enum CommandOutcome: Hashable, Sendable {
   /// There is no such program here.
   case absent
+  /// It ended by itself, be it well or not.
+  ///
+  /// - Parameters:
+  ///   - status: its exit status; 0 for success.
+  ///   - output: what it wrote to standard output, as UTF-8, faults replaced.
+  ///   - errors: likewise, to standard error.
   case finished(status: Int32, output: String, errors: String)
   /// It did not end in time, or could not be started.
   case failed
@@ -19,10 +25,18 @@ public enum CommandRunner {
   /// Not PATH: what runs as root must not be what somebody put there.
   private static let directories = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
+  /// The first of this name that may be executed in the directories of the system, whatever `PATH` says; `nil` where
+  /// there is none.
   public static func path(of name: String) -> String? {
     directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
+  /// Runs the program and waits for its end, on a thread of its own; a cancelled task waits as well. Not for programs
+  /// that write much: all of it is held in memory, and who fills the pipe of standard error hangs until the limit.
+  ///
+  /// - Parameters:
+  ///   - name: without a path; see ``path(of:)``.
+  ///   - limit: seconds after which it is killed, which is ``CommandOutcome/failed``.
   public static func run(_ name: String, _ arguments: [String], limit: TimeInterval = 5) async -> CommandOutcome {
     guard let path = path(of: name) else { return .absent }
     return await onThread { _ in

@@ -1,4 +1,4 @@
-/// Words for a shell.
+/// Quotes what a person is to copy into a POSIX shell.
 public enum ShellWord {
   /// `word`, in quotes if it needs them, so that a command can be copied whatever it contains.
   public static func quoted(_ word: String) -> String {

@@ -4,9 +4,13 @@ import Foundation
 public struct SocketEntry: Hashable, Sendable {
   /// In network byte order: 4 bytes or 16.
   public let address: [UInt8]
+  /// The local one, as people write it.
   public let port: UInt16
+  /// In the state `LISTEN`, which only TCP has: a UDP socket that takes what comes is not.
   public let isListening: Bool
+  /// The user id of the socket's owner.
   public let user: UInt32
+  /// What ``SocketOwner/find(of:)`` knows it by; 0 where no process holds it any more.
   public let inode: UInt64
 
   /// All rows that can be read. Lines that cannot are passed over.
@@ -36,6 +40,7 @@ public struct SocketEntry: Hashable, Sendable {
     self.inode = inode
   }
 
+  /// Whether it is bound to `0.0.0.0` or `::`, and so can be reached from outside where no firewall is.
   public var isForAllAddresses: Bool { address.allSatisfy { $0 == 0 } }
 
   /// Dotted, or nil for IPv6.

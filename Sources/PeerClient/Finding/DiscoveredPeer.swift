@@ -61,6 +61,7 @@ public struct DiscoveredPeer: Hashable, Sendable {
 
 /// What was seen on the network in a while.
 public struct PeerSurvey: Hashable, Sendable {
+  /// One for each machine, in the order of appearance; this machine's own store is left out.
   public var peers: [DiscoveredPeer]
   /// Services that are not listed, by the address that announces too many of them.
   public var crowded: [String: Int]

@@ -17,6 +17,7 @@ public struct ImportBatch: Sendable {
   /// By the identities of samples in ``changes``, their other ones: of routes and clinical records.
   public var sideFiles: [UUID: SideFileIdentity]
 
+  /// Without arguments, an empty batch. That ``sideFiles`` names samples of ``changes`` is not checked.
   public init(
     changes: CodedChanges = CodedChanges(), drifting: [Sample] = [], groups: [TwinGroup] = [],
     sideFiles: [UUID: SideFileIdentity] = [:]

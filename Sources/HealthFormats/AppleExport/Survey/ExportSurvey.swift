@@ -8,7 +8,9 @@ public struct ExportSurvey: Sendable {
   public internal(set) var elements: [String: Int] = [:]
   /// The attributes of `Me`, the empty ones left out.
   public internal(set) var characteristics: [String: String] = [:]
+  /// When the export says that it was made; `nil` where it does not say, or in no way that can be read.
   public internal(set) var exportDate: Timestamp?
+  /// The root's `locale` as it stands there, such as `en_DE`; `nil` where it has none.
   public internal(set) var locale: String?
   /// The `HealthKit Export Version` in the document type declaration.
   public internal(set) var version: Int?
