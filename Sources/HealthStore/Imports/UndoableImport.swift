@@ -70,8 +70,10 @@ struct UndoableImport {
 
   func undo(_ db: Database) throws -> ImportUndo {
     let summary = try summary(db)
+    // First, while the names of all types are there.
+    let consumers = last > first ? try ConsumerRow.prepareRewind(to: first, db) : []
     try takeBackRecords(db)
-    if last > first { try takeBackChanges(db) }
+    if last > first { try takeBackChanges(consumers, db) }
     try UndoJournal.clear(db)
     let (removed, restored) = (summary.removed.values.reduce(0, +), summary.restored.values.reduce(0, +))
     try AuditChain.append(
@@ -79,8 +81,7 @@ struct UndoableImport {
     return summary
   }
 
-  private func takeBackChanges(_ db: Database) throws {
-    let consumers = try ConsumerRow.prepareRewind(to: first, db)
+  private func takeBackChanges(_ consumers: [ConsumerRow], _ db: Database) throws {
     try count("sample NOT INDEXED WHERE change > \(first)", sign: "-", db)
     try count("undoSample", sign: "+", db)
     try db.execute(sql: "DELETE FROM sample WHERE change > ?", arguments: [first])

@@ -112,6 +112,7 @@ struct Position {
       DROP TABLE importedRange; DROP TABLE sourceAlias; DROP TABLE twin;
       DROP TABLE undo; DROP TABLE undoSample; DROP TABLE undoRange; DROP TABLE undoPosition; DROP TABLE undoTwin;
       DROP TABLE undoAlias; DROP TABLE auditRead; ALTER TABLE audit DROP COLUMN previous;
+      DROP TABLE consumer; DROP TABLE undoneSample;
       DELETE FROM grdb_migrations WHERE identifier <> 'v1'
       """, on: file.path)
     let copy = try await file.copy()
