@@ -82,6 +82,12 @@ struct ConsumerState: Codable, Hashable {
 
   private var others: [SampleFilter] { known.filter { !filter.contains($0) } }
 
+  /// Whether a page of such a part is noted before it is handed out: if another filter interrupts the taking back, it must be
+  /// known how far that may have come.
+  static func mustNote(_ part: Part) -> Bool {
+    if case .step(.withdraw, _) = part { true } else { false }
+  }
+
   // MARK: What changes it
 
   /// - Parameter withdraws: takes back what was delivered and does not pass the filter.
@@ -94,8 +100,8 @@ struct ConsumerState: Codable, Hashable {
   private mutating func select(_ filter: SampleFilter, withdraws: Bool) {
     if filter != self.filter {
       if let withdrawn { keep(only: self.filter, upTo: withdrawn) }
+      forgetPageInHand()
       withdrawn = nil
-      inHand = nil
       known = possible
       self.filter = filter
     }
@@ -151,13 +157,19 @@ struct ConsumerState: Codable, Hashable {
   ///
   /// - Parameter epoch: covers `change`.
   mutating func rewind(to change: Int64, epoch: Epoch) {
-    inHand = nil
+    forgetPageInHand()
     guard change < position else { return }
     let reached = stretches.first { $0.last >= change }
     stretches.removeAll { $0.last >= change }
     if let reached, change > 0 { stretches.append(Stretch(last: change, filters: reached.filters)) }
     withdrawn = withdrawn.map { min($0, change) }
     self.epoch = change > 0 ? epoch : nil
+  }
+
+  /// What a page in hand takes back may be gone already where it was delivered.
+  private mutating func forgetPageInHand() {
+    if case .step(.withdraw, let last)? = inHand?.part { keep(only: filter, upTo: last) }
+    inHand = nil
   }
 
   // MARK: Stretches

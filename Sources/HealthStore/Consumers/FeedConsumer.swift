@@ -96,7 +96,7 @@ public struct FeedConsumer: Sendable {
     }
     let key = read.before.inHand?.page ?? .random(in: 1 ... .max)
     var revision = row.revision
-    if pages.isRepeatable, read.before.inHand == nil, let part = read.part {
+    if let part = read.part, pages.isRepeatable || ConsumerState.mustNote(part), read.before.inHand == nil {
       let state = read.before.handingOut(key, part, after: read.after)
       revision = try await store.write { db in
         guard let next = try ConsumerRow.replace(row.revision, with: state, of: name, db) else {
