@@ -95,10 +95,10 @@ import Testing
     #expect(first.uuids == again.uuids)
   }
 
-  @Test(arguments: [true, false])
-  func aNameMayBeginWithWhatJoinsTheSlashBeforeIt(zipped: Bool) throws {
+  /// In a zip file, because Foundation cannot write a file of that name.
+  @Test func aNameMayBeginWithWhatJoinsTheSlashBeforeIt() throws {
     let name = "workout-routes/\u{301}a.gpx"
-    let reading = try read([workout(route("/\(name)"))], files: [name: gpx], zipped: zipped)
+    let reading = try read([workout(route("/\(name)"))], files: [name: gpx], zipped: true)
     #expect(routes(reading).map(\.points.count) == [2])
   }
 
