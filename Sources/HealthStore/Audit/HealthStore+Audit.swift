@@ -21,12 +21,7 @@ extension HealthStore {
     _ read: AuditRead, at position: (anchor: Anchor, epoch: Epoch)? = nil, read anchor: Anchor? = nil
   ) async throws(StoreError) {
     try await write { db in
-      if let position {
-        let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
-        guard position.anchor.change <= counter, try Epoch.covering(position.anchor.change, db) == position.epoch else {
-          throw StoreError.anchorOutOfRange
-        }
-      }
+      if let position, try !position.epoch.covers(position.anchor.change, db) { throw StoreError.anchorOutOfRange }
       try OpenReads.add(read, db)
       if let anchor { try UndoJournal.forget(upTo: anchor, db) }
     }

@@ -42,6 +42,11 @@ extension Epoch {
     try fetch(db, "SELECT id FROM epoch WHERE first <= ? ORDER BY first DESC LIMIT 1", [change])
   }
 
+  /// Whether this is the epoch of a change number, and that number was given out.
+  func covers(_ change: Int64, _ db: Database) throws -> Bool {
+    try change <= Schema.counter(db) && Epoch.covering(change, db) == self
+  }
+
   static func last(_ db: Database) throws -> Epoch {
     try fetch(db, "SELECT id FROM epoch ORDER BY first DESC LIMIT 1", [])
   }

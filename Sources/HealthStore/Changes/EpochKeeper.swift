@@ -15,7 +15,7 @@ final class EpochKeeper: Sendable {
 
   init(_ db: Database) throws {
     state = Mutex(
-      State(foreign: try Epoch.last(db), highest: try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0))
+      State(foreign: try Epoch.last(db), highest: try Schema.counter(db)))
   }
 
   /// To be told of every counter that is read, so that one that went back is noticed.

@@ -11,7 +11,7 @@ struct FeedReader {
   }
 
   /// Metadata and payloads of one page, in bytes; the sample that exceeds it is its last.
-  private static let maximumText = 1 << 20
+  static let maximumText = 1 << 20
 
   private let db: Database
   private let epochs: EpochKeeper
@@ -46,15 +46,14 @@ struct FeedReader {
   ///   - start: the number before the first.
   ///   - end: the last number.
   ///   - tombstones: which are meant; `nil` for none.
-  ///   - isWhole: goes to the end however large what it reads is.
+  ///   - text: the most bytes of metadata and payloads, but for the sample that exceeds it.
   func walk(
     after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?, cut: SampleCut? = nil,
-    limit: Int, isWhole: Bool = false
+    limit: Int, text: Int = maximumText
   ) throws -> Walk {
     let limit = max(1, limit)
     var stored = StoredChanges(db, cut: cut)
-    let isCut = try readSamples(
-      after: start, upTo: end, samples, limit: limit, text: isWhole ? .max : Self.maximumText, into: &stored)
+    let isCut = try readSamples(after: start, upTo: end, samples, limit: limit, text: text, into: &stored)
     if let tombstones {
       let last = isCut ? stored.sampleNumbers.last : nil
       try readTombstones(after: start, upTo: last ?? end, tombstones, limit: limit, into: &stored)
@@ -82,8 +81,6 @@ struct FeedReader {
   }
 
   /// True if the page ends here because of its size.
-  ///
-  /// - Parameter text: see ``maximumText``.
   private func readSamples(
     after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, text: Int,
     into stored: inout StoredChanges

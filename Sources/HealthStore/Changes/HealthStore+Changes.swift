@@ -40,13 +40,13 @@ extension HealthStore {
   /// Where the store stands now, and the epoch that covers that.
   public func currentPosition() async throws(StoreError) -> (anchor: Anchor, epoch: Epoch) {
     try await read { db -> (anchor: Anchor, epoch: Epoch) in
-      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      let counter = try Schema.counter(db)
       return (Anchor(change: counter), try Epoch.covering(counter, db))
     }
   }
 
   /// Where the store stands now.
   public func currentAnchor() async throws(StoreError) -> Anchor {
-    try await read { db in Anchor(change: try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0) }
+    try await read { db in Anchor(change: try Schema.counter(db)) }
   }
 }

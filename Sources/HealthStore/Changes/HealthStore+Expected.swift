@@ -6,7 +6,7 @@ extension HealthStore {
   /// the whole store would tell a reader how much there is that it may not see.
   public func expectedChanges(since anchor: Anchor, filter: SampleFilter) async throws(StoreError) -> Int {
     try await read { db in
-      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      let counter = try Schema.counter(db)
       let start = max(0, anchor.change)
       guard start < counter else { return 0 }
       let newer = Int(counter - start)

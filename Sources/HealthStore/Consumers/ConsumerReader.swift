@@ -66,13 +66,13 @@ struct ConsumerReader {
     switch part {
     case .undone(let last):
       try UndoneSamples.after(state.undone, upTo: last, passing: state.possible, limit: .max, db).changes
-    case .step(let step, let last): changes(step, try walk(step, upTo: last, limit: .max, isWhole: true))
+    // It was of a tolerable size before.
+    case .step(let step, let last): changes(step, try walk(step, upTo: last, limit: .max, text: .max))
     }
   }
 
-  /// - Parameter isWhole: whatever the size, because it was of a tolerable one before.
   private func walk(
-    _ step: ConsumerState.Step, upTo end: Int64, limit: Int, isWhole: Bool = false
+    _ step: ConsumerState.Step, upTo end: Int64, limit: Int, text: Int = FeedReader.maximumText
   ) throws -> FeedReader.Walk {
     let filter = state.filter
     switch step {
@@ -80,15 +80,15 @@ struct ConsumerReader {
       return try feed.walk(
         after: first, upTo: end, samples: FilterCondition(anyOf: filters, butNot: [filter], db: db),
         tombstones: FilterCondition(anyOf: filters, butNot: [filter], after: state.position, db: db), limit: limit,
-        isWhole: isWhole)
+        text: text)
     case .complete(let first, let last, let filters):
       return try feed.walk(
         after: first, upTo: min(last, end), samples: FilterCondition(anyOf: [filter], butNot: filters, db: db),
-        tombstones: nil, limit: limit, isWhole: isWhole)
+        tombstones: nil, limit: limit, text: text)
     case .follow(let first, let filters):
       return try feed.walk(
         after: first, upTo: end, samples: FilterCondition(filter, db: db),
-        tombstones: FilterCondition(anyOf: filters, db: db), limit: limit, isWhole: isWhole)
+        tombstones: FilterCondition(anyOf: filters, db: db), limit: limit, text: text)
     }
   }
 

@@ -77,10 +77,7 @@ extension ConsumerRow {
     let rows = try fetchAll(db)
     if rows.isEmpty { return [] }
     try UndoneSamples.add(after: change, db)
-    return try rows.filter { row in
-      guard let epoch = row.state.epoch else { return true }
-      return try Epoch.covering(row.state.position, db) == epoch
-    }
+    return try rows.filter { try $0.state.epoch?.covers($0.state.position, db) ?? true }
   }
 
   /// Has them go on after a change number. One that stands before it changes, too: a page that it has in hand may hold

@@ -171,8 +171,7 @@ public struct ConsumerReceipt: Hashable, Sendable, Codable {
   func isCurrent(_ state: ConsumerState, _ db: Database) throws -> Bool {
     if state.page == page { return true }
     guard state.page == previous else { return false }
-    let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
-    return try position <= counter && epoch.map { try Epoch.covering(position, db) == $0 } ?? true
+    return try epoch?.covers(position, db) ?? true
   }
 }
 

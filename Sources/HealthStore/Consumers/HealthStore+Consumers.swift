@@ -65,7 +65,7 @@ extension HealthStore {
   /// All consumers, by name.
   public func consumers() async throws(StoreError) -> [ConsumerPosition] {
     try await read { db in
-      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      let counter = try Schema.counter(db)
       return try ConsumerRow.fetchAll(db).map { row in
         let position = row.state.position
         return ConsumerPosition(

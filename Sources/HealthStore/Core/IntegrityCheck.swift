@@ -78,7 +78,7 @@ struct IntegrityCheck {
   }
 
   private static func counter(_ db: Database) throws -> [StoreFinding] {
-    let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    let counter = try Schema.counter(db)
     let newest =
       try Int64.fetchOne(
         db,

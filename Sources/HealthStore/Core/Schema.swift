@@ -51,6 +51,11 @@ enum Schema {
     return id
   }
 
+  /// The last change number that was given out.
+  static func counter(_ db: Database) throws -> Int64 {
+    try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+  }
+
   static func positionKey(_ db: Database) throws -> Data {
     guard let key = try Data.fetchOne(db, sql: "SELECT positionKey FROM store"), key.count == 32 else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no key for positions")

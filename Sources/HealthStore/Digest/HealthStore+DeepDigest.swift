@@ -8,7 +8,7 @@ extension HealthStore {
     _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
   ) async throws(StoreError) -> StoreDigest {
     try await read { [epochs] db in
-      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      let counter = try Schema.counter(db)
       epochs.saw(counter)
       var scan = DigestScan(db)
       var contents = ContentScan(db, filter.cut)

@@ -23,7 +23,7 @@ extension HealthStore {
     _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
   ) async throws(StoreError) -> StoreDigest {
     try await read { [epochs] db in
-      let counter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+      let counter = try Schema.counter(db)
       epochs.saw(counter)
       let sums = try Self.digestSums(filter, months: months, counter: counter, db)
       return StoreDigest(
@@ -143,8 +143,7 @@ private struct DigestStep {
   func write(_ db: Database) throws {
     guard try DigestTable.position(db) == first else { return }
     // After a restore, or an import that was undone, other changes have these numbers, or none.
-    let end = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
-    guard last <= end, try Epoch.covering(last, db) == epoch else { return }
+    guard try epoch.covers(last, db) else { return }
     // Whoever deletes leaves a tombstone with a new number.
     let isAsRead = try Bool.fetchOne(
       db,

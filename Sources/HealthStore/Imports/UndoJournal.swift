@@ -21,7 +21,7 @@ struct UndoJournal {
     let id = Int64.random(in: 1...Int64.max)
     try clear(db, keepsPending: true)
     let last = try dictionaries.map { try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM \($0)") ?? 0 }
-    let first = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    let first = try Schema.counter(db)
     let floor = try Int64.fetchOne(db, sql: "SELECT tombstoneFloor FROM store") ?? 0
     // What is counted up to now was read before it.
     try OpenReads.seal(db)

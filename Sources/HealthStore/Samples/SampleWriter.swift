@@ -45,7 +45,7 @@ struct SampleWriter {
     self.undo = undo
     counterparts = Counterparts(db)
     deletions = DeletedSamples(db)
-    firstCounter = try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
+    firstCounter = try Schema.counter(db)
     counter = firstCounter
     insertion = try SampleInsertion(db)
     removal = try db.cachedStatement(
