@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OperatingSystem
 import Synchronization
 
 /// A file that is being written beside the place where it belongs, and moves there when it is whole.
@@ -36,14 +37,8 @@ final class OutputFile: ExportSink {
 
   /// Blocks while the disk is slow.
   func write(_ bytes: [UInt8]) throws {
-    try bytes.withUnsafeBytes { bytes in
-      var rest = bytes
-      while let start = rest.baseAddress, !rest.isEmpty {
-        let count = Glibc.write(descriptor, start, rest.count)
-        if count < 0, errno != EINTR { throw Self.failure(place.path, errno) }
-        rest = UnsafeRawBufferPointer(rebasing: rest[max(0, count)...])
-      }
-    }
+    let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+    guard code == 0 else { throw Self.failure(place.path, code) }
   }
 
   /// Brings the file to its place, and both to the disk.
@@ -95,6 +90,6 @@ final class OutputFile: ExportSink {
 
   private static func failure(_ path: String, _ code: Int32) -> ExportError {
     code == ENOSPC || code == EDQUOT
-      ? .diskFull(path: path) : .unwritable(path: path, reason: String(cString: strerror(code)))
+      ? .diskFull(path: path) : .unwritable(path: path, reason: SystemMessage.text(code))
   }
 }

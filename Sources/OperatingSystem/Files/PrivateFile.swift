@@ -44,13 +44,8 @@ public enum PrivateFile {
     let descriptor = try open(path, O_WRONLY | O_CREAT | O_EXCL)
     defer { close(descriptor) }
     guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("chmod", path) }
-    var written = 0
-    while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw SystemError("write", path) }
-      written += count
-    }
+    let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+    guard code == 0 else { throw SystemError("write", path, code: code) }
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import OperatingSystem
 import Synchronization
 
 /// Writes whole texts to a file descriptor, without a buffer of its own.
@@ -38,7 +39,7 @@ public final class OutputWriter: Sendable {
 
   /// All of the bytes, however many calls that takes; or some of them, where it throws.
   public func write(_ bytes: [UInt8]) throws(OutputError) {
-    let code = turn.withLock { _ in bytes.withUnsafeBytes { writeAll($0) } }
+    let code = turn.withLock { _ in bytes.withUnsafeBytes { writeAll($0, to: descriptor) } }
     switch code {
     case 0: return
     case EPIPE: throw .readerGone
@@ -56,23 +57,5 @@ public final class OutputWriter: Sendable {
   func acceptsOutput() -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLOUT) != 0
-  }
-
-  /// 0, or the `errno` value that ended it.
-  private func writeAll(_ bytes: UnsafeRawBufferPointer) -> Int32 {
-    var rest = bytes
-    while let start = rest.baseAddress, !rest.isEmpty {
-      let written = Glibc.write(descriptor, start, rest.count)
-      if written >= 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-      } else if errno == EAGAIN {
-        // Another process made the shared terminal or pipe non-blocking.
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&entry, 1, -1)
-      } else if errno != EINTR {
-        return errno
-      }
-    }
-    return 0
   }
 }
