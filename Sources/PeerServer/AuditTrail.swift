@@ -73,9 +73,7 @@ public final class AuditTrail: Sendable {
 
   /// Writes down what must not happen unseen. Throws ``StoreError`` where it cannot: the request is refused then.
   private func require(_ name: AuditEvent.Name, _ detail: [String: String]) async throws {
-    let event = AuditEvent(name, detail)
-    // Not a child of the caller's task: what was done is written down even if the caller is cancelled.
-    try await Task { [store] in try await store.record(event) }.value
+    try await uncancelled { [store] in try await store.record(AuditEvent(name, detail)) }
   }
 
   /// The same of what a peer reads.
@@ -90,7 +88,7 @@ public final class AuditTrail: Sendable {
   ) async throws {
     let detail = detail.merging(["peer": client.name, "id": client.id.hex]) { $1 }
     let read = AuditRead(AuditEvent(name, detail), by: client.id.hex, kind: kind, at: moment)
-    try await Task { [store] in try await store.record(read, at: position, read: anchor) }.value
+    try await uncancelled { [store] in try await store.record(read, at: position, read: anchor) }
     counting.begin.yield()
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import HealthFormats
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// How samples are written to a file.
 public enum ExportFormat: Hashable, Sendable {

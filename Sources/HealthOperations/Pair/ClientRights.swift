@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerTrust
 
 /// What other machines may read here, changed together with the audit event that says so. Takes effect with a machine's

@@ -1,4 +1,5 @@
 import HealthStore
+import OperatingSystem
 import PeerTrust
 
 /// Gives this machine a new key and certificate, which the old key signs. Machines that pull from here refuse it until

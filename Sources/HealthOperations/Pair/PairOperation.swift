@@ -1,5 +1,6 @@
 import Foundation
 import HealthStore
+import OperatingSystem
 import PeerClient
 import PeerProtocol
 import PeerTrust

@@ -1,4 +1,5 @@
 import HealthStore
+import OperatingSystem
 import PeerClient
 import PeerTrust
 

@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerClient
 import PeerTrust
 import Synchronization

@@ -1,5 +1,6 @@
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerClient
 import PeerTrust
 

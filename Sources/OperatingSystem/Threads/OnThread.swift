@@ -32,3 +32,8 @@ public func onThread<Value: Sendable, Failure: Error>(
 private final class Cancellation: Sendable {
   let flag = Atomic(false)
 }
+
+/// Runs work to its end whether or not the caller's task is cancelled: for what was done and must be written down.
+public func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+  try await Task { try await work() }.value
+}
