@@ -1,6 +1,116 @@
+import HealthOperations
+import Terminal
+
 /// An error of an operation, which knows neither exit codes nor commands: what it means to whoever has run the command.
 protocol WordedError: Error {
   var status: ExitStatus { get }
   /// What happened and what to do next, in one sentence. May quote anything.
   var sentence: String { get }
+}
+
+extension ExportError: WordedError {
+  var status: ExitStatus {
+    switch self {
+    case .isFolder, .alreadyThere: .usage
+    case .diskFull, .unwritable: .other
+    }
+  }
+
+  var sentence: String {
+    switch self {
+    case .isFolder(let path): "\(path) is a folder; name a file in it."
+    case .alreadyThere(let path): "\(path) is there already; name another file, or replace it with --force."
+    case .diskFull(let path):
+      "The disk that is to hold \(path) is full, so nothing was written; make room and export again."
+    case .unwritable(let path, let reason):
+      "\(path) could not be written (\(reason)); check the folder and export again."
+    }
+  }
+}
+
+extension ImportRefusal: WordedError {
+  var status: ExitStatus {
+    switch self {
+    case .noSnapshot: .usage
+    case .anotherPerson, .snapshotOfAnotherPerson, .severalPersons, .changedMeanwhile: .badInput
+    }
+  }
+
+  var sentence: String {
+    switch self {
+    case .noSnapshot(let file): "\(file) is no Apple Health export, and only those are snapshots of all there is."
+    case .anotherPerson(let contradiction):
+      "This file says \(PersonText.differences(contradiction)), so it seems to be another person's, and nothing was changed; "
+        + "if it is the same person's, give --merge-person once, else import it into a store of its own with --home DIR."
+    case .snapshotOfAnotherPerson:
+      "This export is of a person with another date of birth or sex than earlier ones, so nothing was changed; "
+        + "leave --snapshot out to add what it holds, or give --force if it is the same person."
+    case .severalPersons(let file, let exports, let places, let difference):
+      "\(file) holds \(exports) exports, of which \(places.joined(separator: " and ")) do not agree on the person's "
+        + "\(difference), so nothing was imported; unpack it and import what is yours."
+    case .changedMeanwhile:
+      "This file says now that it is another person's than it said a moment ago, so no more of it was imported: wait until nothing writes into it any more, then import it again."
+    }
+  }
+}
+
+extension PairError: WordedError {
+  var status: ExitStatus { .certificateChanged }
+
+  var sentence: String {
+    switch self {
+    case .anotherMachine(let peer):
+      "What answers at \(PlainText.escaped(peer)) is not the machine that the code is of: it shows another certificate, so "
+        + "nothing was sent. Ask for a new code; should that say the same, someone on the network may be posing as it."
+    }
+  }
+}
+
+extension PairingWindowError: WordedError {
+  var status: ExitStatus {
+    switch self {
+    case .locked, .closed: .windowClosed
+    case .failed: .other
+    case .serverStopped: .unreachable
+    }
+  }
+
+  var sentence: String {
+    switch self {
+    case .locked: "Five wrong codes: the window is locked. Run this again to open a new one."
+    case .closed(let reason): "The window closed (\(reason)) before anyone paired."
+    case .failed(let message): PlainText.escaped(message, limit: 300)
+    case .serverStopped: "The server stopped before anyone paired."
+    }
+  }
+}
+
+extension PartialPull: WordedError {
+  var status: ExitStatus { .partial }
+
+  var sentence: String {
+    "\(ErrorText.sentence(cause)) \(HumanFormat.count(done.changes, "change")) arrived and are saved."
+  }
+}
+
+extension VerificationCancelled: WordedError {
+  var status: ExitStatus { .interrupted }
+  var sentence: String { "Interrupted; the comparison was not finished, and changes nothing." }
+}
+
+extension ServeLockError: WordedError {
+  var status: ExitStatus {
+    switch self {
+    case .held: .storeLocked
+    case .unusable: .other
+    }
+  }
+
+  var sentence: String {
+    switch self {
+    case .held(let holder):
+      "hpeer is already serving this store\(holder.map { " (process \($0))" } ?? ""): stop it first, or give this one another store with --home."
+    case .unusable(let path, let reason): "\(path) cannot be used: \(reason)."
+    }
+  }
 }
