@@ -25,7 +25,7 @@ public struct Sample: Hashable, Sendable {
   public var source: Source
   /// The hardware that measured it; `nil` where the source names none.
   public var device: Device?
-  /// By key; empty where there is none. Keys that nobody knows are kept.
+  /// HealthKit's metadata dictionary; empty where the source gave none. Unknown keys are kept.
   public var metadata: Metadata
   /// What was measured: a number, a category, a workout, ...
   public var payload: Payload

@@ -92,8 +92,10 @@ struct DoctorTests {
 
   @Test("a check that hangs is left alone, and its thread with it", .timeLimit(.minutes(1)))
   func hanging() async {
+    let disk = DispatchSemaphore(value: 0)
+    defer { disk.signal() }
     let stuck = Fixed(id: "a", title: "the disk", limit: .milliseconds(50)) {
-      await onThread { _ in _ = sleep(3) }
+      await onThread { _ in disk.wait() }
     }
     let found = await Doctor(checks: [stuck, Fixed(id: "b")]).examine()
     #expect(found.ids == ["a.timeout", "b.ok"])

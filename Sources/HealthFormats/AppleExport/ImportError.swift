@@ -14,8 +14,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   case onlyClinicalDocument(path: String)
   /// - Parameter someKept: whether samples had been delivered before the damage showed.
   case damagedZip(path: String, detail: String, someKept: Bool)
-  /// The files in the zip that may be the export need a password, and nobody is asked for one: unpack it, and give the
-  /// folder.
+  /// The zip file's entries are encrypted, and a password cannot be given: unpack it, and import the folder.
   case encryptedZip(path: String)
   /// - Parameter method: its name, such as `LZMA`.
   case unsupportedCompression(path: String, method: String)

@@ -25,7 +25,7 @@ public struct SampleFilter: Hashable, Sendable {
     (self.types, self.earliest, self.end) = (types, earliest, end)
   }
 
-  /// Also what is added later, and types that nobody knows yet.
+  /// No limit by type or date: unknown types and samples that are added later pass, too.
   public static let everything = SampleFilter()
 
   /// The redaction of samples for a reader who is limited to this filter.

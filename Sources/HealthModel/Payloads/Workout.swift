@@ -35,9 +35,9 @@ public struct Workout: Hashable, Sendable {
 public struct WorkoutStatistics: Hashable, Sendable {
   /// The quantity type that was summed up.
   public var type: SampleType
-  /// When the statistics begin; `nil` for those of the whole workout where the source does not say.
+  /// Start of the interval that the statistics are of; `nil` where the source gives none, which means the whole workout.
   public var start: Timestamp?
-  /// When they end; `nil` as for ``start``.
+  /// End of that interval; `nil` as for ``start``.
   public var end: Timestamp?
   /// In ``unit``; `nil` where the source gives none, as for a cumulative type.
   public var average: Double?

@@ -20,7 +20,7 @@ public struct Person: Hashable, Sendable {
 
   private var values: [Trait: String] = [:]
 
-  /// A person of whom nothing was told, who contradicts nobody.
+  /// Without any trait; ``contradictions(to:)`` of it is empty for every person.
   public init() {}
 
   /// - Parameter characteristics: values as Apple's export prints them, by HealthKit's identifier; others are passed

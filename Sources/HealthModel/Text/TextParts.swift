@@ -10,10 +10,10 @@ extension StringProtocol {
     ).map { self[$0.startIndex..<$0.endIndex] }
   }
 
-  /// Whether its bytes begin with those of `prefix`.
+  /// `hasPrefix` for UTF-8 bytes: without Unicode normalization, and also in the middle of a character.
   package func begins(with prefix: some StringProtocol) -> Bool { utf8.starts(with: prefix.utf8) }
 
-  /// Whether its bytes end with those of `suffix`.
+  /// `hasSuffix` for UTF-8 bytes, likewise.
   package func ends(with suffix: some StringProtocol) -> Bool {
     utf8.reversed().starts(with: suffix.utf8.reversed())
   }
