@@ -167,7 +167,8 @@ let package = Package(
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel", "TestSupport"]),
     .testTarget(name: "BenchDataTests", dependencies: ["BenchData", "TestSupport"]),
     .testTarget(
-      name: "HealthStoreTests", dependencies: ["HealthStore", "HealthFormats", "PeerProtocol", "TestSupport"]),
+      name: "HealthStoreTests",
+      dependencies: ["HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "TestSupport"]),
     .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
     .testTarget(
       name: "PeerProtocolTests",

@@ -32,6 +32,26 @@ struct FileLockTests {
     #expect(try FileLock(ifFree: path, .alone) != nil)
   }
 
+  @Test("whoever waits for it and is cancelled gets nothing, and holds nothing")
+  func cancelling() async throws {
+    let holder = try FileLock(path, .alone)
+    let (waits, waiting) = AsyncStream<Void>.makeStream()
+    let waiter = Task { [path] in
+      try await onThread { isCancelled in
+        let lock = try FileLock(path, .shared) {
+          waiting.yield()
+          return isCancelled()
+        }
+        return lock == nil
+      }
+    }
+    for await _ in waits.prefix(1) {}
+    waiter.cancel()
+    #expect(try await waiter.value)
+    #expect(try FileLock(ifFree: path, .shared) == nil)
+    withExtendedLifetime(holder) {}
+  }
+
   @Test("the kernel shows who holds it")
   func holders() throws {
     let lock = try FileLock(path, .alone)

@@ -85,7 +85,11 @@ public struct RestoreOperation: Sendable {
     let (types, samples) = (plan.entries.map(\.type), plan.samples)
     return try await onThread { [range, name] isCancelled in
       let restorers = types.map {
-        (type: $0, restorer: SampleRestorer(store, type: $0, range: range, isExport: samples.isExport))
+        (
+          type: $0,
+          restorer: SampleRestorer(
+            store, type: $0, range: range, isExport: samples.isExport, isCancelled: isCancelled)
+        )
       }
       var restored: [SampleType: Int] = [:]
       try samples.forEach(.restoring, isCancelled: isCancelled) { changes, twins in

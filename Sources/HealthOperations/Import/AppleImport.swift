@@ -42,7 +42,7 @@ struct AppleImport: Sendable {
       name: name, exported: survey.exportDate, person: survey.personKey,
       confirmed: known.wasConfirmed ? survey.person : nil)
     var (result, id) = try await onThread { [self, survey] isCancelled in
-      let writer = try ImportWriter(store, file, continuing: journal)
+      let writer = try ImportWriter(store, file, continuing: journal, isCancelled: isCancelled)
       writer.admit(known.admission)
       var result = try read(survey, identityNames, into: writer, isCancelled)
       result.mergedPersons = known.wasConfirmed

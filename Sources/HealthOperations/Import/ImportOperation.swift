@@ -94,7 +94,7 @@ public struct ImportOperation: Sendable {
   }
 
   private func read(into store: HealthStore) async throws -> ImportResult {
-    let lock = try await onThread { _ in try store.holdImports() }
+    let lock = try await onThread { isCancelled in try store.holdImports(unless: isCancelled) }
     defer { withExtendedLifetime(lock) {} }
     let persons = PersonGuard(store: store, merges: options.mergesPersons, confirm: confirm)
     let asOf = options.asOf

@@ -32,7 +32,8 @@ struct SampleFileImport: Sendable {
     let stage = progress.begin(ProgressStage(.importing, totalBytes: Int(totalBytes)))
     defer { stage.finish() }
     let (result, id) = try await onThread { isCancelled in
-      let writer = try ImportWriter(store, named: name, confirmed: wasConfirmed ? person : nil)
+      let writer = try ImportWriter(
+        store, named: name, confirmed: wasConfirmed ? person : nil, isCancelled: isCancelled)
       writer.admit(admission)
       var read: [SampleType: Int] = [:]
       var (records, readings) = (0, readings)

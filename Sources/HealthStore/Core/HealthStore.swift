@@ -189,7 +189,31 @@ public final class HealthStore: Sendable {
       watch.committed()
       return value
     } catch {
-      throw StoreError(error, path: path)
+      throw StoreError(error, path: path, isCancelled: Task.isCancelled)
+    }
+  }
+
+  /// Writes in one transaction, and waits. Blocking: for a thread of one's own.
+  ///
+  /// - Parameter isCancelled: ends a wait for another process's lock, and nothing else.
+  func writeBlocking<T>(
+    _ isCancelled: @escaping @Sendable () -> Bool = { false }, _ body: (Database) throws -> T
+  ) throws(StoreError) -> T {
+    defer { watch.committed() }
+    do {
+      return try pool.writeWithoutTransaction { db in
+        try patience.unless(isCancelled) {
+          // The transaction sets it or throws.
+          var result: Result<T, any Error> = .failure(StoreError.cancelled)
+          try db.inTransaction(.immediate) {
+            result = .success(try body(db))
+            return .commit
+          }
+          return try result.get()
+        }
+      }
+    } catch {
+      throw StoreError(error, path: path, isCancelled: isCancelled())
     }
   }
 }

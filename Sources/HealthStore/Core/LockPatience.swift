@@ -2,11 +2,14 @@ import Glibc
 import Synchronization
 
 /// Waits for another process that holds the write lock, as SQLite's own busy timeout does, and says so once it takes
-/// long: half a minute of silence looks like a program that hangs.
+/// long: half a minute of silence looks like a program that hangs. Unlike SQLite's, it ends when whoever waits is
+/// cancelled: `sqlite3_interrupt` does not end a wait for the lock.
 final class LockPatience: Sendable {
   private struct State {
     var limit: Double
     var hasTold = false
+    /// Of a write on a thread of its own; others are of a task.
+    var isCancelled: @Sendable () -> Bool = { false }
   }
 
   /// Milliseconds before each try, the last for all that follow: those of `sqlite3_busy_timeout`.
@@ -27,13 +30,13 @@ final class LockPatience: Sendable {
   func wait(_ tries: Int) -> Bool {
     let pause = Self.pauses[min(tries, Self.pauses.count - 1)]
     let waited = Self.waited(before: tries)
-    let (mayWait, isLong) = state.withLock { state in
-      guard Double(waited + pause) <= state.limit * 1000 else { return (false, false) }
+    let (mayWait, isLong, isCancelled) = state.withLock { state in
+      guard Double(waited + pause) <= state.limit * 1000 else { return (false, false, state.isCancelled) }
       let isLong = waited >= Self.silence && !state.hasTold
       if isLong { state.hasTold = true }
-      return (true, isLong)
+      return (true, isLong, state.isCancelled)
     }
-    guard mayWait else { return false }
+    guard mayWait, !Task.isCancelled, !isCancelled() else { return false }
     if isLong { tell() }
     usleep(UInt32(pause) * 1000)
     return true
@@ -49,6 +52,13 @@ final class LockPatience: Sendable {
       return state.limit
     }
     defer { state.withLock { $0.limit = before } }
+    return try body()
+  }
+
+  /// Waits no longer than until `isCancelled` while `body` runs. For the one connection that writes.
+  func unless<Value>(_ isCancelled: @escaping @Sendable () -> Bool, _ body: () throws -> Value) rethrows -> Value {
+    state.withLock { $0.isCancelled = isCancelled }
+    defer { state.withLock { $0.isCancelled = { false } } }
     return try body()
   }
 

@@ -76,6 +76,15 @@ extension StoreError: CustomStringConvertible {
 
 extension StoreError {
   /// Maps what GRDB and SQLite throw.
+  ///
+  /// - Parameter isCancelled: whoever waited for a lock was cancelled, which SQLite does not tell from having waited
+  ///   long enough.
+  init(_ error: any Error, path: String, isCancelled: Bool) {
+    let error = StoreError(error, path: path)
+    if case .locked = error, isCancelled { self = .cancelled } else { self = error }
+  }
+
+  /// Maps what GRDB and SQLite throw.
   init(_ error: any Error, path: String) {
     if let error = error as? StoreError {
       self = error

@@ -4,8 +4,10 @@ import HealthModel
 extension HealthStore {
   /// Keeps imports from being undone while it is held: what a store says of names and twins before a file is read must
   /// still hold while it is imported, and an import is not over before ``finishImport(_:digest:isComplete:isSnapshot:)``.
-  /// Blocks while an import is being undone.
-  public func holdImports() throws(StoreError) -> ImportLock { try ImportLock(shared: directory) }
+  /// Blocks while an import is being undone; throws ``StoreError/cancelled`` once `isCancelled` then.
+  public func holdImports(unless isCancelled: () -> Bool = { false }) throws(StoreError) -> ImportLock {
+    try ImportLock(shared: directory, isCancelled: isCancelled)
+  }
 
   /// Takes the last import back without a trace, as if a copy of the store from before had been put in its place: what it
   /// added is gone without a tombstone, what it deleted or replaced is back, and the same file can be imported again. Only

@@ -5,10 +5,15 @@ import OperatingSystem
 public final class ImportLock: Sendable {
   private let lock: FileLock
 
-  /// Waits for whoever undoes an import. Blocking.
-  init(shared directory: String) throws(StoreError) {
+  /// Waits for whoever undoes an import, or until it is cancelled. Blocking.
+  init(shared directory: String, isCancelled: () -> Bool) throws(StoreError) {
     let path = Self.path(in: directory)
-    do { lock = try FileLock(path, .shared) } catch { throw StoreError(error, path: path) }
+    do {
+      guard let free = try FileLock(path, .shared, unless: isCancelled) else { throw StoreError.cancelled }
+      lock = free
+    } catch {
+      throw StoreError(error, path: path)
+    }
   }
 
   /// `nil` while an import runs.

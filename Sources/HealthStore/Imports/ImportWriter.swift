@@ -24,6 +24,7 @@ public final class ImportWriter {
   public let id: Int64
   /// The id of the undo journal; see ``init(_:_:continuing:)``.
   public var journal: Int64 { undo.id }
+  private let isCancelled: @Sendable () -> Bool
   private let lock: ImportLock
   private let undo: UndoJournal
   /// `nil` only while a transaction has it, and after one that failed.
@@ -57,11 +58,14 @@ public final class ImportWriter {
 
   /// Of an Apple Health export.
   ///
-  /// - Parameter journal: ``journal`` of the writer of the export before, of several that are imported, and undone, as one.
+  /// - Parameters:
+  ///   - journal: ``journal`` of the writer of the export before, of several that are imported, and undone, as one.
+  ///   - isCancelled: ends a wait for another process that writes.
   public convenience init(
-    _ store: HealthStore, _ file: ImportRecord.File, continuing journal: Int64? = nil
+    _ store: HealthStore, _ file: ImportRecord.File, continuing journal: Int64? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(StoreError) {
-    try self.init(store, file, isExport: true, journal: journal)
+    try self.init(store, file, isExport: true, journal: journal, isCancelled: isCancelled)
   }
 
   /// Of another file, which is no snapshot of all that a phone holds.
@@ -69,36 +73,41 @@ public final class ImportWriter {
   /// - Parameters:
   ///   - name: for people: its last path component.
   ///   - confirmed: see ``ImportRecord/File/confirmed``.
+  ///   - isCancelled: ends a wait for another process that writes.
   public convenience init(
-    _ store: HealthStore, named name: String, confirmed: Person? = nil
+    _ store: HealthStore, named name: String, confirmed: Person? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(StoreError) {
-    try self.init(store, ImportRecord.File(name: name, confirmed: confirmed), isExport: false, journal: nil)
+    let file = ImportRecord.File(name: name, confirmed: confirmed)
+    try self.init(store, file, isExport: false, journal: nil, isCancelled: isCancelled)
   }
 
   private init(
-    _ store: HealthStore, _ file: ImportRecord.File, isExport: Bool, journal: Int64?
+    _ store: HealthStore, _ file: ImportRecord.File, isExport: Bool, journal: Int64?,
+    isCancelled: @escaping @Sendable () -> Bool
   ) throws(StoreError) {
     self.store = store
-    lock = try ImportLock(shared: store.directory)
-    do {
-      let person = file.person.map { store.hash(of: $0) }
-      let confirmed = file.confirmed.map { store.hash(of: $0) }
-      (id, trail, undo) = try store.pool.write { db -> (Int64, ImportTrail?, UndoJournal) in
-        guard isExport || confirmed != nil else {
-          return (0, nil, try UndoJournal.begin(file.name, import: nil, db))
-        }
-        try db.execute(
-          sql: """
-            INSERT INTO import(started, name, exported, person, confirmedPerson, isComplete, isSnapshot)
-            VALUES (?, ?, ?, ?, ?, FALSE, FALSE)
-            """,
-          arguments: [
-            Timestamp.now.microseconds, file.name, file.exported?.microseconds, person, confirmed,
-          ])
-        let id = db.lastInsertedRowID
-        let undo = try journal.flatMap { try UndoJournal.resume($0, db) }
-        return (id, isExport ? try ImportTrail(db) : nil, try undo ?? UndoJournal.begin(file.name, import: id, db))
+    self.isCancelled = isCancelled
+    lock = try ImportLock(shared: store.directory, isCancelled: isCancelled)
+    let person = file.person.map { store.hash(of: $0) }
+    let confirmed = file.confirmed.map { store.hash(of: $0) }
+    (id, trail, undo) = try store.writeBlocking(isCancelled) { db -> (Int64, ImportTrail?, UndoJournal) in
+      guard isExport || confirmed != nil else {
+        return (0, nil, try UndoJournal.begin(file.name, import: nil, db))
       }
+      try db.execute(
+        sql: """
+          INSERT INTO import(started, name, exported, person, confirmedPerson, isComplete, isSnapshot)
+          VALUES (?, ?, ?, ?, ?, FALSE, FALSE)
+          """,
+        arguments: [
+          Timestamp.now.microseconds, file.name, file.exported?.microseconds, person, confirmed,
+        ])
+      let id = db.lastInsertedRowID
+      let undo = try journal.flatMap { try UndoJournal.resume($0, db) }
+      return (id, isExport ? try ImportTrail(db) : nil, try undo ?? UndoJournal.begin(file.name, import: id, db))
+    }
+    do {
       checkpoints = try WALCheckpoints(path: store.path)
     } catch {
       throw StoreError(error, path: store.path)
@@ -198,13 +207,10 @@ public final class ImportWriter {
   private func write(
     drifting: [Sample] = [], _ body: (Database, inout SampleWriter) throws -> Void
   ) throws(StoreError) {
-    defer {
-      store.watch.committed()
-      checkpoints.committed()
-    }
+    defer { checkpoints.committed() }
     checkpoints.waitIfLarge()
     do {
-      let (written, owner) = try store.pool.write { db -> (WriteSummary, RecordOwner?) in
+      let (written, owner) = try store.writeBlocking(isCancelled) { db -> (WriteSummary, RecordOwner?) in
         if let admission = self.admission, !admission.holds(for: try RecordOwner(db)) {
           throw StoreError.ownerChanged(path: self.store.path)
         }

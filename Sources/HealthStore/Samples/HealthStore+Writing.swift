@@ -46,15 +46,10 @@ extension HealthStore {
 
   /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
   public func applyBlocking(_ batches: [CodedChanges], drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
-    defer { watch.committed() }
-    do {
-      return try pool.write { db in
-        var summary = try apply(batches, db: db)
-        if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
-        return summary
-      }
-    } catch {
-      throw StoreError(error, path: path)
+    try writeBlocking { db in
+      var summary = try apply(batches, db: db)
+      if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
+      return summary
     }
   }
 

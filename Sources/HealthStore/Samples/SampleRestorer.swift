@@ -24,15 +24,22 @@ public final class SampleRestorer {
   private let type: SampleType
   private let range: Range<Timestamp>
   private let isExport: Bool
+  private let isCancelled: @Sendable () -> Bool
   /// Identities that have been counted: a file may say a sample twice.
   private var counted: Set<UUID> = []
   /// From the first to the last start of what ``survey(_:twins:)`` found.
   public private(set) var extent: ClosedRange<Timestamp>?
 
-  /// - Parameter isExport: whether the file is an Apple Health export. What it brings back, a snapshot that lacks it takes away.
-  public init(_ store: HealthStore, type: SampleType, range: Range<Timestamp>, isExport: Bool = false) {
+  /// - Parameters:
+  ///   - isExport: whether the file is an Apple Health export. What it brings back, a snapshot that lacks it takes away.
+  ///   - isCancelled: ends a wait for another process that writes.
+  public init(
+    _ store: HealthStore, type: SampleType, range: Range<Timestamp>, isExport: Bool = false,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
     self.store = store
     self.isExport = isExport
+    self.isCancelled = isCancelled
     self.type = type
     self.range = range
   }
@@ -59,19 +66,14 @@ public final class SampleRestorer {
   ) throws(StoreError) -> Int {
     // Most batches have nothing that is deleted, and others may write meanwhile.
     if try candidates(changes, twins).allSatisfy(\.isEmpty) { return 0 }
-    defer { store.watch.committed() }
-    do {
-      return try store.pool.write { db in
-        let trail = self.isExport ? try ImportTrail(db) : nil
-        var writer = try SampleWriter(db, epochs: self.store.epochs, trail: trail)
-        for candidates in try self.candidates(changes, twins, db) { try writer.write(candidates) }
-        try writer.finish()
-        let added = writer.summary.added
-        if let event, added > 0 { try AuditChain.append(event(added), db) }
-        return added
-      }
-    } catch {
-      throw StoreError(error, path: store.path)
+    return try store.writeBlocking(isCancelled) { db in
+      let trail = self.isExport ? try ImportTrail(db) : nil
+      var writer = try SampleWriter(db, epochs: self.store.epochs, trail: trail)
+      for candidates in try self.candidates(changes, twins, db) { try writer.write(candidates) }
+      try writer.finish()
+      let added = writer.summary.added
+      if let event, added > 0 { try AuditChain.append(event(added), db) }
+      return added
     }
   }
 

@@ -21,6 +21,16 @@ public final class FileLock: Sendable {
     }
   }
 
+  /// Blocks until the lock is free; nil once `isCancelled` before that. Looks every 20 ms, because nothing wakes flock(2).
+  public init?(_ path: String, _ sharing: Sharing, unless isCancelled: () -> Bool) throws(SystemError) {
+    descriptor = try Self.open(path)
+    while flock(descriptor, sharing.operation | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR else { throw SystemError("lock", path) }
+      if isCancelled() { return nil }
+      usleep(20_000)
+    }
+  }
+
   /// Nil where somebody else holds the lock.
   public init?(ifFree path: String, _ sharing: Sharing) throws(SystemError) {
     descriptor = try Self.open(path)

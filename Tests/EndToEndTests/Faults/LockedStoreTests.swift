@@ -94,7 +94,7 @@ struct LockedStoreTests {
     let host = command == "pull" ? homes.laptop : homes.studio
     let holder = try await lock("store.sqlite", of: host)
     let running = try await host.start(arguments(command))
-    try await Task.sleep(for: .milliseconds(500))
+    try await running.errors(matching: #/Waiting for /#)
     running.send(SIGINT)
     let outcome = try await running.outcome(within: .seconds(15))
     #expect(outcome.status == 130, "\(outcome.errors)")

@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 import Testing
 import TestSupport
 
@@ -141,6 +142,34 @@ import TestSupport
     #expect(try await store.allChanges().count == 40)
     try await holder.run("ROLLBACK")
     try await store.apply(batches[1])
+    #expect(try await store.allChanges().count == 80)
+    holder.end()
+    try await expectSound(file)
+  }
+
+  /// Of each kind of write: of a task, and on a thread of its own. What cancels comes when the wait has begun, which the
+  /// store says.
+  @Test(.enabled(if: SQLiteShell.isAvailable), arguments: [true, false])
+  func whoeverIsCancelledDoesNotWaitForAnotherProcess(onThread isOnThread: Bool) async throws {
+    let (waits, waiting) = AsyncStream<Void>.makeStream()
+    let store = try HealthStore(directory: file.directory.path) { _ in waiting.yield() }
+    try await store.apply(batches[0])
+    let holder = try SQLiteSession(file.path)
+    try await holder.run("BEGIN IMMEDIATE")
+    let batch = batches[1]
+    let writer = Task {
+      if isOnThread {
+        _ = try await onThread { isCancelled in try ImportWriter(store, named: "a.json", isCancelled: isCancelled) }
+      } else {
+        try await store.apply(batch)
+      }
+    }
+    for await _ in waits.prefix(1) {}
+    writer.cancel()
+    await #expect(throws: StoreError.cancelled) { try await writer.value }
+    try await holder.run("ROLLBACK")
+    // The next write waits for itself, and is not taken for the cancelled one.
+    try await store.apply(batch)
     #expect(try await store.allChanges().count == 80)
     holder.end()
     try await expectSound(file)
