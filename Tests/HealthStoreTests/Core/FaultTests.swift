@@ -159,7 +159,7 @@ import TestSupport
     let batch = batches[1]
     let writer = Task {
       if isOnThread {
-        _ = try await onThread { isCancelled in try ImportWriter(store, named: "a.json", isCancelled: isCancelled) }
+        try await onThread { isCancelled in _ = try ImportWriter(store, named: "a.json", isCancelled: isCancelled) }
       } else {
         try await store.apply(batch)
       }
