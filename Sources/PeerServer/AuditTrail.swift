@@ -14,7 +14,7 @@ import Synchronization
 public final class AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
-  private let noise = Mutex(NoiseGate())
+  private let noise = Mutex(EventRateLimiter())
   private let clock: any Clock<Duration>
   /// Since this trail began.
   private let elapsed: @Sendable () -> Duration
@@ -184,7 +184,7 @@ public final class AuditTrail: Sendable {
       ["person": verdict.rawValue, "claims": String(claims)])
   }
 
-  /// Records a caller that has claimed too many persons, rate-limited by ``NoiseGate``.
+  /// Records a caller that has claimed too many persons, rate-limited by ``EventRateLimiter``.
   func refusedPerson(of client: AuthorizedClient) async {
     guard let skipped = noise.withLock({ $0.admit("person", at: elapsed()) }) else { return }
     var detail = ["peer": client.name, "id": client.id.hex]
@@ -192,7 +192,7 @@ public final class AuditTrail: Sendable {
     await record(.personRefused, detail)
   }
 
-  /// Records a caller without a valid token, rate-limited by ``NoiseGate``, with the number of those left unrecorded.
+  /// Records a caller without a valid token, rate-limited by ``EventRateLimiter``, with the number of those left unrecorded.
   ///
   /// - Parameter client: whose token it was, where that is known.
   func refused(_ reason: String, address: String, client: PeerID? = nil) async {
@@ -208,7 +208,7 @@ public final class AuditTrail: Sendable {
     await record(.identityRotated, ["peer": name, "id": id.hex, "formerId": formerID.hex])
   }
 
-  /// What the pairing desk reports. Those who are kept out are written as ``NoiseGate`` has it.
+  /// What the pairing desk reports. Those who are kept out are written as ``EventRateLimiter`` has it.
   ///
   /// - Returns: whether the event was written, and is to be shown.
   @discardableResult

@@ -24,12 +24,12 @@ struct PeerRequestContext: RequestContext {
     guard let client = try? authentication?.get() else { throw .unauthorized }
     return client
   }
-  /// Behind ``ClientTurns``: to be left by whoever waits for something else than its reader.
-  var turn: WorkGate.Place?
-  /// Behind ``StandingRight``: what the answer shows, which its client must be allowed to the end.
+  /// Behind ``ResponseLimit``: released while the request waits for something else than its reader.
+  var responsePermit: FairSemaphore.Permit?
+  /// Behind ``AuthorizationRecheck``: what the answer shows, which its client must be allowed to the end.
   var granted: GrantedFilter?
-  /// Behind ``FairShare``: to be left by whoever waits for something else than the store.
-  var place: WorkGate.Place?
+  /// Behind ``FairScheduling``: released while the request waits for something else than the store.
+  var storePermit: FairSemaphore.Permit?
 
   init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)

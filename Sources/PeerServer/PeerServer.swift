@@ -103,40 +103,41 @@ public struct PeerServer: Service {
     let authentication = BearerAuthentication(registry: registry, audit: audit)
     let router = Router(context: PeerRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: AfterStart(start: start))
-    router.add(middleware: FailureAnswers(methods: methods))
-    router.add(middleware: StrangerLimits(budget: RequestBudget(limits), authentication: authentication))
+    router.add(middleware: ErrorMiddleware(methods: methods))
+    router.add(middleware: UnauthenticatedRateLimit(budget: RequestBudget(limits), authentication: authentication))
     router.add(middleware: HostCheck())
-    let turns = WorkGate(
-      places: limits.pairedConnections, placesPerClient: limits.answersPerClient,
-      waitingPerClient: limits.connectionsPerClient)
+    let responses = FairSemaphore(
+      permits: limits.pairedConnections, permitsPerClient: limits.answersPerClient,
+      queuePerClient: limits.connectionsPerClient)
     let processors = ProcessInfo.processInfo.activeProcessorCount
-    let gate = WorkGate(
-      places: processors, placesPerClient: max(1, processors - 1), waitingPerClient: limits.connectionsPerClient)
-    let gates = EndpointGates(
+    let readers = FairSemaphore(
+      permits: processors, permitsPerClient: max(1, processors - 1), queuePerClient: limits.connectionsPerClient)
+    let routers = AccessRouters(
       anyone: router,
-      paired: router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns)),
-      reading: router.group().add(middleware: authentication).add(middleware: ClientTurns(gate: turns))
-        .add(middleware: FairShare(gate: gate))
-        .add(middleware: StandingRight(authentication: authentication, limits: limits, clock: configuration.clock)))
+      paired: router.group().add(middleware: authentication).add(middleware: ResponseLimit(semaphore: responses)),
+      reading: router.group().add(middleware: authentication).add(middleware: ResponseLimit(semaphore: responses))
+        .add(middleware: FairScheduling(semaphore: readers))
+        .add(
+          middleware: AuthorizationRecheck(authentication: authentication, limits: limits, clock: configuration.clock)))
     StatusRoutes(
-      store: store, audit: audit, authentication: authentication, turns: turns,
+      store: store, audit: audit, authentication: authentication, responses: responses,
       name: configuration.name, version: configuration.version, id: identity.id
-    ).add(to: gates)
-    PairingRoutes(desk: desk, limits: limits, clock: configuration.clock).add(to: gates)
-    PairedRoutes(registry: registry, audit: audit).add(to: gates)
+    ).add(to: routers)
+    PairingRoutes(desk: desk, limits: limits, clock: configuration.clock).add(to: routers)
+    PairedRoutes(registry: registry, audit: audit).add(to: routers)
     let persons = PersonMarks(store: store)
     PersonRoutes(
       registry: registry, audit: audit, authentication: authentication, persons: persons, limits: limits,
       clock: configuration.clock
-    ).add(to: gates)
-    HealthAppTransferRoutes(store: store, audit: audit).add(to: gates)
+    ).add(to: routers)
+    HealthAppTransferRoutes(store: store, audit: audit).add(to: routers)
     let waiting = ChangeWaiting(
       store: store, authentication: authentication, limits: limits, clock: configuration.clock)
     ChangeRoutes(
       store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
-      pageSize: configuration.changesPerToken, gate: gate
-    ).add(to: gates)
-    DigestRoutes(store: store, audit: audit).add(to: gates)
+      pageSize: configuration.changesPerToken, semaphore: readers
+    ).add(to: routers)
+    DigestRoutes(store: store, audit: audit).add(to: routers)
     return router
   }
 

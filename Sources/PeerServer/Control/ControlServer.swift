@@ -189,7 +189,7 @@ public struct ControlServer: Service {
   ) async throws {
     try await send(try code(window.code, window.expiresAt, attemptsLeft: nil), outbound)
     var client = ""
-    var noise = NoiseGate()
+    var noise = EventRateLimiter()
     let elapsed = clock.stopwatch()
     // What was told before ours opened is about a window before it.
     let opened = PairingEvent.windowOpened(expiresAt: window.expiresAt)

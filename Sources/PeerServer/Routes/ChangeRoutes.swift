@@ -28,12 +28,12 @@ struct ChangeRoutes: EndpointGroup {
   /// Changes per read transaction and per token.
   private let pageSize: Int
   /// Where pages are read and encoded.
-  private let gate: WorkGate
+  private let semaphore: FairSemaphore
   private let seal: ChangeTokenSeal
 
   init(
     store: HealthStore, audit: AuditTrail, persons: PersonMarks, waiting: ChangeWaiting, name: String, pageSize: Int,
-    gate: WorkGate
+    semaphore: FairSemaphore
   ) {
     self.name = name
     self.store = store
@@ -41,7 +41,7 @@ struct ChangeRoutes: EndpointGroup {
     self.persons = persons
     self.waiting = waiting
     self.pageSize = pageSize
-    self.gate = gate
+    self.semaphore = semaphore
     seal = ChangeTokenSeal(key: store.positionKey)
   }
 
@@ -128,8 +128,8 @@ struct ChangeRoutes: EndpointGroup {
     check: @Sendable () async throws -> Void
   ) async throws -> EncodedPage? {
     if page.isLast || taken >= query.limit { return nil }
-    let place = try await gate.enter(client.id)
-    defer { place.leave() }
+    let permit = try await semaphore.acquire(client.id)
+    defer { permit.release() }
     let next = try await self.page(query, format, since: page.anchor, epoch: page.epoch, taken: taken)
     try await check()
     return try encode(next, query, format)

@@ -7,14 +7,14 @@ import ServiceLifecycle
 /// Long polling: holds a request for changes until there are any, `wait=SECONDS` in the query of `GET /api/v2/changes`.
 ///
 /// Changes outside the caller's scope do not end a wait, since the time would tell that they happened. While it waits,
-/// a request has no turn, no place in the ``WorkGate`` and no transaction open; it holds a long-poll permit. It ends
+/// a request holds neither of its ``FairSemaphore`` permits and no transaction; it holds a long-poll permit. It ends
 /// with the first of: changes for this caller, the time that was asked for, a server that shuts down; and, with 401, a
 /// token that is not valid any more.
 struct ChangeWaiting: Sendable {
   private let store: HealthStore
   private let authentication: BearerAuthentication
   private let limits: ServingLimits
-  private let seats: WaitingSeats
+  private let permits: LongPollPermits
   private let clock: any Clock<Duration>
 
   init(
@@ -25,7 +25,7 @@ struct ChangeWaiting: Sendable {
     self.store = store
     self.authentication = authentication
     self.limits = limits
-    seats = WaitingSeats(limits)
+    permits = LongPollPermits(limits)
   }
 
   /// Who asks, and for what, when it is time to answer. Throws ``ServerFailure``.
@@ -60,23 +60,23 @@ struct ChangeWaiting: Sendable {
   ) async throws -> (AuthorizedClient, ChangeQuery) {
     var (client, query, context) = (asking, asked, context)
     guard try await isUpToDate(&query) else { return (client, query) }
-    guard let seat = seats.take(client.id) else { throw ServerFailure.tooManyWait }
-    defer { seat.leave() }
+    guard let permit = permits.acquire(client.id) else { throw ServerFailure.tooManyWait }
+    defer { permit.release() }
     if context.connection?.isFollowing != true {
       try await authentication.audit.follows(client, query)
       context.connection?.isFollowing = true
     }
     let elapsed = clock.stopwatch()
     while true {
-      context.place?.leave()
-      context.turn?.leave()
+      context.storePermit?.release()
+      context.responsePermit?.release()
       let end = try await rest(after: query.since, for: min(time - elapsed(), limits.waitRecheck))
-      // In this order: whoever has lost its right does not stand in line for a place.
+      // In this order: a client that has lost its right does not queue for a permit.
       context.authentication = nil
       client = try await authentication.authorize(request, &context)
       context.granted?.value = client.filter
-      try await context.turn?.enterAgain()
-      try await context.place?.enterAgain()
+      try await context.responsePermit?.reacquire()
+      try await context.storePermit?.reacquire()
       let renewed = try ChangeQuery(request.uri.queryParameters, scope: client.filter, seal: seal)
       // The scope is another: the token is not of it, or there was none and everything is new.
       guard renewed.hash == query.hash else { return (client, renewed) }

@@ -53,7 +53,7 @@ struct DigestRoutes: EndpointGroup {
         "'deep' covers more than \(Self.maximumDeepSamples) samples: ask for fewer months with 'from' and 'to'")
     }
     let bytes = try answer(digest, filter, scope: client.filter)
-    // Without a length, so that it goes out in small pieces (``FairShare``).
+    // Without a length, so that it goes out in small pieces (``FairScheduling``).
     let body = ResponseBody { writer in
       try await writer.write(bytes)
       try await writer.finish(nil)

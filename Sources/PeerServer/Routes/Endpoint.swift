@@ -36,9 +36,9 @@ protocol EndpointGroup: Sendable {
 }
 
 extension EndpointGroup {
-  func add(to gates: EndpointGates) {
+  func add(to routers: AccessRouters) {
     for endpoint in Self.endpoints {
-      gates.on(endpoint.method, endpoint.path, for: endpoint.access, use: endpoint.handler(self))
+      routers.on(endpoint.method, endpoint.path, for: endpoint.access, use: endpoint.handler(self))
     }
   }
 
@@ -51,7 +51,7 @@ extension EndpointGroup {
 }
 
 /// The middleware in front of each kind of ``EndpointAccess``.
-struct EndpointGates {
+struct AccessRouters {
   let anyone: Router<PeerRequestContext>
   let paired: RouterGroup<PeerRequestContext>
   let reading: RouterGroup<PeerRequestContext>

@@ -16,7 +16,7 @@ struct StatusRoutes: EndpointGroup {
   let store: HealthStore
   let audit: AuditTrail
   let authentication: BearerAuthentication
-  let turns: WorkGate
+  let responses: FairSemaphore
   let name: String
   let version: String
   let id: PeerID
@@ -26,8 +26,8 @@ struct StatusRoutes: EndpointGroup {
     var context = context
     var types = 0
     if let client = try? await authentication.authenticate(request, &context).get() {
-      let turn = try await turns.enter(client.id)
-      defer { turn.leave() }
+      let permit = try await responses.acquire(client.id)
+      defer { permit.release() }
       types = try await store.typeCounts(client.filter).count
       // What cannot be written down is not said.
       try await audit.toldStatus(client, types: types)

@@ -7,7 +7,7 @@ import PeerTrust
 
 /// Error middleware: maps every error thrown below it to a documented response, so that nothing internal reaches the
 /// caller.
-struct FailureAnswers: RouterMiddleware {
+struct ErrorMiddleware: RouterMiddleware {
   /// The methods of each path, so that a wrong method is told from a wrong path.
   let methods: [String: Set<HTTPRequest.Method>]
 

@@ -7,12 +7,12 @@ import Testing
 @testable import PeerServer
 
 @Suite("Noise from callers without a token")
-struct NoiseGateTests {
+struct EventRateLimiterTests {
   private func instant(_ seconds: Int) -> Duration { .seconds(seconds) }
 
   @Test("the first is written at once, with the number that was not before the next")
   func counting() {
-    var gate = NoiseGate()
+    var gate = EventRateLimiter()
     #expect(gate.admit("missing", at: instant(0)) == 0)
     for second in 1..<60 { #expect(gate.admit("missing", at: instant(second)) == nil) }
     #expect(gate.admit("missing", at: instant(60)) == 59)
@@ -24,7 +24,7 @@ struct NoiseGateTests {
 
   @Test("a year without a pause: ten, then one an hour, and every one is counted")
   func year() {
-    var gate = NoiseGate()
+    var gate = EventRateLimiter()
     var (written, counted, asked) = (0, 0, 0)
     var lastHours: [Int] = []
     for second in stride(from: 0, through: 365 * 86_400, by: 45) {
@@ -44,7 +44,7 @@ struct NoiseGateTests {
   func rhythms() {
     for pause in [1, 59, 60, 61, 600, 3_599, 3_600, 3_601, 7_200] {
       for burst in [1, 2, 10, 50] {
-        var gate = NoiseGate()
+        var gate = EventRateLimiter()
         var (written, second) = (0, 0)
         while second < 30 * 86_400 {
           for _ in 0..<burst {
@@ -60,7 +60,7 @@ struct NoiseGateTests {
 
   @Test("after quiet, news is written down at once again")
   func quiet() {
-    var gate = NoiseGate()
+    var gate = EventRateLimiter()
     for second in 0..<3_000 { _ = gate.admit("missing", at: instant(second)) }
     #expect(gate.admit("missing", at: instant(3_000 + 3_600)) != nil)
     var written = 0
@@ -70,7 +70,7 @@ struct NoiseGateTests {
 
   @Test("kinds without number share one")
   func manyKinds() {
-    var gate = NoiseGate()
+    var gate = EventRateLimiter()
     var written = 0
     for kind in 0..<10_000 where gate.admit("reason \(kind)", at: instant(kind)) != nil { written += 1 }
     #expect(written <= 32 + 10 + 3)

@@ -7,7 +7,7 @@ import Synchronization
 /// Middleware that rechecks a client's authorisation before a response begins and before each page of it, and ends a
 /// response whose client has lost it: a revoked token and a narrowed scope take effect immediately, not with the next
 /// request.
-struct StandingRight: RouterMiddleware {
+struct AuthorizationRecheck: RouterMiddleware {
   let authentication: BearerAuthentication
   let limits: ServingLimits
   var clock: any Clock<Duration> = ContinuousClock()

@@ -2,7 +2,7 @@ import PeerProtocol
 import Synchronization
 
 /// Counts the long-poll permits that are in use, by client; see ``ServingLimits/waits``.
-final class WaitingSeats: Sendable {
+final class LongPollPermits: Sendable {
   private let limits: ServingLimits
   private let taken = Mutex<[PeerID: Int]>([:])
 
@@ -10,22 +10,22 @@ final class WaitingSeats: Sendable {
     self.limits = limits
   }
 
-  /// A long-poll permit, to be given back with ``Seat/leave()``; `nil` where the client's or all of them are in use.
-  func take(_ client: PeerID) -> Seat? {
+  /// A long-poll permit, to be given back with ``Permit/release()``; `nil` where the client's or all of them are in use.
+  func acquire(_ client: PeerID) -> Permit? {
     taken.withLock { taken in
       let mine = taken[client, default: 0]
       guard mine < limits.waitsPerClient, taken.values.reduce(0, +) < limits.waits else { return nil }
       taken[client] = mine + 1
-      return Seat(seats: self, client: client)
+      return Permit(permits: self, client: client)
     }
   }
 
-  struct Seat {
-    fileprivate let seats: WaitingSeats
+  struct Permit {
+    fileprivate let permits: LongPollPermits
     fileprivate let client: PeerID
 
-    func leave() {
-      seats.taken.withLock { taken in
+    func release() {
+      permits.taken.withLock { taken in
         let rest = taken[client, default: 1] - 1
         taken[client] = rest > 0 ? rest : nil
       }

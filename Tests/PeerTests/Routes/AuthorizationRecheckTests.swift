@@ -7,7 +7,7 @@ import Testing
 @testable import PeerServer
 
 @Suite("Rights that are taken away while an answer is sent", .timeLimit(.minutes(1)))
-struct StandingRightTests {
+struct AuthorizationRecheckTests {
   enum Change: CaseIterable, Sendable {
     case revoked, narrowed, unpaired
 

@@ -4,21 +4,21 @@ import NIOCore
 
 /// Middleware that schedules paired clients fairly (round robin), and writes streamed bodies in small pieces.
 ///
-/// A client occupies a place in the gate while its answer, or a page of it, is read and encoded, and none while it is
+/// A client holds a permit while its response, or a page of it, is read and encoded, and none while it is
 /// written, so that slow clients hold up nobody. TLS turns whatever is written in one call into as many encrypted bytes
 /// in memory, so that a client that does not read would have the server keep a whole page twice.
-struct FairShare: RouterMiddleware {
-  let gate: WorkGate
+struct FairScheduling: RouterMiddleware {
+  let semaphore: FairSemaphore
 
   func handle(
     _ request: Request, context: PeerRequestContext,
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
     let client = try context.authorized()
-    let place = try await gate.enter(client.id)
-    defer { place.leave() }
+    let permit = try await semaphore.acquire(client.id)
+    defer { permit.release() }
     var context = context
-    context.place = place
+    context.storePermit = permit
     var response = try await next(request, context)
     guard response.body.contentLength == nil else { return response }
     let body = response.body

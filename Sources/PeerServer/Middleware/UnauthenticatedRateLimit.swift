@@ -4,7 +4,7 @@ import NIOCore
 
 /// Middleware that rate-limits callers without a valid token. A caller that shows one is never held back here, whatever
 /// others behind the same address do.
-struct StrangerLimits: RouterMiddleware {
+struct UnauthenticatedRateLimit: RouterMiddleware {
   let budget: RequestBudget
   let authentication: BearerAuthentication
 

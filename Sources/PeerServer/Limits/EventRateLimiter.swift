@@ -1,9 +1,9 @@
 /// Decides which of many like events from callers without a token are written down, so that noise can neither fill the
 /// disk nor push real events out of sight: of each kind ten, at most one a minute, and after that one an hour for as
 /// long as it goes on.
-struct NoiseGate {
+struct EventRateLimiter {
   private struct Kind {
-    var left = NoiseGate.burst
+    var left = EventRateLimiter.burst
     var regained: Duration
     var written: Duration?
     var skipped = 0

@@ -4,22 +4,22 @@ import Hummingbird
 ///
 /// A response holds a page of samples, or all of its body, in memory for as long as its reader takes. So a client that
 /// leaves responses unread holds a bounded number of them, and delays nobody but itself.
-struct ClientTurns: RouterMiddleware {
-  let gate: WorkGate
+struct ResponseLimit: RouterMiddleware {
+  let semaphore: FairSemaphore
 
   func handle(
     _ request: Request, context: PeerRequestContext,
     next: (Request, PeerRequestContext) async throws -> Response
   ) async throws -> Response {
     let client = try context.authorized()
-    let turn = try await gate.enter(client.id)
+    let permit = try await semaphore.acquire(client.id)
     var context = context
-    context.turn = turn
+    context.responsePermit = permit
     var response = try await next(request, context)
     guard response.body.mayWait else { return response }
     let body = response.body
     response.body = ResponseBody(contentLength: body.contentLength) { writer in
-      defer { turn.leave() }
+      defer { permit.release() }
       try await body.write(writer)
     }
     return response

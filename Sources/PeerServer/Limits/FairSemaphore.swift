@@ -1,0 +1,152 @@
+import PeerProtocol
+import Synchronization
+
+/// A fair semaphore: limits the concurrent work in all and for each client. Clients are served round robin, the
+/// requests of one in order of arrival.
+///
+/// Reading and encoding a page of samples keeps a thread for many milliseconds. There are no more threads than cores,
+/// so among two hundred concurrent requests a short one would wait behind two hundred pages; and one client that sends
+/// them would have all others wait.
+final class FairSemaphore: Sendable {
+  /// The permits and the queue of one client.
+  fileprivate struct ClientQueue {
+    var held = 0
+    /// In order of arrival.
+    var waiting: [(id: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
+  }
+
+  fileprivate struct State {
+    var free: Int
+    var next: UInt64 = 0
+    var queues: [PeerID: ClientQueue] = [:]
+    /// The clients that have someone waiting: the one whose turn is next first.
+    var order: [PeerID] = []
+  }
+
+  private let permitsPerClient: Int
+  private let queuePerClient: Int
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - permits: maximum concurrent holders.
+  ///   - permitsPerClient: maximum concurrent holders of one client.
+  ///   - queuePerClient: maximum queued tasks of one client.
+  init(permits: Int, permitsPerClient: Int, queuePerClient: Int) {
+    state = Mutex(State(free: max(1, permits)))
+    self.permitsPerClient = max(1, permitsPerClient)
+    self.queuePerClient = queuePerClient
+  }
+
+  /// Suspends until there is a permit.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled meanwhile, and ``ServerFailure`` 429 where the client's
+  ///   queue is full.
+  func acquire(_ client: PeerID) async throws -> Permit {
+    try await wait(client, isLimited: true)
+    return Permit(self, client)
+  }
+
+  /// Queued tasks of all clients.
+  var queueLength: Int { state.withLock { $0.queues.values.reduce(0) { $0 + $1.waiting.count } } }
+
+  fileprivate func wait(_ client: PeerID, isLimited: Bool) async throws {
+    let id = state.withLock { state in
+      state.next += 1
+      return state.next
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let answer: Result<Void, any Error>? = state.withLock { state in
+          // Under the lock: a cancellation is seen either here or by the handler below.
+          if Task.isCancelled { return .failure(CancellationError()) }
+          var queue = state.queues[client] ?? ClientQueue()
+          defer { state.queues[client] = queue }
+          guard state.free == 0 || queue.held >= permitsPerClient else {
+            state.free -= 1
+            queue.held += 1
+            return .success(())
+          }
+          guard !isLimited || queue.waiting.count < queuePerClient else {
+            return .failure(ServerFailure.tooManyOfClient)
+          }
+          if queue.waiting.isEmpty { state.order.append(client) }
+          queue.waiting.append((id, continuation))
+          return nil
+        }
+        if let answer { continuation.resume(with: answer) }
+      }
+    } onCancel: {
+      let waiting = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+        guard var queue = state.queues[client], let index = queue.waiting.firstIndex(where: { $0.id == id }) else {
+          return nil
+        }
+        let waiting = queue.waiting.remove(at: index)
+        state.set(queue, of: client)
+        return waiting.continuation
+      }
+      waiting?.resume(throwing: CancellationError())
+    }
+  }
+
+  fileprivate func release(_ client: PeerID) {
+    let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+      state.free += 1
+      if var queue = state.queues[client] {
+        queue.held -= 1
+        state.set(queue, of: client)
+      }
+      // One permit has become free, so that one task at most gets it: of all who might, the one whose turn it is.
+      guard
+        let index = state.order.firstIndex(where: { state.queues[$0].map { $0.held < permitsPerClient } ?? false })
+      else { return nil }
+      let admitted = state.order.remove(at: index)
+      guard var queue = state.queues[admitted], !queue.waiting.isEmpty else { return nil }
+      let waiting = queue.waiting.removeFirst()
+      queue.held += 1
+      state.free -= 1
+      state.queues[admitted] = queue
+      if !queue.waiting.isEmpty { state.order.append(admitted) }
+      return waiting.continuation
+    }
+    next?.resume()
+  }
+}
+
+extension FairSemaphore.State {
+  /// Forgets a client that neither holds a permit nor waits.
+  fileprivate mutating func set(_ queue: FairSemaphore.ClientQueue, of client: PeerID) {
+    if queue.waiting.isEmpty { order.removeAll { $0 == client } }
+    queues[client] = queue.held == 0 && queue.waiting.isEmpty ? nil : queue
+  }
+}
+
+extension FairSemaphore {
+  /// A permit, given back when the last reference to it goes.
+  final class Permit: Sendable {
+    private let semaphore: FairSemaphore
+    private let client: PeerID
+    private let isHeld = Mutex(true)
+
+    fileprivate init(_ semaphore: FairSemaphore, _ client: PeerID) {
+      self.semaphore = semaphore
+      self.client = client
+    }
+
+    /// Gives the permit back to the next task in turn.
+    func release() {
+      let wasHeld = isHeld.withLock { isHeld in
+        defer { isHeld = false }
+        return isHeld
+      }
+      if wasHeld { semaphore.release(client) }
+    }
+
+    /// Goes to the end of the client's queue, however many wait there. Only after ``release()``.
+    func reacquire() async throws {
+      try await semaphore.wait(client, isLimited: false)
+      isHeld.withLock { $0 = true }
+    }
+
+    deinit { release() }
+  }
+}
