@@ -1,14 +1,13 @@
 import HealthModel
 import HealthStore
 
-/// Deletes the samples of some types that start within a range. Tombstones remain, which travel to whoever pulls.
+/// Deletes the samples that pass a filter. Tombstones remain, which travel to whoever pulls.
 ///
 /// ```swift
 /// func delete(
-///   _ types: [SampleType], in range: Range<Timestamp>, of store: HealthStore,
-///   ask: (DeleteOperation.Plan) async -> Bool
+///   _ samples: SampleFilter, of store: HealthStore, ask: (DeleteOperation.Plan) async -> Bool
 /// ) async throws {
-///   let operation = DeleteOperation(types, in: range)
+///   let operation = DeleteOperation(samples)
 ///   let plan = try await operation.plan(in: store)
 ///   guard await ask(plan) else { return }
 ///   try await operation.run(plan, in: store) { type, count in print(count, "of", type.shortName) }
@@ -24,33 +23,31 @@ public struct DeleteOperation: Sendable {
       public var samples: Int
     }
 
-    /// In the order of ``DeleteOperation/types``; empty where there is nothing to delete.
+    /// In the order of the types' identifiers; empty where there is nothing to delete.
     public fileprivate(set) var entries: [Entry] = []
 
     /// Of all types together.
     public var samples: Int { entries.reduce(0) { $0 + $1.samples } }
   }
 
-  /// Each once.
-  public let types: [SampleType]
-  /// Of starts, the end not included: a sample that started before and still went on is not meant.
-  public let range: Range<Timestamp>
+  private static let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
 
-  /// - Parameters:
-  ///   - types: each once, or a plan counts its samples twice.
-  ///   - range: of starts, the end not included.
-  public init(_ types: [SampleType], in range: Range<Timestamp>) {
-    self.types = types
-    self.range = range
+  /// What is deleted. By start: a sample that started before and still went on is not meant.
+  public let filter: SampleFilter
+
+  /// - Parameter filter: ``SampleFilter/everything`` deletes the whole record.
+  public init(_ filter: SampleFilter) {
+    self.filter = filter
   }
 
   /// Changes nothing.
   public func plan(in store: HealthStore) async throws(StoreError) -> Plan {
     var plan = Plan()
-    for type in types {
-      let count = try await store.count(of: type, in: range)
-      if count > 0 { plan.entries.append(.init(type: type, samples: count)) }
+    for entry in try await store.typeCounts() where filter.passes(entry.type) {
+      let count = try await store.count(of: entry.type, in: filter.range)
+      if count > 0 { plan.entries.append(.init(type: entry.type, samples: count)) }
     }
+    plan.entries.sort { SampleType.utf8Order($0.type, $1.type) }
     return plan
   }
 
@@ -62,13 +59,11 @@ public struct DeleteOperation: Sendable {
     _ plan: Plan, in store: HealthStore, deleted: (SampleType, Int) async throws -> Void = { _, _ in }
   ) async throws {
     for entry in plan.entries {
-      let count = try await store.delete(entry.type, in: range) { [range] count in
-        AuditEvent(
-          .deleted,
-          [
-            "types": entry.type.shortName, "from": range.lowerBound.iso8601, "to": range.upperBound.iso8601,
-            "count": String(count),
-          ])
+      var detail = ["types": entry.type.shortName]
+      detail["from"] = filter.earliest?.iso8601
+      detail["to"] = filter.end?.iso8601
+      let count = try await store.delete(entry.type, in: filter.range ?? Self.always) { [detail] count in
+        AuditEvent(.deleted, detail.merging(["count": String(count)]) { $1 })
       }
       try await deleted(entry.type, count)
     }

@@ -63,34 +63,24 @@ public struct ExportOperation: Sendable {
   public let format: ExportFormat
   /// Not touched before ``run(from:)``.
   public let destination: ExportDestination
-  /// Each once; all where it is empty.
-  public let types: [SampleType]
-  /// Nothing that starts before this; `nil` for no bound.
-  public let earliest: Timestamp?
-  /// Nothing that starts at this instant or later; `nil` for no bound.
-  public let end: Timestamp?
+  /// Which samples are written.
+  public let filter: SampleFilter
   private let progress: any ProgressObserver
 
-  /// - Parameters:
-  ///   - types: each once; empty for all, those of which nothing is known yet among them.
-  ///   - earliest: the first instant at which a sample may start; `nil` for no bound.
-  ///   - end: the first instant at which none may start any more; `nil` for no bound.
+  /// - Parameter filter: without it, all samples, of types that nobody knows yet, too.
   public init(
-    _ format: ExportFormat, to destination: ExportDestination, types: [SampleType] = [], earliest: Timestamp? = nil,
-    end: Timestamp? = nil, progress: any ProgressObserver = NoProgress()
+    _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
+    progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
     self.destination = destination
-    self.types = types
-    self.earliest = earliest
-    self.end = end
+    self.filter = filter
     self.progress = progress
   }
 
   /// Throws ``ExportError`` for the file, ``StoreError``, or what the stream does.
   public func run(from store: HealthStore) async throws -> ExportSummary {
-    let reader = StoredSampleReader(
-      store: store, filter: SampleFilter(types: types.isEmpty ? nil : Set(types), earliest: earliest, end: end))
+    let reader = StoredSampleReader(store: store, filter: filter)
     let plan = try await reader.plan()
     let stage = progress.begin(ProgressStage(.exporting, totalItems: plan.samples))
     defer { stage.finish() }
@@ -125,9 +115,9 @@ public struct ExportOperation: Sendable {
       case .file(let path, _): URL(fileURLWithPath: path).lastPathComponent
       case .stream: "-"
       }
-    if !types.isEmpty { detail["types"] = types.map(\.shortName).joined(separator: ",") }
-    detail["from"] = earliest?.iso8601
-    detail["to"] = end?.iso8601
+    detail["types"] = filter.types?.map(\.shortName).sorted().joined(separator: ",")
+    detail["from"] = filter.earliest?.iso8601
+    detail["to"] = filter.end?.iso8601
     return detail
   }
 }

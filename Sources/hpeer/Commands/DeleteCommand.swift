@@ -31,7 +31,7 @@ struct Delete: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStore()
-    let operation = DeleteOperation(selection.types, in: period.range)
+    let operation = DeleteOperation(period.filter(selection))
     let plan = try await operation.plan(in: store)
     guard !plan.entries.isEmpty else {
       Console.say("No sample of \(selection.types.map(\.shortName).joined(separator: ", ")) in this range.")

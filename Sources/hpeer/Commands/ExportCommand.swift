@@ -60,7 +60,7 @@ struct Export: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     let operation = ExportOperation(
       exportFormat, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
-      types: selection.types, earliest: period.start, end: period.end, progress: ProgressBars())
+      filter: period.filter(selection), progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")

@@ -56,6 +56,9 @@ struct PeriodOptions: ParsableArguments {
   /// Not included.
   var end: Timestamp? { (to ?? until)?.bound.end(in: zone.timeZone) }
 
+  /// What starts in this time, of these types.
+  func filter(_ types: TypeOptions) -> SampleFilter { SampleFilter(types: types.set, earliest: start, end: end) }
+
   /// All of time where neither end is given.
   var range: Range<Timestamp> {
     (start ?? Timestamp(microseconds: .min))..<(end ?? Timestamp(microseconds: .max))

@@ -16,8 +16,12 @@ import Testing
     try await home.fill(20)
   }
 
+  private static func filter(_ range: Range<Timestamp> = firstFive, and others: SampleType...) -> SampleFilter {
+    SampleFilter(types: Set([heartRate] + others), earliest: range.lowerBound, end: range.upperBound)
+  }
+
   private func delete(_ range: Range<Timestamp> = firstFive) async throws -> Int {
-    let operation = DeleteOperation([Self.heartRate], in: range)
+    let operation = DeleteOperation(Self.filter(range))
     var deleted = 0
     try await operation.run(try await operation.plan(in: home.store), in: home.store) { deleted += $1 }
     return deleted
@@ -31,7 +35,7 @@ import Testing
 
   @Test func thePlanCountsAndChangesNothing() async throws {
     let steps = SampleType("HKQuantityTypeIdentifierStepCount")
-    let plan = try await DeleteOperation([steps, Self.heartRate], in: Self.firstFive).plan(in: home.store)
+    let plan = try await DeleteOperation(Self.filter(Self.firstFive, and: steps)).plan(in: home.store)
     #expect(plan.entries.map(\.type) == [Self.heartRate])
     #expect(plan.samples == 5)
     #expect(try await home.count() == 20)
@@ -50,9 +54,19 @@ import Testing
         ])
   }
 
+  @Test func withoutABoundEverythingIsMeant() async throws {
+    let operation = DeleteOperation(SampleFilter(types: [Self.heartRate]))
+    let plan = try await operation.plan(in: home.store)
+    #expect(plan.samples == 20)
+    try await operation.run(plan, in: home.store)
+    #expect(try await home.count() == 0)
+    let event = try #require(try await home.audited().last)
+    #expect(event.detail == ["types": "heartRate", "count": "20"])
+  }
+
   @Test func whatNobodyHearsOfAnyMoreEndsIt() async throws {
     struct Gone: Error {}
-    let operation = DeleteOperation([Self.heartRate], in: Self.firstFive)
+    let operation = DeleteOperation(Self.filter())
     let plan = try await operation.plan(in: home.store)
     await #expect(throws: Gone.self) { try await operation.run(plan, in: home.store) { _, _ in throw Gone() } }
   }

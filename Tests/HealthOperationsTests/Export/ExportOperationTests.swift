@@ -41,8 +41,8 @@ import TestSupport
     let start = AppleExportText.start
     let end = Timestamp(seconds: start.seconds + 300)
     let operation = ExportOperation(
-      .csv, to: .file(path: folder.path("five.csv"), replaces: false), types: [AppleExportText.heartRate],
-      earliest: start, end: end)
+      .csv, to: .file(path: folder.path("five.csv"), replaces: false),
+      filter: SampleFilter(types: [AppleExportText.heartRate], earliest: start, end: end))
     #expect(try await operation.run(from: home.store).written == 5)
     #expect(
       try await exported().first?.detail
