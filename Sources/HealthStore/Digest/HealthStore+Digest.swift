@@ -75,7 +75,7 @@ extension HealthStore {
         }
       }
     } catch {
-      throw StoreError(error, path: path)
+      throw StoreError(error, path: path, isCancelled: Task.isCancelled)
     }
   }
 
