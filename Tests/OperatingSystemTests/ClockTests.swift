@@ -24,4 +24,16 @@ struct ClockTests {
     clock.advance(by: .seconds(5))
     #expect(await nothing == nil)
   }
+
+  @Test("pauses double up to the longest, and are half chance")
+  func backOff() {
+    var backOff = BackOff(first: .seconds(1), longest: .seconds(30))
+    for whole in [1.0, 2, 4, 8, 16, 30, 30] {
+      let pause = backOff.next() / .seconds(1)
+      #expect(whole / 2 <= pause && pause <= whole)
+    }
+    #expect(backOff.next(atLeast: .seconds(60)) == .seconds(60))
+    backOff.reset()
+    #expect(backOff.next() <= .seconds(1))
+  }
 }
