@@ -109,6 +109,7 @@ let package = Package(
 
     // MARK: What hpeer does
 
+    .target(name: "Destinations", dependencies: ["HealthModel", "HealthStore", "OperatingSystem"]),
     .target(
       name: "HealthOperations",
       dependencies: [
@@ -173,6 +174,8 @@ let package = Package(
     .testTarget(
       name: "PeerProtocolTests",
       dependencies: ["PeerProtocol", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+    .testTarget(
+      name: "DestinationsTests", dependencies: ["Destinations", "HealthModel", "HealthStore", "TestSupport"]),
     .testTarget(name: "OperatingSystemTests", dependencies: ["CLinux", "OperatingSystem", "TestSupport"]),
     .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),

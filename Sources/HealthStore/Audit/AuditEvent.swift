@@ -68,6 +68,12 @@ public struct AuditEvent: Hashable, Sendable {
     case exportStarted = "export.started"
     /// Samples have been written out; `count` says how many.
     case exported = "export"
+    /// Samples are about to be delivered to a destination.
+    case deliveryStarted = "delivery.started"
+    /// A destination has everything; `count` says how many changes it was sent this time.
+    case deliveryFinished = "delivery.finished"
+    /// A delivery has ended before that. What the destination acknowledged stays.
+    case deliveryFailed = "delivery.failed"
     /// The owner has deleted samples.
     case deleted = "delete"
     /// The owner has brought deleted samples back.

@@ -1,0 +1,255 @@
+import Foundation
+import HealthModel
+import HealthStore
+import OperatingSystem
+
+/// When a ``Courier`` tries again, and when it gives up for a while.
+public struct RetryPolicy: Hashable, Sendable {
+  /// The longest of the first pause; each is twice as long as the one before, a part of it left to chance.
+  public var firstPause: Duration
+  /// The longest of all pauses.
+  public var longestPause: Duration
+  /// The longest that a destination's `retryAfter` is obeyed.
+  public var longestRetryAfter: Duration
+  /// Consecutive failures after which the circuit opens: the courier ends, or rests for ``rest`` where it follows.
+  public var tolerance: Int
+  /// How long an open circuit stays open before one attempt is made.
+  public var rest: Duration
+
+  public init(
+    firstPause: Duration = .seconds(1), longestPause: Duration = .seconds(60),
+    longestRetryAfter: Duration = .seconds(3_600), tolerance: Int = 8, rest: Duration = .seconds(900)
+  ) {
+    self.firstPause = firstPause
+    self.longestPause = longestPause
+    self.longestRetryAfter = longestRetryAfter
+    self.tolerance = max(1, tolerance)
+    self.rest = rest
+  }
+}
+
+/// What a ``Courier`` did.
+public struct CourierReport: Hashable, Sendable {
+  /// Samples and tombstones that the destination has.
+  public var delivered = 0
+  /// Samples and tombstones that it refused for good.
+  public var refused = 0
+  /// Attempts that failed and were made again.
+  public var retries = 0
+}
+
+/// Takes what happens in a store to one destination: each change once in effect, in batches of its size, whatever fails.
+///
+/// ```swift
+/// func deliver(_ store: HealthStore, to destination: some Destination) async throws {
+///   let courier = Courier(to: destination, named: "folder:home", from: store)
+///   let report = try await courier.run()
+///   print(report.delivered, "delivered")
+/// }
+/// ```
+///
+/// The store keeps its position, as that of a ``FeedConsumer`` of the courier's name, and takes note of a batch only when
+/// the destination has acknowledged all of it, and what it refused is among the dead letters. Killed in between, the same
+/// batch comes again under the same key.
+///
+/// The audit log has a delivery before the first sample leaves, and its end with the counts.
+public struct Courier<Place: Destination>: Sendable {
+  /// Which place of its kind, such as `mqtt:home`; the name of its ``FeedConsumer``.
+  public let name: String
+  private let destination: Place
+  private let store: HealthStore
+  private let filter: SampleFilter
+  private let policy: RetryPolicy
+  private let deadLetters: DeadLetters?
+  private let clock: any Clock<Duration>
+  private let observe: @Sendable (CourierEvent) -> Void
+
+  /// - Parameters:
+  ///   - name: one courier at a time works under it.
+  ///   - filter: what is delivered. Another than last time: what it adds is delivered, what it excludes stays.
+  ///   - deadLetters: without them, what is refused is only counted.
+  public init(
+    to destination: Place, named name: String, from store: HealthStore, filter: SampleFilter = .everything,
+    policy: RetryPolicy = RetryPolicy(), deadLetters: DeadLetters? = nil,
+    clock: any Clock<Duration> = ContinuousClock(), observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
+  ) {
+    self.destination = destination
+    self.name = name
+    self.store = store
+    self.filter = filter
+    self.policy = policy
+    self.deadLetters = deadLetters
+    self.clock = clock
+    self.observe = observe
+  }
+
+  /// Delivers what is new.
+  ///
+  /// - Parameter follows: goes on with what happens, until the task is cancelled.
+  /// - Throws: ``CourierError`` where the destination does not take it: nothing is lost, and the next run goes on from there.
+  ///   `StoreError`. What was delivered before stays.
+  public func run(follows: Bool = false) async throws -> CourierReport {
+    let consumer = try await store.consumer(name, filter: filter)
+    var run = Run(policy)
+    let size = destination.capabilities.maximumChanges
+    let pages =
+      follows ? consumer.following(ofAtMost: size, repeatable: true) : consumer.pages(ofAtMost: size, repeatable: true)
+    do {
+      for try await page in pages {
+        if !run.hasBegun {
+          try await store.record(AuditEvent(.deliveryStarted, detail))
+          run.hasBegun = true
+        }
+        try await deliver(page, &run, follows: follows)
+        try await consumer.commit(page)
+      }
+    } catch {
+      let wasCancelled = error is CancellationError
+      if run.hasBegun {
+        try await finish(
+          wasCancelled ? .deliveryFinished : .deliveryFailed, run, reason: wasCancelled ? nil : "\(error)")
+      }
+      throw error
+    }
+    if run.hasBegun { try await finish(.deliveryFinished, run) }
+    return run.report
+  }
+
+  private var detail: [String: String] { ["destination": name, "kind": Place.kind.rawValue] }
+
+  private func finish(_ event: AuditEvent.Name, _ run: Run, reason: String? = nil) async throws {
+    var detail = detail
+    detail["count"] = String(run.report.delivered)
+    if run.report.refused > 0 { detail["refused"] = String(run.report.refused) }
+    detail["reason"] = reason
+    try await uncancelled { [detail] in try await store.record(AuditEvent(event, detail)) }
+  }
+
+  /// Of one call of ``run(follows:)``.
+  private struct Run {
+    var report = CourierReport()
+    var hasBegun = false
+    var failures = 0
+    var backOff: BackOff
+
+    init(_ policy: RetryPolicy) { backOff = BackOff(first: policy.firstPause, longest: policy.longestPause) }
+  }
+
+  // MARK: One page
+
+  private func deliver(_ page: ConsumerPage, _ run: inout Run, follows: Bool) async throws {
+    var batch = DeliveryBatch(changes: page.changes, startsOver: page.startsOver)
+    if !destination.capabilities.deletes { batch = batch.withoutDeletions }
+    let key = "\(store.id.uuidString.lowercased())-\(String(page.key, radix: 16))"
+    // Of a page that is refused as a whole, parts and parts of those: the next is the last.
+    var parts = [(batch: batch, suffix: "")]
+    while let part = parts.popLast() {
+      if part.batch.isEmpty { continue }
+      let key = DeliveryKey(description: part.suffix.isEmpty ? key : "\(key)-\(part.suffix)")
+      do {
+        let delivery = try await deliverUntilTaken(part.batch, key, &run, follows: follows)
+        try await setAside(delivery.refused, key, &run)
+        run.report.delivered += part.batch.count - delivery.refused.count
+      } catch DeliveryError.refused(let reason) {
+        if let (first, second) = part.batch.parts(byBit: part.suffix.utf8.count) {
+          parts.append((second, part.suffix + "1"))
+          parts.append((first, part.suffix + "0"))
+        } else if part.batch.startsOver {
+          // To go on would mix what was forgotten with what follows.
+          throw CourierError.unusable(destination: name, reason: reason)
+        } else {
+          try await setAside(part.batch.refused(reason), key, &run)
+        }
+      }
+    }
+  }
+
+  private func setAside(_ refused: [RefusedSample], _ key: DeliveryKey, _ run: inout Run) async throws {
+    if refused.isEmpty { return }
+    try await deadLetters?.add(refused, of: key)
+    run.report.refused += refused.count
+    observe(.refused(refused))
+  }
+
+  // MARK: Attempts
+
+  private func deliverUntilTaken(
+    _ batch: DeliveryBatch, _ key: DeliveryKey, _ run: inout Run, follows: Bool
+  ) async throws -> Delivery {
+    while true {
+      do {
+        let delivery = try await attempt(batch, key)
+        run.failures = 0
+        run.backOff.reset()
+        return delivery
+      } catch let error as DeliveryError {
+        guard case .temporary(let reason, let retryAfter) = error else {
+          if case .unusable(let reason) = error { throw CourierError.unusable(destination: name, reason: reason) }
+          throw error
+        }
+        run.failures += 1
+        run.report.retries += 1
+        var pause = run.backOff.next(atLeast: min(retryAfter ?? .zero, policy.longestRetryAfter))
+        if run.failures >= policy.tolerance {
+          guard follows else { throw CourierError.gaveUp(destination: name, attempts: run.failures, reason: reason) }
+          pause = max(pause, policy.rest)
+        }
+        observe(.failed(reason: reason, pause: pause))
+        try await clock.sleep(for: pause)
+      }
+    }
+  }
+
+  /// One delivery, no longer than its deadline.
+  private func attempt(_ batch: DeliveryBatch, _ key: DeliveryKey) async throws -> Delivery {
+    let deadline = destination.capabilities.deadline
+    return try await withThrowingTaskGroup(of: Delivery?.self) { group in
+      group.addTask {
+        do {
+          return try await destination.deliver(batch, key: key)
+        } catch let error as DeliveryError {
+          throw error
+        } catch {
+          try Task.checkCancellation()
+          throw DeliveryError.temporary(reason: "\(error)")
+        }
+      }
+      group.addTask {
+        try await clock.sleep(for: deadline)
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let delivery = try await group.next() ?? nil else {
+        throw DeliveryError.temporary(reason: "it did not answer within \(deadline)")
+      }
+      return delivery
+    }
+  }
+}
+
+/// What happens to a ``Courier`` on its way.
+public enum CourierEvent: Hashable, Sendable {
+  /// An attempt failed; the next is made after the pause.
+  case failed(reason: String, pause: Duration)
+  /// The destination refused these for good; they are among the dead letters.
+  case refused([RefusedSample])
+}
+
+/// Why a ``Courier`` ended before everything was delivered. Nothing is lost: the next run goes on from there.
+public enum CourierError: Error, Hashable, Sendable {
+  /// Too many attempts in a row failed.
+  case gaveUp(destination: String, attempts: Int, reason: String)
+  /// The destination takes nothing before a person has changed something.
+  case unusable(destination: String, reason: String)
+}
+
+extension CourierError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .gaveUp(let destination, let attempts, let reason):
+      "\(destination) could not be delivered to, \(attempts) times in a row (\(reason)); nothing is lost, and it goes on later."
+    case .unusable(let destination, let reason):
+      "\(destination) takes nothing (\(reason)): put that right; nothing is lost, and it goes on then."
+    }
+  }
+}

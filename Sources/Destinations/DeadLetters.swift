@@ -1,0 +1,47 @@
+import Foundation
+import Glibc
+import HealthModel
+import OperatingSystem
+
+/// A file of the samples that a destination has refused for good, a line of JSON each, so that a person can see what it
+/// lacks: which and why, no values. The samples themselves are in the store.
+///
+///     {"key":"…","reason":"unknown type","start":"2024-01-01T10:00:00Z","type":"HKQuantityTypeIdentifierStepCount","uuid":"…"}
+///
+/// A batch that comes again may be in the file twice, with one key.
+public struct DeadLetters: Sendable {
+  /// Mode 0600; made with the first line.
+  public let path: String
+
+  public init(path: String) { self.path = path }
+
+  private struct Line: Encodable {
+    var key: String
+    var reason: String
+    var start: Timestamp
+    var type: String
+    var uuid: String
+  }
+
+  /// Adds them, and returns when they are on the disk. Throws `SystemError`.
+  func add(_ refused: [RefusedSample], of key: DeliveryKey) async throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    var bytes: [UInt8] = []
+    for refused in refused {
+      let line = Line(
+        key: key.description, reason: refused.reason, start: refused.sample.start,
+        type: refused.sample.type.rawValue, uuid: refused.sample.uuid.uuidString)
+      bytes += try encoder.encode(line) + [UInt8(ascii: "\n")]
+    }
+    try await onThread { [bytes, path] _ in try Self.append(bytes, to: path) }
+  }
+
+  private static func append(_ bytes: [UInt8], to path: String) throws(SystemError) {
+    let descriptor = try PrivateFile.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK)
+    defer { close(descriptor) }
+    let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+    guard code == 0 else { throw SystemError("write", path, code: code) }
+    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import HealthModel
+
+/// Samples to delete and to add, for one delivery.
+public struct DeliveryBatch: Sendable {
+  /// As they are stored, which is fastest to pass on.
+  public let changes: CodedChanges
+  /// Forget everything that was delivered before: all that there is follows, beginning with this batch.
+  public let startsOver: Bool
+
+  /// Samples to delete, perhaps some that were never delivered.
+  public var deletions: [Tombstone] { changes.tombstones.map(changes.tombstone) }
+
+  /// Samples to add, or to take in place of one with the same reference.
+  ///
+  /// - Throws: `DecodingError` where the store is damaged.
+  public func additions() throws -> [Sample] {
+    let expander = try ChangeExpander(changes)
+    return try changes.samples.map(expander.sample)
+  }
+
+  /// Samples and tombstones together.
+  public var count: Int { changes.samples.count + changes.tombstones.count }
+
+  /// Whether there is nothing to deliver.
+  var isEmpty: Bool { count == 0 && !startsOver }
+
+  /// The same without deletions.
+  var withoutDeletions: DeliveryBatch {
+    var changes = changes
+    changes.tombstones = []
+    return DeliveryBatch(changes: changes, startsOver: startsOver)
+  }
+
+  /// The parts whose UUIDs have a 0 and a 1 in a bit, from the last on, so that what is gone when the batch comes again moves
+  /// nothing from one part to the other; `nil` of one change, and where no bit is left.
+  func parts(byBit bit: Int) -> (DeliveryBatch, DeliveryBatch)? {
+    // The variant's bits, which all UUIDs have in common, come last.
+    guard count > 1, bit < 62 else { return nil }
+    func isSet(_ uuid: UUID) -> Bool {
+      withUnsafeBytes(of: uuid.uuid) { $0[15 - bit / 8] >> UInt8(bit % 8) & 1 == 1 }
+    }
+    var (first, second) = (changes, changes)
+    first.samples.removeAll { isSet($0.uuid) }
+    second.samples.removeAll { !isSet($0.uuid) }
+    first.tombstones.removeAll { isSet($0.uuid) }
+    second.tombstones.removeAll { !isSet($0.uuid) }
+    return (DeliveryBatch(changes: first, startsOver: startsOver), DeliveryBatch(changes: second, startsOver: false))
+  }
+
+  /// What is refused when all of it is.
+  func refused(_ reason: String) -> [RefusedSample] {
+    let samples = changes.samples.map {
+      SampleReference(type: changes.types[Int($0.type)], start: $0.start, uuid: $0.uuid)
+    }
+    return (samples + deletions.map(\.sample)).map { RefusedSample($0, reason: reason) }
+  }
+}

@@ -1,0 +1,109 @@
+import HealthModel
+
+/// Somewhere on the network or on disk that takes samples: it says what it can do and delivers one batch. Everything else
+/// (position, retries, pauses, dead letters, audit) is the ``Courier``'s, the same for all.
+///
+/// A batch may come again, after a crash or a lost acknowledgement, under the same ``DeliveryKey``: what is delivered twice
+/// must be there once. Samples have UUIDs to tell them by; a destination that keeps none remembers the key.
+///
+/// ```swift
+/// struct Printer: Destination {
+///   static let kind = DestinationKind("printer")
+///   let capabilities = DestinationCapabilities(maximumChanges: 50)
+///   func check() {}
+///   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) throws -> Delivery {
+///     for tombstone in batch.deletions { print("-", tombstone.sample.uuid) }
+///     for sample in try batch.additions() { print("+", sample.uuid) }
+///     return Delivery()
+///   }
+/// }
+/// ```
+///
+/// Not for files that hold all samples at once: those are exports.
+public protocol Destination: Sendable {
+  /// What destinations like this one are called in settings and in the audit log.
+  static var kind: DestinationKind { get }
+  var capabilities: DestinationCapabilities { get }
+
+  /// Finds out whether it can be delivered to, and changes nothing there. Throws ``DeliveryError``.
+  func check() async throws
+
+  /// Delivers all of a batch, deletions before additions, and returns once the other side has it for good. Ends when its
+  /// task is cancelled, as it is after ``DestinationCapabilities/deadline``.
+  ///
+  /// - Throws: ``DeliveryError``; any other error counts as ``DeliveryError/temporary(reason:retryAfter:)``. What was
+  ///   delivered before it threw comes again.
+  func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery
+}
+
+/// The name of a kind of destination: `mqtt`, `influxdb`, `folder`.
+public struct DestinationKind: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+
+  public init(rawValue: String) { self.rawValue = rawValue }
+  /// `DestinationKind("mqtt")`. Lower-case ASCII, stable for ever: positions and logs have it. Not checked.
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+}
+
+/// What a destination can take.
+public struct DestinationCapabilities: Hashable, Sendable {
+  /// The most samples and tombstones of one batch; at least 1.
+  public var maximumChanges: Int
+  /// Whether it can delete. Otherwise batches have no deletions.
+  public var deletes: Bool
+  /// How long one delivery may take before it counts as failed.
+  public var deadline: Duration
+
+  public init(maximumChanges: Int = 1_000, deletes: Bool = true, deadline: Duration = .seconds(60)) {
+    self.maximumChanges = max(1, maximumChanges)
+    self.deletes = deletes
+    self.deadline = deadline
+  }
+}
+
+/// Names a batch: the same batch, delivered again, has the same key, and no other has. It may lack then what was deleted
+/// meanwhile.
+public struct DeliveryKey: Hashable, Sendable, CustomStringConvertible {
+  /// ASCII, at most 128 characters without spaces: fit for a header such as `Idempotency-Key`, or a file name.
+  public let description: String
+}
+
+/// What the other side has taken.
+public struct Delivery: Hashable, Sendable {
+  /// Samples that it will never take, such as of a type that it does not know; it has all others.
+  public var refused: [RefusedSample]
+
+  public init(refused: [RefusedSample] = []) { self.refused = refused }
+}
+
+/// A sample that a destination refuses for good. Holds no value of it.
+public struct RefusedSample: Hashable, Sendable {
+  public var sample: SampleReference
+  /// For a person: what the other side said.
+  public var reason: String
+
+  public init(_ sample: SampleReference, reason: String) {
+    self.sample = sample
+    self.reason = reason
+  }
+}
+
+/// Why a batch was not delivered.
+public enum DeliveryError: Error, Hashable, Sendable {
+  /// It may succeed later: no connection, a server that is busy.
+  ///
+  /// - Parameter retryAfter: the least time to wait, as an HTTP `Retry-After` says (RFC 9110, section 10.2.3).
+  case temporary(reason: String, retryAfter: Duration? = nil)
+  /// The other side refuses something in this batch for good, and does not say which sample.
+  case refused(reason: String)
+  /// Nothing will be taken before a person has changed something: a wrong password, a bucket that is not there.
+  case unusable(reason: String)
+}
+
+extension DeliveryError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .temporary(let reason, _), .refused(let reason), .unusable(let reason): reason
+    }
+  }
+}

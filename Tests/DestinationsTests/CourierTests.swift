@@ -1,0 +1,221 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Destinations
+
+@Suite("Courier", .timeLimit(.minutes(2)))
+struct CourierTests {
+  private let directory: TemporaryDirectory
+  private let store: HealthStore
+  private let samples: [Sample]
+  private let clock = RecordingClock()
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    store = try HealthStore(directory: directory.path("home"))
+    var maker = SampleMaker(seed: 4)
+    samples = (0..<50).map { maker.steps(at: $0) }
+    try await store.apply(ChangeBatch(additions: samples))
+  }
+
+  private func courier<Place: Destination>(
+    to place: Place, policy: RetryPolicy = RetryPolicy(), clock: (any Clock<Duration>)? = nil
+  ) -> Courier<Place> {
+    Courier(
+      to: place, named: "test:home", from: store, policy: policy,
+      deadLetters: DeadLetters(path: directory.path("refused.jsonl")), clock: clock ?? self.clock)
+  }
+
+  private func delete(_ sample: Sample) async throws {
+    try await store.apply(ChangeBatch(deletions: [Tombstone(sample: sample.reference, deleted: .now)]))
+  }
+
+  private func deadLetters() throws -> [[String: String]] {
+    try String(contentsOfFile: directory.path("refused.jsonl"), encoding: .utf8).split(separator: "\n").map {
+      try JSONDecoder().decode([String: String].self, from: Data($0.utf8))
+    }
+  }
+
+  @Test("a folder has what the store has, and a second run delivers nothing")
+  func folder() async throws {
+    let folder = URL(filePath: directory.path("folder"))
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let courier = courier(to: FolderDestination(folder: folder), clock: ContinuousClock())
+    #expect(try await courier.run() == CourierReport(delivered: 50))
+    try await delete(samples[3])
+    #expect(try await courier.run().delivered == 1)
+    #expect(try await courier.run() == CourierReport())
+    let names = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
+    #expect(names == Set(samples.filter { $0 != samples[3] }.map { "\($0.uuid).json" }))
+  }
+
+  @Test("what fails is tried again, after a pause that doubles and no sooner than it was told")
+  func retries() async throws {
+    let place = ScriptedDestination(before: { attempt, _ in
+      if attempt < 3 { throw DeliveryError.temporary(reason: "busy", retryAfter: attempt == 2 ? .seconds(90) : nil) }
+    })
+    let report = try await courier(to: place).run()
+    #expect(report == CourierReport(delivered: 50, retries: 3))
+    #expect(place.seen.samples.count == 50)
+    #expect(Set(place.seen.keys.prefix(4)).count == 1)
+    try #require(clock.pauses.count == 3)
+    #expect((Duration.seconds(0.5)...(.seconds(1))).contains(clock.pauses[0]))
+    #expect((Duration.seconds(1)...(.seconds(2))).contains(clock.pauses[1]))
+    #expect(clock.pauses[2] == .seconds(90))
+  }
+
+  @Test("nobody is obeyed who asks for a year")
+  func longRetryAfter() async throws {
+    let place = ScriptedDestination(before: { attempt, _ in
+      if attempt == 0 { throw DeliveryError.temporary(reason: "later", retryAfter: .seconds(31_536_000)) }
+    })
+    _ = try await courier(to: place).run()
+    #expect(clock.pauses == [.seconds(3_600)])
+  }
+
+  @Test("the circuit opens after some failures in a row, and the next run goes on where this one stopped")
+  func circuit() async throws {
+    let place = ScriptedDestination(before: { attempt, _ in
+      if (2..<7).contains(attempt) { throw DeliveryError.temporary(reason: "down") }
+    })
+    let courier = courier(to: place, policy: RetryPolicy(tolerance: 5))
+    await #expect(throws: CourierError.gaveUp(destination: "test:home", attempts: 5, reason: "down")) {
+      try await courier.run()
+    }
+    #expect(clock.pauses.count == 4)
+    #expect(place.seen.samples.count == 20)
+    #expect(try await courier.run().delivered == 30)
+    #expect((place.seen.samples.count, place.seen.repetitions) == (50, 0))
+    #expect(
+      try await store.auditRecords().map(\.event).filter { $0.hasPrefix("delivery") } == [
+        "delivery.started", "delivery.failed", "delivery.started", "delivery.finished",
+      ])
+  }
+
+  @Test("a courier that follows rests while the circuit is open, and then tries once")
+  func rest() async throws {
+    let (done, doing) = AsyncStream<Void>.makeStream()
+    let place = ScriptedDestination(
+      before: { attempt, _ in if attempt < 4 { throw DeliveryError.temporary(reason: "down") } },
+      after: { attempt, _ in
+        if attempt == 8 { doing.yield() }
+        return Delivery()
+      })
+    let courier = courier(to: place, policy: RetryPolicy(tolerance: 3, rest: .seconds(5_000)))
+    let task = Task { try await courier.run(follows: true) }
+    for await _ in done.prefix(1) {}
+    task.cancel()
+    _ = await task.result
+    #expect(clock.pauses.count == 4)
+    #expect(clock.pauses.suffix(2) == [.seconds(5_000), .seconds(5_000)])
+    #expect(place.seen.samples.count == 50)
+  }
+
+  @Test("a batch whose acknowledgement is lost comes again under its key, without what is deleted meanwhile")
+  func lostAcknowledgement() async throws {
+    let place = ScriptedDestination(after: { attempt, _ in
+      if attempt == 1 { throw DeliveryError.temporary(reason: "the connection was lost") }
+      return Delivery()
+    })
+    await #expect(throws: CourierError.self) {
+      try await courier(to: place, policy: RetryPolicy(tolerance: 1)).run()
+    }
+    #expect(place.seen.samples.count == 20)
+    try await delete(samples[12])
+    _ = try await courier(to: place).run()
+    #expect(place.seen.keys[1] == place.seen.keys[2])
+    #expect(place.seen.repetitions == 9)
+    #expect(Set(place.seen.samples.keys) == Set(samples.map(\.uuid)).subtracting([samples[12].uuid]))
+  }
+
+  @Test(
+    "of a batch that is refused as a whole only what is refused by itself is set aside", arguments: [[17], [0, 1, 49]])
+  func poison(_ numbers: [Int]) async throws {
+    let poison = Set(numbers.map { samples[$0].uuid })
+    let place = ScriptedDestination(before: { _, batch in
+      guard batch.changes.samples.allSatisfy({ !poison.contains($0.uuid) }) else {
+        throw DeliveryError.refused(reason: "400")
+      }
+    })
+    let report = try await courier(to: place).run()
+    #expect(report == CourierReport(delivered: 50 - poison.count, refused: poison.count))
+    #expect(Set(place.seen.samples.keys) == Set(samples.map(\.uuid)).subtracting(poison))
+    #expect(place.seen.repetitions == 0)
+    let letters = try deadLetters()
+    #expect(Set(letters.compactMap { $0["uuid"].flatMap(UUID.init) }) == poison)
+    #expect(letters.allSatisfy { $0["reason"] == "400" && Set($0.keys) == ["key", "reason", "start", "type", "uuid"] })
+    // What was set aside does not come again.
+    #expect(try await courier(to: place).run() == CourierReport())
+  }
+
+  @Test("the parts of a batch have the same members when it comes again with less")
+  func stableParts() throws {
+    func batch(_ samples: some Sequence<Sample>) throws -> DeliveryBatch {
+      var coder = ChangeCoder()
+      for sample in samples { try coder.add(sample) }
+      coder.add(Tombstone(sample: self.samples[49].reference, deleted: .now))
+      return DeliveryBatch(changes: coder.changes, startsOver: false)
+    }
+    func members(_ batch: DeliveryBatch) -> Set<UUID> { Set(batch.refused("").map(\.sample.uuid)) }
+    let (whole, less) = (try batch(samples[..<49]), try batch(samples[..<49].filter { _ in Bool.random() }))
+    for bit in 0..<62 {
+      let (first, second) = try #require(whole.parts(byBit: bit))
+      #expect(members(first).isDisjoint(with: members(second)))
+      #expect(members(first).union(members(second)) == members(whole))
+      guard let parts = less.parts(byBit: bit) else { continue }
+      #expect(members(parts.0).isSubset(of: members(first)) && members(parts.1).isSubset(of: members(second)))
+    }
+    #expect(whole.parts(byBit: 62) == nil)
+  }
+
+  @Test("what a destination names as refused is set aside, and the rest is delivered")
+  func refusedByName() async throws {
+    let refused = samples[5].reference
+    let place = ScriptedDestination(after: { _, batch in
+      let isHere = batch.changes.samples.contains { $0.uuid == refused.uuid }
+      return Delivery(refused: isHere ? [RefusedSample(refused, reason: "unknown type")] : [])
+    })
+    #expect(try await courier(to: place).run() == CourierReport(delivered: 49, refused: 1))
+    #expect(try deadLetters().map { $0["uuid"] } == [refused.uuid.uuidString])
+    let end = try #require(try await store.auditRecords().last)
+    #expect(end.detail == ["destination": "test:home", "kind": "scripted", "count": "49", "refused": "1"])
+  }
+
+  @Test("what takes nothing before somebody changes something is not tried again")
+  func unusable() async throws {
+    let place = ScriptedDestination(before: { _, _ in throw DeliveryError.unusable(reason: "wrong password") })
+    await #expect(throws: CourierError.unusable(destination: "test:home", reason: "wrong password")) {
+      try await courier(to: place).run()
+    }
+    #expect(clock.pauses.isEmpty)
+    #expect(place.seen.keys.count == 1)
+  }
+
+  @Test("what takes longer than its deadline has failed")
+  func deadline() async throws {
+    let clock = ManualClock()
+    let place = ScriptedDestination(
+      DestinationCapabilities(maximumChanges: 100, deadline: .seconds(30)),
+      before: { attempt, _ in if attempt == 0 { try await Task.sleep(for: .seconds(100_000)) } })
+    let courier = courier(to: place, policy: RetryPolicy(tolerance: 1), clock: clock)
+    let task = Task { try await courier.run() }
+    while clock.sleepers == 0 { await Task.yield() }
+    clock.advance(by: .seconds(30))
+    await #expect(throws: CourierError.self) { try await task.value }
+    #expect(place.seen.samples.isEmpty)
+  }
+
+  @Test("a destination that cannot delete is sent no deletions")
+  func withoutDeletions() async throws {
+    let place = ScriptedDestination(DestinationCapabilities(maximumChanges: 100, deletes: false))
+    _ = try await courier(to: place, clock: ContinuousClock()).run()
+    try await delete(samples[0])
+    #expect(try await courier(to: place, clock: ContinuousClock()).run() == CourierReport())
+    #expect(place.seen.samples.count == 50)
+    #expect(place.seen.keys.count == 1)
+  }
+}
