@@ -69,10 +69,7 @@ struct SampleCollector {
 
   /// The same for a payload: one that may be any JSON is too deep with 129 brackets and their closing ones.
   private static func worthWeighing(_ payload: Payload) -> Int {
-    switch payload {
-    case .unknown, .clinicalRecord: 256
-    default: worthWeighing
-    }
+    payload.holdsAnyJSON ? 256 : worthWeighing
   }
 
   private func isWithinBudget(_ sample: Sample) throws -> Bool {

@@ -8,7 +8,7 @@
 ///     o  an object: key (as s) and value of each member, in the order of the keys' UTF-8, then e
 ///
 /// Whether a number came as an integer or with a fraction of zero makes no difference, as in JSON.
-struct CanonicalForm {
+package struct CanonicalForm {
   private(set) var bytes: [UInt8] = []
 
   mutating func removeAll() {

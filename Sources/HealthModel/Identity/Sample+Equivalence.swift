@@ -4,10 +4,7 @@ extension Sample {
   public func isEquivalent(to other: Sample) -> Bool {
     switch (payload, other.payload) {
     case (.quantity(let mine), .quantity(let theirs)): mine.isEquivalent(to: theirs)
-    case (.category(let mine), .category(let theirs)): mine.value == theirs.value && mine.name == theirs.name
-    // What the file is called that the points are in may change from export to export.
-    case (.workoutRoute(let mine), .workoutRoute(let theirs)): mine.points == theirs.points
-    default: payload == other.payload
+    default: payload.measured == other.payload.measured
     }
   }
 
@@ -20,12 +17,13 @@ extension Sample {
       let unit = SampleTypeCatalogue.healthKit[type]?.canonicalUnit ?? quantity.unit
       let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit) ?? quantity.value
       return DecimalText.rounded(value, digits: 5)
-    case .category(let category):
-      return category.value.map { String($0) } ?? category.name ?? ""
-    case .workout(let workout):
-      return workout.activityType.exported
     default:
-      return ""
+      return payload.content?.canonicalValue ?? ""
     }
   }
+}
+
+extension Payload {
+  /// See ``SamplePayload/measured``.
+  package var measured: Payload { content?.measured.payload ?? self }
 }

@@ -96,34 +96,15 @@ extension Sample {
   /// also what else tells those apart.
   fileprivate var driftingFields: [String] {
     switch payload {
-    case .activitySummary(let summary):
-      [summary.date] + summary.attributes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
-        + (metadata.isEmpty ? [] : [MetadataText.encode(metadata)])
-    case .characteristic(let characteristic): [characteristic.value]
     case .quantity(let quantity):
-      [payload.kind, String(end.seconds), source.name, "\(quantity.value)", quantity.unit]
+      return [payload.kind, String(end.seconds), source.name, "\(quantity.value)", quantity.unit]
     case .unknown(let kind, let content):
       // Any JSON value can be written as JSON.
-      [kind, String(end.seconds), source.name, (try? CanonicalJSON.encode(content)) ?? ""]
-    default: [payload.kind]
-    }
-  }
-
-  /// Whether two readings of one thing (``isReading(ofSameAs:)``) say the same. What a day's activity holds beside its
-  /// numbers is in its metadata.
-  public func readsSame(as other: Sample) -> Bool {
-    guard payload == other.payload else { return false }
-    if case .activitySummary = payload { return metadata == other.metadata }
-    return true
-  }
-
-  /// Whether two samples whose values drift are readings of one thing, of which only the newer counts: of a
-  /// characteristic, of a day's activity, or of one number for the same time and from the same source.
-  public func isReading(ofSameAs other: Sample) -> Bool {
-    guard type == other.type, start == other.start else { return false }
-    switch payload {
-    case .activitySummary, .characteristic: return true
-    default: return end == other.end && source.name.isExactly(other.source.name)
+      return [kind, String(end.seconds), source.name, (try? CanonicalJSON.encode(content)) ?? ""]
+    default:
+      guard let reading = payload.content as? any SingleReading else { return [payload.kind] }
+      let includesMetadata = reading.includesMetadata && !metadata.isEmpty
+      return reading.fields + (includesMetadata ? [MetadataText.encode(metadata)] : [])
     }
   }
 }

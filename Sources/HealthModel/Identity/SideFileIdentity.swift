@@ -15,31 +15,24 @@ public struct SideFileIdentity: Hashable, Sendable {
   }
 }
 
-extension SampleKey {
-  private static let route = "WorkoutRoute"
-  private static let bareRoute = "WorkoutRoute:empty"
-  private static let record = "ClinicalRecord"
+/// A kind of which Apple's export keeps a part in a file beside its XML, and whose identity says whether it was there.
+package protocol SideFilePayload: SamplePayload {
+  /// Whether it has what is in the file.
+  var hasFile: Bool { get }
 
+  /// The kind of the key that it has with its file, if it has none, and the other way round; `nil` if `kind` is not that
+  /// of its own key.
+  func otherKeyKind(_ kind: String) -> String?
+}
+
+extension SampleKey {
   /// The other identity of a record with this key, if it is of a kind that has files.
   public func sideFileIdentity(_ payload: Payload, ordinal: Int) -> SideFileIdentity? {
-    let other: String
-    let hasFile: Bool
-    switch payload {
-    case .workoutRoute(let route):
-      hasFile = !route.points.isEmpty
-      // The further parts of a long route have no other identity.
-      guard kind == (hasFile ? Self.route : Self.bareRoute) else { return nil }
-      other = hasFile ? Self.bareRoute : Self.route
-    case .clinicalRecord(let record):
-      hasFile = record.resource != nil
-      let (bare, whole) = ("\(Self.record):\(record.identifier)", "\(Self.record):\(record.identifier):resource")
-      guard kind == (hasFile ? whole : bare) || !hasFile && record.identifier.isEmpty && kind == Self.record
-      else { return nil }
-      other = hasFile ? bare : whole
-    default: return nil
+    guard let content = payload.content as? any SideFilePayload, let other = content.otherKeyKind(kind) else {
+      return nil
     }
     var key = self
     key.kind = other
-    return SideFileIdentity(uuid: key.uuid(ordinal: ordinal), isBare: hasFile)
+    return SideFileIdentity(uuid: key.uuid(ordinal: ordinal), isBare: content.hasFile)
   }
 }

@@ -111,6 +111,18 @@ struct CanonicalJSONWriter {
     try array(elements, write)
   }
 
+  mutating func member(partial: Bool) {
+    guard partial else { return }
+    name("partial")
+    json("true")
+  }
+
+  mutating func member(metadata: Metadata) throws {
+    if metadata.isEmpty { return }
+    name("metadata")
+    try encode(metadata)
+  }
+
   // MARK: Bytes
 
   private mutating func enclosed(

@@ -10,16 +10,6 @@ extension Sample: Codable {
   public init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: Key.self)
     let kind = try object.decode(String.self, forKey: .kind)
-    let payload: Payload =
-      switch kind {
-      case "quantity": .quantity(try object.decode(Quantity.self, forKey: .payload))
-      case "category": .category(try object.decode(CategoryValue.self, forKey: .payload))
-      case "correlation": .correlation(try object.decode(Correlation.self, forKey: .payload))
-      case "workout": .workout(try object.decode(Workout.self, forKey: .payload))
-      case "activitySummary": .activitySummary(try object.decode(ActivitySummary.self, forKey: .payload))
-      case "characteristic": .characteristic(try object.decode(CharacteristicValue.self, forKey: .payload))
-      default: try Payload(open: kind, in: object, forKey: .payload)
-      }
     self.init(
       uuid: try object.decode(UUID.self, forKey: .uuid),
       type: try object.decode(SampleType.self, forKey: .type),
@@ -29,7 +19,7 @@ extension Sample: Codable {
       source: try object.decode(Source.self, forKey: .source),
       device: try object.decodeIfPresent(Device.self, forKey: .device),
       metadata: try object.decodeIfPresent(Metadata.self, forKey: .metadata) ?? [:],
-      payload: payload)
+      payload: try Payload(kind: kind, in: object, forKey: .payload))
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -46,40 +36,20 @@ extension Sample: Codable {
     switch payload {
     case .quantity(let quantity): try object.encode(quantity, forKey: .payload)
     case .category(let category): try object.encode(category, forKey: .payload)
-    case .correlation(let correlation): try object.encode(correlation, forKey: .payload)
-    case .workout(let workout): try object.encode(workout, forKey: .payload)
-    case .activitySummary(let summary): try object.encode(summary, forKey: .payload)
-    case .characteristic(let value): try object.encode(value, forKey: .payload)
-    case .workoutRoute(let route): try object.encode(route, forKey: .payload)
-    case .electrocardiogram(let electrocardiogram): try object.encode(electrocardiogram, forKey: .payload)
-    case .audiogram(let audiogram): try object.encode(audiogram, forKey: .payload)
-    case .visionPrescription(let prescription): try object.encode(prescription, forKey: .payload)
-    case .clinicalRecord(let record): try object.encode(record, forKey: .payload)
     case .unknown(_, let content): try object.encode(content, forKey: .payload)
+    default: if let content = payload.content { try object.encode(content, forKey: .payload) }
     }
   }
 }
 
 extension Payload {
-  /// A payload of a kind whose content may be of another version: what its structure has no place for stays JSON.
-  ///
-  /// Versions before these kinds kept Apple's audiograms, prescriptions and clinical records as `attributes` and
-  /// `children`; stores and peers still hold such samples.
-  fileprivate init<Key>(open kind: String, in object: KeyedDecodingContainer<Key>, forKey key: Key) throws {
-    func content<Value: Decodable>(_ type: Value.Type) -> Value? { try? object.decode(type, forKey: key) }
-    let known: Payload? =
-      switch kind {
-      case "workoutRoute": content(WorkoutRoute.self).map(Payload.workoutRoute)
-      case "electrocardiogram": content(Electrocardiogram.self).map(Payload.electrocardiogram)
-      case "audiogram": content(Audiogram.self).map(Payload.audiogram)
-      case "visionPrescription": content(VisionPrescription.self).map(Payload.visionPrescription)
-      case "clinicalRecord": content(ClinicalRecord.self).map(Payload.clinicalRecord)
-      default: nil
-      }
-    if let known {
-      self = known
-    } else {
-      self = .unknown(kind: kind, content: try object.decodeIfPresent(JSONValue.self, forKey: key) ?? .null)
+  /// What its structure has no place for stays JSON, if the kind is open: versions before kept Apple's audiograms,
+  /// prescriptions and clinical records as `attributes` and `children`, and stores and peers still hold such samples.
+  fileprivate init<Key>(kind: String, in object: KeyedDecodingContainer<Key>, forKey key: Key) throws {
+    func foreign() throws -> JSONValue { try object.decodeIfPresent(JSONValue.self, forKey: key) ?? .null }
+    func payload<Content: SamplePayload>(_ type: Content.Type) throws -> Payload {
+      try Content.payload({ try object.decode(type, forKey: key) }, foreign: foreign)
     }
+    self = try Self.contentType(ofKind: kind).map { try payload($0) } ?? .unknown(kind: kind, content: foreign())
   }
 }

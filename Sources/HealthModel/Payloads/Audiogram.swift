@@ -48,7 +48,10 @@ public struct EarSensitivity: Hashable, Sendable {
   }
 }
 
-extension Audiogram: Codable {
+extension Audiogram: SamplePayload {
+  package static let kind = "audiogram"
+  package var payload: Payload { .audiogram(self) }
+
   public init(from decoder: any Decoder) throws {
     points = try decoder.strictContainer(["points"]).decode([SensitivityPoint].self, forKey: "points")
   }

@@ -27,7 +27,15 @@ public struct ClinicalRecord: Hashable, Sendable {
   }
 }
 
-extension ClinicalRecord: Codable {
+extension ClinicalRecord: SamplePayload {
+  package static let kind = "clinicalRecord"
+  package static let isLarge = true
+  package static let holdsAnyJSON = true
+  package var payload: Payload { .clinicalRecord(self) }
+
+  /// Its identifier is part of its identity.
+  package var rankDetail: RankDetail { .nothing }
+
   public init(from decoder: any Decoder) throws {
     let object = try decoder.strictContainer([
       "identifier", "fhirVersion", "sourceURL", "received", "path", "resource",
@@ -38,5 +46,15 @@ extension ClinicalRecord: Codable {
     received = try object.decodeIfPresent(Timestamp.self, forKey: "received")
     path = try object.decodeIfPresent(String.self, forKey: "path")
     resource = try object.decodeIfPresent(JSONValue.self, forKey: "resource")
+  }
+}
+
+extension ClinicalRecord: SideFilePayload {
+  package var hasFile: Bool { resource != nil }
+
+  package func otherKeyKind(_ kind: String) -> String? {
+    let (bare, whole) = ("ClinicalRecord:\(identifier)", "ClinicalRecord:\(identifier):resource")
+    if hasFile { return kind == whole ? bare : nil }
+    return kind == bare || identifier.isEmpty && kind == "ClinicalRecord" ? whole : nil
   }
 }

@@ -32,7 +32,7 @@ public struct Electrocardiogram: Hashable, Sendable {
 
 extension Electrocardiogram {
   /// An electrocardiogram without its voltages.
-  struct Head: Codable {
+  package struct Head: Codable {
     var electrocardiogram: Electrocardiogram
 
     static let keys: Set<String> = [
@@ -41,12 +41,12 @@ extension Electrocardiogram {
 
     init(_ electrocardiogram: Electrocardiogram) { self.electrocardiogram = electrocardiogram }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
       let object = try decoder.strictContainer(Self.keys)
       electrocardiogram = try Electrocardiogram(headOf: object)
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
       var object = encoder.container(keyedBy: OpenKey.self)
       try electrocardiogram.encodeHead(to: &object)
     }
@@ -69,6 +69,35 @@ extension Electrocardiogram {
     try object.encodeNumberIfPresent(samplingFrequency, forKey: "samplingFrequency")
     try object.encodeIfPresent(lead, forKey: "lead")
     try object.encodeIfPresent(unit, forKey: "unit")
+  }
+}
+
+extension Electrocardiogram: ColumnPayload {
+  package static let kind = "electrocardiogram"
+  package var payload: Payload { .electrocardiogram(self) }
+
+  package static let columnNames = ["voltages"]
+  package var head: Head { Head(self) }
+  package var size: Int { 8 * voltages.count + 512 }
+
+  package func column(_ name: String) -> [Double?]? { voltages }
+
+  package init?(_ head: Head, columns: [String: [Double?]]) {
+    guard let column = columns["voltages"], !column.contains(nil) else { return nil }
+    self = head.electrocardiogram
+    voltages = column.compactMap(\.self)
+  }
+
+  package func write(to form: inout CanonicalForm) {
+    form.object { form in
+      form.member("averageHeartRate", averageHeartRate)
+      form.member("classification", classification)
+      form.member("lead", lead)
+      form.member("samplingFrequency", samplingFrequency)
+      form.member("symptoms", symptoms)
+      form.member("unit", unit)
+      form.member("voltages", voltages) { $0.write($1) }
+    }
   }
 }
 

@@ -44,7 +44,11 @@ public struct PrescriptionAttachment: Hashable, Sendable {
   }
 }
 
-extension VisionPrescription: Codable {
+extension VisionPrescription: SamplePayload {
+  package static let kind = "visionPrescription"
+  package static let isLarge = true
+  package var payload: Payload { .visionPrescription(self) }
+
   public init(from decoder: any Decoder) throws {
     let object = try decoder.strictContainer(["expires", "brand", "right", "left", "attachments"])
     expires = try object.decodeIfPresent(Timestamp.self, forKey: "expires")

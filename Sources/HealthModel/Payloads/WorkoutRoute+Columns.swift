@@ -1,14 +1,17 @@
 // The points as columns: one array of numbers for each field, all equally long. `null` stands for what a point does not
 // have; a column that no point has is left out.
 
-extension WorkoutRoute {
-  /// The columns in the order of their names.
-  static let columnNames = [
+extension WorkoutRoute: ColumnPayload {
+  package static let kind = "workoutRoute"
+  package var payload: Payload { .workoutRoute(self) }
+  package var size: Int { 112 * (points.count + 4) }
+
+  package static let columnNames = [
     "course", "elevation", "horizontalAccuracy", "latitude", "longitude", "speed", "time", "verticalAccuracy",
   ]
 
   /// What is left of a route without its columns.
-  struct Head: Codable {
+  package struct Head: Codable {
     var workout: SampleReference?
     var path: String?
 
@@ -17,17 +20,17 @@ extension WorkoutRoute {
       self.path = path
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
       let object = try decoder.strictContainer(["workout", "path"])
       workout = try object.decodeIfPresent(SampleReference.self, forKey: "workout")
       path = try object.decodeIfPresent(String.self, forKey: "path")
     }
   }
 
-  var head: Head { Head(workout: workout, path: path) }
+  package var head: Head { Head(workout: workout, path: path) }
 
   /// `nil` for a column that no point has.
-  func column(_ name: String) -> [Double?]? {
+  package func column(_ name: String) -> [Double?]? {
     let column: [Double?] =
       switch name {
       case "course": points.map(\.course)
@@ -43,8 +46,7 @@ extension WorkoutRoute {
     return column.contains { $0 != nil } ? column : nil
   }
 
-  /// `nil` for columns that do not fit together.
-  init?(_ head: Head, columns: [String: [Double?]]) {
+  package init?(_ head: Head, columns: [String: [Double?]]) {
     let count = columns["latitude"]?.count ?? 0
     guard columns.values.allSatisfy({ $0.count == count }) else { return nil }
     self.init(workout: head.workout, path: head.path)
@@ -63,6 +65,33 @@ extension WorkoutRoute {
           time: time?[index], latitude: north, longitude: east, elevation: elevation?[index], speed: speed?[index],
           course: course?[index], horizontalAccuracy: horizontal?[index], verticalAccuracy: vertical?[index]))
     }
+  }
+}
+
+extension WorkoutRoute {
+  /// What the files are called that the points are in may change from export to export.
+  package var measured: WorkoutRoute { WorkoutRoute(points: points) }
+
+  package func write(to form: inout CanonicalForm) {
+    form.object { form in
+      for name in (Self.columnNames + ["path", "workout"]).sorted() {
+        switch name {
+        case "path": form.member(name, path)
+        case "workout": form.member(name, workout) { $0.write($1) }
+        default: form.member(name, column(name)) { $0.write($1) }
+        }
+      }
+    }
+  }
+}
+
+extension WorkoutRoute: SideFilePayload {
+  package var hasFile: Bool { !points.isEmpty }
+
+  /// The further parts of a long route have no other identity.
+  package func otherKeyKind(_ kind: String) -> String? {
+    let (bare, whole) = ("WorkoutRoute:empty", "WorkoutRoute")
+    return kind == (hasFile ? whole : bare) ? (hasFile ? bare : whole) : nil
   }
 }
 

@@ -16,11 +16,9 @@ struct StoredSampleReader: Sendable {
   /// How many samples like those of the last page are read at a time, which all are in memory.
   private static func pageSize(after page: CodedChanges) -> Int {
     page.kinds.reduce(2000) { size, kind in
-      switch kind {
-      case "workoutRoute", "electrocardiogram", "visionPrescription", "clinicalRecord": min(size, 4)
-      case "quantity", "category", "correlation", "workout", "activitySummary", "characteristic", "audiogram": size
-      default: min(size, 200)
-      }
+      // Of a kind that this version does not know, nobody knows how large they are.
+      guard let type = Payload.contentType(ofKind: kind) else { return min(size, 200) }
+      return type.isLarge ? min(size, 4) : size
     }
   }
 

@@ -124,11 +124,6 @@ private struct DriftingReplacement {
   }
 }
 
-extension Payload {
-  /// The kinds of which all samples of a type that start at one instant are readings of one thing.
-  static let kindsOneAtATime: Set = ["activitySummary", "characteristic"]
-}
-
 extension Timestamp {
   fileprivate static let distantPast = Timestamp(microseconds: .min)
 }

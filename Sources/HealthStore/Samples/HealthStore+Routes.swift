@@ -26,7 +26,7 @@ extension HealthStore {
           SELECT uuid, start, json_extract(payload, '$.workout') FROM sample
           WHERE type = ? AND kind = (SELECT id FROM kind WHERE name = ?)\(bounds ?? "")
           ORDER BY start, json_extract(payload, '$.time[0]')
-          """, arguments: [id, "workoutRoute"])
+          """, arguments: [id, WorkoutRoute.kind])
       let deletions = DeletedSamples(db)
       var routes: [RouteReference] = []
       while let row = try rows.next() {

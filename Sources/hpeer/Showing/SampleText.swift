@@ -23,7 +23,7 @@ enum SampleText {
     case .audiogram(let audiogram): HumanFormat.count(audiogram.points.count, "frequency", "frequencies")
     case .visionPrescription(let prescription): text(prescription)
     case .clinicalRecord(let record): PlainText.escaped(record.path ?? record.identifier, limit: 100)
-    case .unknown(let kind, _): PlainText.escaped(kind)
+    default: PlainText.escaped(sample.payload.kind)
     }
   }
 

@@ -54,12 +54,10 @@ struct SampleRank: Comparable {
   }
 
   private static func name(of payload: Payload) -> String? {
-    switch payload {
-    case .category(let category): category.name
-    case .workout(let workout): workout.duration.map { String($0) }
-    case .workoutRoute(let route): hash(.workoutRoute(WorkoutRoute(points: route.points)))
-    case .electrocardiogram, .audiogram, .visionPrescription: hash(payload)
-    default: nil
+    switch payload.content?.rankDetail {
+    case .text(let text): text
+    case .measured: hash(payload.measured)
+    case .nothing, nil: nil
     }
   }
 

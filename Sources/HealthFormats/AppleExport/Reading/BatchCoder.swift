@@ -40,10 +40,9 @@ struct BatchCoder {
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
   mutating func add(_ sample: Sample) throws {
     var (number, unit, json): (Double?, String?, UInt32?)
-    switch sample.payload {
-    case .workoutRoute, .electrocardiogram:
-      json = append(payload: .content(sample.payload))
-    default:
+    if let columns = sample.payload.columns {
+      json = append(payload: .columns(columns))
+    } else {
       let payload = try CodedPayload(sample.payload)
       (number, unit, json) = (payload.number, payload.unit, payload.json.map { append(payload: .text($0)) })
     }

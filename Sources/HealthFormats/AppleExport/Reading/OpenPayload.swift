@@ -4,13 +4,13 @@ import HealthModel
 /// the batch, which is mostly the one that has time.
 enum OpenPayload: Sendable {
   case text(String)
-  case content(Payload)
+  case columns(any ColumnPayload)
 
   /// Throws `EncodingError` for what cannot be written as JSON.
   func json() throws -> String {
     switch self {
     case .text(let text): text
-    case .content(let payload): try CodedPayload(payload).json ?? ""
+    case .columns(let payload): try payload.coded().json ?? ""
     }
   }
 
@@ -18,9 +18,7 @@ enum OpenPayload: Sendable {
   var size: Int {
     switch self {
     case .text(let text): text.utf8.count
-    case .content(.workoutRoute(let route)): 112 * (route.points.count + 4)
-    case .content(.electrocardiogram(let electrocardiogram)): 8 * electrocardiogram.voltages.count + 512
-    case .content: 1024
+    case .columns(let payload): payload.size
     }
   }
 }
