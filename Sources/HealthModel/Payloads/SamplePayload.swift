@@ -4,17 +4,15 @@
 /// A kind is a type in a file of its own and three lines in `Payload.swift`: its case, and its place in
 /// ``Payload/content`` and ``Payload/contentTypes``.
 ///
-/// ```swift
-/// public struct StateOfMind: Hashable, Sendable { public var valence: Double }
+///     public struct StateOfMind: Hashable, Sendable { public var valence: Double }
 ///
-/// extension StateOfMind: SamplePayload {
-///   package static let kind = "stateOfMind"
-///   package var payload: Payload { .stateOfMind(self) }
-///   public init(from decoder: any Decoder) throws {
-///     valence = try decoder.strictContainer(["valence"]).decodeNumber(forKey: "valence")
-///   }
-/// }
-/// ```
+///     extension StateOfMind: SamplePayload {
+///       package static let kind = "stateOfMind"
+///       package var payload: Payload { .stateOfMind(self) }
+///       public init(from decoder: any Decoder) throws {
+///         valence = try decoder.strictContainer(["valence"]).decodeNumber(forKey: "valence")
+///       }
+///     }
 ///
 /// Codable is the JSON of the feed. It writes no `null` and leaves out what is empty, and reads with
 /// `strictContainer`, so that what a later version adds is not lost.
