@@ -209,6 +209,9 @@ public struct Courier<Place: Destination>: Sendable {
           return try await destination.deliver(batch, key: key)
         } catch let error as DeliveryError {
           throw error
+        } catch let error as DecodingError {
+          // The store is damaged, and no later attempt reads it better.
+          throw error
         } catch {
           try Task.checkCancellation()
           throw DeliveryError.temporary(reason: "\(error)")

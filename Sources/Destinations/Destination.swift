@@ -31,7 +31,7 @@ public protocol Destination: Sendable {
   /// Delivers all of a batch, deletions before additions, and returns once the other side has it for good. Ends when its
   /// task is cancelled, as it is after ``DestinationCapabilities/deadline``.
   ///
-  /// - Throws: ``DeliveryError``; any other error counts as ``DeliveryError/temporary(reason:retryAfter:)``. What was
+  /// - Throws: ``DeliveryError``, or what ``DeliveryBatch/additions()`` throws; any other error counts as ``DeliveryError/temporary(reason:retryAfter:)``. What was
   ///   delivered before it threw comes again.
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery
 }

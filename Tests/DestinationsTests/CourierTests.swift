@@ -43,7 +43,9 @@ struct CourierTests {
   @Test("a folder has what the store has, and a second run delivers nothing")
   func folder() async throws {
     let folder = URL(filePath: directory.path("folder"))
+    #expect(throws: (any Error).self) { try FolderDestination(folder: folder).check() }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    try FolderDestination(folder: folder).check()
     let courier = courier(to: FolderDestination(folder: folder), clock: ContinuousClock())
     #expect(try await courier.run() == CourierReport(delivered: 50))
     try await delete(samples[3])
@@ -193,6 +195,15 @@ struct CourierTests {
     }
     #expect(clock.pauses.isEmpty)
     #expect(place.seen.keys.count == 1)
+  }
+
+  @Test("what the store cannot read is no fault of the destination, and is not tried again")
+  func damaged() async throws {
+    let place = ScriptedDestination(before: { _, _ in
+      throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "damaged"))
+    })
+    await #expect(throws: DecodingError.self) { try await courier(to: place).run() }
+    #expect(clock.pauses.isEmpty)
   }
 
   @Test("what takes longer than its deadline has failed")
