@@ -75,10 +75,26 @@ public struct Tombstone: Hashable, Sendable, Codable {
   public var sample: SampleReference
   /// When it was first deleted, on the machine where that happened.
   public var deleted: Timestamp
+  /// Of the deleted sample; `nil` where nobody who told of the deletion held it.
+  public var end: Timestamp?
+  /// The name of the deleted sample's source; likewise.
+  public var source: String?
+  /// Of the deleted sample; likewise.
+  public var road: SampleRoad?
+  /// Of a deleted quantity, a byte of a hash of its value, to tell deletions of different values apart; `nil` where it is unknown,
+  /// or shall not be known.
+  public var hint: UInt8?
 
   /// - Parameter deleted: the time of the deletion, not that of its arrival here.
-  public init(sample: SampleReference, deleted: Timestamp) {
+  public init(
+    sample: SampleReference, deleted: Timestamp, end: Timestamp? = nil, source: String? = nil, road: SampleRoad? = nil,
+    hint: UInt8? = nil
+  ) {
     self.sample = sample
     self.deleted = deleted
+    self.end = end
+    self.source = source
+    self.road = road
+    self.hint = hint
   }
 }

@@ -20,6 +20,15 @@ struct ServerFailure: Error {
     .init(status: .gone, message: "The change token is not valid for this store and filter: start over without one.")
   }
 
+  /// 406: the client takes the feed of another version of hpeer only.
+  static var otherFeedVersion: Self {
+    .init(
+      status: .notAcceptable,
+      message:
+        "This machine runs another version of hpeer, and the changes that it sends would not be understood there: update hpeer on both."
+    )
+  }
+
   /// 503: all long-poll permits, or all of this client's, are in use.
   static var tooManyWait: Self {
     .init(

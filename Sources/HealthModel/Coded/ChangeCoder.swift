@@ -21,7 +21,7 @@ public struct ChangeCoder {
   }
 
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
-  public mutating func add(_ sample: Sample) throws {
+  public mutating func add(_ sample: Sample, road: SampleRoad = .unknown) throws {
     let payload = try CodedPayload(sample.payload)
     samples.append(
       CodedSample(
@@ -29,15 +29,18 @@ public struct ChangeCoder {
         type: types.index(of: sample.type), kind: kinds.index(of: sample.payload.kind),
         source: sources.index(of: sample.source), device: sample.device.map { devices.index(of: $0) },
         metadata: sample.metadata.isEmpty ? nil : metadata.index(of: MetadataText.encode(sample.metadata)),
-        number: payload.number, unit: payload.unit.map { units.index(of: $0) }, payload: payload.json.map { add($0) }))
+        number: payload.number, unit: payload.unit.map { units.index(of: $0) }, payload: payload.json.map { add($0) },
+        road: road))
   }
 
-  /// Appends a tombstone; of its texts only the type is in a dictionary.
+  /// Appends a tombstone.
   public mutating func add(_ tombstone: Tombstone) {
     let sample = tombstone.sample
     tombstones.append(
       CodedTombstone(
-        type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: tombstone.deleted))
+        type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: tombstone.deleted,
+        end: tombstone.end, source: tombstone.source.map { sources.index(of: Source(name: $0)) },
+        road: tombstone.road ?? .unknown, hint: tombstone.hint))
   }
 
   private mutating func add(_ json: String) -> UInt32 {

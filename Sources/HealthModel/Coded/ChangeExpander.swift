@@ -29,7 +29,9 @@ extension CodedChanges {
   /// One of ``tombstones``.
   public func tombstone(_ row: CodedTombstone) -> Tombstone {
     Tombstone(
-      sample: SampleReference(type: types[Int(row.type)], start: row.start, uuid: row.uuid), deleted: row.deleted)
+      sample: SampleReference(type: types[Int(row.type)], start: row.start, uuid: row.uuid), deleted: row.deleted,
+      end: row.end, source: row.source.map { sources[Int($0)].name }, road: row.road == .unknown ? nil : row.road,
+      hint: row.hint)
   }
 
   fileprivate func sample(_ row: CodedSample, metadata: (UInt32) throws -> Metadata) throws -> Sample {

@@ -26,11 +26,14 @@ public struct CodedSample: Hashable, Sendable {
   public var unit: UInt32?
   /// An index of ``CodedChanges/payloads``; `nil` where number and unit say it all.
   public var payload: UInt32?
+  /// How it came. A ``Sample`` does not say it.
+  public var road: SampleRoad
 
   /// A row; its indices mean something only beside their ``CodedChanges``.
   public init(
     uuid: UUID, start: Timestamp, end: Timestamp, created: Timestamp?, type: UInt32, kind: UInt32, source: UInt32,
-    device: UInt32?, metadata: UInt32?, number: Double?, unit: UInt32?, payload: UInt32?
+    device: UInt32?, metadata: UInt32?, number: Double?, unit: UInt32?, payload: UInt32?,
+    road: SampleRoad = .unknown
   ) {
     self.uuid = uuid
     self.start = start
@@ -44,10 +47,11 @@ public struct CodedSample: Hashable, Sendable {
     self.number = number
     self.unit = unit
     self.payload = payload
+    self.road = road
   }
 }
 
-/// A tombstone whose type is an index into the dictionary of ``CodedChanges``.
+/// A tombstone whose type and source are indices into the dictionaries of ``CodedChanges``.
 public struct CodedTombstone: Hashable, Sendable {
   /// An index of ``CodedChanges/types``.
   public var type: UInt32
@@ -57,12 +61,27 @@ public struct CodedTombstone: Hashable, Sendable {
   public var uuid: UUID
   /// See ``Tombstone/deleted``.
   public var deleted: Timestamp
+  /// See ``Tombstone/end``.
+  public var end: Timestamp?
+  /// An index of ``CodedChanges/sources``, of which only the name counts; see ``Tombstone/source``.
+  public var source: UInt32?
+  /// See ``Tombstone/road``.
+  public var road: SampleRoad
+  /// See ``Tombstone/hint``.
+  public var hint: UInt8?
 
-  /// A row; its type means something only beside its ``CodedChanges``.
-  public init(type: UInt32, start: Timestamp, uuid: UUID, deleted: Timestamp) {
+  /// A row; its indices mean something only beside their ``CodedChanges``.
+  public init(
+    type: UInt32, start: Timestamp, uuid: UUID, deleted: Timestamp, end: Timestamp? = nil, source: UInt32? = nil,
+    road: SampleRoad = .unknown, hint: UInt8? = nil
+  ) {
     self.type = type
     self.start = start
     self.uuid = uuid
     self.deleted = deleted
+    self.end = end
+    self.source = source
+    self.road = road
+    self.hint = hint
   }
 }

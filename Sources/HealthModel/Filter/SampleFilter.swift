@@ -12,12 +12,15 @@
 /// A sample and its tombstone agree in type and start, so that a filter lets both through or neither: who reads under it
 /// learns of every deletion of what they have, and of no other. What a sample that passes says of samples that do not is
 /// for ``SampleCut`` to leave out.
+///
+/// Time is compared in whole seconds: of a sample, the second in which it starts counts. An export prints nothing finer, so
+/// that the copies of one thing that came by several roads pass together or not at all.
 public struct SampleFilter: Hashable, Sendable {
   /// `nil` for all, now and later; empty for none.
   public var types: Set<SampleType>?
-  /// Nothing that starts before this; `nil` for no bound.
+  /// Nothing whose second of start begins before this; `nil` for no bound.
   public var earliest: Timestamp?
-  /// Nothing that starts at this instant or later; `nil` for no bound.
+  /// Nothing whose second of start begins at this instant or later; `nil` for no bound.
   public var end: Timestamp?
 
   /// Without arguments, everything. An `end` at or before `earliest` makes a filter that nothing passes.
@@ -36,8 +39,9 @@ public struct SampleFilter: Hashable, Sendable {
 
   /// Whether what starts then is within the time that is meant.
   public func passes(start: Timestamp) -> Bool {
-    if let earliest, start < earliest { return false }
-    if let end, start >= end { return false }
+    let bounds = bounds
+    if let earliest = bounds.earliest, start < earliest { return false }
+    if let end = bounds.end, start >= end { return false }
     return true
   }
 
@@ -67,9 +71,15 @@ public struct SampleFilter: Hashable, Sendable {
       end: [end, other.end].compactMap(\.self).min())
   }
 
+  /// The bounds as instants that samples are compared with.
+  package var bounds: (earliest: Timestamp?, end: Timestamp?) {
+    (earliest?.roundedUpToSecond, end?.roundedUpToSecond)
+  }
+
   /// The time that is meant, as the store's queries have it; `nil` for all of it, because a range cannot hold the last
   /// instant of all.
   public var range: Range<Timestamp>? {
+    let (earliest, end) = bounds
     if earliest == nil, end == nil { return nil }
     let first = earliest ?? Timestamp(microseconds: .min)
     return first..<max(first, end ?? Timestamp(microseconds: .max))
@@ -77,6 +87,7 @@ public struct SampleFilter: Hashable, Sendable {
 
   /// The first and the last instant that pass; `nil` where none does.
   public var instants: ClosedRange<Timestamp>? {
+    let (earliest, end) = bounds
     let first = earliest ?? Timestamp(microseconds: .min)
     guard let end else { return first...Timestamp(microseconds: .max) }
     return first < end ? first...Timestamp(microseconds: end.microseconds - 1) : nil

@@ -33,6 +33,12 @@ public struct Timestamp: Hashable, Sendable, Comparable {
     return remainder < 0 ? quotient - 1 : quotient
   }
 
+  /// The first whole second that is no earlier; the last instant of all where there is none.
+  package var roundedUpToSecond: Timestamp {
+    let rounded = Timestamp(seconds: seconds)
+    return rounded == self ? self : Timestamp(seconds: seconds + 1)
+  }
+
   public static func < (lhs: Self, rhs: Self) -> Bool {
     lhs.microseconds < rhs.microseconds
   }

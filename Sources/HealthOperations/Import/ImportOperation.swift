@@ -113,7 +113,8 @@ public struct ImportOperation: Sendable {
       }.run()
     case .healthAutoExport(let file):
       try await SampleFileImport(
-        store: store, name: name, totalBytes: file.workBytes, persons: persons, progress: progress
+        store: store, name: name, road: .healthAutoExport, totalBytes: file.workBytes, persons: persons,
+        progress: progress
       ) { _ in
         // It does not say.
         PersonReadings()

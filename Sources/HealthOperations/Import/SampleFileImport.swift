@@ -13,6 +13,7 @@ struct SampleFileImport: Sendable {
 
   let store: HealthStore
   let name: String
+  var road = SampleRoad.file
   /// What reading it reports as progress when it is done.
   let totalBytes: Int64
   let persons: PersonGuard
@@ -33,7 +34,7 @@ struct SampleFileImport: Sendable {
     defer { stage.finish() }
     let (result, id) = try await onThread { isCancelled in
       let writer = try ImportWriter(
-        store, named: name, confirmed: wasConfirmed ? person : nil, isCancelled: isCancelled)
+        store, named: name, confirmed: wasConfirmed ? person : nil, road: road, isCancelled: isCancelled)
       writer.admit(admission)
       var read: [SampleType: Int] = [:]
       var (records, readings) = (0, readings)

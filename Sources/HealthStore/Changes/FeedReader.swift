@@ -46,17 +46,22 @@ struct FeedReader {
   ///   - start: the number before the first.
   ///   - end: the last number.
   ///   - tombstones: which are meant; `nil` for none.
+  ///   - shown: whether to read what this machine shows, and not what it holds: a sample that became hidden is a tombstone then,
+  ///     and one that is shown again an addition.
   ///   - text: the most bytes of metadata and payloads, but for the sample that exceeds it.
   func walk(
     after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?, cut: SampleCut? = nil,
-    limit: Int, text: Int = maximumText
+    shown: Bool = false, limit: Int, text: Int = maximumText
   ) throws -> Walk {
     let limit = max(1, limit)
+    let tables = try shown && Visibility.isUsed(db) ? Tables.shown : .held
     var stored = StoredChanges(db, cut: cut)
-    let isCut = try readSamples(after: start, upTo: end, samples, limit: limit, text: text, into: &stored)
+    let isCut = try readSamples(
+      tables.samples, after: start, upTo: end, samples, limit: limit, text: text, into: &stored)
     if let tombstones {
       let last = isCut ? stored.sampleNumbers.last : nil
-      try readTombstones(after: start, upTo: last ?? end, tombstones, limit: limit, into: &stored)
+      try readTombstones(
+        tables.tombstones, after: start, upTo: last ?? end, tombstones, limit: limit, into: &stored)
     }
     let isFull = stored.keepFirst(limit) >= limit
     // What is not full has seen everything, filtered or not.
@@ -80,16 +85,43 @@ struct FeedReader {
     return counter
   }
 
+  /// What is walked along, in SQL.
+  private struct Tables {
+    var samples: String
+    var tombstones: String
+
+    static let held = Tables(
+      samples: "SELECT \(StoredChanges.sampleColumns) FROM sample",
+      tombstones: "SELECT \(StoredChanges.tombstoneColumns) FROM tombstone")
+
+    /// Each half in order of the numbers, so that a page costs what it has.
+    static let shown = Tables(
+      samples: """
+        SELECT \(StoredChanges.sampleColumns) FROM (
+          SELECT \(StoredChanges.sampleColumns) FROM sample NOT INDEXED
+          WHERE NOT EXISTS(SELECT 1 FROM visibility WHERE visibility.sample = sample.change)
+          UNION ALL
+          SELECT number, sample.\(StoredChanges.sampleColumns.dropFirst("change, ".count)) FROM visibility
+          CROSS JOIN sample ON sample.change = visibility.sample WHERE number IS NOT NULL AND NOT isHidden)
+        """,
+      tombstones: """
+        SELECT \(StoredChanges.tombstoneColumns) FROM (
+          SELECT \(StoredChanges.tombstoneColumns) FROM tombstone NOT INDEXED
+          UNION ALL
+          SELECT number, sample.type, start, uuid, time, NULL, NULL, 0, NULL FROM visibility
+          CROSS JOIN sample ON sample.change = visibility.sample WHERE number IS NOT NULL AND isHidden)
+        """)
+  }
+
   /// True if the page ends here because of its size.
   private func readSamples(
-    after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, text: Int,
+    _ table: String, after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, text: Int,
     into stored: inout StoredChanges
   ) throws -> Bool {
     var query = try Binding(
       db,
       """
-      SELECT \(StoredChanges.sampleColumns) FROM sample
-      WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
+      \(table) WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
       """)
     query.bind(start)
     query.bind(end)
@@ -104,13 +136,13 @@ struct FeedReader {
   }
 
   private func readTombstones(
-    after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, into stored: inout StoredChanges
+    _ table: String, after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int,
+    into stored: inout StoredChanges
   ) throws {
     var query = try Binding(
       db,
       """
-      SELECT \(StoredChanges.tombstoneColumns) FROM tombstone
-      WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
+      \(table) WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
       """)
     query.bind(start)
     query.bind(end)

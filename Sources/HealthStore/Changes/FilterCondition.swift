@@ -25,7 +25,8 @@ struct FilterCondition {
 
   /// The part of the condition that is about time; empty where all of it is meant.
   static func time(_ filter: SampleFilter) -> String {
-    let first = filter.earliest.map { " AND start >= \($0.microseconds)" } ?? ""
-    return first + (filter.end.map { " AND start < \($0.microseconds)" } ?? "")
+    let bounds = filter.bounds
+    let first = bounds.earliest.map { " AND start >= \($0.microseconds)" } ?? ""
+    return first + (bounds.end.map { " AND start < \($0.microseconds)" } ?? "")
   }
 }

@@ -3,7 +3,8 @@ import HealthModel
 
 extension HealthStore {
   /// Forgets the tombstones of samples that were deleted before `instant`, and returns how many they were. One
-  /// transaction; costs a walk along all tombstones. Those that a ``FeedConsumer`` has not passed are kept.
+  /// transaction; costs a walk along all tombstones. Those that a ``FeedConsumer`` has not passed are kept,
+  /// and those that may hide a sample which came by another road.
   ///
   /// Every other position that lies before the last of them becomes ``StoreError/anchorOutOfRange``: its reader can no longer be
   /// told what to delete, so it starts over. Starting over adds what it lacks and removes nothing.
@@ -22,7 +23,12 @@ extension HealthStore {
   @discardableResult
   public func pruneTombstones(before instant: Timestamp) async throws(StoreError) -> Int {
     try await write { db in
-      let condition = "deleted < ? AND change <= ?"
+      let second = Visibility.second(of: "tombstone.start")
+      let condition = """
+        deleted < ? AND change <= ? AND NOT (duration IS NOT NULL AND EXISTS(
+          SELECT 1 FROM sample WHERE type = tombstone.type
+          AND start BETWEEN \(second) AND \(second) + 999999))
+        """
       let arguments: StatementArguments = [instant.microseconds, try ConsumerRow.slowestPosition(db) ?? .max]
       let last = try Int64.fetchOne(
         db, sql: "SELECT MAX(change) FROM tombstone WHERE \(condition)", arguments: arguments)

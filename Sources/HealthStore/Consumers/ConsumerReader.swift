@@ -79,16 +79,16 @@ struct ConsumerReader {
     case .withdraw(let first, let filters):
       return try feed.walk(
         after: first, upTo: end, samples: FilterCondition(anyOf: filters, butNot: [filter], db: db),
-        tombstones: FilterCondition(anyOf: filters, butNot: [filter], after: state.position, db: db), limit: limit,
-        text: text)
+        tombstones: FilterCondition(anyOf: filters, butNot: [filter], after: state.position, db: db), shown: true,
+        limit: limit, text: text)
     case .complete(let first, let last, let filters):
       return try feed.walk(
         after: first, upTo: min(last, end), samples: FilterCondition(anyOf: [filter], butNot: filters, db: db),
-        tombstones: nil, limit: limit, text: text)
+        tombstones: nil, shown: true, limit: limit, text: text)
     case .follow(let first, let filters):
       return try feed.walk(
         after: first, upTo: end, samples: FilterCondition(filter, db: db),
-        tombstones: FilterCondition(anyOf: filters, db: db), limit: limit, text: text)
+        tombstones: FilterCondition(anyOf: filters, db: db), shown: true, limit: limit, text: text)
     }
   }
 
@@ -102,7 +102,7 @@ extension CodedChanges {
   /// With its samples as if they had been deleted.
   fileprivate func deletions(at instant: Timestamp) -> CodedChanges {
     CodedChanges(
-      types: types,
+      types: types, sources: sources,
       tombstones: tombstones
         + samples.map { CodedTombstone(type: $0.type, start: $0.start, uuid: $0.uuid, deleted: instant) })
   }

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// The samples that the undoing of an import took back without a tombstone, for consumers who may have them: numbered in
-/// their own sequence, and kept until every consumer has passed them.
+/// The samples that were taken back without a tombstone, for consumers who may have them: by the undoing of an import, or
+/// because a finer start became known under which they go on. Numbered in their own sequence, and kept until every consumer has passed them.
 enum UndoneSamples {
   /// The highest number that was ever given out and matters to anybody.
   static func last(_ db: Database) throws -> Int64 {
@@ -24,6 +24,19 @@ enum UndoneSamples {
         SELECT ? + ROW_NUMBER() OVER (ORDER BY change), identifier, start, uuid, ?
         FROM sample NOT INDEXED JOIN type ON type.id = sample.type WHERE change > ?
         """, arguments: [last, Timestamp.now.microseconds, change])
+  }
+
+  /// Adds one sample, if there is a consumer.
+  static func add(_ type: SampleType, start: Int64, _ uuid: UUID, _ db: Database) throws {
+    guard try Binding(db, "SELECT 1 FROM consumer LIMIT 1").integer(db) != nil else { return }
+    var insertion = try Binding(
+      db, "INSERT INTO undoneSample(number, type, start, uuid, deleted) VALUES (?, ?, ?, ?, ?)")
+    insertion.bind(try last(db) + 1)
+    insertion.bind(type.rawValue)
+    insertion.bind(start)
+    insertion.bind(uuid)
+    insertion.bind(Timestamp.now.microseconds)
+    try insertion.run(db)
   }
 
   /// Those after a number that pass any of some filters, as tombstones, and the number of the last that was looked at.

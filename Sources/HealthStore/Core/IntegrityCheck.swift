@@ -100,7 +100,10 @@ struct IntegrityCheck {
 
   private static func references(_ db: Database) throws -> [StoreFinding] {
     try dangling(db, in: "sample", ["type", "source", "device", "kind", "unit"])
-      + dangling(db, in: "tombstone", ["type"])
+      + dangling(
+        db, in: "tombstone",
+        // One of the version before names no sources.
+        try db.columns(in: "tombstone").contains { $0.name == "source" } ? ["type", "source"] : ["type"])
   }
 
   /// One walk along the table. Each column is named as the dictionary that it points into.

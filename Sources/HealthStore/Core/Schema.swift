@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import HealthModel
 import OperatingSystem
 
 /// The tables of the store and how they came to be. A published migration is never edited.
@@ -74,6 +75,7 @@ enum Schema {
     migrator.registerMigration("importUndo", migrate: addUndo)
     migrator.registerMigration("auditReads", migrate: addAuditReads)
     migrator.registerMigration("consumers", migrate: addConsumers)
+    migrator.registerMigration("roads", migrate: addRoads)
     return migrator
   }
 
@@ -311,6 +313,55 @@ enum Schema {
           deleted INTEGER NOT NULL
         ) STRICT;
         """)
+  }
+
+  /// `road` is a ``SampleRoad``; of what was there before, its identity tells. A tombstone has `duration` and `source` of a sample
+  /// that was really deleted, and the `hint` of a quantity (``ValueHint``); one without them only keeps an identity away. `visibility` is kept by ``Visibility``: its
+  /// `number` is the change number at which a sample was hidden or shown again, NULL for one that was hidden from the beginning.
+  ///
+  /// An app's sample took the place of an exported one. Those tombstones go, and with them the epochs that covered them; where
+  /// a peer told of such a deletion, nothing but the app's sample beside it shows what it was.
+  private static func addRoads(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        ALTER TABLE sample ADD COLUMN road INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE undoSample ADD COLUMN road INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE tombstone ADD COLUMN duration INTEGER;
+        ALTER TABLE tombstone ADD COLUMN source INTEGER REFERENCES source;
+        ALTER TABLE tombstone ADD COLUMN road INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE tombstone ADD COLUMN hint INTEGER;
+        CREATE TABLE visibility(
+          sample INTEGER PRIMARY KEY REFERENCES sample ON DELETE CASCADE,
+          type INTEGER NOT NULL,
+          isHidden INTEGER NOT NULL,
+          number INTEGER,
+          time INTEGER NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX visibility_number ON visibility(number) WHERE number IS NOT NULL;
+        CREATE INDEX visibility_hidden ON visibility(type) WHERE isHidden;
+        """)
+    try db.execute(
+      sql: """
+        UPDATE sample SET road = \(SampleRoad.healthAutoExport.rawValue)
+          WHERE type IN (SELECT id FROM type WHERE identifier LIKE 'hae.%');
+        UPDATE sample SET road = \(SampleRoad.file.rawValue)
+          WHERE type IN (SELECT id FROM type WHERE samples > derived) AND road = 1 AND NOT (\(TypeTally.isDerived));
+        """)
+    let second = Visibility.second(of: "tombstone.start")
+    let isReplaced = TypeTally.isDerived.replacing("uuid", with: "replaced")
+    let condition = """
+      (replaced IS NOT NULL AND NOT (\(isReplaced)) OR replaced IS NULL AND (\(TypeTally.isDerived)) AND EXISTS(
+        SELECT 1 FROM sample AS other WHERE other.type = tombstone.type
+        AND other.start BETWEEN \(second) AND \(second) + 999999
+        AND NOT (\(TypeTally.isDerived.replacing("uuid", with: "other.uuid")))))
+      """
+    let last = try Int64.fetchOne(db, sql: "SELECT MAX(change) FROM tombstone WHERE \(condition)")
+    guard let last else { return }
+    try db.execute(sql: "DELETE FROM tombstone WHERE \(condition)")
+    try DigestTable.clear(db)
+    try UndoJournal.clear(db)
+    try db.execute(sql: "UPDATE store SET tombstoneFloor = MAX(tombstoneFloor, ?)", arguments: [last])
+    try Epoch.rename(before: last, db)
   }
 }
 

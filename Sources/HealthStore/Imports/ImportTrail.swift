@@ -51,6 +51,13 @@ struct ImportTrail {
     fresh.removeAll(keepingCapacity: true)
   }
 
+  /// Whether any export held the sample with this change number.
+  static func contains(_ change: Int64, _ db: Database) throws -> Bool {
+    var query = try Binding(db, "SELECT last FROM importedRange WHERE first <= ? ORDER BY first DESC LIMIT 1")
+    query.bind(change)
+    return try query.integer(db).map { $0 >= change } ?? false
+  }
+
   static func write(_ range: ClosedRange<Int64>, _ db: Database) throws {
     try db.execute(
       sql:

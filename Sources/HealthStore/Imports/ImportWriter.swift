@@ -27,6 +27,7 @@ public final class ImportWriter {
   private let isCancelled: @Sendable () -> Bool
   private let lock: ImportLock
   private let undo: UndoJournal
+  private let road: SampleRoad
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
   /// What all batches so far have done, drifting records and deletions included.
@@ -65,7 +66,7 @@ public final class ImportWriter {
     _ store: HealthStore, _ file: ImportRecord.File, continuing journal: Int64? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(StoreError) {
-    try self.init(store, file, isExport: true, journal: journal, isCancelled: isCancelled)
+    try self.init(store, file, isExport: true, road: .appleExport, journal: journal, isCancelled: isCancelled)
   }
 
   /// Of another file, which is no snapshot of all that a phone holds.
@@ -73,21 +74,23 @@ public final class ImportWriter {
   /// - Parameters:
   ///   - name: for people: its last path component.
   ///   - confirmed: see ``ImportRecord/File/confirmed``.
+  ///   - road: how the samples came into the file.
   ///   - isCancelled: ends a wait for another process that writes.
   public convenience init(
-    _ store: HealthStore, named name: String, confirmed: Person? = nil,
+    _ store: HealthStore, named name: String, confirmed: Person? = nil, road: SampleRoad = .file,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(StoreError) {
     let file = ImportRecord.File(name: name, confirmed: confirmed)
-    try self.init(store, file, isExport: false, journal: nil, isCancelled: isCancelled)
+    try self.init(store, file, isExport: false, road: road, journal: nil, isCancelled: isCancelled)
   }
 
   private init(
-    _ store: HealthStore, _ file: ImportRecord.File, isExport: Bool, journal: Int64?,
+    _ store: HealthStore, _ file: ImportRecord.File, isExport: Bool, road: SampleRoad, journal: Int64?,
     isCancelled: @escaping @Sendable () -> Bool
   ) throws(StoreError) {
     self.store = store
     self.isCancelled = isCancelled
+    self.road = road
     lock = try ImportLock(shared: store.directory, isCancelled: isCancelled)
     let person = file.person.map { store.hash(of: $0) }
     let confirmed = file.confirmed.map { store.hash(of: $0) }
@@ -171,7 +174,7 @@ public final class ImportWriter {
       return try store.pool.read { db in
         var missing = MissingSamples()
         var names = TypeNames(db)
-        try self.forEachMissing(of: types, &names, db) { missing.counts[$0.type, default: 0] += 1 }
+        try self.forEachMissing(of: types, &names, db) { missing.counts[$0.sample.type, default: 0] += 1 }
         missing.read = self.summary.types.filter { types.contains($0.key) }
         return missing
       }
@@ -182,23 +185,20 @@ public final class ImportWriter {
 
   /// Deletes what ``missing(of:)`` counts, in transactions of ten thousand.
   public func deleteMissing(of types: Set<SampleType>) throws(StoreError) {
-    let references: [SampleReference]
+    let tombstones: [Tombstone]
     do {
-      references = try store.pool.read { db in
-        var references: [SampleReference] = []
+      tombstones = try store.pool.read { db in
+        var tombstones: [Tombstone] = []
         var names = TypeNames(db)
-        try self.forEachMissing(of: types, &names, db) { references.append($0) }
-        return references
+        try self.forEachMissing(of: types, &names, db) { tombstones.append($0) }
+        return tombstones
       }
     } catch {
       throw StoreError(error, path: store.path)
     }
-    let now = Timestamp.now
-    for start in stride(from: 0, to: references.count, by: 10_000) {
+    for start in stride(from: 0, to: tombstones.count, by: 10_000) {
       var coder = ChangeCoder()
-      for reference in references[start..<min(start + 10_000, references.count)] {
-        coder.add(Tombstone(sample: reference, deleted: now))
-      }
+      for tombstone in tombstones[start..<min(start + 10_000, tombstones.count)] { coder.add(tombstone) }
       let changes = coder.changes
       try write { db, writer in try writer.write(try BareCopies(db).adding(to: changes)) }
     }
@@ -214,12 +214,15 @@ public final class ImportWriter {
         if let admission = self.admission, !admission.holds(for: try RecordOwner(db)) {
           throw StoreError.ownerChanged(path: self.store.path)
         }
-        var writer = try SampleWriter(db, epochs: self.store.epochs, trail: self.trail.take(), undo: self.undo)
+        var writer = try SampleWriter(
+          db, epochs: self.store.epochs, trail: self.trail.take(), undo: self.undo, road: self.road)
         try body(db, &writer)
         try writer.finish()
         var summary = writer.summary
         self.trail = writer.takeTrail()
-        if !drifting.isEmpty { summary += try self.store.replace(drifting: drifting, undo: self.undo, db: db) }
+        if !drifting.isEmpty {
+          summary += try self.store.replace(drifting: drifting, undo: self.undo, road: self.road, db: db)
+        }
         return (summary, try self.admission.map { _ in try RecordOwner(db) })
       }
       if let owner { admission?.owner = owner }
@@ -230,17 +233,31 @@ public final class ImportWriter {
   }
 
   private func forEachMissing(
-    of types: Set<SampleType>, _ names: inout TypeNames, _ db: Database, _ body: (SampleReference) -> Void
+    of types: Set<SampleType>, _ names: inout TypeNames, _ db: Database, _ body: (Tombstone) -> Void
   ) throws {
     guard let trail else { return }
-    let statement = try db.cachedStatement(sql: "SELECT type, start, uuid FROM sample WHERE change = ?")
+    let now = Timestamp.now
+    var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
+      try StoreJSON.decode(Source.self, $0).name
+    }
+    let statement = try db.cachedStatement(
+      sql: "SELECT type, start, uuid, duration, source, road, value, unit FROM sample WHERE change = ?")
+    var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")
     try trail.imported.forEach(notIn: trail.met) { change in
       var query = Binding(statement)
       query.bind(change)
       try query.rows(db) { row in
         let type = try names.name(row.integer(0))
         if types.contains(type) {
-          body(SampleReference(type: type, start: Timestamp(microseconds: row.integer(1)), uuid: try row.uuid(2)))
+          let start = row.integer(1)
+          let unit = try row.optionalInteger(7).map { try units.value(of: $0, db) }
+          let quantity = unit.flatMap { unit in row.optionalDouble(6).map { Quantity($0, unit) } }
+          body(
+            Tombstone(
+              sample: SampleReference(type: type, start: Timestamp(microseconds: start), uuid: try row.uuid(2)),
+              deleted: now, end: Timestamp(microseconds: start &+ row.integer(3)),
+              source: try sources.value(of: row.integer(4), db), road: SampleRoad(stored: row.integer(5)),
+              hint: quantity.flatMap { ValueHint.of($0, type) }))
         }
         return false
       }

@@ -86,7 +86,9 @@ struct UndoableImport {
     try count("undoSample", sign: "+", db)
     try db.execute(sql: "DELETE FROM sample WHERE change > ?", arguments: [first])
     try db.execute(sql: "DELETE FROM tombstone WHERE change > ?", arguments: [first])
-    let counter = try bringBack(db)
+    var counter = try bringBack(db)
+    var visibility = Visibility(db)
+    try visibility.updateAll(after: last + 1, counter: &counter)
     // The kept ones hold what is gone.
     try DigestTable.clear(db)
     // The numbers are not given out again, and whoever has met one of them is in an epoch that is gone.

@@ -30,6 +30,8 @@ struct BareCopies {
       else { continue }
       var tombstone = deletion
       tombstone.uuid = bare
+      // What was deleted is told of once.
+      (tombstone.end, tombstone.source, tombstone.road, tombstone.hint) = (nil, nil, .unknown, nil)
       result.tombstones.append(tombstone)
     }
     return result

@@ -40,11 +40,11 @@ struct DeletedSamples {
       return true
     }
     guard mayHaveOriginal, sample.uuid.isDerived else { return false }
-    return try counterparts.original(of: sample, in: changes, type: type) != nil
+    return try counterparts.hasOriginal(of: sample, in: changes, type: type)
   }
 
   func isDeleted(_ uuid: UUID, start: Int64, type: Int64) throws -> Bool {
-    try KnownIdentities.has(.tombstone, uuid, start: start, type: type, db)
+    try KnownIdentities.has(.tombstone, uuid, starting: uuid.range(ofStart: start), type: type, db)
   }
 
   // MARK: What was brought back
@@ -108,10 +108,14 @@ struct DeletedSamples {
     var uuid: UUID
   }
 
-  /// What a link names: see ``standIn(for:start:type:)``.
+  /// What a link names: see ``standIn(for:start:type:)``. What is hidden stands for what is shown in its place.
   func standIn(for link: SampleReference) throws -> StandIn? {
     guard let type = try link.type.id(in: db) else { return nil }
-    return try standIn(for: link.uuid, start: link.start.microseconds, type: type)
+    guard let found = try standIn(for: link.uuid, start: link.start.microseconds, type: type) else { return nil }
+    guard try Visibility.isHidden(found.change, db) else { return found }
+    var visibility = Visibility(db)
+    return try visibility.shown(insteadOf: found.change, type: type, start: found.start)
+      .map { StandIn(change: $0.change, start: $0.start, uuid: $0.uuid) } ?? found
   }
 
   /// The sample itself; where it is deleted, what took its place, or was brought back.
@@ -142,9 +146,9 @@ struct DeletedSamples {
   /// An app's start has fractions of a second where an export's has none.
   private func sample(_ uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
     var query = try Binding(
-      db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
+      db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ? LIMIT 1")
     query.bind(type)
-    query.bind(Timestamp(microseconds: start).second)
+    query.bind(uuid.isDerived ? Timestamp(microseconds: start).second : uuid.range(ofStart: start))
     query.bind(uuid)
     return try query.integers(db).map { StandIn(change: $0.0, start: $0.1, uuid: uuid) }
   }
@@ -180,6 +184,17 @@ struct DeletedSamples {
       return true
     }
     return result
+  }
+}
+
+extension UUID {
+  /// Where a sample with this UUID may start that somebody says starts at `start`. An identity that hpeer derives goes with one
+  /// start; with HealthKit's, an app may have cut or rounded the start to a second.
+  func range(ofStart start: Int64) -> ClosedRange<Int64> {
+    if isDerived { return start...start }
+    let (first, isFirst) = start.subtractingReportingOverflow(1_000_000)
+    let (last, isLast) = start.addingReportingOverflow(1_000_000)
+    return (isFirst ? .min : first)...(isLast ? .max : last)
   }
 }
 

@@ -3,20 +3,23 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// How many samples of `type` start within `range`; all of them where it is `nil`, which costs nothing to count.
+  /// How many samples of `type` are shown and start within `range`; all of them where it is `nil`, which costs nothing to count.
   public func count(of type: SampleType, in range: Range<Timestamp>?) async throws(StoreError) -> Int {
     try await read { db in
       guard let id = try type.id(in: db) else { return 0 }
       guard let range else {
-        return try Int.fetchOne(db, sql: "SELECT samples FROM type WHERE id = ?", arguments: [id]) ?? 0
+        return try Int.fetchOne(db, sql: "SELECT \(Visibility.shownSamples) FROM type WHERE id = ?", arguments: [id])
+          ?? 0
       }
       return try Int.fetchOne(
-        db, sql: "SELECT COUNT(*) FROM sample WHERE type = ? AND start >= ? AND start < ?",
+        db,
+        sql: "SELECT COUNT(*) FROM sample WHERE type = ? AND start >= ? AND start < ?\(try Visibility.condition(db))",
         arguments: [id, range.lowerBound.microseconds, range.upperBound.microseconds]) ?? 0
     }
   }
 
-  /// Deletes the samples of `type` that start within `range`, leaving tombstones. Returns how many there were.
+  /// Deletes the samples of `type` that start within `range`, leaving tombstones. Returns how many were shown; those that were
+  /// hidden behind them go with them.
   ///
   /// Works in transactions of `step` samples, so that other writers get their turn; interrupted, it has deleted some.
   ///
@@ -28,30 +31,43 @@ extension HealthStore {
     let step = max(1, step)
     var total = 0
     while true {
-      let deleted = try await write { [epochs] db in
-        guard let id = try type.id(in: db) else { return 0 }
+      let (deleted, shown) = try await write { [epochs] db -> (Int, Int) in
+        guard let id = try type.id(in: db) else { return (0, 0) }
         let now = Timestamp.now
         var deletions = CodedChanges(types: [type])
+        var shown = 0
+        var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
+          try StoreJSON.decode(Source.self, $0)
+        }
         var query = try Binding(
-          db, "SELECT start, uuid FROM sample WHERE type = ? AND start >= ? AND start < ? LIMIT ?")
+          db,
+          """
+          SELECT start, uuid, duration, source, road, isHidden FROM sample LEFT JOIN visibility ON sample = change
+          WHERE sample.type = ? AND start >= ? AND start < ? LIMIT ?
+          """)
         query.bind(id)
         query.bind(range.lowerBound.microseconds)
         query.bind(range.upperBound.microseconds)
         query.bind(Int64(step))
         try query.rows(db) { row in
+          let start = row.integer(0)
           deletions.tombstones.append(
             CodedTombstone(
-              type: 0, start: Timestamp(microseconds: row.integer(0)), uuid: try row.uuid(1), deleted: now))
+              type: 0, start: Timestamp(microseconds: start), uuid: try row.uuid(1), deleted: now,
+              end: Timestamp(microseconds: start &+ row.integer(2)), source: try sources.index(of: row.integer(3), db),
+              road: SampleRoad(stored: row.integer(4))))
+          if row.integer(5) == 0 { shown += 1 }
           return true
         }
-        guard !deletions.isEmpty else { return 0 }
+        guard !deletions.isEmpty else { return (0, 0) }
+        deletions.sources = sources.values
         var writer = try SampleWriter(db, epochs: epochs)
         try writer.write(try BareCopies(db).adding(to: deletions))
         try writer.finish()
-        if let event { try AuditChain.append(event(deletions.count), db) }
-        return deletions.count
+        if let event { try AuditChain.append(event(shown), db) }
+        return (deletions.count, shown)
       }
-      total += deleted
+      total += shown
       if deleted < step { return total }
     }
   }

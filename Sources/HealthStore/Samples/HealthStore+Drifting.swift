@@ -12,9 +12,13 @@ extension HealthStore {
     try await write { [self] db in try replace(drifting: samples, db: db) }
   }
 
-  /// - Parameter undo: of the import that writes.
-  func replace(drifting samples: [Sample], undo: UndoJournal? = nil, db: Database) throws -> WriteSummary {
-    var replacement = try DriftingReplacement(db, epochs: epochs, undo: undo)
+  /// - Parameters:
+  ///   - undo: of the import that writes.
+  ///   - road: how the samples came.
+  func replace(
+    drifting samples: [Sample], undo: UndoJournal? = nil, road: SampleRoad = .unknown, db: Database
+  ) throws -> WriteSummary {
+    var replacement = try DriftingReplacement(db, epochs: epochs, undo: undo, road: road)
     for sample in samples { try replacement.add(sample) }
     return try replacement.finish()
   }
@@ -36,9 +40,9 @@ private struct DriftingReplacement {
   private var unchanged: [SampleType: Int] = [:]
   private var refused: [SampleType: Int] = [:]
 
-  init(_ db: Database, epochs: EpochKeeper, undo: UndoJournal?) throws {
+  init(_ db: Database, epochs: EpochKeeper, undo: UndoJournal?, road: SampleRoad) throws {
     self.db = db
-    writer = try SampleWriter(db, epochs: epochs, undo: undo)
+    writer = try SampleWriter(db, epochs: epochs, undo: undo, road: road)
   }
 
   mutating func add(_ sample: Sample) throws {

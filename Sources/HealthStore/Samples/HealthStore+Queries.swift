@@ -16,17 +16,19 @@ public struct TypeCount: Hashable, Sendable {
 }
 
 extension HealthStore {
-  /// The types that have samples, by identifier. Costs what there are types, not samples.
+  /// The types of which samples are shown, by identifier. Costs what there are types, not samples.
   public func typeCounts() async throws(StoreError) -> [TypeCount] {
     try await read { db in
       let types = TypeNames(db)
-      return try Row.fetchAll(db, sql: "SELECT id, samples FROM type WHERE samples > 0 ORDER BY identifier").map {
+      return try Row.fetchAll(
+        db, sql: "SELECT id, \(Visibility.shownSamples) AS shown FROM type WHERE shown > 0 ORDER BY identifier"
+      ).map {
         TypeCount(type: try types.name($0[0]), samples: $0[1])
       }
     }
   }
 
-  /// The number of samples that pass `filter`, by type.
+  /// The number of shown samples that pass `filter`, by type.
   public func typeCounts(_ filter: SampleFilter) async throws(StoreError) -> [TypeCount] {
     guard filter.range != nil else { return try await typeCounts().filter { filter.passes($0.type) } }
     return try await read { db in
@@ -36,30 +38,31 @@ extension HealthStore {
         db,
         sql: """
           SELECT type, COUNT(*) FROM sample JOIN type ON type.id = sample.type
-          WHERE TRUE \(condition.sql) GROUP BY type ORDER BY identifier
+          WHERE TRUE \(condition.sql)\(try Visibility.condition(db)) GROUP BY type ORDER BY identifier
           """
       ).map { TypeCount(type: try types.name($0[0]), samples: $0[1]) }
     }
   }
 
-  /// The instants of the first and the last start of a type's samples.
+  /// The instants of the first and the last start of a type's samples that are shown.
   public func extent(of type: SampleType) async throws(StoreError) -> ClosedRange<Timestamp>? {
     try await read { db in
+      let shown = "FROM sample WHERE type = ?\(try Visibility.condition(db))"
       guard let id = try type.id(in: db),
-        let first = try Int64.fetchOne(db, sql: "SELECT MIN(start) FROM sample WHERE type = ?", arguments: [id]),
-        let last = try Int64.fetchOne(db, sql: "SELECT MAX(start) FROM sample WHERE type = ?", arguments: [id])
+        let first = try Int64.fetchOne(db, sql: "SELECT start \(shown) ORDER BY start LIMIT 1", arguments: [id]),
+        let last = try Int64.fetchOne(db, sql: "SELECT start \(shown) ORDER BY start DESC LIMIT 1", arguments: [id])
       else { return nil }
       return Timestamp(microseconds: first)...Timestamp(microseconds: last)
     }
   }
 
-  /// Samples of one type, newest start first. Skipping `offset` of them walks the index, not the samples.
+  /// The shown samples of one type, newest start first. Skipping `offset` of them walks the index, not the samples.
   public func samples(
     of type: SampleType, in range: Range<Timestamp>? = nil, offset: Int = 0, limit: Int
   ) async throws(StoreError) -> [Sample] {
     try await read { db in
       guard let id = try type.id(in: db) else { return [] }
-      return try StoredSamples.fetch(db, where: Self.newestFirst(within: range)) {
+      return try StoredSamples.fetch(db, where: Self.newestFirst(within: range, db)) {
         Self.bind(id, range, offset: offset, limit: limit, to: &$0)
       }
     }
@@ -72,16 +75,16 @@ extension HealthStore {
   ) async throws(StoreError) -> CodedChanges {
     try await read { db in
       guard let id = try type.id(in: db) else { return CodedChanges() }
-      return try StoredSamples.read(db, where: Self.newestFirst(within: range)) {
+      return try StoredSamples.read(db, where: Self.newestFirst(within: range, db)) {
         Self.bind(id, range, offset: offset, limit: limit, to: &$0)
       }.changes
     }
   }
 
   /// The bounds are parameters and no part of the text: a connection keeps a statement for each text.
-  private static func newestFirst(within range: Range<Timestamp>?) -> String {
+  private static func newestFirst(within range: Range<Timestamp>?, _ db: Database) throws -> String {
     let bounds = range == nil ? "" : "AND start >= ? AND start < ?"
-    return "type = ? \(bounds) ORDER BY start DESC, uuid DESC LIMIT ? OFFSET ?"
+    return "type = ? \(bounds)\(try Visibility.condition(db)) ORDER BY start DESC, uuid DESC LIMIT ? OFFSET ?"
   }
 
   private static func bind(
@@ -96,8 +99,8 @@ extension HealthStore {
     query.bind(Int64(offset))
   }
 
-  /// The sample with this identity, or the one that stands for it after a restore or a merge; `nil` where there is
-  /// none.
+  /// The sample with this identity, or the one that stands for it: after a restore, or because it came by a better road; `nil`
+  /// where there is none.
   public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
     try await read { db in
       guard let found = try DeletedSamples(db).standIn(for: reference) else { return nil }

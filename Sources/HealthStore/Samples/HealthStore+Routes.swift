@@ -11,8 +11,8 @@ public struct RouteReference: Sendable {
 }
 
 extension HealthStore {
-  /// The routes that start in `range`, without their points: oldest first, the parts of a long one in their order. The workout
-  /// is the one that is here: where the one that a route names was deleted, what took its place, or was brought back.
+  /// The shown routes that start in `range`, without their points: oldest first, the parts of a long one in their order. The workout
+  /// is the one that is here: where the one that a route names was deleted, or is hidden, what took its place, or was brought back.
   public func routes(in range: Range<Timestamp>? = nil) async throws(StoreError) -> [RouteReference] {
     try await read { db in
       let type = SampleType.workoutRoute
@@ -24,7 +24,7 @@ extension HealthStore {
         db,
         sql: """
           SELECT uuid, start, json_extract(payload, '$.workout') FROM sample
-          WHERE type = ? AND kind = (SELECT id FROM kind WHERE name = ?)\(bounds ?? "")
+          WHERE type = ? AND kind = (SELECT id FROM kind WHERE name = ?)\(bounds ?? "")\(try Visibility.condition(db))
           ORDER BY start, json_extract(payload, '$.time[0]')
           """, arguments: [id, WorkoutRoute.kind])
       let deletions = DeletedSamples(db)

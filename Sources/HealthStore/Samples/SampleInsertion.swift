@@ -9,17 +9,24 @@ struct SampleInsertion {
   static let rowLimit = 32
 
   private let db: Database
+  /// Of samples that do not say theirs.
+  private let road: SampleRoad
   private let single: Statement
   private let many: Statement
+  private let comparison: Statement
 
-  init(_ db: Database) throws {
+  init(_ db: Database, road: SampleRoad) throws {
     self.db = db
+    self.road = road
     single = try db.cachedStatement(sql: Self.sql(rows: 1))
     many = try db.cachedStatement(sql: Self.sql(rows: Self.rowLimit))
+    let columns = StoredChanges.sampleColumns.split(separator: ", ")
+    comparison = try db.cachedStatement(
+      sql: "SELECT 1 FROM sample WHERE \(columns.map { "\($0) IS ?" }.joined(separator: " AND "))")
   }
 
   private static func sql(rows: Int) -> String {
-    let row = "(?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    let row = "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
     return """
       INSERT INTO sample(\(StoredChanges.sampleColumns))
       VALUES \(Array(repeating: row, count: rows).joined(separator: ","))
@@ -59,6 +66,19 @@ struct SampleInsertion {
     }
   }
 
+  /// Whether a row of the store says byte for byte what a sample says.
+  ///
+  /// - Parameter change: the number of the row.
+  func isStored(
+    _ index: Int, of changes: CodedChanges, type: Int64, as change: Int64, _ ids: inout DictionaryIDs
+  ) throws -> Bool {
+    var binding = Binding(comparison)
+    return try changes.samples.withUnsafeBufferPointer { samples in
+      try bind(samples, index, of: changes, type: type, number: change, &ids, &binding)
+      return try binding.integer(db) != nil
+    }
+  }
+
   /// Some of the rows were there: the others move up, so that every number that is given out is taken.
   private func closeGaps(first: Int64, count: Int) throws -> [Int64?] {
     let end = first + Int64(count) - 1
@@ -95,6 +115,7 @@ struct SampleInsertion {
     binding.bind(try sample.unit.map { try ids.unit($0, db) })
     binding.bind(sample.payload.map { changes.payloads[Int($0)] })
     binding.bind(sample.metadata.map { changes.metadata[Int($0)] })
+    binding.bind(Int64((sample.road == .unknown ? road : sample.road).rawValue))
   }
 }
 

@@ -68,7 +68,8 @@ public final class SampleRestorer {
     if try candidates(changes, twins).allSatisfy(\.isEmpty) { return 0 }
     return try store.writeBlocking(isCancelled) { db in
       let trail = self.isExport ? try ImportTrail(db) : nil
-      var writer = try SampleWriter(db, epochs: self.store.epochs, trail: trail)
+      var writer = try SampleWriter(
+        db, epochs: self.store.epochs, trail: trail, road: self.isExport ? .appleExport : .file)
       for candidates in try self.candidates(changes, twins, db) { try writer.write(candidates) }
       try writer.finish()
       let added = writer.summary.added
@@ -107,11 +108,17 @@ public final class SampleRestorer {
     guard let id = try type.id(in: db) else { return result }
     let mayHaveOriginal = try TypeTally(id, db).hasOriginal
     var deletions = DeletedSamples(db)
+    var hidden = HiddenSamples(db)
     for sample in selected(changes) {
       let start = sample.start.microseconds
       let isReading = Self.isReading(sample, changes)
       if isReading, try KnownIdentities.hasAny(.sample, start: start, type: id, db) { continue }
       guard try deletions.isDeleted(sample.uuid, start: start, type: id) else {
+        if let deleted = try hidden.deletion(hiding: sample, type: id) {
+          var restored = sample
+          restored.uuid = try deletions.restoration(of: deleted, start: start, type: id)
+          result.samples.append(restored)
+        }
         // Another reading of the same was deleted.
         if isReading, try KnownIdentities.hasAny(.tombstone, start: start, type: id, db) {
           result.samples.append(sample)
@@ -136,5 +143,30 @@ public final class SampleRestorer {
   /// Whether it is a reading of something that changes. Where another is here, the newest counts, and not the deleted one.
   private static func isReading(_ sample: CodedSample, _ changes: CodedChanges) -> Bool {
     Payload.kindsOneAtATime.contains(changes.kinds[Int(sample.kind)])
+  }
+}
+
+/// Samples that are here and hidden, because what they say was deleted under another identity.
+private struct HiddenSamples {
+  private let db: Database
+  private var visibility: Visibility
+  /// Of two equal samples, each is hidden by a deletion of its own.
+  private var used: Set<UUID> = []
+
+  init(_ db: Database) {
+    self.db = db
+    visibility = Visibility(db)
+  }
+
+  /// The UUID of the deleted sample whose restoration shows this one again.
+  mutating func deletion(hiding sample: CodedSample, type: Int64) throws -> UUID? {
+    var query = try Binding(
+      db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ? LIMIT 1")
+    query.bind(type)
+    query.bind(sample.uuid.range(ofStart: sample.start.microseconds))
+    query.bind(sample.uuid)
+    guard let (change, start) = try query.integers(db) else { return nil }
+    let hiding = try visibility.deletions(hiding: change, type: type, start: start)
+    return hiding.first { used.insert($0).inserted }
   }
 }

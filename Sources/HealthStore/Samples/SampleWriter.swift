@@ -11,16 +11,18 @@ struct SampleWriter {
   private let epochs: EpochKeeper
   private let insertion: SampleInsertion
   private let removal: Statement
-  private let burial: Statement
-  private let lookup: Statement
   private let search: Statement
+  private let tombstones: TombstoneInsertion
   private let firstCounter: Int64
   private var counter: Int64
   /// Counts to be written at the end of the transaction, by type id.
   private var tallies: [Int64: TypeTally] = [:]
-  private var counterparts: Counterparts
   private var sideFiles = SideFileCopies(kinds: [])
   private var partialCopies = PartialCopies(kinds: [])
+  private var copies = CopyMerger(CodedChanges())
+  private var visibility: Visibility
+  /// Seconds in which something was added or removed whose visibility is to be decided anew, and how much.
+  private var touched: [TypeSecond: Int] = [:]
   /// Change numbers of the stored copies that samples of this transaction were matched with. Each is matched once: the
   /// records of a file that agree in all their identities are made of may be told apart by nothing else than that one
   /// lacks its file.
@@ -33,30 +35,32 @@ struct SampleWriter {
   private var expectsPresent = false
   private var trail: ImportTrail?
   private let undo: UndoJournal?
+  private let road: SampleRoad
   private(set) var summary = WriteSummary()
 
   /// - Parameters:
   ///   - trail: of the import that writes, if that is of an export; to be taken back from ``finish()``.
   ///   - undo: of the import that writes.
-  init(_ db: Database, epochs: EpochKeeper, trail: ImportTrail? = nil, undo: UndoJournal? = nil) throws {
+  ///   - road: of the samples that do not say theirs.
+  init(
+    _ db: Database, epochs: EpochKeeper, trail: ImportTrail? = nil, undo: UndoJournal? = nil,
+    road: SampleRoad = .unknown
+  ) throws {
     self.db = db
     self.epochs = epochs
     self.trail = trail
     self.undo = undo
-    counterparts = Counterparts(db)
+    self.road = road
     deletions = DeletedSamples(db)
+    visibility = Visibility(db)
+    tombstones = try TombstoneInsertion(db)
     firstCounter = try Schema.counter(db)
     counter = firstCounter
-    insertion = try SampleInsertion(db)
+    insertion = try SampleInsertion(db, road: road)
     removal = try db.cachedStatement(
       sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration")
-    burial = try db.cachedStatement(
-      sql: """
-        INSERT INTO tombstone(\(StoredChanges.tombstoneColumns), replaced) VALUES (?,?,?,?,?,?)
-        ON CONFLICT(type, start, uuid) DO NOTHING
-        """)
-    lookup = try db.cachedStatement(sql: "SELECT change FROM tombstone WHERE type = ? AND start = ? AND uuid = ?")
-    search = try db.cachedStatement(sql: "SELECT change FROM sample WHERE type = ? AND start = ? AND uuid = ?")
+    search = try db.cachedStatement(
+      sql: "SELECT change, start, road FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
   }
 
   /// Inserts the tombstones, whether or not the store has ever had their samples, and removes what they delete; then
@@ -71,9 +75,10 @@ struct SampleWriter {
     var ids = DictionaryIDs(changes)
     sideFiles = SideFileCopies(kinds: changes.kinds, others: others)
     partialCopies = PartialCopies(kinds: changes.kinds)
+    copies = CopyMerger(changes)
     for tombstone in changes.tombstones {
       try delete(
-        tombstone, type: try ids.type(tombstone.type, db),
+        tombstone, type: try ids.type(tombstone.type, db), source: try tombstone.source.map { try ids.source($0, db) },
         replacedBy: replacements.isEmpty ? nil : replacements[tombstone.uuid])
     }
     // Neighbours mostly have one type, and a tally in a dictionary costs as much as a binding.
@@ -90,6 +95,11 @@ struct SampleWriter {
     try insertWaiting(of: changes, &ids, &run)
     tallies[run.type] = run.tally
     tallies[0] = nil
+    for (place, count) in touched.sorted(by: { $0.key < $1.key }) {
+      try visibility.update(
+        type: place.type, second: place.second, touched: count, after: firstCounter, counter: &counter)
+    }
+    touched.removeAll(keepingCapacity: true)
   }
 
   /// Neighbouring samples of one type.
@@ -99,136 +109,165 @@ struct SampleWriter {
     var tally: TypeTally
     /// The indices of samples that are still to be inserted.
     var waiting: [Int] = []
-    var hasWaitingDerived = false
-    var hasWaitingOriginal = false
+    /// The UUIDs of those of them that are HealthKit's: the next may be a copy that starts a little later.
+    var waitingOriginals: Set<UUID> = []
+    /// Whether the type had only samples of one family before, and no deletions.
+    var isPlain: Bool
 
     init(type: Int64, tally: TypeTally) {
       (self.type, self.tally) = (type, tally)
+      isPlain = !tally.isMixed
       waiting.reserveCapacity(SampleInsertion.rowLimit)
     }
 
-    mutating func wait(_ index: Int, isDerived: Bool) {
+    mutating func wait(_ index: Int, _ uuid: UUID) {
       waiting.append(index)
-      if isDerived { hasWaitingDerived = true } else { hasWaitingOriginal = true }
-    }
-
-    /// Whether the sample may be one with another that came, or comes, another way.
-    func mayHaveCounterpart(isDerived: Bool) -> Bool {
-      isDerived ? tally.hasOriginal || hasWaitingOriginal : tally.hasDerived || hasWaitingDerived
+      if !uuid.isDerived { waitingOriginals.insert(uuid) }
     }
   }
 
-  /// Nothing, if the store has the sample and no less of it, has seen it deleted, or has its original.
+  private struct TypeSecond: Hashable, Comparable {
+    var type: Int64
+    var second: Int64
+
+    static func < (one: Self, other: Self) -> Bool { (one.type, one.second) < (other.type, other.second) }
+  }
+
+  /// Nothing, if the store has the sample and no less of it, or has seen it deleted.
   private mutating func add(
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
-    if expectsPresent {
-      if let number = try number(of: sample, type: run.type) {
-        if try replace(number, by: index, of: changes, &ids, &run) { return }
-        return meet(number, of: sample, &run.tally)
+    if run.waitingOriginals.contains(sample.uuid) { try insertWaiting(of: changes, &ids, &run) }
+    if expectsPresent || !sample.uuid.isDerived && run.tally.hasOriginal {
+      if let present = try find(sample, type: run.type) {
+        return try take(index, over: present, of: changes, &ids, &run)
       }
       expectsPresent = false
     }
     if run.tally.hasTombstones,
-      let deletion = try deletion(of: sample.uuid, start: sample.start.microseconds, type: run.type)
+      let deletion = try tombstones.find(sample.uuid, start: sample.start.microseconds, type: run.type)
     {
-      return try refuse(sample, in: changes, deletion, &run)
+      return try refuse(sample, in: changes, deletion.change, &run)
     }
     if sideFiles.concern(sample) {
       try insertWaiting(of: changes, &ids, &run)
       if try isCopy(sample, in: changes, &run) { return }
     }
-    // An original that has been brought back has a derived UUID, and is what it was still.
-    let restored =
-      run.tally.hasTombstones
-      ? try deletions.restorations(at: sample.start.microseconds, type: run.type, ofDerived: false) : [:]
-    let isDerived = sample.uuid.isDerived && restored[sample.uuid] == nil
-    guard run.mayHaveCounterpart(isDerived: isDerived) || !restored.isEmpty else {
-      run.wait(index, isDerived: isDerived)
-      if run.waiting.count == SampleInsertion.rowLimit { try insertWaiting(of: changes, &ids, &run) }
-      return
-    }
-    try insertWaiting(of: changes, &ids, &run)
-    if isDerived,
-      let original = try counterparts.original(of: sample, in: changes, type: run.type, restored: restored)
-    {
-      let here = try number(of: sample, type: run.type)
-      try bury(
-        CodedTombstone(type: sample.type, start: sample.start, uuid: sample.uuid, deleted: .now), type: run.type,
-        replacedBy: original, &run.tally)
-      if here == nil { run.tally.unchanged += 1 }
-      return
-    }
-    run.wait(index, isDerived: sample.uuid.isDerived)
-    let added = run.tally.added
-    try insertWaiting(of: changes, &ids, &run)
-    if !isDerived, run.tally.added > added,
-      let derived = try counterparts.derived(of: sample, in: changes, type: run.type, restored: restored)
-    {
-      try bury(derived, type: run.type, replacedBy: sample.uuid, &run.tally)
-    }
+    run.wait(index, sample.uuid)
+    if run.waiting.count == SampleInsertion.rowLimit { try insertWaiting(of: changes, &ids, &run) }
   }
 
   private mutating func insertWaiting(
     of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
     if run.waiting.isEmpty { return }
-    var better: [Int] = []
     let numbers = try insertion.insert(run.waiting, of: changes, type: run.type, first: counter + 1, &ids)
-    for (index, number) in zip(run.waiting, numbers) {
-      let sample = changes.samples[index]
-      if let number {
-        counter = number
-        _ = trail?.meet(number)
-        run.tally.added += 1
-        if sample.uuid.isDerived { run.tally.addedDerived += 1 }
-      } else {
+    let waiting = run.waiting
+    run.waiting.removeAll(keepingCapacity: true)
+    run.waitingOriginals.removeAll(keepingCapacity: true)
+    var present: [Int] = []
+    for (index, number) in zip(waiting, numbers) {
+      guard let number else {
         expectsPresent = true
-        let isConcerned = partialCopies.concern(sample)
-        let present = trail == nil && !isConcerned ? nil : try self.number(of: sample, type: run.type)
-        if let present, isConcerned, try partialCopies.isBetter(sample, in: changes, than: present, db) {
-          better.append(index)
-        } else if let present {
-          meet(present, of: sample, &run.tally)
-        } else {
-          run.tally.unchanged += 1
+        present.append(index)
+        continue
+      }
+      counter = number
+      _ = trail?.meet(number)
+      run.tally.added += 1
+      if changes.samples[index].uuid.isDerived { run.tally.addedDerived += 1 }
+    }
+    if run.tally.isMixed || changes.isWorkout(waiting[0]) {
+      if run.isPlain {
+        // What came before in this batch may be one with what came now.
+        for sample in changes.samples where sample.type == changes.samples[waiting[0]].type {
+          touch(sample.start, run.type)
+        }
+        run.isPlain = false
+      } else {
+        for (index, number) in zip(waiting, numbers) where number != nil {
+          touch(changes.samples[index].start, run.type)
         }
       }
     }
-    run.waiting.removeAll(keepingCapacity: true)
-    (run.hasWaitingDerived, run.hasWaitingOriginal) = (false, false)
-    for index in better {
-      // Another of them may have taken its place.
-      guard let present = try number(of: changes.samples[index], type: run.type) else { continue }
-      if try !replace(present, by: index, of: changes, &ids, &run) {
-        meet(present, of: changes.samples[index], &run.tally)
-      }
+    for index in present {
+      guard let found = try find(changes.samples[index], type: run.type) else { continue }
+      try take(index, over: found, of: changes, &ids, &run)
     }
   }
 
-  /// Puts a sample in the place of a partial copy of it, under a number of its own: whoever has read that one reads this.
-  ///
-  /// - Parameter number: of the one that the store has.
-  /// - Returns: false where that says no less.
-  private mutating func replace(
-    _ number: Int64, by index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
-  ) throws -> Bool {
-    let sample = changes.samples[index]
-    guard partialCopies.concern(sample), try partialCopies.isBetter(sample, in: changes, than: number, db) else {
+  private mutating func touch(_ start: Timestamp, _ type: Int64) {
+    touched[TypeSecond(type: type, second: start.seconds), default: 0] += 1
+  }
+
+  /// A copy of a sample that the store has.
+  private struct Present {
+    var change: Int64
+    var start: Int64
+    var road: SampleRoad
+  }
+
+  private func find(_ sample: CodedSample, type: Int64) throws -> Present? {
+    var binding = Binding(search)
+    binding.bind(type)
+    binding.bind(sample.uuid.range(ofStart: sample.start.microseconds))
+    binding.bind(sample.uuid)
+    var found: Present?
+    try binding.rows(db) { row in
+      found = Present(change: row.integer(0), start: row.integer(1), road: SampleRoad(stored: row.integer(2)))
       return false
     }
-    try insertWaiting(of: changes, &ids, &run)
-    let tally = run.tally
-    try undo?.keep(sample.uuid, start: sample.start.microseconds, type: run.type, db)
-    if let here = try remove(sample.uuid, start: sample.start.microseconds, type: run.type) {
-      let gone = CodedTombstone(type: sample.type, start: sample.start, uuid: sample.uuid, deleted: .now)
+    return found
+  }
+
+  /// The store has a copy of the sample. What is to be kept of both takes its place, under a number of its own: whoever has
+  /// read that one reads this.
+  private mutating func take(
+    _ index: Int, over present: Present, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
+  ) throws {
+    let sample = changes.samples[index]
+    guard try mayDiffer(index, from: present, of: changes, type: run.type, &ids),
+      let merger = try copies.merge(
+        sample, road: sample.road == .unknown ? road : sample.road, with: present.change, db)
+    else { return meet(present.change, of: sample, &run.tally) }
+    try undo?.keep(sample.uuid, start: present.start, type: run.type, db)
+    let merged = merger.copy
+    let wasImported = try ImportTrail.contains(present.change, db)
+    let seen = try visibility.seen(present.change, type: run.type)
+    if let here = try remove(sample.uuid, start: present.start, type: run.type) {
+      let gone = CodedTombstone(
+        type: sample.type, start: Timestamp(microseconds: present.start), uuid: sample.uuid, deleted: .now)
       try forget(gone, type: run.type, change: here.change, duration: here.duration)
     }
-    run.wait(index, isDerived: sample.uuid.isDerived)
-    try insertWaiting(of: changes, &ids, &run)
-    run.tally = tally
-    run.tally.unchanged += 1
-    return true
+    if merged.sample.start.microseconds != present.start {
+      try UndoneSamples.add(merged.sample.type, start: present.start, merged.sample.uuid, db)
+      touch(Timestamp(microseconds: present.start), run.type)
+    }
+    var coder = ChangeCoder()
+    try coder.add(merged.sample, road: merged.road)
+    let merging = coder.changes
+    var mergedIDs = DictionaryIDs(merging)
+    let numbers = try insertion.insert([0], of: merging, type: run.type, first: counter + 1, &mergedIDs)
+    if let number = numbers[0] {
+      counter = number
+      if trail != nil { meet(number, of: sample, &run.tally) } else { run.tally.unchanged += 1 }
+      if trail == nil, wasImported { try ImportTrail.write(number...number, db) }
+      try visibility.renew(number, as: merger.saysTheSame ? seen : nil)
+    }
+    touch(merged.sample.start, run.type)
+  }
+
+  /// False for what need not be compared: exports that say the same sample twice differ in what Apple prints from one to the
+  /// next, and the first is kept.
+  private func mayDiffer(
+    _ index: Int, from present: Present, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs
+  ) throws -> Bool {
+    let sample = changes.samples[index]
+    if trail != nil, present.road == .appleExport {
+      return partialCopies.concern(sample)
+        ? try partialCopies.isBetter(sample, in: changes, than: present.change, db) : false
+    }
+    return try !insertion.isStored(index, of: changes, type: type, as: present.change, &ids)
   }
 
   /// The store has the sample. What an export says twice counts once.
@@ -243,19 +282,19 @@ struct SampleWriter {
   /// Whether a sample, which is not deleted here, is here already, with its file or without, or is deleted with it. What says
   /// less than the sample gives way.
   private mutating func isCopy(_ sample: CodedSample, in changes: CodedChanges, _ run: inout Run) throws -> Bool {
-    if let number = try number(of: sample, type: run.type) {
-      meet(number, of: sample, &run.tally)
+    if let present = try find(sample, type: run.type) {
+      meet(present.change, of: sample, &run.tally)
       return true
     }
     let start = sample.start.microseconds
     if let other = sideFiles.others[sample.uuid], !other.isBare, run.tally.hasTombstones,
-      let deletion = try deletion(of: other.uuid, start: start, type: run.type),
+      let deletion = try tombstones.find(other.uuid, start: start, type: run.type),
       // Else it is another's.
-      trail?.met.contains(deletion) != true
+      trail?.met.contains(deletion.change) != true
     {
       var whole = sample
       whole.uuid = other.uuid
-      try refuse(whole, in: changes, deletion, &run)
+      try refuse(whole, in: changes, deletion.change, &run)
       return true
     }
     let copies = try sideFiles.find(sample, in: changes, type: run.type, db)
@@ -304,49 +343,85 @@ struct SampleWriter {
     if isHere { run.tally.unchanged += 1 } else { run.tally.refused += 1 }
   }
 
-  private func number(of sample: CodedSample, type: Int64) throws -> Int64? {
-    var binding = Binding(search)
-    binding.bind(type)
-    binding.bind(sample.start.microseconds)
-    binding.bind(sample.uuid)
-    return try binding.integer(db)
-  }
-
-  private mutating func delete(_ tombstone: CodedTombstone, type: Int64, replacedBy replacement: UUID?) throws {
+  private mutating func delete(
+    _ tombstone: CodedTombstone, type: Int64, source: Int64?, replacedBy replacement: UUID?
+  ) throws {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
-    try bury(tombstone, type: type, replacedBy: replacement, &tally)
+    try bury(tombstone, type: type, source: source, replacedBy: replacement, &tally)
     if tally.removed == removed { tally.unchanged += 1 }
     tallies[type] = tally
   }
 
   /// Tombstone insertion: inserts the tombstone unless there is one, and removes the sample.
   ///
-  /// - Parameter original: the sample that takes its place, or says the same and stays.
+  /// - Parameters:
+  ///   - source: the row id of the source that the tombstone names.
+  ///   - replacement: the sample that takes its place, or says the same and stays.
   private mutating func bury(
-    _ tombstone: CodedTombstone, type: Int64, replacedBy original: UUID?, _ tally: inout TypeTally
+    _ tombstone: CodedTombstone, type: Int64, source: Int64? = nil, replacedBy replacement: UUID?,
+    _ tally: inout TypeTally
   ) throws {
-    let start = tombstone.start.microseconds
-    try undo?.keep(tombstone.uuid, start: start, type: type, db)
-    let here = try remove(tombstone.uuid, start: start, type: type)
+    var start = tombstone.start.microseconds
+    if !tombstone.uuid.isDerived, let present = try find(tombstone.uuid, start: start, type: type),
+      Timestamp(microseconds: present).isFiner(than: tombstone.start)
+    {
+      start = present
+    }
+    try removeSample(of: tombstone, type: type, told: start, &tally)
     tally.hasTombstones = true
-    if let here {
-      try forget(tombstone, type: type, change: here.change, duration: here.duration)
+    let details = source.flatMap { source in
+      tombstone.end.map {
+        TombstoneInsertion.Details(
+          duration: $0.microseconds &- start, source: source, road: tombstone.road, hint: tombstone.hint)
+      }
+    }
+    if details != nil { touch(Timestamp(microseconds: start), type) }
+    guard let stored = try tombstones.find(tombstone.uuid, start: start, type: type) else {
+      counter += 1
+      try tombstones.insert(
+        tombstone, start: start, type: type, number: counter, details, replacedBy: replacement)
+      _ = trail?.meet(deletion: counter)
+      return
+    }
+    let isFiner = Timestamp(microseconds: start).isFiner(than: Timestamp(microseconds: stored.start))
+    // Not within an import, whose numbers go when it is undone.
+    guard undo == nil, isFiner || stored.isBare && details != nil else { return }
+    counter += 1
+    try tombstones.complete(stored, start: isFiner ? start : stored.start, number: counter, details)
+    touch(Timestamp(microseconds: stored.start), type)
+  }
+
+  /// - Parameter told: the start that the tombstone will have. Consumers may know the sample by another.
+  private mutating func removeSample(
+    of tombstone: CodedTombstone, type: Int64, told: Int64, _ tally: inout TypeTally
+  ) throws {
+    // A store that did not look around took two starts for two samples.
+    while let start = try find(tombstone.uuid, start: tombstone.start.microseconds, type: type) {
+      try undo?.keep(tombstone.uuid, start: start, type: type, db)
+      guard let here = try remove(tombstone.uuid, start: start, type: type) else { return }
+      var gone = tombstone
+      gone.start = Timestamp(microseconds: start)
+      try forget(gone, type: type, change: here.change, duration: here.duration)
       tally.removed += 1
       if tombstone.uuid.isDerived { tally.removedDerived += 1 }
+      if tally.isMixed { touch(gone.start, type) }
+      if start != told { try UndoneSamples.add(try TypeNames(db).name(type), start: start, tombstone.uuid, db) }
     }
+  }
 
-    var burying = Binding(burial)
-    burying.bind(counter + 1)
-    burying.bind(type)
-    burying.bind(start)
-    burying.bind(tombstone.uuid)
-    burying.bind(tombstone.deleted.microseconds)
-    burying.bind(original)
-    try burying.run(db)
-    guard sqlite3_changes(db.sqliteConnection) == 1 else { return }
-    counter += 1
-    _ = trail?.meet(deletion: counter)
+  /// The start under which the store has a sample.
+  private func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
+    var binding = Binding(search)
+    binding.bind(type)
+    binding.bind(uuid.range(ofStart: start))
+    binding.bind(uuid)
+    var start: Int64?
+    try binding.rows(db) { row in
+      start = row.integer(1)
+      return false
+    }
+    return start
   }
 
   private func remove(_ uuid: UUID, start: Int64, type: Int64) throws -> (change: Int64, duration: Int64)? {
@@ -385,15 +460,13 @@ struct SampleWriter {
 
   func isDeleted(_ sample: SampleReference) throws -> Bool {
     guard let type = try sample.type.id(in: db) else { return false }
-    return try deletion(of: sample.uuid, start: sample.start.microseconds, type: type) != nil
+    return try tombstones.find(sample.uuid, start: sample.start.microseconds, type: type) != nil
   }
+}
 
-  /// The change number of a sample's tombstone; `nil` without one.
-  private func deletion(of uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
-    var binding = Binding(lookup)
-    binding.bind(type)
-    binding.bind(start)
-    binding.bind(uuid)
-    return try binding.integer(db)
+extension CodedChanges {
+  /// Of workouts there may be copies from Health Auto Export, whose UUIDs do not tell.
+  fileprivate func isWorkout(_ index: Int) -> Bool {
+    types[Int(samples[index].type)] == .workout
   }
 }

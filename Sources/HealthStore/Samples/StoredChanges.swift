@@ -4,8 +4,8 @@ import HealthModel
 /// Collects rows of `sample` and `tombstone` as ``CodedChanges``, for one read.
 struct StoredChanges {
   static let sampleColumns =
-    "change, type, start, uuid, duration, created, source, device, kind, value, unit, payload, metadata"
-  static let tombstoneColumns = "change, type, start, uuid, deleted"
+    "change, type, start, uuid, duration, created, source, device, kind, value, unit, payload, metadata, road"
+  static let tombstoneColumns = "change, type, start, uuid, deleted, duration, source, road, hint"
 
   private let db: Database
   private let cut: SampleCut?
@@ -59,7 +59,7 @@ struct StoredChanges {
         device: try row.optionalInteger(7).map { try devices.index(of: $0, db) },
         metadata: metadataText.map { index(ofMetadata: $0) },
         number: row.optionalDouble(9), unit: try row.optionalInteger(10).map { try units.index(of: $0, db) },
-        payload: payload))
+        payload: payload, road: SampleRoad(stored: row.integer(13))))
     sampleNumbers.append(row.integer(0))
   }
 
@@ -74,10 +74,14 @@ struct StoredChanges {
 
   /// Adds a row of ``tombstoneColumns``.
   mutating func addTombstone(_ row: StoredColumns) throws {
+    let start = row.integer(2)
     tombstones.append(
       CodedTombstone(
-        type: try types.index(of: row.integer(1), db), start: Timestamp(microseconds: row.integer(2)),
-        uuid: try row.uuid(3), deleted: Timestamp(microseconds: row.integer(4))))
+        type: try types.index(of: row.integer(1), db), start: Timestamp(microseconds: start), uuid: try row.uuid(3),
+        deleted: Timestamp(microseconds: row.integer(4)),
+        end: row.optionalInteger(5).map { Timestamp(microseconds: start &+ $0) },
+        source: try row.optionalInteger(6).map { try sources.index(of: $0, db) },
+        road: SampleRoad(stored: row.integer(7)), hint: row.optionalInteger(8).flatMap(UInt8.init(exactly:))))
     tombstoneNumbers.append(row.integer(0))
   }
 
@@ -93,6 +97,13 @@ struct StoredChanges {
     CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
       metadata: metadata.values, payloads: payloads, samples: samples, tombstones: tombstones)
+  }
+}
+
+extension SampleRoad {
+  /// - Parameter number: of a row.
+  init(stored number: Int64) {
+    self = UInt8(exactly: number).flatMap(Self.init(rawValue:)) ?? .unknown
   }
 }
 

@@ -36,6 +36,9 @@ struct TypeTally {
   /// Whether there are samples now whose UUIDs are HealthKit's own.
   var hasOriginal: Bool { samples - derived + added - addedDerived > removed - removedDerived }
 
+  /// Whether one of its samples may be one with another that came by another road, or may have been deleted there.
+  var isMixed: Bool { hasTombstones || hasDerived && hasOriginal }
+
   func write(_ type: Int64, _ db: Database) throws {
     if added == removed, addedDerived == removedDerived { return }
     try db.execute(

@@ -27,7 +27,8 @@ struct IncomingFeed {
   private var waited = Duration.zero
   private let clock = ClientNetwork.current.clock
 
-  /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format.
+  /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format, and
+  /// ``ChangeFeedError/otherVersion`` as ``PeerError/feed(_:)`` for one that another version of hpeer makes.
   ///
   /// - Parameters:
   ///   - since: the token that was asked with.
@@ -38,6 +39,7 @@ struct IncomingFeed {
   ) throws {
     let type = head.headers.first(name: "Content-Type")
     guard let format = ChangeFeedFormat(contentType: type) else {
+      if let type, ChangeFeedFormat.isColumns(type) { throw PeerError.feed(.otherVersion) }
       let words = connection.limits.shortened(type ?? "nothing")
       throw PeerError.unexpectedAnswer(status: Int(head.status.code), message: "no change feed, but \(words)")
     }

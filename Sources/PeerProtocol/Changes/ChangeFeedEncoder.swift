@@ -21,7 +21,9 @@ public struct ChangeFeedEncoder: Sendable {
       for tombstone in batch.changes.tombstones {
         try encoder.encode(.deleted(expander.tombstone(tombstone)), into: &bytes)
       }
-      for sample in batch.changes.samples { try encoder.encode(.added(try expander.sample(sample)), into: &bytes) }
+      for sample in batch.changes.samples {
+        try encoder.encode(.added(try expander.sample(sample), road: sample.road), into: &bytes)
+      }
       try encoder.encode(.token(batch.token, more: batch.more), into: &bytes)
       return bytes
     }

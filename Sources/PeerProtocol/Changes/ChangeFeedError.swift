@@ -15,6 +15,8 @@ public enum ChangeFeedError: Error, Hashable, Sendable {
   /// A batch that is not the last brings no change, or has the token of the one before; or one follows the last; or the
   /// same changes come again and again.
   case noProgress
+  /// The feed is of another version of hpeer than this one takes.
+  case otherVersion
   /// The server stopped with this message.
   case server(String)
   /// The stream ended before its last token.
@@ -34,6 +36,8 @@ extension ChangeFeedError: CustomStringConvertible {
       "The other machine sent \(changes) changes without saying up to where they go."
     case .badToken(let bytes): "The other machine sent a change token of \(bytes) bytes."
     case .noProgress: "The other machine goes on without sending anything new."
+    case .otherVersion:
+      "The other machine runs another version of hpeer, and the changes that it sends are not understood here: update hpeer on both."
     case .server(let message): "The other machine stopped in the middle: \(message)"
     case .cutOff: "The connection ended before all changes had arrived."
     }

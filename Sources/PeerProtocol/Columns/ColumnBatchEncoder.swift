@@ -59,11 +59,17 @@ extension Hpeer_V2_TombstoneColumns {
     for tombstone in changes.tombstones {
       tick.divide(tombstone.start.microseconds)
       tick.divide(tombstone.deleted.microseconds)
+      if let duration = tombstone.duration { tick.divide(duration) }
     }
     self.tick = UInt32(tick.length)
     var uuids: [UInt8] = []
     var starts: [Int64] = []
     var deletions: [Int64] = []
+    var names = ExactIndex<String>()
+    var sources: [UInt32] = []
+    var durations: [Int64] = []
+    var roads: [UInt8] = []
+    var hints: [UInt32] = []
     var previous: (start: Int64, deleted: Int64) = (0, 0)
     for tombstone in changes.tombstones {
       withUnsafeBytes(of: tombstone.uuid.uuid) { uuids.append(contentsOf: $0) }
@@ -73,11 +79,29 @@ extension Hpeer_V2_TombstoneColumns {
       starts.append(next.start &- previous.start)
       deletions.append(next.deleted &- previous.deleted)
       previous = next
+      let duration = tombstone.duration
+      durations.append((duration ?? 0) / tick.length)
+      let name = duration == nil ? nil : tombstone.source.map { changes.sources[Int($0)].name }
+      sources.append(name.map { names.index(of: $0) + 1 } ?? 0)
+      roads.append(tombstone.road.rawValue)
+      hints.append(tombstone.hint.map { UInt32($0) + 1 } ?? 0)
     }
+    self.sources = names.values
+    source = sources
+    duration = durations
+    road = Data(roads)
+    hint = hints
     uuid = Data(uuids)
     type = changes.tombstones.map(\.type)
     start = starts
     deleted = deletions
+  }
+}
+
+extension CodedTombstone {
+  /// From start to end; `nil` unless both end and source are known.
+  fileprivate var duration: Int64? {
+    source == nil ? nil : end.map { $0.microseconds &- start.microseconds }
   }
 }
 

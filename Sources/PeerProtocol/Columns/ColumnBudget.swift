@@ -90,8 +90,10 @@ struct ColumnBudget {
     case (.batch, 1): .message(.samples)
     case (.batch, 2): .message(.tombstones)
     case (.samples, 8), (.tombstones, 3): .fixed(16)
-    case (.samples, 9...16), (.samples, 18), (.samples, 20), (.tombstones, 4...6): .varints
-    case (.samples, 17): .fixed(1)
+    case (.samples, 9...16), (.samples, 18), (.samples, 20), (.tombstones, 4...6), (.tombstones, 8...9),
+      (.tombstones, 11):
+      .varints
+    case (.samples, 17), (.samples, 22), (.tombstones, 10): .fixed(1)
     case (.samples, 19): .fixed(8)
     default: .one
     }
@@ -101,7 +103,7 @@ struct ColumnBudget {
     switch message {
     case .batch: false
     case .samples: (2...7).contains(field)
-    case .tombstones: field == 2
+    case .tombstones: field == 2 || field == 7
     }
   }
 

@@ -16,7 +16,8 @@ struct ColumnReader {
   mutating func read(_ columns: Hpeer_V2_SampleColumns, _ texts: consuming [String]) -> Bool {
     let count = columns.type.count
     guard count > 0 else { return texts.isEmpty && columns == Hpeer_V2_SampleColumns() }
-    guard let tick = Tick(length: columns.tick)?.length, columns.uuid.count == count * 16, columns.form.count == count
+    guard let tick = Tick(length: columns.tick)?.length, columns.uuid.count == count * 16, columns.form.count == count,
+      columns.road.count == count
     else { return false }
     for column in [columns.kind, columns.source, columns.device, columns.metadataSet, columns.unit] {
       guard column.count == count else { return false }
@@ -31,11 +32,13 @@ struct ColumnReader {
     // Each look into a message goes through its storage: once per column, not per row.
     let (types, kinds, sources, devices) = (columns.type, columns.kind, columns.source, columns.device)
     let (metadata, units, starts, durations) = (columns.metadataSet, columns.unit, columns.start, columns.duration)
+    let roads = Array(columns.road)
     var ticks: Int64 = 0
     var created = columns.created.makeIterator()
     let isRead = columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
       columns.form.withUnsafeBytes { (forms: UnsafeRawBufferPointer) -> Bool in
         for row in 0..<count {
+          guard let road = SampleRoad(rawValue: roads[row]) else { return false }
           ticks &+= starts[row]
           let start = ticks &* tick
           var sample = CodedSample(
@@ -43,7 +46,7 @@ struct ColumnReader {
             start: Timestamp(microseconds: start),
             end: Timestamp(microseconds: start &+ durations[row] &* tick), created: nil,
             type: types[row], kind: kinds[row], source: sources[row], device: reference(devices[row]),
-            metadata: reference(metadata[row]), number: nil, unit: reference(units[row]), payload: nil)
+            metadata: reference(metadata[row]), number: nil, unit: reference(units[row]), payload: nil, road: road)
           guard bounds.hold(sample) else { return false }
           if forms[row] & SampleForm.created != 0 {
             guard let ticks = created.next() else { return false }
@@ -65,22 +68,32 @@ struct ColumnReader {
     let count = columns.type.count
     guard count > 0 else { return columns == Hpeer_V2_TombstoneColumns() }
     guard let tick = Tick(length: columns.tick)?.length, columns.uuid.count == count * 16,
-      columns.start.count == count, columns.deleted.count == count
+      columns.start.count == count, columns.deleted.count == count, columns.source.count == count,
+      columns.duration.count == count, columns.road.count == count, columns.hint.count == count
     else { return false }
-    let firstType = UInt32(changes.types.count)
+    let (firstType, firstSource) = (UInt32(changes.types.count), UInt32(changes.sources.count))
+    changes.sources += columns.sources.map { Source(name: $0) }
     changes.types += columns.types.map { SampleType($0) }
     changes.tombstones.reserveCapacity(count)
     var instant: (start: Int64, deleted: Int64) = (0, 0)
     let (types, starts, deletions, typeCount) = (columns.type, columns.start, columns.deleted, columns.types.count)
+    let (sources, durations, roads) = (columns.source, columns.duration, Array(columns.road))
+    let hints = columns.hint
+    let sourceCount = columns.sources.count
     return columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
       for row in 0..<count {
-        guard types[row] < typeCount else { return false }
+        guard types[row] < typeCount, sources[row] <= sourceCount, let road = SampleRoad(rawValue: roads[row]),
+          hints[row] <= 256
+        else { return false }
         instant = (instant.start &+ starts[row], instant.deleted &+ deletions[row])
+        let (start, source) = (instant.start &* tick, reference(sources[row]))
         changes.tombstones.append(
           CodedTombstone(
-            type: firstType + types[row], start: Timestamp(microseconds: instant.start &* tick),
+            type: firstType + types[row], start: Timestamp(microseconds: start),
             uuid: UUID(uuid: uuids.loadUnaligned(fromByteOffset: row * 16, as: uuid_t.self)),
-            deleted: Timestamp(microseconds: instant.deleted &* tick)))
+            deleted: Timestamp(microseconds: instant.deleted &* tick),
+            end: source.map { _ in Timestamp(microseconds: start &+ durations[row] &* tick) },
+            source: source.map { firstSource + $0 }, road: road, hint: reference(hints[row]).map { UInt8($0) }))
       }
       return true
     }

@@ -19,6 +19,7 @@ struct SampleColumnWriter {
   private var binary: [Double] = []
   private var unit: [UInt32] = []
   private var json: [String] = []
+  private var road: [UInt8] = []
 
   init(tick: Int64, reserving count: Int) {
     self.tick = tick
@@ -34,11 +35,13 @@ struct SampleColumnWriter {
     form.reserveCapacity(count)
     decimal.reserveCapacity(count)
     unit.reserveCapacity(count)
+    road.reserveCapacity(count)
   }
 
   mutating func add(_ sample: CodedSample, of changes: CodedChanges) {
     withUnsafeBytes(of: sample.uuid.uuid) { uuid.append(contentsOf: $0) }
     type.append(sample.type)
+    road.append(sample.road.rawValue)
     kind.append(sample.kind)
     source.append(sample.source)
     device.append(sample.device.map { $0 + 1 } ?? 0)
@@ -85,5 +88,6 @@ struct SampleColumnWriter {
     message.binary = binary
     message.unit = unit
     message.json = json
+    message.road = Data(road)
   }
 }

@@ -10,7 +10,7 @@
 
 // The change feed of hpeer in columns: what `GET /api/v2/changes` answers unless it is asked for NDJSON.
 //
-// The body (media type application/vnd.hpeer.changes) is a sequence of batches. Each is its length in bytes as an
+// The body (media type application/vnd.hpeer.changes.2) is a sequence of batches. Each is its length in bytes as an
 // unsigned 32-bit big-endian number, then so many bytes: one Zstandard frame (RFC 8878) that says its content size and
 // holds one ChangeBatch.
 //
@@ -212,6 +212,13 @@ nonisolated struct Hpeer_V2_SampleColumns: @unchecked Sendable {
     set {_uniqueStorage()._json = newValue}
   }
 
+  /// How each sample came from the phone, one byte a sample: 0 unknown, 1 Apple Health export, 2 a file of samples,
+  /// 3 HealthAppTransfer, 4 HealthSync, 5 Health Auto Export.
+  var road: Data {
+    get {_storage._road}
+    set {_uniqueStorage()._road = newValue}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -379,6 +386,22 @@ nonisolated struct Hpeer_V2_TombstoneColumns: Sendable {
   /// before; since 1970 for the first. Wraps.
   var deleted: [Int64] = []
 
+  /// Names of sources. Each occurs once.
+  var sources: [String] = []
+
+  /// Of the deleted sample. Plus 1; 0 for a tombstone without source and duration.
+  var source: [UInt32] = []
+
+  /// Ticks from start to end of the deleted sample; 0 for a tombstone without them. Wraps.
+  var duration: [Int64] = []
+
+  /// As above, of the deleted sample.
+  var road: Data = Data()
+
+  /// Of a deleted quantity: plus 1, the first byte of SHA-256("hpeer value hint ", type, " ", value), where the value is in the
+  /// type's canonical unit with three digits, as printf's %.2e prints it. 0 where it is not told.
+  var hint: [UInt32] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -444,7 +467,7 @@ nonisolated extension Hpeer_V2_ChangeBatch: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".SampleColumns"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tick\0\u{1}types\0\u{1}kinds\0\u{1}units\0\u{1}sources\0\u{1}devices\0\u{1}metadata\0\u{1}uuid\0\u{1}type\0\u{1}kind\0\u{1}source\0\u{1}device\0\u{3}metadata_set\0\u{1}start\0\u{1}duration\0\u{1}created\0\u{1}form\0\u{1}decimal\0\u{1}binary\0\u{1}unit\0\u{1}json\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tick\0\u{1}types\0\u{1}kinds\0\u{1}units\0\u{1}sources\0\u{1}devices\0\u{1}metadata\0\u{1}uuid\0\u{1}type\0\u{1}kind\0\u{1}source\0\u{1}device\0\u{3}metadata_set\0\u{1}start\0\u{1}duration\0\u{1}created\0\u{1}form\0\u{1}decimal\0\u{1}binary\0\u{1}unit\0\u{1}json\0\u{1}road\0")
 
   fileprivate class _StorageClass {
     var _tick: UInt32 = 0
@@ -468,6 +491,7 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
     var _binary: [Double] = []
     var _unit: [UInt32] = []
     var _json: [String] = []
+    var _road: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -499,6 +523,7 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
       _binary = source._binary
       _unit = source._unit
       _json = source._json
+      _road = source._road
     }
   }
 
@@ -538,6 +563,7 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
         case 19: try { try decoder.decodeRepeatedDoubleField(value: &_storage._binary) }()
         case 20: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._unit) }()
         case 21: try { try decoder.decodeRepeatedStringField(value: &_storage._json) }()
+        case 22: try { try decoder.decodeSingularBytesField(value: &_storage._road) }()
         default: break
         }
       }
@@ -609,6 +635,9 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
       if !_storage._json.isEmpty {
         try visitor.visitRepeatedStringField(value: _storage._json, fieldNumber: 21)
       }
+      if !_storage._road.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._road, fieldNumber: 22)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -639,6 +668,7 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
         if _storage._binary != rhs_storage._binary {return false}
         if _storage._unit != rhs_storage._unit {return false}
         if _storage._json != rhs_storage._json {return false}
+        if _storage._road != rhs_storage._road {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -768,7 +798,7 @@ nonisolated extension Hpeer_V2_Device: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Hpeer_V2_TombstoneColumns: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".TombstoneColumns"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tick\0\u{1}types\0\u{1}uuid\0\u{1}type\0\u{1}start\0\u{1}deleted\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tick\0\u{1}types\0\u{1}uuid\0\u{1}type\0\u{1}start\0\u{1}deleted\0\u{1}sources\0\u{1}source\0\u{1}duration\0\u{1}road\0\u{1}hint\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -782,6 +812,11 @@ nonisolated extension Hpeer_V2_TombstoneColumns: SwiftProtobuf.Message, SwiftPro
       case 4: try { try decoder.decodeRepeatedUInt32Field(value: &self.type) }()
       case 5: try { try decoder.decodeRepeatedSInt64Field(value: &self.start) }()
       case 6: try { try decoder.decodeRepeatedSInt64Field(value: &self.deleted) }()
+      case 7: try { try decoder.decodeRepeatedStringField(value: &self.sources) }()
+      case 8: try { try decoder.decodeRepeatedUInt32Field(value: &self.source) }()
+      case 9: try { try decoder.decodeRepeatedSInt64Field(value: &self.duration) }()
+      case 10: try { try decoder.decodeSingularBytesField(value: &self.road) }()
+      case 11: try { try decoder.decodeRepeatedUInt32Field(value: &self.hint) }()
       default: break
       }
     }
@@ -806,6 +841,21 @@ nonisolated extension Hpeer_V2_TombstoneColumns: SwiftProtobuf.Message, SwiftPro
     if !self.deleted.isEmpty {
       try visitor.visitPackedSInt64Field(value: self.deleted, fieldNumber: 6)
     }
+    if !self.sources.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.sources, fieldNumber: 7)
+    }
+    if !self.source.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.source, fieldNumber: 8)
+    }
+    if !self.duration.isEmpty {
+      try visitor.visitPackedSInt64Field(value: self.duration, fieldNumber: 9)
+    }
+    if !self.road.isEmpty {
+      try visitor.visitSingularBytesField(value: self.road, fieldNumber: 10)
+    }
+    if !self.hint.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.hint, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -816,6 +866,11 @@ nonisolated extension Hpeer_V2_TombstoneColumns: SwiftProtobuf.Message, SwiftPro
     if lhs.type != rhs.type {return false}
     if lhs.start != rhs.start {return false}
     if lhs.deleted != rhs.deleted {return false}
+    if lhs.sources != rhs.sources {return false}
+    if lhs.source != rhs.source {return false}
+    if lhs.duration != rhs.duration {return false}
+    if lhs.road != rhs.road {return false}
+    if lhs.hint != rhs.hint {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -13,7 +13,8 @@ import Synchronization
 ///
 /// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that
 /// many changes. `wait` holds the request until there are any; see ``ChangeWaiting``. 400 for a query that cannot be understood, 410 for a token of another store, filter or past, or of a version
-/// that is not taken any more, 412 for a mark of another person than the record is of (``PersonMarks``).
+/// that is not taken any more, 406 for a client that takes the columns of another version
+/// only, 412 for a mark of another person than the record is of (``PersonMarks``).
 struct ChangeRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.changes, for: .reading, changes)
@@ -46,8 +47,8 @@ struct ChangeRoutes: EndpointGroup {
   }
 
   @Sendable private func changes(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    guard let format = ChangeFeedFormat(accept: request.headers[.accept]) else { throw ServerFailure.otherFeedVersion }
     let (client, query, waits) = try await waiting.forChanges(request, context, seal: seal)
-    let format = ChangeFeedFormat(accept: request.headers[.accept])
     var headers: HTTPFields = [.contentType: format.rawValue, .cacheControl: "no-store", .vary: "Accept"]
     if let field = HTTPField.Name(PeerName.header) { headers[field] = PeerName.encoded(name) }
     // Nothing of the record, and so no row in the audit log.

@@ -5,9 +5,12 @@ import Testing
 @Suite("Which samples are meant") struct SampleFilterTests {
   private static let (steps, height) = (SampleType("steps"), SampleType("height"))
 
-  private static func at(_ microseconds: Int64) -> Timestamp { Timestamp(microseconds: microseconds) }
+  /// A second, or one of the first and last instants of all.
+  private static func at(_ second: Int64) -> Timestamp {
+    abs(second / 2) > 1 << 60 ? Timestamp(microseconds: second) : Timestamp(seconds: second)
+  }
 
-  @Test("a bound is to the microsecond: the first is meant, the end is not")
+  @Test("the first second is meant, the end is not")
   func bounds() {
     let filter = SampleFilter(types: [Self.steps], earliest: Self.at(5), end: Self.at(8))
     let passing = (0..<12).filter { start in
@@ -15,7 +18,20 @@ import Testing
     }
     #expect(passing == [5, 6, 7])
     #expect(!filter.passes(SampleReference(type: Self.height, start: Self.at(6), uuid: UUID())))
-    #expect(filter.instants == Self.at(5)...Self.at(7) && filter.range == Self.at(5)..<Self.at(8))
+    #expect(
+      filter.instants == Self.at(5)...Timestamp(microseconds: 7_999_999) && filter.range == Self.at(5)..<Self.at(8))
+  }
+
+  @Test(
+    "what starts in one second passes together, whatever the fractions of bound and start", arguments: [0, 1, 999_999])
+  func seconds(fraction: Int64) {
+    let bound = Timestamp(microseconds: 5_000_000 + fraction)
+    let first: Int64 = fraction == 0 ? 5 : 6
+    for start: Int64 in [4_000_000, 4_999_999, 5_000_000, 5_000_001, 5_999_999, 6_000_000, 6_999_999] {
+      let passes = start / 1_000_000 >= first
+      #expect(SampleFilter(earliest: bound).passes(start: Timestamp(microseconds: start)) == passes)
+      #expect(SampleFilter(end: bound).passes(start: Timestamp(microseconds: start)) == !passes)
+    }
   }
 
   @Test("no bound is all of time, also its last instant")

@@ -109,10 +109,12 @@ struct Position {
       DROP TABLE epoch; ALTER TABLE store DROP COLUMN positionKey; DROP TABLE IF EXISTS auditEnds;
       DROP TABLE IF EXISTS monthDigest; DROP TABLE IF EXISTS digestPosition;
       ALTER TABLE type DROP COLUMN derived; ALTER TABLE tombstone DROP COLUMN replaced; DROP TABLE import;
+      ALTER TABLE sample DROP COLUMN road; ALTER TABLE tombstone DROP COLUMN road;
+      ALTER TABLE tombstone DROP COLUMN source; ALTER TABLE tombstone DROP COLUMN hint; ALTER TABLE tombstone DROP COLUMN duration;
       DROP TABLE importedRange; DROP TABLE sourceAlias; DROP TABLE twin;
       DROP TABLE undo; DROP TABLE undoSample; DROP TABLE undoRange; DROP TABLE undoPosition; DROP TABLE undoTwin;
       DROP TABLE undoAlias; DROP TABLE auditRead; ALTER TABLE audit DROP COLUMN previous;
-      DROP TABLE consumer; DROP TABLE undoneSample;
+      DROP TABLE consumer; DROP TABLE undoneSample; DROP TABLE visibility;
       DELETE FROM grdb_migrations WHERE identifier <> 'v1'
       """, on: file.path)
     let copy = try await file.copy()

@@ -97,11 +97,17 @@ import TestSupport
       ),
       ("UPDATE store SET counter = 100", .counterBehind(counter: 100, newest: 130)),
       (
-        "INSERT INTO tombstone SELECT change, type, start, zeroblob(16), 0, NULL FROM sample LIMIT 2",
+        "INSERT INTO tombstone SELECT change, type, start, zeroblob(16), 0, NULL, NULL, NULL, 0, NULL FROM sample LIMIT 2",
         .numbersTakenTwice(2)
       ),
-      ("INSERT INTO tombstone SELECT -1, type, start, uuid, 0, NULL FROM sample LIMIT 1", .aliveAndDeleted(1)),
-      ("DELETE FROM source", .danglingReferences(table: "sample", column: "source", rows: 110)),
+      (
+        "INSERT INTO tombstone SELECT -1, type, start, uuid, 0, NULL, NULL, NULL, 0, NULL FROM sample LIMIT 1",
+        .aliveAndDeleted(1)
+      ),
+      (
+        "UPDATE tombstone SET source = NULL; DELETE FROM source",
+        .danglingReferences(table: "sample", column: "source", rows: 110)
+      ),
       ("DELETE FROM kind WHERE name = 'quantity'", .danglingReferences(table: "sample", column: "kind", rows: 71)),
       (
         "UPDATE sample SET device = 999 WHERE device IS NOT NULL",

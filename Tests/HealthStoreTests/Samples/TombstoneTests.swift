@@ -71,7 +71,7 @@ import TestSupport
   @Test func namesOneSampleOnly() async throws {
     var neighbours: [Sample] = [sample, sample, sample]
     neighbours[0].uuid = UUID()
-    neighbours[1].start = Timestamp(microseconds: sample.start.microseconds + 1)
+    neighbours[1].start = Timestamp(microseconds: sample.start.microseconds + 1_000_001)
     neighbours[2].type = SampleType("another")
     try await store.apply(ChangeBatch(additions: neighbours + [sample]))
     try await store.delete(sample)

@@ -31,14 +31,15 @@ import TestSupport
     #expect(try await store.currentAnchor() == Anchor(change: 1))
   }
 
-  @Test func theFirstContentOfASampleStays() async throws {
+  @Test(arguments: [true, false])
+  func theBetterContentOfASampleStays(comesFirst: Bool) async throws {
     var maker = SampleMaker(seed: 3)
-    let sample = maker.steps(at: 0)
-    var other = sample
-    other.payload = .quantity(Quantity(-1, "count"))
-    try await store.add(sample)
-    try await store.add(other)
+    var sample = maker.steps(at: 0)
+    let poorer = sample
+    sample.metadata["HKWasUserEntered"] = .bool(true)
+    for copy in comesFirst ? [sample, poorer] : [poorer, sample] { try await store.add(copy) }
     #expect(try await store.allChanges() == [.added(sample)])
+    #expect(try await store.typeCounts() == [TypeCount(type: sample.type, samples: 1)])
   }
 
   @Test func anEmptyBatchDoesNothing() async throws {

@@ -62,7 +62,7 @@ extension HealthStore {
 
 extension Sample {
   func tombstone(deleted: Timestamp = Timestamp(seconds: 1_720_000_000)) -> Tombstone {
-    Tombstone(sample: reference, deleted: deleted)
+    Tombstone(of: self, deleted: deleted)
   }
 }
 

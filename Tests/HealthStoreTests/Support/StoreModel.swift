@@ -61,8 +61,10 @@ struct StoreModel {
 
 extension SampleFilter {
   func accepts(_ reference: SampleReference) -> Bool {
-    types?.contains(reference.type) ?? true && earliest.map { reference.start >= $0 } ?? true
-      && end.map { reference.start < $0 } ?? true
+    // In whole seconds.
+    let second = Timestamp(seconds: reference.start.seconds)
+    return types?.contains(reference.type) ?? true && earliest.map { second >= $0 } ?? true
+      && end.map { second < $0 } ?? true
   }
 }
 

@@ -37,6 +37,25 @@ import Testing
     try expectUnchanged(maker.samples(3), tombstones)
   }
 
+  /// In both formats.
+  @Test(arguments: ChangeFeedFormat.allCases)
+  func roadsAndWhatWasDeletedTravel(format: ChangeFeedFormat) throws {
+    var maker = SampleMaker(seed: 8)
+    var coder = ChangeCoder()
+    for road in SampleRoad.allCases {
+      try coder.add(maker.steps(at: 1), road: road)
+      coder.add(Tombstone(of: maker.steps(at: 2), deleted: Timestamp(seconds: 9), road: road))
+      coder.add(Tombstone(sample: maker.steps(at: 3).reference, deleted: Timestamp(seconds: 9)))
+    }
+    let batch = ChangeFeedBatch(changes: coder.changes, token: "t", more: false)
+    var decoder = ChangeFeedDecoder(format)
+    try ChangeFeedEncoder(format).encode(batch).withUnsafeBytes { decoder.receive($0) }
+    let decoded = try #require(try decoder.next()).changes
+    #expect(decoded.samples.map(\.road) == SampleRoad.allCases)
+    #expect(decoded.tombstones.map(decoded.tombstone) == coder.changes.tombstones.map(coder.changes.tombstone))
+    #expect(decoded.tombstones.count { $0.hint != nil } == SampleRoad.allCases.count)
+  }
+
   @Test func aBatchMayBeEmpty() throws {
     let batch = ChangeFeedBatch(changes: CodedChanges(), token: "t", more: true)
     #expect(try decode(ColumnBatchEncoder.encode(batch)) == [batch])

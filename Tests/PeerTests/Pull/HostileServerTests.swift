@@ -299,6 +299,20 @@ struct HostileServerTests {
     }
   }
 
+  @Test("a feed of another version is taken for nothing else", arguments: ["", ".1", ".3"])
+  func otherVersion(version: String) async throws {
+    let (error, stored, requests) = try await Self.pull { _, outbound in
+      let head = Self.head.replacing(
+        ChangeFeedFormat.lines.rawValue, with: "application/vnd.hpeer.changes\(version); a=b")
+      try await outbound.write(ByteBuffer(string: head))
+      try await outbound.write(try Self.batch(Samples.heartRates(3), "token", more: false, .columns))
+      try await outbound.write(ByteBuffer(string: "0\r\n\r\n"))
+    }
+    #expect(error as? PeerError == .feed(.otherVersion))
+    #expect("\(ChangeFeedError.otherVersion)".contains("another version of hpeer"))
+    #expect(stored == 0 && requests.count == 1)
+  }
+
   @Test("other statuses are told apart")
   func statuses() async throws {
     let body = #"{"success":false,"error":"no"}"#
@@ -327,6 +341,6 @@ struct HostileServerTests {
     #expect(requests.count == 1)
     #expect(request.hasPrefix("GET /api/v2/changes HTTP/1.1\r\n"))
     #expect(request.components(separatedBy: "Bearer ").count == 2)
-    #expect(request.contains("\r\nAccept: application/vnd.hpeer.changes, application/x-ndjson;q=0.1"))
+    #expect(request.contains("\r\nAccept: application/vnd.hpeer.changes.2, application/x-ndjson;q=0.1"))
   }
 }

@@ -45,6 +45,23 @@ struct PullTests {
     }
   }
 
+  @Test("what came by several roads arrives whole and is shown once")
+  func roads() async throws {
+    let original = Samples.quantity(at: Samples.noon)
+    let exported = Samples.asExported(original)
+    try await withServer(ServerOptions(samples: [original, exported])) { server in
+      try await withStore { store in
+        _ = try await Pull(into: store, from: try await server.record().server, at: server.endpoint).run()
+        for one in [store, server.store] {
+          #expect(try await one.samples(of: original.type, limit: 10) == [exported])
+          #expect(try await one.typeCounts().map(\.samples) == [1])
+        }
+        #expect(try await store.content() == server.store.content())
+        #expect(try await store.digest().record == server.store.digest().record)
+      }
+    }
+  }
+
   @Test("progress goes up to what the server announced")
   func progress() async throws {
     try await withServer(ServerOptions(samples: Samples.heartRates(4_100))) { server in

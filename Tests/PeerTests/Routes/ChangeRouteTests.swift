@@ -51,6 +51,21 @@ struct ChangeRouteTests {
     }
   }
 
+  @Test("a client that takes the columns of another version only is told so", arguments: ["", ".1", ".3"])
+  func otherVersion(version: String) async throws {
+    try await withServer(ServerOptions(samples: Samples.heartRates(1))) { server in
+      let token = try await server.token().token
+      let old = "application/vnd.hpeer.changes\(version)"
+      let answer = try await server.request(
+        .GET, Route.changes, token: token, headers: [("Accept", "\(old), application/x-ndjson;q=0.1")])
+      #expect(answer.status == 406)
+      #expect(answer.text.contains("another version of hpeer"))
+      let both = try await server.request(
+        .GET, Route.changes, token: token, headers: [("Accept", "\(old), \(ChangeFeedFormat.columns.rawValue)")])
+      #expect(both.headers.first(name: "Content-Type") == ChangeFeedFormat.columns.rawValue)
+    }
+  }
+
   @Test("an empty `since` is none")
   func emptySince() async throws {
     try await withServer(ServerOptions(samples: Samples.heartRates(1))) { server in
@@ -141,7 +156,7 @@ struct ChangeRouteTests {
         "heartRate,stepCount", "\(Samples.heartRate),HKQuantityTypeIdentifierStepCount", "HEARTRATE,stepcount",
       ] {
         let lines = try await server.get("\(Route.changes)?types=\(list)", token: token).lines()
-        let types = lines.compactMap { if case .added(let sample) = $0 { sample.type } else { nil } }
+        let types = lines.compactMap { if case .added(let sample, _) = $0 { sample.type } else { nil } }
         #expect(types.count == 3)
         #expect(Set(types) == [Samples.heartRate, Samples.stepCount])
       }
@@ -189,7 +204,7 @@ struct ChangeRouteTests {
       #expect(answer.text.contains(#""value":"nan""#))
       let expected = Set(samples.filter { !$0.isNaN })
       let arrived = try answer.lines().compactMap {
-        if case .added(let sample) = $0, !sample.isNaN { sample } else { nil }
+        if case .added(let sample, _) = $0, !sample.isNaN { sample } else { nil }
       }
       #expect(Set(arrived) == expected)
       #expect(arrived.count == expected.count)

@@ -113,3 +113,14 @@ func withStore<Result>(_ body: (HealthStore) async throws -> Result) async throw
     try await body(try HealthStore(directory: directory.path))
   }
 }
+
+extension Samples {
+  /// The same as an export has it.
+  static func asExported(_ sample: Sample) -> Sample {
+    var exported = sample
+    exported.uuid = SampleIdentity.uuid(
+      kind: "record", type: sample.type, source: sample.source.name, start: sample.start, end: sample.end,
+      created: sample.created, ordinal: 0)
+    return exported
+  }
+}

@@ -59,7 +59,9 @@ struct BatchCoder {
     let sample = tombstone.sample
     tombstones.append(
       CodedTombstone(
-        type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: tombstone.deleted))
+        type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: tombstone.deleted,
+        end: tombstone.end, source: tombstone.source.map { sources.index(of: Source(name: $0)) },
+        road: tombstone.road ?? .unknown, hint: tombstone.hint))
   }
 
   /// The sample with this identity has another, without its file or with it.

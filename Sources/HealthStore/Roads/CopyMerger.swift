@@ -1,0 +1,35 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Compares samples that are written with the copies of them that the store has (``SampleCopy``); for one batch of changes.
+struct CopyMerger {
+  private let changes: CodedChanges
+  private var expander: ChangeExpander?
+
+  init(_ changes: CodedChanges) {
+    self.changes = changes
+  }
+
+  /// What is to be in the place of a stored copy.
+  struct Merger {
+    var copy: SampleCopy
+    /// Whether it only came by a better road.
+    var saysTheSame: Bool
+  }
+
+  /// What is to be in the place of the stored copy; `nil` where that stays.
+  ///
+  /// - Parameters:
+  ///   - road: of the sample.
+  ///   - change: the number of the stored copy.
+  mutating func merge(_ sample: CodedSample, road: SampleRoad, with change: Int64, _ db: Database) throws -> Merger? {
+    let stored = try StoredSamples.read(db, where: "change = ?") { $0.bind(change) }
+    guard let row = stored.samples.first else { return nil }
+    let present = SampleCopy(try stored.expanded { _, expander in try expander.sample(row) }, road: row.road)
+    let expander = try self.expander ?? ChangeExpander(changes)
+    self.expander = expander
+    let merged = try SampleCopy(try expander.sample(sample), road: road).merged(with: present)
+    return merged == present ? nil : Merger(copy: merged, saysTheSame: merged.sample == present.sample)
+  }
+}

@@ -1,0 +1,36 @@
+import GRDB
+import HealthModel
+
+/// What a sample says, as far as it takes to tell whether another that came by another road says the same.
+///
+/// An export prints six digits of a value, in the display unit of the day, and no app sends more than an export has.
+enum StatedValue: Hashable {
+  case quantity(Quantity)
+  case category(Double)
+  case workout(WorkoutActivityType)
+  /// One at a time from one source: it is the same however much each says of it.
+  case only
+  case other(String?)
+
+  /// The kinds of ``only``.
+  private static let singleKinds: Set = [
+    "correlation", "workoutRoute", "electrocardiogram", "audiogram", "visionPrescription", "clinicalRecord",
+  ]
+
+  /// - Parameter payload: read only where it decides.
+  init(kind: String, number: Double?, unit: String?, payload: () -> String?) throws {
+    switch kind {
+    case "quantity": self = .quantity(Quantity(number ?? .nan, unit ?? ""))
+    case "category": self = number.map(Self.category) ?? .other(payload())
+    case "workout":
+      self = try payload().map { .workout(try StoreJSON.decode(Workout.self, $0).activityType) } ?? .other(nil)
+    case _ where Self.singleKinds.contains(kind): self = .only
+    default: self = .other(payload())
+    }
+  }
+
+  func isEquivalent(to other: StatedValue) -> Bool {
+    if case (.quantity(let mine), .quantity(let theirs)) = (self, other) { return mine.isEquivalent(to: theirs) }
+    return self == other
+  }
+}

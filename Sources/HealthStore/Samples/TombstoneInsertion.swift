@@ -1,0 +1,95 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import HealthModel
+
+/// Inserts tombstones and finds them; for one transaction.
+struct TombstoneInsertion {
+  private let db: Database
+  private let insertion: Statement
+  private let completion: Statement
+  private let lookup: Statement
+
+  init(_ db: Database) throws {
+    self.db = db
+    insertion = try db.cachedStatement(
+      sql: "INSERT INTO tombstone(\(StoredChanges.tombstoneColumns), replaced) VALUES (?,?,?,?,?,?,?,?,?,?)")
+    completion = try db.cachedStatement(
+      sql: """
+        UPDATE tombstone SET change = ?, start = ?, duration = COALESCE(duration, ?), source = COALESCE(source, ?),
+          road = CASE WHEN source IS NULL THEN ? ELSE road END,
+          hint = CASE WHEN source IS NULL THEN ? ELSE hint END
+        WHERE change = ?
+        """)
+    lookup = try db.cachedStatement(
+      sql: "SELECT change, start, source IS NULL FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
+  }
+
+  /// What a tombstone tells of a sample that was really deleted, and did not only make way for another.
+  struct Details {
+    /// From start to end, in microseconds.
+    var duration: Int64
+    /// The row id.
+    var source: Int64
+    var road: SampleRoad
+    /// See ``Tombstone/hint``.
+    var hint: UInt8?
+  }
+
+  struct Stored {
+    var change: Int64
+    var start: Int64
+    /// Whether it lacks ``Details``.
+    var isBare: Bool
+  }
+
+  /// The tombstone of a sample; see `UUID.range(ofStart:)`.
+  func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Stored? {
+    var binding = Binding(lookup)
+    binding.bind(type)
+    binding.bind(uuid.range(ofStart: start))
+    binding.bind(uuid)
+    var found: Stored?
+    try binding.rows(db) { row in
+      found = Stored(change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0)
+      return false
+    }
+    return found
+  }
+
+  /// Inserts a tombstone of which the store has none.
+  ///
+  /// - Parameter replacement: the sample that takes the place of the deleted one.
+  func insert(
+    _ tombstone: CodedTombstone, start: Int64, type: Int64, number: Int64, _ details: Details?,
+    replacedBy replacement: UUID?
+  ) throws {
+    var binding = Binding(insertion)
+    binding.bind(number)
+    binding.bind(type)
+    binding.bind(start)
+    binding.bind(tombstone.uuid)
+    binding.bind(tombstone.deleted.microseconds)
+    binding.bind(details?.duration)
+    binding.bind(details?.source)
+    binding.bind(Int64((details?.road ?? .unknown).rawValue))
+    binding.bind(details?.hint.map(Int64.init))
+    binding.bind(replacement)
+    try binding.run(db)
+  }
+
+  /// Gives a tombstone what it lacks of details, and a finer start, under a number of its own: others learn of it, too.
+  func complete(_ stored: Stored, start: Int64, number: Int64, _ details: Details?) throws {
+    var binding = Binding(completion)
+    binding.bind(number)
+    binding.bind(start)
+    binding.bind(details?.duration)
+    binding.bind(details?.source)
+    binding.bind(Int64((details?.road ?? .unknown).rawValue))
+    binding.bind(details?.hint.map(Int64.init))
+    binding.bind(stored.change)
+    try binding.run(db)
+    // They hold it under the number before.
+    try DigestTable.clear(db)
+  }
+}
