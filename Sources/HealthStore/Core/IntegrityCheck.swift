@@ -18,7 +18,7 @@ struct IntegrityCheck {
       case .everything:
         [
           Self.pages, Self.opening, Self.counts, Self.derivedCounts, Self.counter, Self.identities, Self.references,
-          Self.digests, Self.audit,
+          Self.visibility, Self.digests, Self.audit,
         ]
       }
     for check in checks {
@@ -114,6 +114,14 @@ struct IntegrityCheck {
       let rows = Int(row[index] as Double)
       return rows > 0 ? .danglingReferences(table: table, column: column, rows: rows) : nil
     }
+  }
+
+  private static func visibility(_ db: Database) throws -> [StoreFinding] {
+    // A store of the version before hides nothing.
+    guard try db.tableExists("visibility") else { return [] }
+    var visibility = Visibility(db)
+    let wrong = try visibility.countWrong()
+    return wrong > 0 ? [.wrongVisibility(wrong)] : []
   }
 
   private static func digests(_ db: Database) throws -> [StoreFinding] {

@@ -30,6 +30,8 @@ public enum StoreFinding: Hashable, Sendable {
   case aliveAndDeleted(Int)
   /// Rows of `table` whose `column` names a dictionary row that does not exist.
   case danglingReferences(table: String, column: String, rows: Int)
+  /// Samples that are hidden although nothing is shown in their place, or shown beside one that says the same.
+  case wrongVisibility(Int)
   /// Types and months whose kept digest is not that of their samples and tombstones.
   case wrongDigests(Int)
   /// The audit log is not what was written.
@@ -50,6 +52,7 @@ extension StoreFinding: CustomStringConvertible {
     case .aliveAndDeleted(let count): "Samples that are here although they were deleted: \(count)."
     case .danglingReferences(let table, let column, let rows):
       "Rows of '\(table)' whose \(column) does not exist: \(rows)."
+    case .wrongVisibility(let count): "Samples that are hidden or shown and should not be: \(count)."
     case .wrongDigests(let count):
       "Digests that are not those of the samples: \(count); `hpeer digest --anew` makes them right."
     case .audit(let damage): "The audit log is not what was written: \(damage)."

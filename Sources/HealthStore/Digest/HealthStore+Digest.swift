@@ -124,7 +124,8 @@ private struct DigestStep {
   let first: Int64
   let last: Int64
   let sums: DigestSums
-  let counter: Int64
+  /// The samples and tombstones that the sums are of.
+  let rows: Int
   let tombstoneFloor: Int64
   /// The epoch that covers the last of the changes.
   let epoch: Epoch
@@ -132,10 +133,12 @@ private struct DigestStep {
   /// `nil` where little is missing.
   init?(_ db: Database, size: Int64, rest: Int64) throws {
     guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else { return nil }
-    (counter, tombstoneFloor) = (row[0], row[1])
+    let counter: Int64 = row[0]
+    tombstoneFloor = row[1]
     first = try DigestTable.position(db)
     guard counter - first > rest else { return nil }
     last = min(counter, first + size)
+    rows = try Self.rows(first, last, db)
     sums = try Self.sums(first, last, db)
     epoch = try Epoch.covering(last, db)
   }
@@ -144,14 +147,20 @@ private struct DigestStep {
     guard try DigestTable.position(db) == first else { return }
     // After a restore, or an import that was undone, other changes have these numbers, or none.
     guard try epoch.covers(last, db) else { return }
-    // Whoever deletes leaves a tombstone with a new number.
-    let isAsRead = try Bool.fetchOne(
-      db,
-      sql: """
-        SELECT counter >= ? AND tombstoneFloor = ? AND NOT EXISTS(SELECT 1 FROM tombstone WHERE change > ?) FROM store
-        """,
-      arguments: [counter, tombstoneFloor, counter])
-    try DigestTable.advance(to: last, adding: isAsRead == true ? sums : Self.sums(first, last, db), db)
+    // What is deleted, or taken the place of, is gone from its number, and nothing comes to a number again.
+    let isAsRead =
+      try Int64.fetchOne(db, sql: "SELECT tombstoneFloor FROM store") == tombstoneFloor
+      && Self.rows(first, last, db) == rows
+    try DigestTable.advance(to: last, adding: isAsRead ? sums : Self.sums(first, last, db), db)
+  }
+
+  private static func rows(_ first: Int64, _ last: Int64, _ db: Database) throws -> Int {
+    try ["sample", "tombstone"].reduce(0) { sum, table in
+      try sum
+        + (Int.fetchOne(
+          db, sql: "SELECT COUNT(*) FROM \(table) NOT INDEXED WHERE change > ? AND change <= ?",
+          arguments: [first, last]) ?? 0)
+    }
   }
 
   private static func sums(_ first: Int64, _ last: Int64, _ db: Database) throws -> DigestSums {

@@ -119,6 +119,22 @@ struct Visibility {
 
   /// The same for all samples of the store; costs a walk along those types that may have any hidden.
   mutating func updateAll(after first: Int64, counter: inout Int64) throws {
+    for (type, second) in try decidable() {
+      try update(type: type, second: second, after: first, counter: &counter)
+    }
+  }
+
+  /// How many samples are hidden that should be shown, or the other way round: none, unless a store is damaged.
+  mutating func countWrong() throws -> Int {
+    try decidable().reduce(0) { wrong, place in
+      try wrong
+        + decided(place.type, Timestamp(seconds: place.second), limit: .max).rows
+        .count { $0.isHidden != $0.shouldHide }
+    }
+  }
+
+  /// Types and seconds in which anything may be hidden.
+  private func decidable() throws -> [(type: Int64, second: Int64)] {
     let types = try Int64.fetchAll(
       db,
       sql: """
@@ -127,17 +143,15 @@ struct Visibility {
           OR EXISTS(SELECT 1 FROM tombstone WHERE type = type.id AND duration IS NOT NULL)
         """, arguments: [SampleType.workout.rawValue])
     let second = Self.second(of: "start")
-    for type in types {
-      let seconds = try Int64.fetchAll(
+    return try types.flatMap { type in
+      try Int64.fetchAll(
         db,
         sql: """
           SELECT \(second) FROM sample WHERE type = ?1 GROUP BY 1 HAVING COUNT(*) > 1
           UNION SELECT \(second) FROM tombstone WHERE type = ?1 AND duration IS NOT NULL
           UNION SELECT \(second) FROM visibility JOIN sample ON change = sample WHERE visibility.type = ?1
-          """, arguments: [type])
-      for second in seconds {
-        try update(type: type, second: second / 1_000_000, after: first, counter: &counter)
-      }
+          """, arguments: [type]
+      ).map { (type, $0 / 1_000_000) }
     }
   }
 

@@ -20,9 +20,11 @@ struct SampleInsertion {
     self.road = road
     single = try db.cachedStatement(sql: Self.sql(rows: 1))
     many = try db.cachedStatement(sql: Self.sql(rows: Self.rowLimit))
-    let columns = StoredChanges.sampleColumns.split(separator: ", ")
+    let columns = StoredChanges.sampleColumns.split(separator: ", ").filter { $0 != "road" }
     comparison = try db.cachedStatement(
-      sql: "SELECT 1 FROM sample WHERE \(columns.map { "\($0) IS ?" }.joined(separator: " AND "))")
+      sql: """
+        SELECT road FROM sample WHERE \(columns.map { "\($0) IS ?" }.joined(separator: " AND ")) AND ? IS NOT NULL
+        """)
   }
 
   private static func sql(rows: Int) -> String {
@@ -66,18 +68,22 @@ struct SampleInsertion {
     }
   }
 
-  /// Whether a row of the store says byte for byte what a sample says.
+  /// Whether a row of the store says byte for byte what a sample says, and came by a road that is no worse.
   ///
   /// - Parameter change: the number of the row.
   func isStored(
     _ index: Int, of changes: CodedChanges, type: Int64, as change: Int64, _ ids: inout DictionaryIDs
   ) throws -> Bool {
     var binding = Binding(comparison)
-    return try changes.samples.withUnsafeBufferPointer { samples in
+    let stored = try changes.samples.withUnsafeBufferPointer { samples in
       try bind(samples, index, of: changes, type: type, number: change, &ids, &binding)
-      return try binding.integer(db) != nil
+      return try binding.integer(db)
     }
+    return stored.map { SampleRoad(stored: $0).rank <= roadOf(changes.samples[index]).rank } ?? false
   }
+
+  /// - Returns: the road of this writer for a sample that does not say its own.
+  func roadOf(_ sample: CodedSample) -> SampleRoad { sample.road == .unknown ? road : sample.road }
 
   /// Some of the rows were there: the others move up, so that every number that is given out is taken.
   private func closeGaps(first: Int64, count: Int) throws -> [Int64?] {
@@ -115,7 +121,7 @@ struct SampleInsertion {
     binding.bind(try sample.unit.map { try ids.unit($0, db) })
     binding.bind(sample.payload.map { changes.payloads[Int($0)] })
     binding.bind(sample.metadata.map { changes.metadata[Int($0)] })
-    binding.bind(Int64((sample.road == .unknown ? road : sample.road).rawValue))
+    binding.bind(Int64(roadOf(sample).rawValue))
   }
 }
 

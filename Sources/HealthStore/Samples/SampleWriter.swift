@@ -7,11 +7,15 @@ import HealthModel
 ///
 /// Made and used within a single `write` closure, so that a rollback leaves nothing of it behind.
 struct SampleWriter {
+  /// Of more samples around those that wait, each is looked up by itself.
+  private static let neighbourLimit = 4 * SampleInsertion.rowLimit
+
   private let db: Database
   private let epochs: EpochKeeper
   private let insertion: SampleInsertion
   private let removal: Statement
   private let search: Statement
+  private let neighbours: Statement
   private let tombstones: TombstoneInsertion
   private let firstCounter: Int64
   private var counter: Int64
@@ -35,7 +39,6 @@ struct SampleWriter {
   private var expectsPresent = false
   private var trail: ImportTrail?
   private let undo: UndoJournal?
-  private let road: SampleRoad
   private(set) var summary = WriteSummary()
 
   /// - Parameters:
@@ -50,7 +53,6 @@ struct SampleWriter {
     self.epochs = epochs
     self.trail = trail
     self.undo = undo
-    self.road = road
     deletions = DeletedSamples(db)
     visibility = Visibility(db)
     tombstones = try TombstoneInsertion(db)
@@ -59,6 +61,8 @@ struct SampleWriter {
     insertion = try SampleInsertion(db, road: road)
     removal = try db.cachedStatement(
       sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration")
+    neighbours = try db.cachedStatement(
+      sql: "SELECT uuid FROM sample WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?")
     search = try db.cachedStatement(
       sql: "SELECT change, start, road FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
   }
@@ -138,7 +142,7 @@ struct SampleWriter {
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
     if run.waitingOriginals.contains(sample.uuid) { try insertWaiting(of: changes, &ids, &run) }
-    if expectsPresent || !sample.uuid.isDerived && run.tally.hasOriginal {
+    if expectsPresent {
       if let present = try find(sample, type: run.type) {
         return try take(index, over: present, of: changes, &ids, &run)
       }
@@ -161,11 +165,11 @@ struct SampleWriter {
     of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
   ) throws {
     if run.waiting.isEmpty { return }
-    let numbers = try insertion.insert(run.waiting, of: changes, type: run.type, first: counter + 1, &ids)
-    let waiting = run.waiting
+    var present = try presentAround(of: changes, run)
+    let waiting = present.isEmpty ? run.waiting : run.waiting.filter { !present.contains($0) }
+    let numbers = try insertion.insert(waiting, of: changes, type: run.type, first: counter + 1, &ids)
     run.waiting.removeAll(keepingCapacity: true)
     run.waitingOriginals.removeAll(keepingCapacity: true)
-    var present: [Int] = []
     for (index, number) in zip(waiting, numbers) {
       guard let number else {
         expectsPresent = true
@@ -177,10 +181,10 @@ struct SampleWriter {
       run.tally.added += 1
       if changes.samples[index].uuid.isDerived { run.tally.addedDerived += 1 }
     }
-    if run.tally.isMixed || changes.isWorkout(waiting[0]) {
+    if let first = waiting.first, run.tally.isMixed || changes.isWorkout(first) {
       if run.isPlain {
         // What came before in this batch may be one with what came now.
-        for sample in changes.samples where sample.type == changes.samples[waiting[0]].type {
+        for sample in changes.samples where sample.type == changes.samples[first].type {
           touch(sample.start, run.type)
         }
         run.isPlain = false
@@ -194,6 +198,28 @@ struct SampleWriter {
       guard let found = try find(changes.samples[index], type: run.type) else { continue }
       try take(index, over: found, of: changes, &ids, &run)
     }
+  }
+
+  /// The indices of waiting samples with HealthKit's UUIDs that the store has, perhaps with another start. Neighbours mostly
+  /// start one after the other, so one look at that time tells of all.
+  private func presentAround(of changes: CodedChanges, _ run: Run) throws -> [Int] {
+    guard run.tally.hasOriginal, !run.waitingOriginals.isEmpty else { return [] }
+    let originals = run.waiting.filter { !changes.samples[$0].uuid.isDerived }
+    let starts = originals.map { changes.samples[$0].start.microseconds }
+    guard let first = starts.min(), let last = starts.max() else { return [] }
+    let uuid = changes.samples[originals[0]].uuid
+    var query = Binding(neighbours)
+    query.bind(run.type)
+    query.bind(uuid.range(ofStart: first).lowerBound...uuid.range(ofStart: last).upperBound)
+    query.bind(Int64(Self.neighbourLimit))
+    var (rows, isAmong) = (0, false)
+    try query.rows(db) { row in
+      rows += 1
+      isAmong = run.waitingOriginals.contains(try row.uuid(0))
+      return !isAmong
+    }
+    guard isAmong || rows == Self.neighbourLimit else { return [] }
+    return try originals.filter { try find(changes.samples[$0], type: run.type) != nil }
   }
 
   private mutating func touch(_ start: Timestamp, _ type: Int64) {
@@ -228,7 +254,7 @@ struct SampleWriter {
     let sample = changes.samples[index]
     guard try mayDiffer(index, from: present, of: changes, type: run.type, &ids),
       let merger = try copies.merge(
-        sample, road: sample.road == .unknown ? road : sample.road, with: present.change, db)
+        sample, road: insertion.roadOf(sample), with: present.change, db)
     else { return meet(present.change, of: sample, &run.tally) }
     try undo?.keep(sample.uuid, start: present.start, type: run.type, db)
     let merged = merger.copy

@@ -88,7 +88,8 @@ import Testing
 
   @Test("as JSON it is what it was, to the microsecond, and names its types in order")
   func coding() throws {
-    let filter = SampleFilter(types: [Self.steps, Self.height], earliest: Self.at(1), end: Self.at(-1))
+    let filter = SampleFilter(
+      types: [Self.steps, Self.height], earliest: Timestamp(microseconds: 1), end: Timestamp(microseconds: -1))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     let json = String(decoding: try encoder.encode(filter), as: UTF8.self)

@@ -114,6 +114,9 @@ import TestSupport
         .danglingReferences(table: "sample", column: "device", rows: 27)
       ),
       ("UPDATE tombstone SET type = 999", .danglingReferences(table: "tombstone", column: "type", rows: 10)),
+      (
+        "INSERT INTO visibility SELECT change, type, 1, NULL, 0 FROM sample WHERE type = 1 LIMIT 3", .wrongVisibility(3)
+      ),
       ("UPDATE audit SET detail = '{}' WHERE id = 3", .audit(.changed(3))),
     ] as [(String, StoreFinding)])
   func whatDoesNotFitIsFound(sql: String, finding: StoreFinding) async throws {
