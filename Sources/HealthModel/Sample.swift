@@ -75,7 +75,7 @@ public struct Tombstone: Hashable, Sendable, Codable {
   public var sample: SampleReference
   /// When it was first deleted, on the machine where that happened.
   public var deleted: Timestamp
-  /// Of the deleted sample; `nil` where nobody who told of the deletion held it.
+  /// The end of the deleted sample; `nil` where the deletion was reported without it.
   public var end: Timestamp?
   /// The name of the deleted sample's source; likewise.
   public var source: String?

@@ -2,7 +2,7 @@
 ///
 /// The raw values are stored and sent: they stay as they are.
 public enum SampleRoad: UInt8, Sendable, CaseIterable {
-  /// It was taken in before roads were kept, or by somebody who keeps none.
+  /// Not recorded: the sample came from a program that does not say.
   case unknown = 0
   /// An Apple Health export.
   case appleExport = 1

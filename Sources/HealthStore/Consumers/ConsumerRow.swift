@@ -61,6 +61,11 @@ struct ConsumerRow: Sendable {
     return true
   }
 
+  /// Whether there is any consumer.
+  static func exists(_ db: Database) throws -> Bool {
+    try Binding(db, "SELECT 1 FROM consumer LIMIT 1").integer(db) != nil
+  }
+
   /// The last change number that every consumer has passed; `nil` where there is no consumer.
   static func slowestPosition(_ db: Database) throws -> Int64? {
     try Int64.fetchOne(db, sql: "SELECT MIN(position) FROM consumer")

@@ -28,7 +28,7 @@ enum UndoneSamples {
 
   /// Adds one sample, if there is a consumer.
   static func add(_ type: SampleType, start: Int64, _ uuid: UUID, _ db: Database) throws {
-    guard try Binding(db, "SELECT 1 FROM consumer LIMIT 1").integer(db) != nil else { return }
+    guard try ConsumerRow.exists(db) else { return }
     var insertion = try Binding(
       db, "INSERT INTO undoneSample(number, type, start, uuid, deleted) VALUES (?, ?, ?, ?, ?)")
     insertion.bind(try last(db) + 1)

@@ -348,12 +348,11 @@ enum Schema {
           WHERE type IN (SELECT id FROM type WHERE samples > derived) AND road = 1 AND NOT (\(TypeTally.isDerived));
         """)
     let second = Visibility.second(of: "tombstone.start")
-    let isReplaced = TypeTally.isDerived.replacing("uuid", with: "replaced")
     let condition = """
-      (replaced IS NOT NULL AND NOT (\(isReplaced)) OR replaced IS NULL AND (\(TypeTally.isDerived)) AND EXISTS(
+      (replaced IS NOT NULL AND NOT (\(TypeTally.isDerived("replaced"))) OR replaced IS NULL AND (\(TypeTally.isDerived)) AND EXISTS(
         SELECT 1 FROM sample AS other WHERE other.type = tombstone.type
         AND other.start BETWEEN \(second) AND \(second) + 999999
-        AND NOT (\(TypeTally.isDerived.replacing("uuid", with: "other.uuid")))))
+        AND NOT (\(TypeTally.isDerived("other.uuid")))))
       """
     let last = try Int64.fetchOne(db, sql: "SELECT MAX(change) FROM tombstone WHERE \(condition)")
     guard let last else { return }

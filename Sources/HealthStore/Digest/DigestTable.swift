@@ -83,17 +83,16 @@ struct DigestRemovals {
   }
 
   /// - Parameter change: the number of the addition that is taken back.
-  mutating func remove(_ sample: CodedTombstone, type: Int64, change: Int64, duration: Int64) throws {
+  mutating func remove(_ uuid: UUID, start: Int64, duration: Int64, type: Int64, change: Int64) throws {
     guard change <= position else { return }
-    let start = sample.start.microseconds
     var hasher = try hashers[type] ?? IdentityHasher(types.name(type))
     defer { hashers[type] = hasher }
-    let hash = withUnsafeBytes(of: sample.uuid.uuid) { uuid in
+    let hash = withUnsafeBytes(of: uuid.uuid) { uuid in
       hasher.sample(start: start, end: start &+ duration, uuid: uuid)
     }
     var value = DigestSums.Value()
     value.samples.remove(hash)
-    let month = CalendarMonth(containing: sample.start)
+    let month = CalendarMonth(containing: Timestamp(microseconds: start))
     sums.add(value, to: DigestSums.Key(type: type, month: month.number))
   }
 

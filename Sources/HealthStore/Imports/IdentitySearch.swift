@@ -27,10 +27,8 @@ struct IdentitySearch {
   private let db: Database
   /// The identity that a source had in the last export that held it, by its name there, where it is another.
   private(set) var aliases: [String: String] = [:]
-  private var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")
-  private var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
-    try StoreJSON.decode(Source.self, $0).name
-  }
+  private var units = StoredDictionary.units
+  private var sources = StoredDictionary.sourceNames
   /// All source names that an identity may have been made with; read when first needed.
   private var names: [String]?
 

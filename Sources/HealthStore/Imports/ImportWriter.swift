@@ -237,12 +237,10 @@ public final class ImportWriter {
   ) throws {
     guard let trail else { return }
     let now = Timestamp.now
-    var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
-      try StoreJSON.decode(Source.self, $0).name
-    }
+    var sources = StoredDictionary.sourceNames
     let statement = try db.cachedStatement(
       sql: "SELECT type, start, uuid, duration, source, road, value, unit FROM sample WHERE change = ?")
-    var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")
+    var units = StoredDictionary.units
     try trail.imported.forEach(notIn: trail.met) { change in
       var query = Binding(statement)
       query.bind(change)

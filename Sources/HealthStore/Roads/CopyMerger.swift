@@ -12,7 +12,7 @@ struct CopyMerger {
   }
 
   /// What is to be in the place of a stored copy.
-  struct Merger {
+  struct Merge {
     var copy: SampleCopy
     /// Whether it only came by a better road.
     var saysTheSame: Bool
@@ -23,13 +23,13 @@ struct CopyMerger {
   /// - Parameters:
   ///   - road: of the sample.
   ///   - change: the number of the stored copy.
-  mutating func merge(_ sample: CodedSample, road: SampleRoad, with change: Int64, _ db: Database) throws -> Merger? {
+  mutating func merge(_ sample: CodedSample, road: SampleRoad, with change: Int64, _ db: Database) throws -> Merge? {
     let stored = try StoredSamples.read(db, where: "change = ?") { $0.bind(change) }
     guard let row = stored.samples.first else { return nil }
     let present = SampleCopy(try stored.expanded { _, expander in try expander.sample(row) }, road: row.road)
     let expander = try self.expander ?? ChangeExpander(changes)
     self.expander = expander
     let merged = try SampleCopy(try expander.sample(sample), road: road).merged(with: present)
-    return merged == present ? nil : Merger(copy: merged, saysTheSame: merged.sample == present.sample)
+    return merged == present ? nil : Merge(copy: merged, saysTheSame: merged.sample == present.sample)
   }
 }

@@ -55,48 +55,45 @@ struct CountingRule {
 
   /// The indices of the members that are hidden.
   func hidden(_ members: [Member]) -> Set<Int> {
-    let classes = Dictionary(grouping: members.indices) { members[$0].valueClass }.mapValues { indices in
-      Class(members: indices.sorted { Self.isBefore(members[$0], members[$1]) }, of: members)
+    let classes = Dictionary(grouping: members.indices) { members[$0].valueClass }.values.map {
+      Class($0, of: members, deletions)
     }
     // What would be lost if each deletion were of every class: by no more than one of them can it be accounted for.
-    let doubtful = classes.values.filter { losses(of: $0) > 0 }
-    let deleted = self.deleted { deletion in doubtful.contains { $0.accepts(deletion) } }
+    let doubtful = classes.filter { $0.losses > 0 }
+    let deleted = deletions.filter { deletion in doubtful.contains { $0.accepts(deletion) } }.byFamily
     let most = deleted.max() ?? 0
+    func losses(_ classes: [Class]) -> Int { classes.reduce(0) { $0 + $1.losses } }
     let isCertain =
-      sum(doubtful) <= most
+      losses(doubtful) <= most
       && Family.allCases.allSatisfy { family in
-        sum(doubtful.filter { $0.leading == family.rawValue }) <= most - deleted[family.rawValue]
+        losses(doubtful.filter { $0.leading == family.rawValue }) <= most - deleted[family.rawValue]
       }
-    return classes.values.reduce(into: []) { hidden, value in
-      let lost = isCertain ? losses(of: value) : 0
-      hidden.formUnion(value.members.dropFirst(value.things - lost))
+    return classes.reduce(into: []) { hidden, value in
+      hidden.formUnion(value.members.dropFirst(value.things - (isCertain ? value.losses : 0)))
     }
-  }
-
-  /// How many deletions there are that `isMeant`, by family.
-  private func deleted(_ isMeant: (Deletion) -> Bool) -> [Int] {
-    Family.allCases.map { family in deletions.count { $0.family == family && isMeant($0) } }
   }
 
   private struct Class {
-    /// In the order in which they are shown.
-    var members: [Int]
-    /// By family.
-    var held: [Int]
+    /// Indices, in the order in which they are shown.
+    let members: [Int]
     /// How many there would be without deletions.
-    var things: Int
+    let things: Int
     /// The index of the family that holds most.
-    var leading: Int
+    let leading: Int
+    /// How many fewer there are if every deletion that it accepts is its own.
+    private(set) var losses = 0
     /// See ``Member/hints``.
-    private var hints: Set<UInt8>? = []
+    private let hints: Set<UInt8>?
 
-    init(members indices: [Int], of members: [Member]) {
-      self.members = indices
-      let held = Family.allCases.map { family in indices.count { members[$0].family == family } }
-      self.held = held
+    init(_ indices: [Int], of members: [Member], _ deletions: [Deletion]) {
+      self.members = indices.sorted { members[$0].isShownBefore(members[$1]) }
+      let held = indices.map { members[$0].family }.counts
       things = held.max() ?? 0
       leading = held.firstIndex(of: things) ?? 0
-      for index in indices { hints = members[index].hints.flatMap { hints?.union($0) } }
+      hints = indices.reduce([]) { hints, index in members[index].hints.flatMap { hints?.union($0) } }
+      let deleted = deletions.filter(accepts).byFamily
+      let ever = zip(held, deleted).map { $0 + $1 }.max() ?? 0
+      losses = things - max(0, ever - (deleted.max() ?? 0))
     }
 
     func accepts(_ deletion: Deletion) -> Bool {
@@ -104,19 +101,22 @@ struct CountingRule {
       return hints.contains(hint)
     }
   }
+}
 
-  private func sum(_ classes: [Class]) -> Int { classes.reduce(0) { $0 + losses(of: $1) } }
-
-  private func losses(of value: Class) -> Int {
-    let deleted = deleted(value.accepts)
-    let ever = zip(value.held, deleted).map { $0 + $1 }.max() ?? 0
-    return value.things - max(0, ever - (deleted.max() ?? 0))
+extension CountingRule.Member {
+  /// Those of exports are shown first.
+  func isShownBefore(_ other: Self) -> Bool {
+    (family.rawValue, uuid) < (other.family.rawValue, other.uuid)
   }
+}
 
-  private static func isBefore(_ one: Member, _ other: Member) -> Bool {
-    if one.family != other.family { return one.family.rawValue < other.family.rawValue }
-    return withUnsafeBytes(of: one.uuid.uuid) { mine in
-      withUnsafeBytes(of: other.uuid.uuid) { mine.lexicographicallyPrecedes($0) }
-    }
+extension [CountingRule.Family] {
+  /// How many there are of each.
+  fileprivate var counts: [Int] {
+    CountingRule.Family.allCases.map { family in count { $0 == family } }
   }
+}
+
+extension [CountingRule.Deletion] {
+  fileprivate var byFamily: [Int] { map(\.family).counts }
 }

@@ -9,9 +9,7 @@ struct BareCopies {
   private static let ordinals = 16
 
   private let db: Database
-  private var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
-    try StoreJSON.decode(Source.self, $0).name
-  }
+  private var sources = StoredDictionary.sourceNames
   /// What may be in an identity beside the name that a sample shows.
   private var aliases: [String]?
 

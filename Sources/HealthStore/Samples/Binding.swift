@@ -31,6 +31,13 @@ struct Binding {
     bind(range.upperBound)
   }
 
+  /// Binds what names a sample, for `type = ? AND start BETWEEN ? AND ? AND uuid = ?`; see `UUID.range(ofStart:)`.
+  mutating func bind(type: Int64, start: Int64, _ uuid: UUID) {
+    bind(type)
+    bind(uuid.range(ofStart: start))
+    bind(uuid)
+  }
+
   mutating func bind(_ value: Int64?) {
     if let value { bind(value) } else { bindNull() }
   }

@@ -8,11 +8,9 @@ import HealthModel
 /// They agree in type, source name and value, and in the whole seconds of start and end.
 struct Counterparts {
   private let db: Database
-  private var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")
-  private var kinds = StoredDictionary("SELECT name FROM kind WHERE id = ?")
-  private var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
-    try StoreJSON.decode(Source.self, $0).name
-  }
+  private var units = StoredDictionary.units
+  private var kinds = StoredDictionary.kinds
+  private var sources = StoredDictionary.sourceNames
 
   private static let rows = """
     SELECT start, uuid, duration, source, kind, value, unit, payload FROM sample

@@ -188,8 +188,8 @@ struct DeletedSamples {
 }
 
 extension UUID {
-  /// Where a sample with this UUID may start that somebody says starts at `start`. An identity that hpeer derives goes with one
-  /// start; with HealthKit's, an app may have cut or rounded the start to a second.
+  /// The starts that samples with this UUID are looked up at. A derived UUID has exactly one start; with one of HealthKit's, an app
+  /// may have truncated or rounded the start to a second.
   func range(ofStart start: Int64) -> ClosedRange<Int64> {
     if isDerived { return start...start }
     let (first, isFirst) = start.subtractingReportingOverflow(1_000_000)

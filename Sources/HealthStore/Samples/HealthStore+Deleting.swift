@@ -36,9 +36,7 @@ extension HealthStore {
         let now = Timestamp.now
         var deletions = CodedChanges(types: [type])
         var shown = 0
-        var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
-          try StoreJSON.decode(Source.self, $0)
-        }
+        var sources = StoredDictionary<Source>.all
         var query = try Binding(
           db,
           """

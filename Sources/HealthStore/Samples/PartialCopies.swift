@@ -1,8 +1,8 @@
 import GRDB
 import HealthModel
 
-/// Finds out whether a copy of a sample takes the place of the one that the store has: something was left out of that for
-/// a reader who may not see it (``SampleCut``), and the copy says more.
+/// Tells whether something was left out of the copy of a sample that the store has, for a reader who may not see it
+/// (``SampleCut``).
 struct PartialCopies {
   /// The kinds of ``SampleCut/kinds``, as ``CodedSample/kind``.
   private let kinds: Set<UInt32>
@@ -14,17 +14,10 @@ struct PartialCopies {
 
   func concern(_ sample: CodedSample) -> Bool { !kinds.isEmpty && kinds.contains(sample.kind) }
 
-  /// - Parameter number: of the one that the store has.
-  func isBetter(_ sample: CodedSample, in changes: CodedChanges, than number: Int64, _ db: Database) throws -> Bool {
-    let stored = try Row.fetchOne(
-      db, sql: "SELECT kind.name, payload FROM sample JOIN kind ON kind.id = sample.kind WHERE change = ?",
-      arguments: [number])
-    // Whole ones, nearly all, need not be decoded.
-    guard let stored, let text: String = stored[1], text.contains(#""partial":true"#) else { return false }
-    let theirs = try Payload(kind: stored[0], number: nil, unit: nil, json: text)
-    let mine = try Payload(
-      kind: changes.kinds[Int(sample.kind)], number: sample.number, unit: nil,
-      json: sample.payload.map { changes.payloads[Int($0)] })
-    return try mine.isBetterCopy(than: theirs)
+  /// - Parameter number: of the one that the store has. It need not be decoded.
+  func isPartial(_ number: Int64, _ db: Database) throws -> Bool {
+    var query = try Binding(db, "SELECT payload FROM sample WHERE change = ?")
+    query.bind(number)
+    return try query.text(db)?.contains(#""partial":true"#) ?? false
   }
 }

@@ -162,9 +162,7 @@ private struct HiddenSamples {
   mutating func deletion(hiding sample: CodedSample, type: Int64) throws -> UUID? {
     var query = try Binding(
       db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ? LIMIT 1")
-    query.bind(type)
-    query.bind(sample.uuid.range(ofStart: sample.start.microseconds))
-    query.bind(sample.uuid)
+    query.bind(type: type, start: sample.start.microseconds, sample.uuid)
     guard let (change, start) = try query.integers(db) else { return nil }
     let hiding = try visibility.deletions(hiding: change, type: type, start: start)
     return hiding.first { used.insert($0).inserted }

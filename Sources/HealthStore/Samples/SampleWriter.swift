@@ -113,7 +113,7 @@ struct SampleWriter {
     var tally: TypeTally
     /// The indices of samples that are still to be inserted.
     var waiting: [Int] = []
-    /// The UUIDs of those of them that are HealthKit's: the next may be a copy that starts a little later.
+    /// HealthKit's UUIDs among those of the waiting samples. A second copy, with another start, is no row of its own.
     var waitingOriginals: Set<UUID> = []
     /// Whether the type had only samples of one family before, and no deletions.
     var isPlain: Bool
@@ -234,10 +234,12 @@ struct SampleWriter {
   }
 
   private func find(_ sample: CodedSample, type: Int64) throws -> Present? {
+    try find(sample.uuid, start: sample.start.microseconds, type: type)
+  }
+
+  private func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Present? {
     var binding = Binding(search)
-    binding.bind(type)
-    binding.bind(sample.uuid.range(ofStart: sample.start.microseconds))
-    binding.bind(sample.uuid)
+    binding.bind(type: type, start: start, uuid)
     var found: Present?
     try binding.rows(db) { row in
       found = Present(change: row.integer(0), start: row.integer(1), road: SampleRoad(stored: row.integer(2)))
@@ -253,18 +255,12 @@ struct SampleWriter {
   ) throws {
     let sample = changes.samples[index]
     guard try mayDiffer(index, from: present, of: changes, type: run.type, &ids),
-      let merger = try copies.merge(
-        sample, road: insertion.roadOf(sample), with: present.change, db)
+      let merge = try copies.merge(sample, road: insertion.roadOf(sample), with: present.change, db)
     else { return meet(present.change, of: sample, &run.tally) }
-    try undo?.keep(sample.uuid, start: present.start, type: run.type, db)
-    let merged = merger.copy
+    let merged = merge.copy
     let wasImported = try ImportTrail.contains(present.change, db)
     let seen = try visibility.seen(present.change, type: run.type)
-    if let here = try remove(sample.uuid, start: present.start, type: run.type) {
-      let gone = CodedTombstone(
-        type: sample.type, start: Timestamp(microseconds: present.start), uuid: sample.uuid, deleted: .now)
-      try forget(gone, type: run.type, change: here.change, duration: here.duration)
-    }
+    try remove(sample.uuid, start: present.start, type: run.type)
     if merged.sample.start.microseconds != present.start {
       try UndoneSamples.add(merged.sample.type, start: present.start, merged.sample.uuid, db)
       touch(Timestamp(microseconds: present.start), run.type)
@@ -278,7 +274,7 @@ struct SampleWriter {
       counter = number
       if trail != nil { meet(number, of: sample, &run.tally) } else { run.tally.unchanged += 1 }
       if trail == nil, wasImported { try ImportTrail.write(number...number, db) }
-      try visibility.renew(number, as: merger.saysTheSame ? seen : nil)
+      try visibility.renew(number, as: merge.saysTheSame ? seen : nil)
     }
     touch(merged.sample.start, run.type)
   }
@@ -290,8 +286,7 @@ struct SampleWriter {
   ) throws -> Bool {
     let sample = changes.samples[index]
     if trail != nil, present.road == .appleExport {
-      return partialCopies.concern(sample)
-        ? try partialCopies.isBetter(sample, in: changes, than: present.change, db) : false
+      return partialCopies.concern(sample) ? try partialCopies.isPartial(present.change, db) : false
     }
     return try !insertion.isStored(index, of: changes, type: type, as: present.change, &ids)
   }
@@ -390,9 +385,9 @@ struct SampleWriter {
   ) throws {
     var start = tombstone.start.microseconds
     if !tombstone.uuid.isDerived, let present = try find(tombstone.uuid, start: start, type: type),
-      Timestamp(microseconds: present).isFiner(than: tombstone.start)
+      Timestamp(microseconds: present.start).isFiner(than: tombstone.start)
     {
-      start = present
+      start = present.start
     }
     try removeSample(of: tombstone, type: type, told: start, &tally)
     tally.hasTombstones = true
@@ -423,45 +418,25 @@ struct SampleWriter {
     of tombstone: CodedTombstone, type: Int64, told: Int64, _ tally: inout TypeTally
   ) throws {
     // A store that did not look around took two starts for two samples.
-    while let start = try find(tombstone.uuid, start: tombstone.start.microseconds, type: type) {
-      try undo?.keep(tombstone.uuid, start: start, type: type, db)
-      guard let here = try remove(tombstone.uuid, start: start, type: type) else { return }
-      var gone = tombstone
-      gone.start = Timestamp(microseconds: start)
-      try forget(gone, type: type, change: here.change, duration: here.duration)
+    while let start = try find(tombstone.uuid, start: tombstone.start.microseconds, type: type)?.start {
+      try remove(tombstone.uuid, start: start, type: type)
       tally.removed += 1
       if tombstone.uuid.isDerived { tally.removedDerived += 1 }
-      if tally.isMixed { touch(gone.start, type) }
+      if tally.isMixed { touch(Timestamp(microseconds: start), type) }
       if start != told { try UndoneSamples.add(try TypeNames(db).name(type), start: start, tombstone.uuid, db) }
     }
   }
 
-  /// The start under which the store has a sample.
-  private func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
-    var binding = Binding(search)
-    binding.bind(type)
-    binding.bind(uuid.range(ofStart: start))
-    binding.bind(uuid)
-    var start: Int64?
-    try binding.rows(db) { row in
-      start = row.integer(1)
-      return false
-    }
-    return start
-  }
-
-  private func remove(_ uuid: UUID, start: Int64, type: Int64) throws -> (change: Int64, duration: Int64)? {
+  /// Removes a row of `sample`, and takes it out of the digests that are kept; an import that is undone has it.
+  private mutating func remove(_ uuid: UUID, start: Int64, type: Int64) throws {
+    try undo?.keep(uuid, start: start, type: type, db)
     var removing = Binding(removal)
     removing.bind(type)
     removing.bind(start)
     removing.bind(uuid)
-    return try removing.integers(db)
-  }
-
-  /// Takes a sample that has just been deleted out of the digests that are kept.
-  private mutating func forget(_ sample: CodedTombstone, type: Int64, change: Int64, duration: Int64) throws {
+    guard let (change, duration) = try removing.integers(db) else { return }
     var removals = try digestRemovals ?? DigestRemovals(db)
-    try removals.remove(sample, type: type, change: change, duration: duration)
+    try removals.remove(uuid, start: start, duration: duration, type: type, change: change)
     digestRemovals = removals
   }
 

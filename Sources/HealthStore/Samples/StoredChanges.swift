@@ -10,11 +10,9 @@ struct StoredChanges {
   private let db: Database
   private let cut: SampleCut?
   private var types = StoredDictionary("SELECT identifier FROM type WHERE id = ?", decode: { SampleType($0) })
-  private var units = StoredDictionary("SELECT name FROM unit WHERE id = ?")
-  private var kinds = StoredDictionary("SELECT name FROM kind WHERE id = ?")
-  private var sources = StoredDictionary("SELECT json FROM source WHERE id = ?") {
-    try StoreJSON.decode(Source.self, $0)
-  }
+  private var units = StoredDictionary.units
+  private var kinds = StoredDictionary.kinds
+  private var sources = StoredDictionary<Source>.all
   private var devices = StoredDictionary("SELECT json FROM device WHERE id = ?") {
     try StoreJSON.decode(Device.self, $0)
   }

@@ -1,5 +1,6 @@
 import GRDB
 import HealthModel
+import HealthModel
 
 /// The rows of one dictionary table that a read has met, each read once, in order of appearance.
 struct StoredDictionary<Value> {
@@ -38,7 +39,16 @@ struct StoredDictionary<Value> {
 }
 
 extension StoredDictionary where Value == String {
-  init(_ sql: String) {
-    self.init(sql, decode: \.self)
-  }
+  static var units: Self { Self("SELECT name FROM unit WHERE id = ?", decode: \.self) }
+  static var kinds: Self { Self("SELECT name FROM kind WHERE id = ?", decode: \.self) }
+  /// The names of sources, of which several may have the same.
+  static var sourceNames: Self { Self(Self.sources) { try StoreJSON.decode(Source.self, $0).name } }
+}
+
+extension StoredDictionary where Value == Source {
+  static var all: Self { Self(sources) { try StoreJSON.decode(Source.self, $0) } }
+}
+
+extension StoredDictionary {
+  fileprivate static var sources: String { "SELECT json FROM source WHERE id = ?" }
 }

@@ -46,9 +46,7 @@ struct TombstoneInsertion {
   /// The tombstone of a sample; see `UUID.range(ofStart:)`.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Stored? {
     var binding = Binding(lookup)
-    binding.bind(type)
-    binding.bind(uuid.range(ofStart: start))
-    binding.bind(uuid)
+    binding.bind(type: type, start: start, uuid)
     var found: Stored?
     try binding.rows(db) { row in
       found = Stored(change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0)

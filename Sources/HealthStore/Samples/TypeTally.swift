@@ -4,7 +4,12 @@ import HealthModel
 /// What one transaction does to the samples of one type.
 struct TypeTally {
   /// Whether the UUID of a row is derived, in SQL.
-  static let isDerived = "substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')"
+  static let isDerived = isDerived("uuid")
+
+  /// Whether the UUID in a column is derived, in SQL.
+  static func isDerived(_ column: String) -> String {
+    "substr(hex(\(column)), 13, 1) = '5' AND substr(hex(\(column)), 17, 1) IN ('8', '9', 'A', 'B')"
+  }
 
   /// The count kept with the type when the transaction began.
   private let samples: Int

@@ -1,0 +1,175 @@
+import Foundation
+import GRDB
+import HealthModel
+
+/// Reads the samples and tombstones of one type and one second, and decides by ``CountingRule`` which samples are hidden.
+struct SecondReader {
+  /// Of one type in one second, from whatever source. Where there are more, which only a hostile machine sends, all are shown.
+  static let maximumSamples = 256
+
+  private let db: Database
+  private let names: TypeNames
+  private var units = StoredDictionary.units
+  private var kinds = StoredDictionary.kinds
+  private var sources = StoredDictionary.sourceNames
+  /// Several sources may have one name.
+  private var sourceIndex = ExactIndex<String>()
+
+  init(_ db: Database) {
+    self.db = db
+    names = TypeNames(db)
+  }
+
+  struct Group: Hashable {
+    /// An index of the reader's source names.
+    var source: UInt32
+    /// The second of the end.
+    var end: Int64
+  }
+
+  /// A stored sample.
+  struct StoredSample {
+    var change: Int64
+    var start: Int64
+    var uuid: UUID
+    var road: SampleRoad
+    var group: Group
+    var value: StatedValue
+    var valueClass = 0
+    /// As the table has it.
+    var isHidden: Bool
+    /// As it is right.
+    var shouldHide = false
+
+    var family: CountingRule.Family { .init(uuid, road: road) }
+  }
+
+  /// A tombstone.
+  struct Deletion {
+    var uuid: UUID
+    var road: SampleRoad
+    var hint: UInt8?
+    /// `nil` for a tombstone that does not say what was deleted.
+    var group: Group?
+
+    var family: CountingRule.Family { .init(uuid, road: road) }
+  }
+
+  /// What starts in one second.
+  struct Second {
+    var samples: [StoredSample]
+    /// The deletions that count: of what is not here in any form.
+    var gone: [Deletion] = []
+
+    /// A sample that is shown and says what a hidden one says.
+    func shown(insteadOf hidden: StoredSample) -> StoredSample? {
+      samples.first { !$0.shouldHide && $0.group == hidden.group && $0.valueClass == hidden.valueClass }
+    }
+  }
+
+  /// The samples of a type that start in the same second as `start`, with what is right for each.
+  ///
+  /// - Parameter limit: the most samples to read. Of more than ``maximumSamples``, all are shown.
+  mutating func read(_ type: Int64, _ start: Timestamp, limit: Int = maximumSamples + 1) throws -> Second {
+    var second = Second(samples: try samples(type, start, limit: limit))
+    guard second.samples.count <= Self.maximumSamples, let deletions = try deletions(type, start) else { return second }
+    let lines = RestorationLines(deletions.map(\.uuid), present: second.samples.map(\.uuid))
+    let families = Dictionary(deletions.map { ($0.uuid, $0.family) }) { first, _ in first }
+    second.gone = deletions.filter { $0.group != nil && lines.isGone($0.uuid) }
+    let name = try names.name(type)
+    for (group, indices) in Dictionary(grouping: second.samples.indices, by: { second.samples[$0].group }) {
+      let gone = second.gone.filter { $0.group == group }
+      if indices.count == 1, gone.isEmpty { continue }
+      var members = indices.map { index in
+        let sample = second.samples[index]
+        return CountingRule.Member(
+          uuid: sample.uuid, family: lines.roots[sample.uuid].flatMap { families[$0] } ?? sample.family, valueClass: 0,
+          hints: gone.isEmpty ? nil : hints(of: sample, name))
+      }
+      classify(&members, indices.map { second.samples[$0].value })
+      for (member, index) in zip(members, indices) { second.samples[index].valueClass = member.valueClass }
+      let rule = CountingRule(gone.map { .init(family: $0.family, hint: $0.hint) })
+      for hidden in rule.hidden(members) { second.samples[indices[hidden]].shouldHide = true }
+    }
+    return second
+  }
+
+  private func hints(of sample: StoredSample, _ type: SampleType) -> Set<UInt8>? {
+    if case .quantity(let quantity) = sample.value { ValueHint.all(of: quantity, type) } else { nil }
+  }
+
+  /// Gives the members that say the same one class. What an export says is rounded, so the others are compared with that first.
+  private func classify(_ members: inout [CountingRule.Member], _ values: [StatedValue]) {
+    var representatives: [Int] = []
+    let order = members.indices.sorted { members[$0].isShownBefore(members[$1]) }
+    for index in order {
+      let known = representatives.first { values[$0].isEquivalent(to: values[index]) }
+      if known == nil { representatives.append(index) }
+      members[index].valueClass = known ?? index
+    }
+  }
+
+  private mutating func samples(_ type: Int64, _ start: Timestamp, limit: Int) throws -> [StoredSample] {
+    var query = try Binding(
+      db,
+      """
+      SELECT change, start, uuid, duration, source, kind, value, unit, payload, road, isHidden
+      FROM sample LEFT JOIN visibility ON sample = change
+      WHERE sample.type = ? AND start BETWEEN ? AND ? ORDER BY start, uuid LIMIT ?
+      """)
+    query.bind(type)
+    query.bind(start.second)
+    query.bind(Int64(limit))
+    var samples: [StoredSample] = []
+    try query.rows(db) { row in
+      let kind = try kinds.value(of: row.integer(5), db)
+      // Of these, a newer reading takes the place of an older one.
+      if Payload.kindsOneAtATime.contains(kind) { return true }
+      // So many are shown whatever they say.
+      let isTooMany = samples.count > Self.maximumSamples
+      samples.append(
+        StoredSample(
+          change: row.integer(0), start: row.integer(1), uuid: try row.uuid(2),
+          road: SampleRoad(stored: row.integer(9)),
+          group: try group(start: row.integer(1), duration: row.integer(3), source: row.integer(4)),
+          value: isTooMany
+            ? .only
+            : try StatedValue(
+              kind: kind, number: row.optionalDouble(6),
+              unit: try row.optionalInteger(7).map { try units.value(of: $0, db) }, payload: { row.text(8) }),
+          isHidden: row.integer(10) != 0))
+      return true
+    }
+    return samples
+  }
+
+  /// `nil` for too many.
+  private mutating func deletions(_ type: Int64, _ start: Timestamp) throws -> [Deletion]? {
+    var query = try Binding(
+      db,
+      "SELECT uuid, start, duration, source, road, hint FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?"
+    )
+    query.bind(type)
+    query.bind(start.second)
+    query.bind(Int64(Self.maximumSamples + 1))
+    var deletions: [Deletion] = []
+    try query.rows(db) { row in
+      var group: Group?
+      if let duration = row.optionalInteger(2), let source = row.optionalInteger(3) {
+        group = try self.group(start: row.integer(1), duration: duration, source: source)
+      }
+      deletions.append(
+        Deletion(
+          uuid: try row.uuid(0), road: SampleRoad(stored: row.integer(4)),
+          hint: row.optionalInteger(5).flatMap(UInt8.init(exactly:)), group: group))
+      return true
+    }
+    return deletions.count > Self.maximumSamples ? nil : deletions
+  }
+
+  private mutating func group(start: Int64, duration: Int64, source: Int64) throws -> Group {
+    Group(
+      source: sourceIndex.index(of: try sources.value(of: source, db)),
+      end: Timestamp(microseconds: start &+ duration).seconds)
+  }
+}
