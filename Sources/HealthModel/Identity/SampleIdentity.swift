@@ -18,21 +18,25 @@ public enum SampleIdentity {
   public static func uuid(
     kind: String, type: SampleType, source: String, start: Timestamp, end: Timestamp, created: Timestamp?, ordinal: Int
   ) -> UUID {
-    var key: [UInt8] = []
-    key.reserveCapacity(160)
-    key.append(contentsOf: "v1\u{1F}".utf8)
-    key.append(contentsOf: kind.utf8)
-    key.append(0x1F)
-    key.append(contentsOf: type.rawValue.utf8)
-    key.append(0x1F)
-    key.append(contentsOf: source.utf8)
-    for instant in [start, end, created] {
-      key.append(0x1F)
-      if let instant { key.append(contentsOf: String(instant.seconds).utf8) }
+    var hasher = hasherOfBeginning(kind: kind, type: type, source: source)
+    return uuid(&hasher, start: start, end: end, created: created, ordinal: ordinal)
+  }
+
+  /// What the identities of one kind, type and source have in common, for those who make a million of them: it is
+  /// hashed once.
+  public struct NameBeginning {
+    private let hasher: Insecure.SHA1
+
+    /// The arguments are those of ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)``.
+    public init(kind: String, type: SampleType, source: String) {
+      hasher = SampleIdentity.hasherOfBeginning(kind: kind, type: type, source: source)
     }
-    key.append(0x1F)
-    key.append(contentsOf: String(ordinal).utf8)
-    return uuid(of: key)
+
+    /// The identity that ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)`` gives.
+    public func uuid(start: Timestamp, end: Timestamp, created: Timestamp?, ordinal: Int) -> UUID {
+      var hasher = hasher
+      return SampleIdentity.uuid(&hasher, start: start, end: end, created: created, ordinal: ordinal)
+    }
   }
 
   /// The identity of a record whose value drifts, such as a day's activity summary: its value belongs to it, so that a new value is
@@ -57,29 +61,66 @@ public enum SampleIdentity {
     uuid(of: Array("v1\u{1F}restored\u{1F}\(deleted.uuidString)\u{1F}\(ordinal)".utf8))
   }
 
-  private static func uuid(of name: [UInt8]) -> UUID {
-    name.withUnsafeBytes { uuid(NameBeginning($0).hasher) }
+  // MARK: The name's bytes
+
+  private static let separator: UInt8 = 0x1F
+
+  /// Has taken `v1␟kind␟type␟source`.
+  private static func hasherOfBeginning(kind: String, type: SampleType, source: String) -> Insecure.SHA1 {
+    var name: [UInt8] = []
+    name.reserveCapacity(120)
+    name.append(contentsOf: "v1".utf8)
+    for field in [kind, type.rawValue, source] {
+      name.append(separator)
+      name.append(contentsOf: field.utf8)
+    }
+    return hasher(of: name)
   }
 
-  /// The beginning of names that somebody writes as it is described above, for those who write a million of them: it is
-  /// hashed once.
-  public struct NameBeginning {
-    fileprivate let hasher: Insecure.SHA1
-
-    /// - Parameter bytes: the name from `v1` on, up to where the names differ; copied.
-    public init(_ bytes: UnsafeRawBufferPointer) {
-      var hasher = Insecure.SHA1()
-      withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
-      hasher.update(bufferPointer: bytes)
-      self.hasher = hasher
+  /// Adds `␟start␟end␟created␟ordinal`.
+  private static func uuid(
+    _ hasher: inout Insecure.SHA1, start: Timestamp, end: Timestamp, created: Timestamp?, ordinal: Int
+  ) -> UUID {
+    // A separator, a sign and 19 digits for each.
+    withUnsafeTemporaryAllocation(byteCount: 4 * 21, alignment: 1) { bytes in
+      var first = write(Int64(ordinal), before: bytes.count, in: bytes)
+      first = write(created?.seconds, before: first, in: bytes)
+      first = write(end.seconds, before: first, in: bytes)
+      first = write(start.seconds, before: first, in: bytes)
+      hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[first...]))
     }
+    return uuid(hasher)
+  }
 
-    /// The identity of the name that ends with these bytes.
-    public func uuid(endingWith bytes: UnsafeRawBufferPointer) -> UUID {
-      var hasher = hasher
-      hasher.update(bufferPointer: bytes)
-      return SampleIdentity.uuid(hasher)
+  /// Writes a separator and a number, or nothing after it; returns where they begin.
+  private static func write(_ number: Int64?, before end: Int, in bytes: UnsafeMutableRawBufferPointer) -> Int {
+    var next = end - 1
+    if let number {
+      var rest = number.magnitude
+      while true {
+        let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+        bytes[next] = 0x30 + UInt8(truncatingIfNeeded: digit)
+        next -= 1
+        if quotient == 0 { break }
+        rest = quotient
+      }
+      if number < 0 {
+        bytes[next] = 0x2D
+        next -= 1
+      }
     }
+    bytes[next] = separator
+    return next
+  }
+
+  private static func uuid(of name: [UInt8]) -> UUID { uuid(hasher(of: name)) }
+
+  /// Has taken the namespace and the beginning of a name.
+  private static func hasher(of name: [UInt8]) -> Insecure.SHA1 {
+    var hasher = Insecure.SHA1()
+    withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
+    name.withUnsafeBytes { hasher.update(bufferPointer: $0) }
+    return hasher
   }
 
   private static func uuid(_ hasher: Insecure.SHA1) -> UUID {

@@ -16,7 +16,7 @@ struct PlainRecordCoder: ~Copyable {
   private var units = ByteInterner<UInt32>()
   private var categories = PlainCategories()
   private var metadata = PlainMetadata()
-  private var identities = PlainIdentities()
+  private var identities = RecordIdentities()
   private var kinds = (quantity: UInt32(0), category: UInt32(0))
   /// Of the coder whose indices are in the tables.
   private var generation = -1
@@ -110,7 +110,7 @@ struct PlainRecordCoder: ~Copyable {
     devices.removeAll()
     units.removeAll()
     categories = PlainCategories()
-    identities = PlainIdentities()
+    identities = RecordIdentities()
     sources = PlainSources(identityNames: identityNames)
     kinds = (coder.kinds.index(of: "quantity"), coder.kinds.index(of: "category"))
     generation = coder.generation

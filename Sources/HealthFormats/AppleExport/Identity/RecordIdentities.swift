@@ -1,0 +1,28 @@
+import Foundation
+import HealthModel
+
+/// The identities of records that are alone with their keys, which mostly have the type and the source of the record
+/// before: what these have in common is hashed once.
+struct RecordIdentities {
+  private var pair = (type: -1, source: -1)
+  private var beginning = Self.beginning(type: "", source: "")
+
+  private static func beginning(type: String, source: String) -> SampleIdentity.NameBeginning {
+    SampleIdentity.NameBeginning(kind: ElementKind.record.identity, type: SampleType(type), source: source)
+  }
+
+  /// Whether the type and the source of the following, by their numbers, are the same as before.
+  func continues(type: Int, source: Int) -> Bool { pair.type == type && pair.source == source }
+
+  /// Chooses the type and the source of the following.
+  ///
+  /// - Parameter sources: the names that identities use.
+  mutating func begin(type: Int, source: Int, _ types: [String], _ sources: [String]) {
+    pair = (type, source)
+    beginning = Self.beginning(type: types[type], source: sources[source])
+  }
+
+  func uuid(start: Timestamp, end: Timestamp, created: Timestamp?) -> UUID {
+    beginning.uuid(start: start, end: end, created: created, ordinal: 0)
+  }
+}
