@@ -180,11 +180,11 @@ import Testing
     var filter = KeyFilter(totalBytes: 0)
     var generator = SeededGenerator(9)
     let hashes = (0..<20_000).map { _ in UInt64.random(in: .min ... .max, using: &generator) }
-    for hash in hashes { filter.insert(hash, suspect: hash) }
+    for hash in hashes { filter.insert(hash) }
     filter.flush()
     let inVain = filter.suspects.count
     #expect(inVain < 2000)
-    for hash in hashes { filter.insert(hash, suspect: hash) }
+    for hash in hashes { filter.insert(hash) }
     filter.flush()
     #expect(filter.suspects.count == hashes.count)
   }
@@ -193,7 +193,7 @@ import Testing
     var filter = KeyFilter(totalBytes: 460 * 500_000)
     for index in UInt64(0)..<500_000 {
       let hash = index.folded(with: 0x1234)
-      filter.insert(hash, suspect: hash)
+      filter.insert(hash)
     }
     filter.flush()
     #expect(filter.suspects.count < 500)

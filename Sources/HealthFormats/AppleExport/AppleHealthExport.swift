@@ -103,8 +103,8 @@ public struct AppleHealthExport: Sendable {
         Result {
           var reader = SampleReader(
             source: try source(), chunkSize: chunkSize, batchSize: batchSize, survey: survey,
-            identityNames: identityNames, folder: try folder())
-          return try reader.run(progressBase: totalBytes, into: queue)
+            identityNames: identityNames, folder: try folder(), queue: queue)
+          return try reader.run(progressBase: totalBytes)
         })
     }
     var hasDelivered = false

@@ -1,99 +1,67 @@
 import HealthModel
 
-/// The second pass over a file: makes samples of its elements.
+/// The second pass over a file: makes samples of its elements, each by the handler that knows it.
 struct SampleReader: ~Copyable {
-  var scanner: XMLScanner
-  var names = ElementNames()
-  var stack = ElementStack()
-  var keys = KeyReader()
-  var texts = TextTables()
-  var report = ImportReport()
-  var typeCounts = RunLengthCounts()
+  private var context: ReadingContext
+  private var stack = ElementStack()
+  private var plain = PlainRecordCoder()
 
-  /// The hashes of keys that are not known to be unique.
-  private let suspects: HashSet64
-  /// By the name of a source in the file, the name that identities use, where it is another.
-  private let identityNames: [String: String]
-  private let batchSize: Int
-  /// What the survey has found, for what stands before it.
-  let exportDate: Timestamp?
-  private var coder = BatchCoder()
-  private var plain: PlainRecordCoder
-  private var drifting: [Sample] = []
-  private var groups: [TwinGroup] = []
-  private var heldCount = 0
-  /// In the batches that have been sent.
-  private var lastSent: ImportReport.Last?
-  private var held = HeldSamples()
-
-  /// The element that will become a sample when it closes, and the record in a correlation.
-  var current: Draft?
-  var member: Draft?
-  var tree: [RawElement] = []
-  var treeSize = 0
-  /// Unknown elements that are open, in a record or correlation.
-  var captured: [RawElement] = []
-  var capturedCount = 0
-  /// How many unknown elements of a name have been in an element that is about the person.
-  var unknownOfPerson: [String: Int] = [:]
-  /// Of the entry or beat that is open.
-  var leafPlace: String?
-  /// Of the unknown elements that the sample keeps.
-  var keptBytes = 0
-  /// Where the element began that is being made into something, where that is not the one that the scanner is at.
-  var noticeLine: Int?
-  let sideFiles: SideFiles
-  /// Whose the files are that several routes name.
-  let routeClaims: RouteClaims
-  /// Those of the workout that is open.
-  var routes: [RouteDraft] = []
-  /// Points of routes that are held.
-  var heldPoints = 0
+  private var person: PersonHandler
+  private var records = RecordHandler()
+  private var correlations = CorrelationHandler()
+  private var entities: EntityHandler
+  private var unknown = UnknownHandler()
 
   init(
     source: any ByteSource, chunkSize: Int, batchSize: Int, survey: ExportSurvey,
-    identityNames: [String: String] = [:], folder: any ExportFolder = EmptyFolder()
+    identityNames: [String: String] = [:], folder: any ExportFolder = EmptyFolder(), queue: BatchQueue<ReadBatch>
   ) {
-    scanner = XMLScanner(source: source, chunkSize: chunkSize)
-    self.batchSize = max(1, batchSize)
-    suspects = survey.suspects
-    exportDate = survey.exportDate
-    routeClaims = survey.routeClaims
-    self.identityNames = identityNames
-    plain = PlainRecordCoder(identityNames: identityNames)
-    sideFiles = SideFiles(folder)
+    let identities = ExportIdentities(suspects: survey.suspects, sourceNames: identityNames)
+    context = ReadingContext(
+      scanner: XMLScanner(source: source, chunkSize: chunkSize),
+      delivery: SampleDelivery(to: queue, batchSize: batchSize, identities: identities), sideFiles: SideFiles(folder))
+    person = PersonHandler(exportDate: survey.exportDate)
+    entities = EntityHandler(routes: RouteHandler(claims: survey.routeClaims))
   }
 
   /// - Parameter progressBase: what the progress that is reported begins with.
   /// - Returns: `nil` for a file without a root.
-  mutating func run(progressBase: Int64, into queue: BatchQueue<ReadBatch>) throws -> ImportReport? {
+  mutating func run(progressBase: Int64) throws -> ImportReport? {
+    let queue = context.delivery.queue
     var meter = ProgressMeter(base: progressBase)
     var version: Int?
-    let hasRoot = try scanner.skipProlog { comment in
+    let hasRoot = try context.scanner.skipProlog { comment in
       if let found = Self.version(in: comment) { version = version ?? found }
     }
     guard hasRoot else { return nil }
-    report.version = version
+    context.report.version = version
     while true {
       if stack.role == .root {
-        while !isDue(queue), let end = plain.next(scanner, &keys.dates, &coder, suspects) {
-          scanner.position = end
-        }
-        try sendIfDue(to: queue)
+        readPlainRecords()
+        try context.delivery.sendIfDue()
       }
-      let token = try scanner.next()
-      try meter.update(scanner.bytesRead, queue.report)
+      let token = try context.scanner.next()
+      try meter.update(context.scanner.bytesRead, queue.report)
       switch token {
       case .open: try open()
       case .close: try close()
-      case .malformed: skip("malformed tag")
-      case .text: skip("text between elements")
+      case .malformed: context.skip("malformed tag")
+      case .text: context.skip("text between elements")
       case .end:
-        let total = progressBase + scanner.bytesRead
-        try finish({ try queue.report(total) }, queue)
-        return report
+        let total = progressBase + context.scanner.bytesRead
+        try finish { try queue.report(total) }
+        return context.report
       }
-      try sendIfDue(to: queue)
+      try context.delivery.sendIfDue()
+    }
+  }
+
+  private mutating func readPlainRecords() {
+    while !context.delivery.isDue,
+      let end = plain.next(
+        context.scanner, &context.keys.dates, &context.delivery.coder, context.delivery.identities)
+    {
+      context.scanner.position = end
     }
   }
 
@@ -103,168 +71,102 @@ struct SampleReader: ~Copyable {
     return Int(comment[label.upperBound...].drop { $0 == " " }.prefix { $0.isASCII && $0.isNumber })
   }
 
-  // MARK: Delivery
-
-  mutating func isSuspect(_ draft: borrowing Draft) -> Bool {
-    !suspects.isEmpty && suspects.contains(draft.hash)
-  }
-
-  func identityName(of sample: Sample) -> String {
-    identityNames.isEmpty ? sample.source.name : identityNames[sample.source.name] ?? sample.source.name
-  }
-
-  /// Takes a finished sample, which gets its identity here.
-  ///
-  /// - Returns: its reference; of one that is held, that of the first of its group.
-  @discardableResult
-  mutating func emit(_ sample: Sample, kind: ElementKind, isSuspect: Bool) throws -> SampleReference {
-    let name = identityName(of: sample)
-    if isSuspect { try held.add(sample, kind: kind, source: name) }
-    var sample = sample
-    sample.identify(as: kind, source: name, ordinal: 0)
-    guard !isSuspect else { return sample.reference }
-    try coder.add(sample)
-    // Those that are held go out with their keys.
-    let key = SampleKey(kind: kind.identity, sample: sample, source: name)
-    if case .other = kind, let other = key.sideFileIdentity(sample.payload, ordinal: 0) {
-      coder.add(other, of: sample.uuid)
+  private mutating func finish(_ progress: () throws -> Void) throws {
+    let isComplete = stack.isEmpty && !context.scanner.endsInsideTag
+    context.report.isComplete = isComplete
+    if !isComplete {
+      (context.report.end, context.report.last) = (context.scanner.tokenPosition, context.delivery.last)
     }
-    return sample.reference
+    context.report.records = records.countsByType.merging(plain.records, uniquingKeysWith: +)
+    context.report.utcOffset = context.report.utcOffset ?? context.keys.dates.offset.map { Int($0) }
+    try ElectrocardiogramHandler.read(progress, &context)
+    try TrackHandler.read(progress, &entities.routes.parts, &context)
+    context.report.equalKeys = try context.delivery.finish()
   }
 
-  mutating func emit(
-    correlation: Sample, isSuspect: Bool, members: [(sample: Sample, isKnown: Bool)]
-  ) throws {
-    for member in members where member.isKnown { try coder.add(member.sample) }
-    if isSuspect || !members.allSatisfy(\.isKnown) {
-      let names = identityNames
-      held.add(correlation, members: members) { names[$0.source.name] ?? $0.source.name }
+  // MARK: Elements
+
+  private mutating func open() throws {
+    let name = context.names.name(of: context.scanner.name)
+    for _ in 0..<stack.unclosed(before: name) {
+      context.remark("\(context.names.text(of: name)) before the end of another element")
+      try finish(stack.pop())
+    }
+    let role = try begin(name)
+    if context.scanner.valuelessAttributes > 0 { context.remark("attribute without a value") }
+    if context.scanner.isSelfClosing {
+      try finish(ElementStack.Frame(name: name, role: role))
       return
     }
-    var correlation = correlation
-    correlation.payload = .correlation(Correlation(members: members.map(\.sample.reference)))
-    try emit(correlation, kind: .correlation, isSuspect: false)
+    guard stack.frames.count < ElementStack.maximumDepth else {
+      throw ImportError.tooLarge(what: "a nesting of elements", at: context.scanner.tokenPosition)
+    }
+    stack.push(name, role)
   }
 
-  mutating func emit(drifting sample: Sample) {
-    var sample = sample
-    sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
-    drifting.append(sample)
-  }
-
-  private mutating func finish(_ progress: () throws -> Void, _ queue: BatchQueue<ReadBatch>) throws {
-    report.isComplete = stack.isEmpty && !scanner.endsInsideTag
-    if !report.isComplete { (report.end, report.last) = (scanner.tokenPosition, coder.last ?? lastSent) }
-    report.records = typeCounts.total.merging(plain.records, uniquingKeysWith: +)
-    report.utcOffset = report.utcOffset ?? keys.dates.offset.map { Int($0) }
-    try readSideFiles(progress, into: queue)
-    let held = self.held
-    self.held = HeldSamples()
-    report.equalKeys = try held.resolve(
-      group: { group in
-        if coder.count + heldCount + group.samples.count > batchSize { try send(to: queue) }
-        groups.append(group)
-        heldCount += group.samples.count
-        try sendIfDue(to: queue)
-      },
-      sample: { sample in
-        try coder.add(sample)
-        try sendIfDue(to: queue)
-      })
-    try send(to: queue)
-  }
-
-  /// Between two elements.
-  mutating func sendIfDue(to queue: BatchQueue<ReadBatch>) throws {
-    if isDue(queue) { try send(to: queue) }
-  }
-
-  /// A batch is due when it is full, and also when somebody who takes batches has nothing to do.
-  private func isDue(_ queue: BatchQueue<ReadBatch>) -> Bool {
-    let count = coder.count + 20 * (drifting.count + heldCount)
-    if count >= batchSize || coder.textBytes > Self.maximumTexts { return true }
-    return (count >= Self.worthwhile || coder.textBytes > Self.maximumTexts / 2) && queue.isAwaited
-  }
-
-  /// Of one batch, in bytes: routes and lists of heart beats are large.
-  private static let maximumTexts = 1 << 20
-  /// A transaction of fewer samples costs more than it saves. One that is not in coded form weighs as much as twenty.
-  private static let worthwhile = 5000
-
-  private mutating func send(to queue: BatchQueue<ReadBatch>) throws {
-    if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }
-    lastSent = coder.last ?? lastSent
-    let sideFiles = coder.takeSideFiles()
-    let (changes, payloads) = coder.take()
-    let batch = ImportBatch(changes: changes, drifting: drifting, groups: groups, sideFiles: sideFiles)
-    try queue.put(ReadBatch(batch, payloads: payloads))
-    drifting.removeAll()
-    groups.removeAll()
-    heldCount = 0
-  }
-
-  // MARK: Findings
-
-  /// What a finding is about.
-  enum Place {
-    /// The element that is being made into something, else the one that the scanner is at.
-    case here
-    case line(Int)
-    /// A whole file, or nothing that has a line.
-    case nowhere
-  }
-
-  mutating func skip(_ reason: String, _ place: Place = .here) {
-    let noticeLine = noticeLine
-    report.skipped.add(reason) { place.line(noticeLine ?? scanner.tokenPosition.line) }
-  }
-
-  mutating func remark(_ kind: String, _ place: Place = .here) {
-    let noticeLine = noticeLine
-    report.remarks.add(kind) { place.line(noticeLine ?? scanner.tokenPosition.line) }
-  }
-
-  mutating func remark(_ defects: TextDefects) {
-    if defects.isEmpty { return }
-    if defects.contains(.invalidUTF8) { remark("invalid UTF-8") }
-    if defects.contains(.controlCharacter) { remark("control character") }
-    if defects.contains(.unknownEntity) { remark("unknown entity") }
-  }
-}
-
-extension SampleReader.Place {
-  /// - Parameter here: what is not looked for unless it is wanted.
-  fileprivate func line(_ here: @autoclosure () -> Int) -> Int? {
-    switch self {
-    case .here: here()
-    case .line(let line): line
-    case .nowhere: nil
+  private mutating func close() throws {
+    let count = stack.closed(by: context.names.name(of: context.scanner.name))
+    if count == 0 { context.remark("closing tag without an opening one") }
+    for index in 0..<count {
+      if index < count - 1 { context.remark("element without a closing tag") }
+      try finish(stack.pop())
     }
   }
-}
 
-/// Counts by text, fast where the same text comes in runs.
-struct RunLengthCounts {
-  private var counts: [String: Int] = [:]
-  private var last = ""
-  private var run = 0
-
-  mutating func add(_ text: String) {
-    if text != last {
-      flush()
-      last = text
+  /// Takes what the element's attributes say; less becomes of one that they do not suffice for.
+  private mutating func begin(_ name: ElementName) throws -> ElementStack.Role {
+    if stack.role == .root { context.keptBytes = 0 }
+    let role = stack.role(of: name)
+    switch role {
+    case .root:
+      if stack.isEmpty { person.readRoot(&context) }
+    case .record, .member: return records.begin(isMember: role == .member, &context)
+    case .correlation: return correlations.begin(&context)
+    case .summary: return ActivitySummaryHandler.begin(&context) ?? entities.begin(kind(of: name), &context)
+    case .entity: return entities.begin(kind(of: name), &context)
+    case .branch, .point: return try entities.beginBranch(name, &context)
+    case .beats: records.beats.beginList(&context)
+    case .leaf: try readLeaf(name)
+    case .captured: return unknown.begin(name, in: stack.frames.last?.name, &context)
+    case .ignored where stack.isEmpty:
+      context.skip("\(context.names.text(of: name)) after the end of HealthData")
+    case .ignored: break
     }
-    run += 1
+    return role
   }
 
-  private mutating func flush() {
-    if run > 0 { counts[last, default: 0] += run }
-    run = 0
+  private func kind(of name: ElementName) -> ElementKind {
+    name == .workout ? .workout : .other(name: context.names.text(of: name), identifier: nil)
   }
 
-  var total: [String: Int] {
-    var copy = self
-    copy.flush()
-    return copy.counts
+  private mutating func readLeaf(_ name: ElementName) throws {
+    switch name {
+    case .exportDate: person.readExportDate(&context)
+    case .me: person.readCharacteristics(&context)
+    case .heartRateBeat: unknown.leafPlace = try records.beats.read(&context)
+    default:
+      if stack.role == .root {
+        context.skip("MetadataEntry outside an element")
+      } else {
+        unknown.leafPlace = MetadataHandler.read(&context)
+      }
+    }
+  }
+
+  /// An element is whole: makes of it what it is to become. Its frame has been taken from the stack, so that the last
+  /// one is its parent.
+  private mutating func finish(_ frame: ElementStack.Frame) throws {
+    defer { context.noticeLine = nil }
+    switch frame.role {
+    case .record: try records.finish(&context)
+    case .member:
+      if let member = records.finishMember(&context) { correlations.add(member) }
+    case .correlation: try correlations.finish(&context)
+    case .summary: ActivitySummaryHandler.finish(&context)
+    case .entity: try entities.finish(&context)
+    case .branch: entities.finishBranch()
+    case .captured: unknown.finish(in: stack.frames.last, &person, &context)
+    case .root, .beats, .leaf, .point, .ignored: break
+    }
   }
 }

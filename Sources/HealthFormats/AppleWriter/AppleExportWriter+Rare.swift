@@ -19,7 +19,7 @@ extension AppleExportWriter {
       quantity("frequencyValue", "frequencyUnit", point.frequency)
       ear("leftEar", point.left)
       ear("rightEar", point.right)
-      unknown(at: SampleReader.place("SensitivityPoint.\(frequency)", numbers[frequency] ?? 1), &kept)
+      unknown(at: KeptName.place("SensitivityPoint.\(frequency)", numbers[frequency] ?? 1), &kept)
       output.end()
     }
     finish(&kept)
@@ -58,7 +58,7 @@ extension AppleExportWriter {
     for (index, attachment) in prescription.attachments.enumerated() {
       output.start("Attachment")
       output.attribute("identifier", attachment.identifier)
-      unknown(at: SampleReader.place("Attachment", index + 1), &kept)
+      unknown(at: KeptName.place("Attachment", index + 1), &kept)
       output.end()
     }
     entries(&kept)

@@ -17,9 +17,9 @@ extension AppleExportWriter {
   public mutating func append(route sample: Sample) -> Bool {
     guard case .workoutRoute(let route) = sample.payload else { return false }
     var head = sample
-    head.uuid = SampleReader.noIdentity
+    head.uuid = .undecided
     head.payload = .workoutRoute(WorkoutRoute(path: route.path))
-    let isPart = openRoute.map { $0.sample == head && $0.points % SampleReader.pointsPerSample == 0 && $0.points > 0 }
+    let isPart = openRoute.map { $0.sample == head && $0.points % RouteParts.pointsPerSample == 0 && $0.points > 0 }
     if isPart != true {
       endRoute()
       openRoute = OpenRoute(sample: head, points: 0, kept: beginRoute(sample, path: route.path))
@@ -39,7 +39,7 @@ extension AppleExportWriter {
     for (index, path) in (path?.split(separator: "\n", omittingEmptySubsequences: false) ?? []).enumerated() {
       output.start("FileReference")
       output.attribute("path", String(path))
-      unknown(at: SampleReader.place("FileReference", index + 1), &kept)
+      unknown(at: KeptName.place("FileReference", index + 1), &kept)
       output.end()
     }
     return kept

@@ -28,8 +28,6 @@ struct KeptMetadata {
   private var placed: [(path: String, value: String)] = []
   private var elements: [ForeignElement] = []
 
-  static let attributePrefix = "hpeer.attribute."
-  private static let elementPrefix = "hpeer.element."
   private static let places = [
     "MetadataEntry", "WorkoutStatistics", "SensitivityPoint", "RightEye", "LeftEye", "Attachment", "FileReference",
     "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
@@ -53,10 +51,10 @@ struct KeptMetadata {
     // Of files beside the XML.
     case "hpeer.gpx.name", "hpeer.gpx.creator": break
     default:
-      if key.begins(with: Self.elementPrefix), let element = ForeignElement(value) {
+      if key.begins(with: KeptName.elementPrefix), let element = ForeignElement(value) {
         elements.append(element)
-      } else if key.begins(with: Self.attributePrefix) {
-        let name = String(Substring(key.utf8.dropFirst(Self.attributePrefix.utf8.count)))
+      } else if key.begins(with: KeptName.attributePrefix) {
+        let name = String(Substring(key.utf8.dropFirst(KeptName.attributePrefix.utf8.count)))
         let place = name.prefix { $0 != "." && $0 != "#" }
         if place.count < name.count, Self.places.contains(String(place)) {
           placed.append((name, value))
@@ -108,7 +106,7 @@ struct KeptMetadata {
   /// What has found no place, as entries that an import reads as the same metadata.
   mutating func takeRest() -> [(key: String, value: String)] {
     defer { placed.removeAll() }
-    return placed.map { (Self.attributePrefix + $0.path, $0.value) }
+    return placed.map { (KeptName.attributePrefix + $0.path, $0.value) }
   }
 
   mutating func giveBack(attribute name: String, _ value: String) { placed.append((name, value)) }

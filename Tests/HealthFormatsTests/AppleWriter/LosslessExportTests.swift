@@ -105,7 +105,7 @@ import Testing
   @Test func aLongRouteIsOneElement() throws {
     var point = RoutePoint(time: 0, latitude: 1, longitude: 2)
     let start = Timestamp(seconds: 0)
-    let parts = [SampleReader.pointsPerSample, 2, 3].map { count in
+    let parts = [RouteParts.pointsPerSample, 2, 3].map { count in
       point.latitude += 1
       return Sample(
         uuid: UUID(), type: .workoutRoute, start: start, end: start, source: Source(name: "s"),
@@ -119,7 +119,7 @@ import Testing
     #expect(isWritten)
     let text = String(decoding: writer.take(), as: UTF8.self)
     let routes = text.split(separator: "<WorkoutRoute ").dropFirst()
-    #expect(routes.map { $0.split(separator: "<Location").count - 1 } == [SampleReader.pointsPerSample + 2, 3])
+    #expect(routes.map { $0.split(separator: "<Location").count - 1 } == [RouteParts.pointsPerSample + 2, 3])
     #expect(text.hasSuffix("</WorkoutRoute>\n</Workout>\n"))
   }
 

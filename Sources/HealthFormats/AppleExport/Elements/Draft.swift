@@ -5,69 +5,115 @@ struct Draft {
   var kind: ElementKind
   /// Where it began, if it has children; for notices of what shows at its end only.
   var line: Int?
-  /// Of the key.
+  /// Of the key; 0 for one without a date.
   var hash: UInt64
   /// Without identity and, but for records, without payload.
   var sample: Sample
-  var metadata: [(key: String, value: String)] = []
-  /// `bpm@time;…` of a heart rate variability record.
-  var beats = ""
+  var metadata = MetadataEntries()
   /// The attributes that are not in the sample, for elements other than records.
   var attributes = AttributeList()
-  /// The members of a correlation.
-  var members: [Draft] = []
-}
 
-/// Attributes in the order of the file, taken one by one by what understands them.
-struct AttributeList {
-  private(set) var rest: [(name: String, value: String)] = []
+  var isUndated: Bool { hash == 0 }
 
-  var isEmpty: Bool { rest.isEmpty }
-
-  mutating func append(_ name: String, _ value: String) { rest.append((name, value)) }
-
-  mutating func take(_ name: String) -> String? {
-    guard let index = rest.firstIndex(where: { $0.name == name }) else { return nil }
-    return rest.remove(at: index).value
+  /// Moves what has been collected into the sample.
+  mutating func complete(_ context: inout ReadingContext) {
+    context.noticeLine = line
+    if !metadata.isEmpty { sample.metadata = metadata.metadata(&context) }
   }
 }
 
-/// An element as it stands in the file.
-struct RawElement {
-  var name: String
-  /// Where it began.
-  var line: Int
-  var attributes = AttributeList()
-  var children: [RawElement] = []
-  /// Of a `WorkoutRoute`: the index of its draft.
-  var route: Int?
+extension Draft {
+  /// What records, correlations and workouts have in common; `nil`, and counted, for one without type or start.
+  init?(
+    _ kind: ElementKind, _ attributes: CommonAttributes, called element: String, _ context: inout ReadingContext
+  ) {
+    let key: KeyReader.Key
+    do throws(KeyReader.Failure) {
+      key = try context.keys.key(kind, attributes, in: context.scanner)
+    } catch {
+      switch error {
+      case .noType: context.skip("\(element) without a type")
+      case .noStart: context.skip("\(element) without a startDate")
+      case .unreadableStart: context.skip("\(element) with an unreadable startDate")
+      }
+      return nil
+    }
+    context.remark(key.type.defects.union(key.source.defects))
+    var source = Source(name: key.source.text)
+    if let bytes = attributes.version {
+      let version = context.texts.version(bytes)
+      source.version = version.text
+      context.remark(version.defects)
+    }
+    var device: (device: Device?, defects: TextDefects) = (nil, [])
+    if let bytes = attributes.device {
+      device = context.texts.device(bytes)
+      context.remark(device.defects)
+    }
+    self.init(
+      kind: key.kind, line: context.scanner.isSelfClosing ? nil : context.scanner.tokenLine(), hash: key.hash,
+      sample: Sample(
+        uuid: .undecided, type: SampleType(rawValue: key.type.text), start: key.start, end: key.end,
+        created: key.created, source: source, device: device.device, payload: .category(CategoryValue(value: nil))))
+    if attributes.duplicates > 0 { context.remark("attribute given twice") }
+    if !key.problems.isEmpty { note(key.problems, attributes, element, &context) }
+  }
+
+  private mutating func note(
+    _ problems: KeyReader.Problems, _ attributes: CommonAttributes, _ element: String, _ context: inout ReadingContext
+  ) {
+    if problems.contains(.noOffset) { context.remark("date without an offset") }
+    if problems.contains(.twelveHours) { context.remark("date of a 12-hour clock") }
+    // The format has none for prescriptions.
+    if problems.contains(.noSource), element != "VisionPrescription" {
+      context.remark("\(element) without a sourceName")
+    }
+    if problems.contains(.unreadableEnd), let bytes = attributes.end {
+      context.remark("\(element) with an unreadable endDate")
+      metadata.append(KeptName.attribute("endDate"), context.decoded(bytes))
+    }
+    if problems.contains(.unreadableCreated), let bytes = attributes.created {
+      context.remark("\(element) with an unreadable creationDate")
+      metadata.append(KeptName.attribute("creationDate"), context.decoded(bytes))
+    }
+  }
+
+  /// An unknown top-level element without a date becomes a sample at 1970-01-01T00:00:00Z, told from others by all that
+  /// it says.
+  init(undated name: String, _ attributes: CommonAttributes, _ context: inout ReadingContext) {
+    context.remark("\(name) without a startDate")
+    let epoch = Timestamp(seconds: 0)
+    self.init(
+      kind: .other(name: name, identifier: nil), line: context.scanner.tokenLine(), hash: 0,
+      sample: Sample(
+        uuid: .undecided, type: SampleType(name), start: epoch, end: epoch, source: Source(name: ""),
+        payload: .category(CategoryValue(value: nil))))
+    for (name, bytes) in [
+      ("sourceName", attributes.source), ("sourceVersion", attributes.version), ("device", attributes.device),
+      ("creationDate", attributes.created), ("startDate", attributes.start), ("endDate", attributes.end),
+    ] {
+      if let bytes { self.attributes.append(name, context.decoded(bytes)) }
+    }
+  }
 }
 
-/// A `WorkoutRoute` whose points in files have not been read.
-struct RouteDraft {
-  var draft: Draft
-  /// Those in the XML; their times are seconds after the start of ``draft``.
-  var points: [RoutePoint] = []
-}
+/// The samples that are open and whose metadata stands in elements in them: a record, a correlation or an activity
+/// summary, and the record in a correlation.
+struct OpenDrafts {
+  var outer: Draft?
+  var member: Draft?
 
-/// The texts that repeat, decoded once.
-struct TextTables: ~Copyable {
-  private var versions = ByteInterner<InternedText>()
-  private var units = ByteInterner<InternedText>(limit: 512)
-  private var keys = ByteInterner<InternedText>()
-  private var values = ByteInterner<InternedText>()
-  private var devices = ByteInterner<(device: Device?, defects: TextDefects)>()
+  var isEmpty: Bool { outer == nil && member == nil }
 
-  mutating func version(_ bytes: Bytes) -> InternedText { versions.value(of: bytes, make: InternedText.init) }
-  mutating func unit(_ bytes: Bytes) -> InternedText { units.value(of: bytes, make: InternedText.init) }
-  mutating func key(_ bytes: Bytes) -> InternedText { keys.value(of: bytes, make: InternedText.init) }
-  mutating func value(_ bytes: Bytes) -> InternedText { values.value(of: bytes, make: InternedText.init) }
+  /// Of the innermost.
+  var metadata: MetadataEntries { (member ?? outer)?.metadata ?? MetadataEntries() }
 
-  mutating func device(_ bytes: Bytes) -> (device: Device?, defects: TextDefects) {
-    devices.value(of: DeviceText.withoutAddress(bytes)) { bytes in
-      var defects: TextDefects = []
-      let text = XMLText.decode(bytes, defects: &defects)
-      return (DeviceText.parse(text), defects)
+  /// Adds to the metadata of the innermost.
+  mutating func append(_ entries: MetadataEntries) {
+    if member != nil {
+      member?.metadata.append(entries)
+    } else {
+      outer?.metadata.append(entries)
     }
   }
 }

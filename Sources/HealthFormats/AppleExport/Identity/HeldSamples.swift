@@ -10,14 +10,14 @@ struct HeldSamples {
 
   private struct Correlation {
     var sample: Sample
-    var key: ElementKey
+    var key: SampleKey
     var members: [Member]
     var ordinal = 0
   }
 
   private struct Nested {
     var sample: Sample
-    var key: ElementKey
+    var key: SampleKey
     var rank: SampleRank
     /// The correlation that it is in.
     var parent: Int
@@ -27,39 +27,28 @@ struct HeldSamples {
   /// Those that stand by themselves, in coded form: a file may repeat all that it says.
   private var coder = ChangeCoder()
   /// Of the samples in ``coder``.
-  private var keys: [ElementKey] = []
+  private var keys: [SampleKey] = []
   private var correlations: [Correlation] = []
   private var nested: [Nested] = []
 
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
-  ///
-  /// - Parameter source: the name of the source that identities use, here and below.
-  mutating func add(_ sample: Sample, kind: ElementKind, source: String) throws {
+  mutating func add(_ sample: Sample, key: SampleKey) throws {
     try coder.add(sample)
-    keys.append(ElementKey(kind: kind, sample: sample, source: source))
+    keys.append(key)
   }
 
   /// Adds a correlation and those of its members whose identity is open.
   ///
-  /// - Parameter members: each member, and whether its identity is known already.
-  mutating func add(
-    _ sample: Sample, members: [(sample: Sample, isKnown: Bool)], source: (Sample) -> String
-  ) {
+  /// - Parameter members: each member, and the key of one whose identity is not known already.
+  mutating func add(_ sample: Sample, key: SampleKey, members: [(sample: Sample, key: SampleKey?)]) {
     let parent = correlations.count
     let references = members.map { member -> Member in
       let rank = SampleRank(member.sample)
-      if member.isKnown { return .known(member.sample.reference, rank: rank.text) }
-      nested.append(
-        Nested(
-          sample: member.sample,
-          key: ElementKey(kind: .record, sample: member.sample, source: source(member.sample)), rank: rank,
-          parent: parent))
+      guard let key = member.key else { return .known(member.sample.reference, rank: rank.text) }
+      nested.append(Nested(sample: member.sample, key: key, rank: rank, parent: parent))
       return .held(nested.count - 1)
     }
-    correlations.append(
-      Correlation(
-        sample: sample, key: ElementKey(kind: .correlation, sample: sample, source: source(sample)),
-        members: references))
+    correlations.append(Correlation(sample: sample, key: key, members: references))
   }
 
   /// Hands out all held samples, in an order that does not depend on the file: groups of equal keys as such, and with
@@ -70,20 +59,18 @@ struct HeldSamples {
     group: (TwinGroup) throws -> Void, sample: (Sample) throws -> Void
   ) throws -> Int {
     var equalKeys = 0
-    var ranks: [ElementKey: [SampleRank]] = [:]
+    var ranks: [SampleKey: [SampleRank]] = [:]
     let wanted = Set(nested.map(\.key))
     let (changes, keys) = (coder.changes, keys)
-    let order = keys.indices.sorted { ElementKey.precedes(keys[$0], keys[$1]) }
+    let order = keys.indices.sorted { SampleKey.precedes(keys[$0], keys[$1]) }
     var start = 0
     while start < order.count {
       let key = keys[order[start]]
-      let end = order[start...].firstIndex { ElementKey.precedes(key, keys[$0]) } ?? order.count
+      let end = order[start...].firstIndex { SampleKey.precedes(key, keys[$0]) } ?? order.count
       let equals = try order[start..<end].map { try changes.sample(changes.samples[$0]) }
       start = end
       if equals.count > 1 { equalKeys += equals.count }
-      let ranked = TwinGroup(
-        key: SampleKey(kind: key.kind.identity, sample: equals[0], source: key.source),
-        samples: equals.count == 1 ? equals : Self.ranked(equals))
+      let ranked = TwinGroup(key: key, samples: equals.count == 1 ? equals : Self.ranked(equals))
       if wanted.contains(key) {
         ranks[key] = ranked.samples.map { SampleRank($0) }
         for twin in ranked.byRank() { try sample(twin) }
@@ -94,7 +81,7 @@ struct HeldSamples {
     equalKeys += rankCorrelations()
     rankNested(among: ranks)
     for index in nested.indices {
-      nested[index].sample.identify(as: .record, source: nested[index].key.source, ordinal: nested[index].ordinal)
+      nested[index].sample.uuid = nested[index].key.uuid(ordinal: nested[index].ordinal)
       try sample(nested[index].sample)
     }
     for correlation in correlations {
@@ -107,7 +94,7 @@ struct HeldSamples {
             case .held(let index): nested[index].sample.reference
             }
           }))
-      parent.identify(as: .correlation, source: correlation.key.source, ordinal: correlation.ordinal)
+      parent.uuid = correlation.key.uuid(ordinal: correlation.ordinal)
       try sample(parent)
     }
     return equalKeys
@@ -139,13 +126,13 @@ struct HeldSamples {
 
   /// Gives each nested record the ordinal of its twin at the top level: one that says the same, else one of the same
   /// value, else an ordinal after all twins.
-  private mutating func rankNested(among ranks: [ElementKey: [SampleRank]]) {
+  private mutating func rankNested(among ranks: [SampleKey: [SampleRank]]) {
     for (key, group) in Dictionary(grouping: nested.indices, by: { nested[$0].key }) {
       let order = group.sorted { a, b in
         if nested[a].rank != nested[b].rank { return nested[a].rank < nested[b].rank }
         let (parentA, parentB) = (correlations[nested[a].parent], correlations[nested[b].parent])
         if parentA.key == parentB.key { return parentA.ordinal < parentB.ordinal }
-        return ElementKey.precedes(parentA.key, parentB.key)
+        return SampleKey.precedes(parentA.key, parentB.key)
       }
       let twins = ranks[key] ?? []
       let equals = Dictionary(grouping: twins.indices, by: { twins[$0].text })
@@ -174,5 +161,15 @@ struct HeldSamples {
         }
       }
     }
+  }
+}
+
+extension SampleKey {
+  /// An order that does not depend on the file.
+  fileprivate static func precedes(_ a: SampleKey, _ b: SampleKey) -> Bool {
+    if a.start != b.start { return a.start < b.start }
+    if a.end != b.end { return a.end < b.end }
+    if a.created != b.created { return a.created ?? .min < b.created ?? .min }
+    return (a.kind, a.type.rawValue, a.source) < (b.kind, b.type.rawValue, b.source)
   }
 }

@@ -35,8 +35,13 @@ struct KeyFilter: ~Copyable {
     waiting.deallocate()
   }
 
-  /// Notes `hash` and, if it had been seen, marks `suspect`.
-  mutating func insert(_ hash: UInt64, suspect: UInt64) {
+  /// Notes a key and, if it had been seen, marks it.
+  mutating func insert(_ hash: UInt64) { insert(hash, suspect: hash) }
+
+  /// Members of correlations repeat a top-level record on purpose: they are compared with each other only.
+  mutating func insert(member hash: UInt64) { insert(~hash, suspect: hash) }
+
+  private mutating func insert(_ hash: UInt64, suspect: UInt64) {
     let slot = waiting + (inserted & (Self.delay - 1))
     if inserted >= Self.delay { note(slot.pointee.hash, suspect: slot.pointee.suspect) }
     hpeer_prefetch(words + Int(hash & blockMask) * 8)

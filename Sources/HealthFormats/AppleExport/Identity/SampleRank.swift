@@ -46,7 +46,7 @@ struct SampleRank: Comparable {
 
   private static func text(of sample: Sample) -> String {
     var copy = sample
-    copy.uuid = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    copy.uuid = .undecided
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     // JSON says every sample that the reader of an export makes.

@@ -6,33 +6,27 @@ import HealthModel
 /// Whatever would be remarked upon, whatever has no identity yet, and whatever is rare is left to ``SampleReader``,
 /// which makes the same of it by way of a ``Sample``.
 struct PlainRecordCoder: ~Copyable {
-  private let identityNames: [String: String]
   private var record = PlainRecord()
   private var types = ByteInterner<PlainType>()
   private var typeTexts: [String] = []
   private var counts: [Int] = []
-  private var sources: PlainSources
+  private var sources = PlainSources()
   private var devices = ByteInterner<UInt32?>()
   private var units = ByteInterner<UInt32>()
   private var categories = PlainCategories()
   private var metadata = PlainMetadata()
-  private var identities = RecordIdentities()
+  private var uuids = RecordIdentities()
   private var kinds = (quantity: UInt32(0), category: UInt32(0))
   /// Of the coder whose indices are in the tables.
   private var generation = -1
   private var total: [String: Int] = [:]
-
-  init(identityNames: [String: String]) {
-    self.identityNames = identityNames
-    sources = PlainSources(identityNames: identityNames)
-  }
 
   /// Codes the record at the scanner's position.
   ///
   /// - Returns: the position after it; `nil` when it is for ``XMLScanner/next()`` to read.
   mutating func next(
     _ scanner: borrowing XMLScanner, _ dates: inout DateReader, _ coder: inout BatchCoder,
-    _ suspects: borrowing HashSet64
+    _ identities: borrowing ExportIdentities
   ) -> Int? {
     guard let next = scanner.plainRecord(&record), let typeBytes = record.type, let sourceBytes = record.source,
       let startBytes = record.start, let start = dates.plain(startBytes), let endBytes = record.end,
@@ -46,10 +40,10 @@ struct PlainRecordCoder: ~Copyable {
     if coder.generation != generation { startOver(with: &coder) }
     guard let type = types.find(typeBytes) ?? addType(typeBytes, &coder), type.form != .other else { return nil }
     let hash = KeyReader.hash(kind: ElementKind.record.hash, type: type.hash, start: start, end: end, created: created)
-    if suspects.contains(hash) { return nil }
-    guard let source = sources.index(name: sourceBytes, version: record.version, &coder) else { return nil }
+    if identities.isShared(hash) { return nil }
+    guard let source = sources.index(name: sourceBytes, version: record.version, &coder, identities) else { return nil }
     var sample = CodedSample(
-      uuid: SampleReader.noIdentity, start: start, end: end, created: created, type: type.index, kind: kinds.quantity,
+      uuid: .undecided, start: start, end: end, created: created, type: type.index, kind: kinds.quantity,
       source: source.index, device: nil, metadata: nil, number: nil, unit: nil, payload: nil)
     guard read(type, into: &sample, &coder) else { return nil }
     if let bytes = record.device {
@@ -61,10 +55,10 @@ struct PlainRecordCoder: ~Copyable {
       guard let index = metadata.index(of: bytes, &coder) else { return nil }
       sample.metadata = index
     }
-    if !identities.continues(type: type.number, source: source.number) {
-      identities.begin(type: type.number, source: source.number, typeTexts, sources.identities)
+    if !uuids.continues(type: type.number, source: source.number) {
+      uuids.begin(type: type.number, source: source.number, typeTexts, sources.identityNames)
     }
-    sample.uuid = identities.uuid(start: start, end: end, created: created)
+    sample.uuid = uuids.uuid(start: start, end: end, created: created)
     coder.samples.append(sample)
     counts[type.number] += 1
     return next
@@ -110,8 +104,8 @@ struct PlainRecordCoder: ~Copyable {
     devices.removeAll()
     units.removeAll()
     categories = PlainCategories()
-    identities = RecordIdentities()
-    sources = PlainSources(identityNames: identityNames)
+    uuids = RecordIdentities()
+    sources = PlainSources()
     kinds = (coder.kinds.index(of: "quantity"), coder.kinds.index(of: "category"))
     generation = coder.generation
   }

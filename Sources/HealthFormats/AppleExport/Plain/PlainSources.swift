@@ -2,24 +2,21 @@ import HealthModel
 
 /// The sources of plain records: names and versions, each decoded once, and their pairs.
 struct PlainSources: ~Copyable {
-  private let identityNames: [String: String]
   private var names = ByteInterner<Int>()
   private var nameTexts: [String] = []
   /// The names of the sources that identities use.
-  private(set) var identities: [String] = []
+  private(set) var identityNames: [String] = []
   private var versions = ByteInterner<Int>()
   private var versionTexts: [String?] = [nil]
   private var indices: [Int: UInt32] = [:]
   private var last = (pair: -1, index: UInt32(0))
 
-  init(identityNames: [String: String]) { self.identityNames = identityNames }
-
   /// - Returns: the index of the source among the coder's, and the number of its name; `nil` for texts that need a
   ///   remark.
   mutating func index(
-    name: Bytes, version: Bytes?, _ coder: inout BatchCoder
+    name: Bytes, version: Bytes?, _ coder: inout BatchCoder, _ identities: borrowing ExportIdentities
   ) -> (index: UInt32, number: Int)? {
-    guard let name = names.find(name) ?? addName(name) else { return nil }
+    guard let name = names.find(name) ?? addName(name, identities) else { return nil }
     var number = 0
     if let version {
       guard let known = versions.find(version) ?? addVersion(version) else { return nil }
@@ -39,13 +36,12 @@ struct PlainSources: ~Copyable {
   }
 
   /// `nil` for what only a hostile file has: a name that would be added each time that it occurs.
-  private mutating func addName(_ bytes: Bytes) -> Int? {
+  private mutating func addName(_ bytes: Bytes, _ identities: borrowing ExportIdentities) -> Int? {
     guard bytes.isInternable else { return nil }
     let text = InternedText(bytes)
-    let identity = identityNames[text.text] ?? text.text
     guard text.defects.isEmpty else { return nil }
     nameTexts.append(text.text)
-    identities.append(identity)
+    identityNames.append(identities.name(ofSource: text.text))
     names.insert(bytes, nameTexts.count - 1)
     return nameTexts.count - 1
   }

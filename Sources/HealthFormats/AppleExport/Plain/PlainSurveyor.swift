@@ -28,7 +28,7 @@ struct PlainSurveyor: ~Copyable {
     }
     let type = types.find(typeBytes) ?? addType(typeBytes)
     let hash = KeyReader.hash(kind: ElementKind.record.hash, type: type.hash, start: start, end: end, created: created)
-    filter.insert(hash, suspect: hash)
+    filter.insert(hash)
     counts[type.number] += 1
     let source = sources.find(sourceBytes) ?? addSource(sourceBytes, &sampling)
     if source >= 0, sampling.wantsNext(of: source) {

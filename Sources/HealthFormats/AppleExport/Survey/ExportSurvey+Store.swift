@@ -5,13 +5,7 @@ extension ExportSurvey {
   /// Has records with these keys handed over as groups even where the file holds only one of each: which of several that
   /// the store knows it is, only its value tells.
   public mutating func expectTwins(_ keys: [SampleKey]) {
-    for key in keys {
-      suspects.insert(
-        KeyReader.hash(
-          kind: ElementKind(identity: key.kind).hash, type: InternedText(key.type.rawValue).hash,
-          start: Timestamp(seconds: key.start), end: Timestamp(seconds: key.end),
-          created: key.created.map(Timestamp.init(seconds:))))
-    }
+    for key in keys { suspects.insert(KeyReader.hash(of: key)) }
   }
 
   /// Whose export it is.
@@ -29,24 +23,12 @@ extension ExportSurvey {
   /// person may have told since, but for the date of birth, which is what tells one from another.
   public func personDiffers(from other: ExportSurvey) -> String? {
     func told(_ survey: ExportSurvey, _ name: String) -> String? {
-      survey.characteristics["HKCharacteristicTypeIdentifier\(name)"].flatMap { $0.hasSuffix("NotSet") ? nil : $0 }
+      survey.characteristics["HKCharacteristicTypeIdentifier\(name)"].flatMap { $0.ends(with: "NotSet") ? nil : $0 }
     }
     if told(self, "DateOfBirth") != told(other, "DateOfBirth") { return "date of birth" }
     for (name, words) in [("BiologicalSex", "sex"), ("BloodType", "blood type")] {
       if let mine = told(self, name), let its = told(other, name), mine != its { return words }
     }
     return nil
-  }
-}
-
-extension ElementKind {
-  /// The kind whose ``identity`` this is, as far as its hash goes.
-  fileprivate init(identity: String) {
-    switch identity {
-    case "record": self = .record
-    case "correlation": self = .correlation
-    case "workout": self = .workout
-    default: self = .other(name: identity, identifier: nil)
-    }
   }
 }

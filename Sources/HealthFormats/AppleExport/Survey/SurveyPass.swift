@@ -75,13 +75,13 @@ struct SurveyPass: ~Copyable {
     case .record, .member: return note(.record, isNested: role == .member) != nil ? role : .ignored
     case .correlation: return note(.correlation, isNested: false) != nil ? role : .ignored
     case .summary:
-      let isRead = scanner.text(of: "dateComponents").flatMap { SampleReader.day($0) } != nil
+      let isRead = scanner.text(of: "dateComponents").flatMap { ActivitySummaryHandler.day($0) } != nil
       return isRead ? role : entityRole(of: name)
     case .entity: return entityRole(of: name)
     case .branch:
       if name == .workoutRoute, stack.role == .entity {
         // As the reader has it: what a route does not say is as in its workout.
-        let own = note(SampleReader.routeKind, isNested: false)
+        let own = note(.workoutRoute, isNested: false)
         route = workout.map { own ?? $0 }
       }
       if name == .fileReference, stack.frames.last?.name == .workoutRoute, let route,
@@ -123,16 +123,17 @@ struct SurveyPass: ~Copyable {
     }
   }
 
-  /// Members of correlations repeat a top-level record on purpose: they are compared with each other only.
-  ///
   /// - Returns: from when to when it was; `nil` for an element that has no key, of which the reader makes no sample.
   @discardableResult
   private mutating func note(_ kind: ElementKind, isNested: Bool) -> RouteClaims.Interval? {
     let attributes = CommonAttributes(scanner)
     guard let key = try? keys.key(kind, attributes, in: scanner) else { return nil }
     let interval = RouteClaims.Interval(start: key.start, end: key.end)
-    filter.insert(isNested ? ~key.hash : key.hash, suspect: key.hash)
-    if isNested { return interval }
+    if isNested {
+      filter.insert(member: key.hash)
+      return interval
+    }
+    filter.insert(key.hash)
     if kind == .record { plain.count(key.type.text) }
     guard let number = sampling.number(of: key.source.text), sampling.wantsNext(of: number) else { return interval }
     sampling.keep(

@@ -99,6 +99,14 @@ struct KeyReader: ~Copyable {
       .folded(with: UInt64(bitPattern: end.seconds)).folded(with: UInt64(bitPattern: created?.seconds ?? .min))
   }
 
+  /// The hash of a key that a store knows.
+  static func hash(of key: SampleKey) -> UInt64 {
+    hash(
+      kind: ElementKind(identity: key.kind).hash, type: InternedText(key.type.rawValue).hash,
+      start: Timestamp(seconds: key.start), end: Timestamp(seconds: key.end),
+      created: key.created.map(Timestamp.init(seconds:)))
+  }
+
   private func note(_ reading: DateReader.Reading, in problems: inout Problems) {
     if !reading.hasOffset { problems.insert(.noOffset) }
     if reading.isTwelveHours { problems.insert(.twelveHours) }

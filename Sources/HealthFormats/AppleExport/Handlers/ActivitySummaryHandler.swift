@@ -1,0 +1,50 @@
+import HealthModel
+
+/// `ActivitySummary`, whose values change from export to export.
+enum ActivitySummaryHandler {
+  /// `nil` for one that says no day, which is an element like any other.
+  static func begin(_ context: inout ReadingContext) -> ElementStack.Role? {
+    var attributes: [String: String] = [:]
+    for index in 0..<context.scanner.attributeCount {
+      let (name, value) = context.decodedAttribute(index)
+      if attributes[name] == nil { attributes[name] = value } else { context.remark("attribute given twice") }
+    }
+    guard let day = context.scanner.text(of: "dateComponents") else {
+      context.remark("ActivitySummary without dateComponents")
+      return nil
+    }
+    guard let start = Self.day(day) else {
+      context.remark("ActivitySummary with unreadable dateComponents")
+      return nil
+    }
+    attributes["dateComponents"] = nil
+    let sample = Sample(
+      uuid: .undecided, type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
+      created: context.report.exportDate, source: .health,
+      payload: .activitySummary(ActivitySummary(date: day, attributes: attributes)))
+    if context.scanner.isSelfClosing {
+      add(sample, &context)
+      return .leaf
+    }
+    context.open.outer = Draft(
+      kind: .other(name: "ActivitySummary", identifier: nil), line: context.scanner.tokenLine(), hash: 0,
+      sample: sample)
+    return .summary
+  }
+
+  static func finish(_ context: inout ReadingContext) {
+    guard var draft = context.open.outer.take() else { return }
+    draft.complete(&context)
+    add(draft.sample, &context)
+  }
+
+  private static func add(_ summary: Sample, _ context: inout ReadingContext) {
+    context.report.elements["ActivitySummary", default: 0] += 1
+    context.delivery.add(drifting: summary)
+  }
+
+  /// The beginning of a day in UTC; `nil` for a text that is no day.
+  static func day(_ text: String) -> Timestamp? {
+    Timestamp(iso8601: text).flatMap { $0.seconds % 86_400 == 0 ? $0 : nil }
+  }
+}

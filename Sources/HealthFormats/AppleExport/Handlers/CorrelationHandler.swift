@@ -1,0 +1,32 @@
+import HealthModel
+
+/// `Correlation`.
+struct CorrelationHandler {
+  /// Of the correlation that is open.
+  private var members: [Draft] = []
+
+  mutating func begin(_ context: inout ReadingContext) -> ElementStack.Role {
+    let attributes = CommonAttributes(context.scanner)
+    guard var draft = Draft(.correlation, attributes, called: "Correlation", &context) else { return .ignored }
+    for index in attributes.others {
+      let (name, value) = context.decodedAttribute(index)
+      draft.metadata.keep(attribute: name, value, of: "Correlation", &context)
+    }
+    for (name, bytes) in [("value", attributes.value), ("unit", attributes.unit)] {
+      if let bytes { draft.metadata.keep(attribute: name, context.decoded(bytes), of: "Correlation", &context) }
+    }
+    members = []
+    context.open.outer = draft
+    return .correlation
+  }
+
+  mutating func add(_ member: Draft) { members.append(member) }
+
+  mutating func finish(_ context: inout ReadingContext) throws {
+    guard var draft = context.open.outer.take() else { return }
+    draft.complete(&context)
+    context.report.elements["Correlation", default: 0] += 1
+    try context.delivery.add(correlation: draft, members: members)
+    members = []
+  }
+}

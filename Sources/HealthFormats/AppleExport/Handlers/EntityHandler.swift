@@ -1,0 +1,91 @@
+import HealthModel
+
+/// `Workout` and every other top-level element: read as a tree, made into a sample when it is whole.
+struct EntityHandler {
+  /// More elements than this in one are beyond any export.
+  private static let maximumTree = 1_000_000
+
+  private var draft: Draft?
+  /// The element and those in it that are open.
+  private var tree: [RawElement] = []
+  private var treeSize = 0
+  var routes: RouteHandler
+
+  init(routes: RouteHandler) { self.routes = routes }
+
+  mutating func begin(_ kind: ElementKind, _ context: inout ReadingContext) -> ElementStack.Role {
+    let attributes = CommonAttributes(context.scanner)
+    let name = context.decoded(context.scanner.name)
+    guard var draft = Self.draft(kind, attributes, called: name, &context) else { return .ignored }
+    for index in attributes.others {
+      let attribute = context.scanner.attribute(index)
+      let isStart =
+        attributes.start == nil
+        && (attribute.name == "dateIssued" && name == "VisionPrescription"
+          || attribute.name == "receivedDate" && name == "ClinicalRecord")
+      // What the sample says already is not said twice.
+      if isStart, context.keys.date(context.decoded(attribute.value)) == draft.sample.start { continue }
+      draft.attributes.append(context.decoded(attribute.name), context.decoded(attribute.value))
+    }
+    let type = kind == .workout || draft.isUndated ? attributes.type : nil
+    for (name, bytes) in [("type", type), ("value", attributes.value), ("unit", attributes.unit)] {
+      if let bytes { draft.attributes.append(name, context.decoded(bytes)) }
+    }
+    self.draft = draft
+    tree = [RawElement(name: name, line: context.scanner.tokenLine())]
+    treeSize = 0
+    routes.removeAll()
+    return .entity
+  }
+
+  private static func draft(
+    _ kind: ElementKind, _ attributes: CommonAttributes, called name: String, _ context: inout ReadingContext
+  ) -> Draft? {
+    if case .other(let name, _) = kind, !context.keys.hasDate(attributes, in: context.scanner) {
+      return Draft(undated: name, attributes, &context)
+    }
+    return Draft(kind, attributes, called: name, &context)
+  }
+
+  // MARK: The elements in it
+
+  mutating func beginBranch(_ name: ElementName, _ context: inout ReadingContext) throws -> ElementStack.Role {
+    // The points of a route, as older exports have them: not as a tree, because there are many.
+    if name == .location, let route = tree.last?.route, routes.readLocation(into: route, &context) { return .point }
+    treeSize += 1
+    guard treeSize <= Self.maximumTree else {
+      throw ImportError.tooLarge(what: "an element with a million others", at: context.scanner.tokenPosition)
+    }
+    if name == .workoutRoute, tree.count == 1, let workout = draft, workout.kind == .workout {
+      let route = routes.begin(in: workout, &context)
+      tree.append(RawElement(name: context.names.text(of: name), line: context.scanner.tokenLine(), route: route))
+    } else {
+      tree.append(context.element(name))
+    }
+    return .branch
+  }
+
+  mutating func finishBranch() {
+    guard let element = tree.popLast(), !tree.isEmpty else { return }
+    tree[tree.count - 1].children.append(element)
+  }
+
+  // MARK: The whole
+
+  mutating func finish(_ context: inout ReadingContext) throws {
+    guard var draft = draft.take(), let element = tree.popLast() else { return }
+    context.report.elements[element.name, default: 0] += 1
+    context.noticeLine = element.line
+    switch draft.kind {
+    case .other where draft.isUndated: ForeignReader.read(element, into: &draft, &context)
+    case .workout: WorkoutReader.read(element, into: &draft, &context)
+    case .other("Audiogram", _): AudiogramReader.read(element, into: &draft, &context)
+    case .other("VisionPrescription", _): VisionPrescriptionReader.read(element, into: &draft, &context)
+    case .other("ClinicalRecord", _): ClinicalRecordReader.read(element, into: &draft, &context)
+    default: ForeignReader.read(element, into: &draft, &context)
+    }
+    draft.complete(&context)
+    let reference = try context.delivery.add(draft)
+    if draft.kind == .workout { try routes.finish(element.children, of: reference, draft.hash, &context) }
+  }
+}

@@ -1,0 +1,72 @@
+import HealthModel
+
+/// `HeartRateVariabilityMetadataList` and the beats in it.
+struct HeartBeatHandler {
+  /// `bpm@time;…` of the record that is open.
+  private var beats = ""
+
+  func beginList(_ context: inout ReadingContext) {
+    let name = "HeartRateVariabilityMetadataList"
+    var entries = MetadataEntries()
+    for index in 0..<context.scanner.attributeCount {
+      let (attribute, value) = context.decodedAttribute(index)
+      entries.keep(attribute: "\(name).\(attribute)", value, of: name, &context)
+    }
+    context.open.append(entries)
+  }
+
+  /// - Returns: the place of a beat that has elements in it.
+  mutating func read(_ context: inout ReadingContext) throws -> String? {
+    var (bpm, time) = ("", "")
+    let place = context.scanner.isSelfClosing ? nil : placeOfNext
+    for index in 0..<context.scanner.attributeCount {
+      let attribute = context.scanner.attribute(index)
+      if attribute.name == "bpm" {
+        bpm = context.decoded(attribute.value)
+      } else if attribute.name == "time" {
+        time = context.decoded(attribute.value)
+      } else {
+        let (name, value) = context.decodedAttribute(index)
+        var entries = MetadataEntries()
+        entries.keep(attribute: "\(placeOfNext).\(name)", value, of: "InstantaneousBeatsPerMinute", &context)
+        context.open.append(entries)
+      }
+    }
+    add(bpm, at: time)
+    if beats.utf8.count > XMLScanner.maximumTag {
+      throw ImportError.tooLarge(what: "a list of heart beats", at: context.scanner.tokenPosition)
+    }
+    return place
+  }
+
+  private mutating func add(_ bpm: String, at time: String) {
+    if !beats.isEmpty { beats.append(";") }
+    beats.append(bpm)
+    beats.append("@")
+    beats.append(time)
+  }
+
+  private var placeOfNext: String {
+    KeptName.place(
+      "InstantaneousBeatsPerMinute", beats.isEmpty ? 1 : beats.utf8.count { $0 == UInt8(ascii: ";") } + 2)
+  }
+
+  /// Moves the beats into their record: with their times in seconds after the record's start, and what it takes to print
+  /// them again as they were, the offset of the clock on the wall and the first time that it showed. Those that fit to
+  /// no clock, or that this would not print again as they were, are kept as they came.
+  mutating func finish(in draft: inout Draft, _ context: inout ReadingContext) {
+    if beats.isEmpty { return }
+    defer { beats = "" }
+    context.noticeLine = draft.line
+    let nearest = Int(context.keys.dates.offset ?? 0)
+    guard let clock = BeatClock(beats, start: draft.sample.start, end: draft.sample.end, nearest: nearest) else {
+      context.remark("heart beats at times that fit to no clock")
+      draft.metadata.append("hpeer.beatsPerMinute.wallClock", beats)
+      return
+    }
+    draft.metadata.append("hpeer.beatsPerMinute", clock.beats)
+    draft.metadata.append("hpeer.beatsUTCOffset", String(clock.offset))
+    draft.metadata.append("hpeer.beatsFormat", clock.format)
+    if !clock.isExact { draft.metadata.append("hpeer.beatsPerMinute.wallClock", beats) }
+  }
+}

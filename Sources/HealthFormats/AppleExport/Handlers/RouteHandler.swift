@@ -1,0 +1,188 @@
+import HealthModel
+
+/// `WorkoutRoute`: where a workout went, as points in the XML (older exports) or in a GPX file beside it.
+struct RouteHandler {
+  /// A route whose points in files have not been read.
+  private struct Route {
+    var draft: Draft
+    /// Those in the XML; their times are seconds after the start of ``draft``.
+    var points: [RoutePoint] = []
+  }
+
+  /// Whose the files are that several routes name.
+  private let claims: RouteClaims
+  /// Those of the workout that is open.
+  private var routes: [Route] = []
+  var parts = RouteParts()
+
+  init(claims: RouteClaims) { self.claims = claims }
+
+  mutating func removeAll() { routes = [] }
+
+  /// - Parameter workout: the one that the route is in; what the route does not say is as there.
+  /// - Returns: the number of the route among those of its workout.
+  mutating func begin(in workout: Draft, _ context: inout ReadingContext) -> Int {
+    let attributes = CommonAttributes(context.scanner)
+    var draft: Draft
+    if let start = attributes.start, context.keys.date(context.decoded(start)) != nil,
+      let own = Draft(.workoutRoute, attributes, called: "WorkoutRoute", &context)
+    {
+      draft = own
+    } else {
+      draft = Self.undated(in: workout, attributes, &context)
+    }
+    if draft.sample.source.name.isEmpty { draft.sample.source = workout.sample.source }
+    draft.sample.type = .workoutRoute
+    for index in attributes.others {
+      let (name, value) = context.decodedAttribute(index)
+      draft.metadata.keep(attribute: name, value, of: "WorkoutRoute", &context)
+    }
+    for (name, bytes) in [("type", attributes.type), ("value", attributes.value), ("unit", attributes.unit)] {
+      if let bytes { draft.metadata.keep(attribute: name, context.decoded(bytes), of: "WorkoutRoute", &context) }
+    }
+    routes.append(Route(draft: draft))
+    return routes.count - 1
+  }
+
+  private static func undated(
+    in workout: Draft, _ attributes: CommonAttributes, _ context: inout ReadingContext
+  ) -> Draft {
+    context.remark("WorkoutRoute without a startDate")
+    var sample = workout.sample
+    sample.metadata = [:]
+    sample.device = attributes.device.flatMap { context.texts.device($0).device }
+    var draft = Draft(
+      kind: .workoutRoute, line: context.scanner.tokenLine(), hash: workout.hash, sample: sample)
+    if let name = attributes.source.map({ context.decoded($0) }) { draft.sample.source = Source(name: name) }
+    if let version = attributes.version { draft.sample.source.version = context.texts.version(version).text }
+    for (name, bytes) in [
+      ("startDate", attributes.start), ("endDate", attributes.end), ("creationDate", attributes.created),
+    ] {
+      if let bytes { draft.metadata.keep(attribute: name, context.decoded(bytes), of: "WorkoutRoute", &context) }
+    }
+    return draft
+  }
+
+  /// A point of a route, as exports up to iOS 11 have them. False, and nothing read, for one that is not understood.
+  ///
+  /// - Parameter route: its number.
+  mutating func readLocation(into route: Int, _ context: inout ReadingContext) -> Bool {
+    var values: [String: Bytes] = [:]
+    for index in 0..<context.scanner.attributeCount {
+      let attribute = context.scanner.attribute(index)
+      values[context.texts.key(attribute.name).text] = attribute.value
+    }
+    func take(_ name: String) -> Double? {
+      guard let bytes = values[name], let number = DecimalReader.read(bytes) else { return nil }
+      values[name] = nil
+      return number.value
+    }
+    guard let latitude = take("latitude"), let longitude = take("longitude") else { return false }
+    var point = RoutePoint(
+      latitude: latitude, longitude: longitude, elevation: take("altitude"), speed: take("speed"),
+      course: take("course"), horizontalAccuracy: take("horizontalAccuracy"),
+      verticalAccuracy: take("verticalAccuracy"))
+    if let bytes = values["date"], let date = context.keys.date(context.decoded(bytes)) {
+      values["date"] = nil
+      let (difference, overflow) = date.microseconds.subtractingReportingOverflow(
+        routes[route].draft.sample.start.microseconds)
+      if !overflow { point.time = Double(difference) / 1_000_000 }
+    }
+    guard values.isEmpty, routes[route].points.count < GPXReader.maximumPoints else { return false }
+    routes[route].points.append(point)
+    return true
+  }
+
+  // MARK: Whole routes
+
+  /// The routes of a workout that is whole, one after the other.
+  ///
+  /// - Parameters:
+  ///   - elements: those in the workout.
+  ///   - hash: of the workout's key. Where another may have it, its routes are told apart from those of the other.
+  mutating func finish(
+    _ elements: [RawElement], of workout: SampleReference, _ hash: UInt64, _ context: inout ReadingContext
+  ) throws {
+    let isWorkoutShared = context.delivery.identities.isShared(hash)
+    var keys = SharedKeys<UInt64>()
+    for route in routes { keys.add(route.draft.hash) }
+    for element in elements {
+      guard let index = element.route else { continue }
+      var route = routes[index]
+      // One at a time in memory.
+      routes[index].points = []
+      let path = readChildren(of: element, into: &route, &context)
+      route.draft.complete(&context)
+      context.report.elements["WorkoutRoute", default: 0] += 1
+      let hash = route.draft.hash
+      let isShared = isWorkoutShared || keys.isShared(hash) || context.delivery.identities.isShared(hash)
+      let whole = WorkoutRoute(workout: workout, path: path, points: route.points)
+      route.points = []
+      try parts.add(whole, of: route.draft.sample, as: .workoutRoute, isShared: isShared, &context)
+    }
+  }
+
+  /// - Returns: the files that it names, one a line.
+  private func readChildren(
+    of element: RawElement, into route: inout Route, _ context: inout ReadingContext
+  ) -> String? {
+    context.noticeLine = element.line
+    var references: [(path: String, line: Int)] = []
+    for child in element.children {
+      switch child.name {
+      case "MetadataEntry": route.draft.metadata.read(child, &context)
+      case "FileReference": readFileReference(child, into: &references, &route.draft.metadata, &context)
+      default: route.draft.metadata.keep(child, of: "WorkoutRoute", &context)
+      }
+    }
+    for (path, line) in references {
+      context.noticeLine = line
+      guard let track = track(path, of: route.draft.sample, &context) else { continue }
+      keepHeader(of: track, in: &route.draft.metadata)
+      let room = GPXReader.maximumPoints - route.points.count
+      if track.points.count > room { context.remark("WorkoutRoute with more than a million points") }
+      route.points += track.points.prefix(room)
+    }
+    return references.isEmpty ? nil : references.map(\.path).joined(separator: "\n")
+  }
+
+  private func readFileReference(
+    _ element: RawElement, into references: inout [(path: String, line: Int)], _ entries: inout MetadataEntries,
+    _ context: inout ReadingContext
+  ) {
+    context.noticeLine = element.line
+    var attributes = element.attributes
+    guard let path = attributes.take("path") else {
+      return entries.keep(element, of: "WorkoutRoute", &context)
+    }
+    if references.contains(where: { $0.path == path }) { return }
+    // Each is a file to be read.
+    guard references.count < 100 else { return entries.keep(element, of: "WorkoutRoute", &context) }
+    references.append((path, element.line))
+    let place = KeptName.place("FileReference", references.count)
+    entries.keep(rest: attributes, of: "FileReference", prefix: "\(place).", &context)
+    for child in element.children { entries.keep(child, of: "FileReference", at: place, &context) }
+  }
+
+  /// The points of a file; `nil`, and remarked, where there are none to be had, and where they are another route's.
+  private func track(_ path: String, of route: Sample, _ context: inout ReadingContext) -> GPXReader.Track? {
+    guard let member = context.sideFiles.member(path) else {
+      context.remark("WorkoutRoute whose file is missing")
+      return nil
+    }
+    guard let track = TrackHandler.track(in: member, start: route.start, &context) else { return nil }
+    context.remark(track.problems, in: member)
+    let interval = RouteClaims.Interval(start: route.start, end: route.end)
+    guard claims.gives(path, to: interval, times: track.times) else {
+      context.remark("WorkoutRoute of \(route.start.iso8601) whose file is missing: \(member.name) is another's")
+      return nil
+    }
+    return track
+  }
+
+  private func keepHeader(of track: GPXReader.Track, in entries: inout MetadataEntries) {
+    if let name = track.name { entries.append("hpeer.gpx.name", name) }
+    // Apple's own is in every file.
+    if let creator = track.creator, creator != "Apple Health Export" { entries.append("hpeer.gpx.creator", creator) }
+  }
+}

@@ -1,0 +1,111 @@
+import HealthModel
+
+/// What the handlers of elements share: the element that the scanner is at, what is being made, where samples go, and
+/// what is reported.
+struct ReadingContext: ~Copyable {
+  var scanner: XMLScanner
+  var names = ElementNames()
+  var keys = KeyReader()
+  var texts = TextTables()
+  var open = OpenDrafts()
+  var delivery: SampleDelivery
+  var report = ImportReport()
+  let sideFiles: SideFiles
+  /// Where the element began that is being made into something, where that is not the one that the scanner is at.
+  var noticeLine: Int?
+  /// Of the unknown elements that the sample keeps.
+  var keptBytes = 0
+
+  init(scanner: consuming XMLScanner, delivery: consuming SampleDelivery, sideFiles: SideFiles) {
+    self.scanner = scanner
+    self.delivery = delivery
+    self.sideFiles = sideFiles
+  }
+
+  // MARK: The element that the scanner is at
+
+  mutating func decoded(_ bytes: Bytes) -> String {
+    var defects: TextDefects = []
+    let text = XMLText.decode(bytes, defects: &defects)
+    remark(defects)
+    return text
+  }
+
+  mutating func decodedAttribute(_ index: Int) -> (name: String, value: String) {
+    let attribute = scanner.attribute(index)
+    return (decoded(attribute.name), decoded(attribute.value))
+  }
+
+  /// The element without its children.
+  mutating func element(_ name: ElementName) -> RawElement {
+    var element = RawElement(name: names.text(of: name), line: scanner.tokenLine())
+    for index in 0..<scanner.attributeCount {
+      let attribute = scanner.attribute(index)
+      element.attributes.append(texts.key(attribute.name).text, decoded(attribute.value))
+    }
+    return element
+  }
+
+  // MARK: Findings
+
+  /// What a finding is about.
+  enum Place {
+    /// The element that is being made into something, else the one that the scanner is at.
+    case here
+    case line(Int)
+    /// A whole file, or nothing that has a line.
+    case nowhere
+  }
+
+  mutating func skip(_ reason: String, _ place: Place = .here) {
+    let noticeLine = noticeLine
+    report.skipped.add(reason) { place.line(noticeLine ?? scanner.tokenPosition.line) }
+  }
+
+  mutating func remark(_ kind: String, _ place: Place = .here) {
+    let noticeLine = noticeLine
+    report.remarks.add(kind) { place.line(noticeLine ?? scanner.tokenPosition.line) }
+  }
+
+  mutating func remark(_ defects: TextDefects) {
+    if defects.isEmpty { return }
+    if defects.contains(.invalidUTF8) { remark("invalid UTF-8") }
+    if defects.contains(.controlCharacter) { remark("control character") }
+    if defects.contains(.unknownEntity) { remark("unknown entity") }
+  }
+
+  mutating func remark(_ problems: [String: ImportReport.Finding], in member: ExportMember) {
+    for (problem, finding) in problems.sorted(by: { $0.key < $1.key }) {
+      report.remarks.add("\(member.name): \(problem)", finding)
+    }
+  }
+
+  // MARK: Unknown elements
+
+  /// In bytes: of one element, and of all that one sample keeps.
+  private static let maximumKept = (one: 256 << 10, all: 1 << 20)
+
+  /// The text that an unknown element is kept as; `nil`, and counted, for one that is too large.
+  mutating func kept(_ element: JSONValue, called name: String, line: Int) -> String? {
+    guard let text = try? CanonicalJSON.encode(element), text.utf8.count <= Self.maximumKept.one,
+      keptBytes + text.utf8.count <= Self.maximumKept.all
+    else {
+      skip("\(name) is unknown and too large to be kept", .line(line))
+      return nil
+    }
+    keptBytes += text.utf8.count
+    remark("\(name) is unknown", .line(line))
+    return text
+  }
+}
+
+extension ReadingContext.Place {
+  /// - Parameter here: what is not looked for unless it is wanted.
+  fileprivate func line(_ here: @autoclosure () -> Int) -> Int? {
+    switch self {
+    case .here: here()
+    case .line(let line): line
+    case .nowhere: nil
+    }
+  }
+}
