@@ -1,31 +1,9 @@
 import HealthModel
 
-/// `ActivitySummary`, and elements that are kept as they are.
+/// Elements that are kept as they are.
 extension AppleExportWriter {
-  mutating func activitySummary(_ sample: Sample) {
-    guard case .activitySummary(let summary) = sample.payload else { return }
-    output.start("ActivitySummary")
-    output.attribute("dateComponents", summary.date)
-    var rest = summary.attributes
-    for name in Self.summaryAttributes { output.attribute(name, rest.removeValue(forKey: name)) }
-    for (name, value) in rest.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(name) {
-      output.attribute(name, value)
-    }
-    var kept = KeptMetadata(sample.metadata, text)
-    attributes(&kept)
-    entries(&kept)
-    finish(&kept)
-  }
-
-  private static let summaryAttributes = [
-    "activeEnergyBurned", "activeEnergyBurnedGoal", "activeEnergyBurnedUnit", "appleMoveTime", "appleMoveTimeGoal",
-    "appleExerciseTime", "appleExerciseTimeGoal", "appleStandHours", "appleStandHoursGoal",
-  ]
-
   /// An element that the model has no payload for, from its attributes and children.
-  mutating func other(_ sample: Sample) {
-    guard case .unknown(let kind, let content) = sample.payload, let element = ForeignElement(kind, content)
-    else { return }
+  mutating func other(_ element: ForeignElement, of sample: Sample) {
     var kept = KeptMetadata(sample.metadata, text)
     output.start(element.name)
     // One without a type has the element's name for it.
@@ -39,7 +17,7 @@ extension AppleExportWriter {
     if !isUndated {
       source(of: sample)
       var reader = DateReader()
-      let other = element.attributes["dateIssued"] ?? element.attributes["receivedDate"]
+      let other = AppleElements.startAttributes.lazy.compactMap { element.attributes[$0.description] }.first
       let hasStart = other.flatMap { reader.read($0)?.date } != sample.start
       dates(of: sample, &kept, hasStart: hasStart)
     }

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// `Record` and `Correlation`, and what all elements share.
+/// `Record`, and what all elements share.
 extension AppleExportWriter {
   mutating func record(_ sample: Sample) {
     var (value, unit): (String?, String?) = (nil, nil)
@@ -27,18 +27,6 @@ extension AppleExportWriter {
     finish(&kept)
   }
 
-  mutating func correlation(_ sample: Sample, members: [Sample]) {
-    var kept = KeptMetadata(sample.metadata, text)
-    output.start("Correlation")
-    output.attribute("type", sample.type.rawValue)
-    source(of: sample)
-    dates(of: sample, &kept)
-    attributes(&kept)
-    entries(&kept)
-    for member in members { record(member) }
-    finish(&kept)
-  }
-
   // MARK: Shared
 
   /// `sourceName`, `sourceVersion` and `device`.
@@ -57,6 +45,12 @@ extension AppleExportWriter {
     output.attribute("startDate", start)
     let end = kept.take(attribute: "endDate") ?? (hasStart || sample.end != sample.start ? text.date(sample.end) : nil)
     output.attribute("endDate", end)
+  }
+
+  mutating func quantity(_ name: String, _ unitName: String, _ quantity: Quantity?) {
+    guard let quantity else { return }
+    output.attribute(name, text.number(quantity.value))
+    output.attribute(unitName, quantity.unit.isEmpty ? nil : quantity.unit)
   }
 
   /// Attributes that the model has no place for. Comes right after the known ones.

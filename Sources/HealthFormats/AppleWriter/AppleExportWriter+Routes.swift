@@ -65,3 +65,11 @@ extension AppleExportWriter {
     finish(&route.kept)
   }
 }
+
+extension WorkoutRoute: AppleWritable {
+  static var section: AppleExportWriter.Section { .routes }
+  var hasPartInFile: Bool { path != nil && !points.isEmpty }
+
+  /// Written by ``AppleExportWriter/append(route:)``, within its workout.
+  func write(_ sample: Sample, related: [Sample], to writer: inout AppleExportWriter) -> Bool { false }
+}

@@ -48,28 +48,17 @@ public struct AppleExportWriter {
   /// Where `sample` belongs.
   public static func section(of sample: Sample) -> Section {
     switch sample.payload {
-    case .characteristic: .characteristics
     case .quantity, .category: sample.type.rawValue.begins(with: "hae.") ? .none : .records
-    case .correlation: .correlations
-    case .workout: .workouts
-    case .activitySummary: .activitySummaries
-    case .audiogram, .visionPrescription, .clinicalRecord: .others
-    case .workoutRoute: .routes
-    case .electrocardiogram: .none
-    case .unknown(let kind, let content):
-      kind == "record" ? .records : ForeignElement(kind, content) == nil ? .none : .others
+    case .unknown("record", _): .records
+    case .unknown(let kind, let content): ForeignElement(kind, content) == nil ? .none : .others
+    default: writable(sample.payload).map { type(of: $0).section } ?? .none
     }
   }
 
   /// Whether Apple's export keeps a part of `sample` in a file beside the XML.
-  public static func hasMore(_ sample: Sample) -> Bool {
-    switch sample.payload {
-    case .workoutRoute(let route): route.path != nil && !route.points.isEmpty
-    case .clinicalRecord(let record): record.resource != nil
-    case .visionPrescription(let prescription): prescription.attachments.contains { $0.content != nil }
-    default: false
-    }
-  }
+  public static func hasMore(_ sample: Sample) -> Bool { writable(sample.payload)?.hasPartInFile ?? false }
+
+  private static func writable(_ payload: Payload) -> (any AppleWritable)? { payload.content as? any AppleWritable }
 
   /// What comes before the first sample.
   ///
@@ -110,12 +99,6 @@ public struct AppleExportWriter {
     }
   }
 
-  /// Whether ``begin(characteristics:)`` could write it.
-  private static func isPrintable(characteristic sample: Sample) -> Bool {
-    guard case .characteristic(let value) = sample.payload else { return false }
-    return CharacteristicPlace(sample.type)?.isPrintable(value.value) ?? XMLOutput.isName(sample.type.rawValue)
-  }
-
   /// In the order of the document type; the Health app prints an empty text for what the person has not told.
   private static let characteristics = [
     "DateOfBirth", "BiologicalSex", "BloodType", "FitzpatrickSkinType", "CardioFitnessMedicationsUse",
@@ -126,26 +109,17 @@ public struct AppleExportWriter {
   /// - Parameter related: the members of a correlation, the routes of a workout.
   /// - Returns: false for a sample that Apple's export has no element for.
   public mutating func append(_ sample: Sample, related: [Sample] = []) -> Bool {
-    switch Self.section(of: sample) {
-    case .records: record(sample)
-    case .correlations: correlation(sample, members: related)
-    case .workouts:
-      guard beginWorkout(sample) else { return false }
-      for route in related { append(route: route) }
-      endWorkout()
-    case .activitySummaries: activitySummary(sample)
-    case .others:
-      switch sample.payload {
-      case .audiogram: audiogram(sample)
-      case .visionPrescription: prescription(sample)
-      case .clinicalRecord: clinicalRecord(sample)
-      default: other(sample)
-      }
-    // Of which `Me` holds all.
-    case .characteristics: return Self.isPrintable(characteristic: sample)
-    case .routes, .none: return false
+    switch sample.payload {
+    case .quantity, .category, .unknown("record", _):
+      guard Self.section(of: sample) == .records else { return false }
+      record(sample)
+      return true
+    case .unknown(let kind, let content):
+      guard let element = ForeignElement(kind, content) else { return false }
+      other(element, of: sample)
+      return true
+    default: return Self.writable(sample.payload)?.write(sample, related: related, to: &self) ?? false
     }
-    return true
   }
 
   /// Writes the end of the document; to be called once, after the last sample.
@@ -153,4 +127,13 @@ public struct AppleExportWriter {
 
   /// The bytes that have been written since the last call.
   public mutating func take() -> [UInt8] { output.take() }
+}
+
+extension CharacteristicValue: AppleWritable {
+  static var section: AppleExportWriter.Section { .characteristics }
+
+  /// `Me`, which ``AppleExportWriter/begin(characteristics:)`` has written, holds all that XML can say.
+  func write(_ sample: Sample, related: [Sample], to writer: inout AppleExportWriter) -> Bool {
+    CharacteristicPlace(sample.type)?.isPrintable(value) ?? XMLOutput.isName(sample.type.rawValue)
+  }
 }

@@ -23,6 +23,35 @@ package protocol SideFilePayload: SamplePayload {
   /// The kind of the key that it has with its file, if it has none, and the other way round; `nil` if `kind` is not that
   /// of its own key.
   func otherKeyKind(_ kind: String) -> String?
+
+  /// Where its JSON has what a store tells apart.
+  static var sideFilePaths: SideFilePaths { get }
+
+  /// One that has its file, as far as identities go, and the kind of its key.
+  ///
+  /// - Parameter link: the text at ``SideFilePaths/link``; `nil` where there is none.
+  static func withFile(link: String?) -> (content: Self, keyKind: String)
+}
+
+/// JSON paths as SQLite's `json_extract` takes them, such as `$.workout`.
+package struct SideFilePaths: Sendable {
+  /// What the sample belongs to; those that say nothing belong to nothing.
+  package var link: String
+  /// What is in the file.
+  package var content: String
+  /// The name of the file, if several samples may be of one.
+  package var path: String?
+
+  package init(link: String, content: String, path: String? = nil) {
+    (self.link, self.content, self.path) = (link, content, path)
+  }
+}
+
+extension Payload {
+  /// The kinds that have files.
+  package static let sideFileTypes: [any SideFilePayload.Type] = contentTypes.compactMap {
+    $0 as? any SideFilePayload.Type
+  }
 }
 
 extension SampleKey {

@@ -29,6 +29,7 @@ public struct ClinicalRecord: Hashable, Sendable {
 
 extension ClinicalRecord: SamplePayload {
   package static let kind = "clinicalRecord"
+  package static let isOneAtATime = true
   package static let isLarge = true
   package static let holdsAnyJSON = true
   package var payload: Payload { .clinicalRecord(self) }
@@ -56,5 +57,12 @@ extension ClinicalRecord: SideFilePayload {
     let (bare, whole) = ("ClinicalRecord:\(identifier)", "ClinicalRecord:\(identifier):resource")
     if hasFile { return kind == whole ? bare : nil }
     return kind == bare || identifier.isEmpty && kind == "ClinicalRecord" ? whole : nil
+  }
+
+  package static let sideFilePaths = SideFilePaths(link: "$.identifier", content: "$.resource")
+
+  package static func withFile(link: String?) -> (content: ClinicalRecord, keyKind: String) {
+    let identifier = link ?? ""
+    return (ClinicalRecord(identifier: identifier, resource: .null), "ClinicalRecord:\(identifier):resource")
   }
 }

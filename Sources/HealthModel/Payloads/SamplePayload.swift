@@ -33,6 +33,10 @@ package protocol SamplePayload: Codable, Hashable, Sendable {
   /// Whether any JSON may be a part of it, however deeply nested.
   static var holdsAnyJSON: Bool { get }
 
+  /// Whether a source has one at a time, so that two of the same time are one that came by two roads, however much each
+  /// says.
+  static var isOneAtATime: Bool { get }
+
   /// From the columns of the store and the wire. Throws `DecodingError` for parts that the kind does not have.
   init(coded: CodedPayload) throws
 
@@ -64,6 +68,7 @@ extension SamplePayload {
   package static var isOpen: Bool { true }
   package static var isLarge: Bool { false }
   package static var holdsAnyJSON: Bool { false }
+  package static var isOneAtATime: Bool { false }
 
   package init(coded: CodedPayload) throws { self = try CanonicalJSON.decode(Self.self, coded.json ?? "") }
 

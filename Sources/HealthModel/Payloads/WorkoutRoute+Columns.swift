@@ -3,6 +3,7 @@
 
 extension WorkoutRoute: ColumnPayload {
   package static let kind = "workoutRoute"
+  package static let isOneAtATime = true
   package var payload: Payload { .workoutRoute(self) }
   package var size: Int { 112 * (points.count + 4) }
 
@@ -92,6 +93,13 @@ extension WorkoutRoute: SideFilePayload {
   package func otherKeyKind(_ kind: String) -> String? {
     let (bare, whole) = ("WorkoutRoute:empty", "WorkoutRoute")
     return kind == (hasFile ? whole : bare) ? (hasFile ? bare : whole) : nil
+  }
+
+  package static let sideFilePaths = SideFilePaths(link: "$.workout", content: "$.latitude", path: "$.path")
+
+  /// Its key does not say what it belongs to.
+  package static func withFile(link: String?) -> (content: WorkoutRoute, keyKind: String) {
+    (WorkoutRoute(points: [RoutePoint(latitude: 0, longitude: 0)]), "WorkoutRoute")
   }
 }
 

@@ -8,14 +8,9 @@ enum StatedValue: Hashable {
   case quantity(Quantity)
   case category(Double)
   case workout(WorkoutActivityType)
-  /// One at a time from one source: it is the same however much each says of it.
+  /// Of a kind of which a source has one at a time: see ``SamplePayload/isOneAtATime``.
   case only
   case other(String?)
-
-  /// The kinds of ``only``.
-  private static let singleKinds: Set = [
-    "correlation", "workoutRoute", "electrocardiogram", "audiogram", "visionPrescription", "clinicalRecord",
-  ]
 
   /// - Parameter payload: read only where it decides.
   init(kind: String, number: Double?, unit: String?, payload: () -> String?) throws {
@@ -24,7 +19,7 @@ enum StatedValue: Hashable {
     case "category": self = number.map(Self.category) ?? .other(payload())
     case "workout":
       self = try payload().map { .workout(try StoreJSON.decode(Workout.self, $0).activityType) } ?? .other(nil)
-    case _ where Self.singleKinds.contains(kind): self = .only
+    case _ where Payload.contentType(ofKind: kind)?.isOneAtATime == true: self = .only
     default: self = .other(payload())
     }
   }

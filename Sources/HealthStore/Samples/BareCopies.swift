@@ -8,6 +8,10 @@ struct BareCopies {
   /// Maximum ordinals tried: more records that agree in all their identities are made of nobody has.
   private static let ordinals = 16
 
+  /// By the name of the kind, where its payload says what it belongs to.
+  private static let links = Payload.sideFileTypes.map { "WHEN '\($0.kind)' THEN '\($0.sideFilePaths.link)'" }
+    .joined(separator: " ")
+
   private let db: Database
   private var sources = StoredDictionary.sourceNames
   /// What may be in an identity beside the name that a sample shows.
@@ -40,31 +44,27 @@ struct BareCopies {
     var query = try Binding(
       db,
       """
-      SELECT duration, created, source, kind.name = 'workoutRoute', json_extract(payload, '$.identifier')
+      SELECT duration, created, source, kind.name, json_extract(payload, CASE kind.name \(Self.links) END)
       FROM sample JOIN kind ON kind.id = kind
-      WHERE type = ? AND start = ? AND uuid = ? AND kind.name IN ('workoutRoute', 'clinicalRecord')
-        AND json_valid(payload)
+      WHERE type = ? AND start = ? AND uuid = ? AND CASE kind.name \(Self.links) END IS NOT NULL AND json_valid(payload)
       """)
     query.bind(type)
     query.bind(deletion.start.microseconds)
     query.bind(deletion.uuid)
     var key: SampleKey?
-    var payload = Payload.workoutRoute(WorkoutRoute(points: [RoutePoint(latitude: 0, longitude: 0)]))
+    var payload: Payload?
     try query.rows(db) { row in
+      guard let kind = Payload.sideFileTypes.first(where: { $0.kind == row.text(3) }) else { return false }
+      let (content, keyKind) = kind.withFile(link: row.text(4))
       let start = deletion.start.microseconds
+      payload = content.payload
       key = SampleKey(
-        kind: "WorkoutRoute", type: name, source: try sources.value(of: row.integer(2), db),
-        start: deletion.start.seconds,
+        kind: keyKind, type: name, source: try sources.value(of: row.integer(2), db), start: deletion.start.seconds,
         end: Timestamp(microseconds: start &+ row.integer(0)).seconds,
         created: row.optionalInteger(1).map { Timestamp(microseconds: start &+ $0).seconds })
-      if row.integer(3) == 0 {
-        let identifier = row.text(4) ?? ""
-        key?.kind = "ClinicalRecord:\(identifier):resource"
-        payload = .clinicalRecord(ClinicalRecord(identifier: identifier, resource: .null))
-      }
       return false
     }
-    guard var key else { return nil }
+    guard var key, let payload else { return nil }
     for name in [key.source] + (try allAliases()) {
       key.source = name
       for ordinal in 0..<Self.ordinals where key.uuid(ordinal: ordinal) == deletion.uuid {

@@ -24,11 +24,11 @@ struct SideFileCopies {
     var isExact: Bool
   }
 
-  private static let routes = sql(link: "$.workout", content: "$.latitude", path: "$.path")
-  private static let records = sql(link: "$.identifier", content: "$.resource", path: nil)
+  private static let queries = Dictionary(
+    uniqueKeysWithValues: Payload.sideFileTypes.map { ($0.kind, sql($0.sideFilePaths)) })
 
-  private let route: UInt32?
-  private let record: UInt32?
+  /// By the index of a kind among those of the changes that are written; `nil` for kinds without files.
+  private let queries: [String?]
 
   /// For the UUID of a sample with or without its file, the identity that it has the other way.
   let others: [UUID: SideFileIdentity]
@@ -36,22 +36,21 @@ struct SideFileCopies {
   /// - Parameter kinds: of the changes that are written.
   init(kinds: [String], others: [UUID: SideFileIdentity] = [:]) {
     self.others = others
-    route = kinds.firstIndex(of: "workoutRoute").map(UInt32.init)
-    record = kinds.firstIndex(of: "clinicalRecord").map(UInt32.init)
+    queries = kinds.map { Self.queries[$0] }
   }
 
   /// Whether the sample is of a kind that has files, and from an export: an app's have all that there is.
   func concern(_ sample: CodedSample) -> Bool {
-    (sample.kind == route || sample.kind == record) && sample.uuid.isDerived
+    queries[Int(sample.kind)] != nil && sample.uuid.isDerived
   }
 
   /// What says more than `sample` if it has no content, and what says less if it has; first the one with its other identity.
   ///
   /// - Parameter type: its row id.
   func find(_ sample: CodedSample, in changes: CodedChanges, type: Int64, _ db: Database) throws -> [Copy] {
-    guard let payload = sample.payload else { return [] }
+    guard let payload = sample.payload, let sql = queries[Int(sample.kind)] else { return [] }
     let start = sample.start.microseconds
-    var query = try Binding(db, sample.kind == route ? Self.routes : Self.records)
+    var query = try Binding(db, sql)
     query.bind(type)
     query.bind(start)
     query.bind(sample.end.microseconds &- start)
@@ -72,20 +71,16 @@ struct SideFileCopies {
     return copies
   }
 
-  /// - Parameters:
-  ///   - link: where a payload says what it belongs to; those that say nothing belong to nothing.
-  ///   - content: where it has what the file has.
-  ///   - path: where it has the name of that file, if several samples may be of one.
-  private static func sql(link: String, content: String, path: String?) -> String {
+  private static func sql(_ paths: SideFilePaths) -> String {
     """
-    SELECT change, uuid, json_type(payload, '\(content)') IS NULL,
-      \(path.map { "json_extract(payload, '\($0)')" } ?? "NULL")
+    SELECT change, uuid, json_type(payload, '\(paths.content)') IS NULL,
+      \(paths.path.map { "json_extract(payload, '\($0)')" } ?? "NULL")
     FROM sample
     WHERE type = ?1 AND start = ?2
       AND CASE WHEN json_valid(payload) AND json_valid(?5) THEN
-        (json_type(payload, '\(content)') IS NULL) <> (json_type(?5, '\(content)') IS NULL)
+        (json_type(payload, '\(paths.content)') IS NULL) <> (json_type(?5, '\(paths.content)') IS NULL)
         AND (uuid = ?7 OR duration = ?3 AND created IS ?4
-          AND json_extract(payload, '\(link)') = json_extract(?5, '\(link)')
+          AND json_extract(payload, '\(paths.link)') = json_extract(?5, '\(paths.link)')
           AND ?6 = (SELECT json_extract(json, '$.name') FROM source WHERE id = sample.source)) END
     ORDER BY uuid
     """

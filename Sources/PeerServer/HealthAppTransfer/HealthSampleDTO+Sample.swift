@@ -45,9 +45,7 @@ extension HealthSampleDTO {
     case .correlation:
       unit = entry.canonicalUnit
       correlationValues = Self.values(of: members)
-    case .activitySummary, .characteristic, .workoutRoute, .electrocardiogram, .audiogram, .visionPrescription,
-      .clinicalRecord, .unknown:
-      return nil
+    default: return nil
     }
   }
 

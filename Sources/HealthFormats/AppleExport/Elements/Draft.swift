@@ -64,8 +64,7 @@ extension Draft {
   ) {
     if problems.contains(.noOffset) { context.remark("date without an offset") }
     if problems.contains(.twelveHours) { context.remark("date of a 12-hour clock") }
-    // The format has none for prescriptions.
-    if problems.contains(.noSource), element != "VisionPrescription" {
+    if problems.contains(.noSource), AppleElements.named(element)?.hasSource != false {
       context.remark("\(element) without a sourceName")
     }
     if problems.contains(.unreadableEnd), let bytes = attributes.end {

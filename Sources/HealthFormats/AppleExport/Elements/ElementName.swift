@@ -12,32 +12,33 @@ struct ElementName: Equatable {
   static let activitySummary = ElementName(id: 7)
   static let exportDate = ElementName(id: 8)
   static let me = ElementName(id: 9)
-  static let clinicalRecord = ElementName(id: 10)
-  static let audiogram = ElementName(id: 11)
-  static let visionPrescription = ElementName(id: 12)
-  static let location = ElementName(id: 13)
+  static let location = ElementName(id: 10)
   /// All names after the first few thousand unknown ones.
-  static let other = ElementName(id: 14)
-  static let workoutRoute = ElementName(id: 15)
-  static let fileReference = ElementName(id: 16)
+  static let other = ElementName(id: 11)
+  static let workoutRoute = ElementName(id: 12)
+  static let fileReference = ElementName(id: 13)
+
+  /// Of the elements above.
+  fileprivate static let texts = [
+    "HealthData", "Record", "MetadataEntry", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
+    "Correlation", "Workout", "ActivitySummary", "ExportDate", "Me", "Location", "others", "WorkoutRoute",
+    "FileReference",
+  ]
+  /// Of the elements of ``AppleElements`` that are not among these; their numbers follow.
+  fileprivate static let payloadTexts = AppleElements.all.map { $0.elementName }.filter { !texts.contains($0) }
 
   /// Whether the element occurs at the top level only (a `Record` also in a `Correlation`).
   var isTopLevel: Bool {
     switch self {
-    case .correlation, .workout, .activitySummary, .exportDate, .me, .clinicalRecord, .audiogram, .visionPrescription:
-      true
-    default: false
+    case .correlation, .workout, .activitySummary, .exportDate, .me: true
+    default: (0..<Self.payloadTexts.count).contains(Int(id) - Self.texts.count)
     }
   }
 }
 
 /// Looks element names up.
 struct ElementNames: ~Copyable {
-  private var texts = [
-    "HealthData", "Record", "MetadataEntry", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
-    "Correlation", "Workout", "ActivitySummary", "ExportDate", "Me", "ClinicalRecord", "Audiogram",
-    "VisionPrescription", "Location", "others", "WorkoutRoute", "FileReference",
-  ]
+  private var texts = ElementName.texts + ElementName.payloadTexts
   private var ids: [String: Int32]
   private var known = ByteInterner<ElementName>(limit: 256)
 

@@ -17,12 +17,10 @@ struct EntityHandler {
     let attributes = CommonAttributes(context.scanner)
     let name = context.decoded(context.scanner.name)
     guard var draft = Self.draft(kind, attributes, called: name, &context) else { return .ignored }
+    let startAttribute = AppleElements.named(name)?.startAttribute
     for index in attributes.others {
       let attribute = context.scanner.attribute(index)
-      let isStart =
-        attributes.start == nil
-        && (attribute.name == "dateIssued" && name == "VisionPrescription"
-          || attribute.name == "receivedDate" && name == "ClinicalRecord")
+      let isStart = attributes.start == nil && startAttribute.map { attribute.name == $0 } == true
       // What the sample says already is not said twice.
       if isStart, context.keys.date(context.decoded(attribute.value)) == draft.sample.start { continue }
       draft.attributes.append(context.decoded(attribute.name), context.decoded(attribute.value))
@@ -76,13 +74,10 @@ struct EntityHandler {
     guard var draft = draft.take(), let element = tree.popLast() else { return }
     context.report.elements[element.name, default: 0] += 1
     context.noticeLine = element.line
-    switch draft.kind {
-    case .other where draft.isUndated: ForeignReader.read(element, into: &draft, &context)
-    case .workout: WorkoutReader.read(element, into: &draft, &context)
-    case .other("Audiogram", _): AudiogramReader.read(element, into: &draft, &context)
-    case .other("VisionPrescription", _): VisionPrescriptionReader.read(element, into: &draft, &context)
-    case .other("ClinicalRecord", _): ClinicalRecordReader.read(element, into: &draft, &context)
-    default: ForeignReader.read(element, into: &draft, &context)
+    if !draft.isUndated, let kind = AppleElements.named(element.name) {
+      kind.read(element, into: &draft, &context)
+    } else {
+      ForeignReader.read(element, into: &draft, &context)
     }
     draft.complete(&context)
     let reference = try context.delivery.add(draft)

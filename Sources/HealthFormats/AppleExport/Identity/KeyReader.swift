@@ -84,8 +84,11 @@ struct KeyReader: ~Copyable {
 
   /// When an element that is neither record, correlation nor workout began.
   private static func start(_ attributes: CommonAttributes, in scanner: borrowing XMLScanner) -> Bytes? {
-    attributes.start ?? scanner.bytes(of: "dateIssued", among: attributes.others)
-      ?? scanner.bytes(of: "receivedDate", among: attributes.others)
+    if let start = attributes.start { return start }
+    for name in AppleElements.startAttributes {
+      if let bytes = scanner.bytes(of: name, among: attributes.others) { return bytes }
+    }
+    return nil
   }
 
   /// Dates have no references but in files that other programs have written again.
@@ -121,11 +124,8 @@ struct KeyReader: ~Copyable {
   private static func typeWithoutName(_ kind: ElementKind) throws(Failure) -> InternedText {
     switch kind {
     case .workout: workout
-    case .other("Audiogram", _): InternedText("HKDataTypeIdentifierAudiogram")
-    case .other("VisionPrescription", _): InternedText("HKVisionPrescriptionTypeIdentifier")
-    case .other("ClinicalRecord", _): InternedText("HKClinicalTypeIdentifier")
     case .other("WorkoutRoute", _): InternedText(SampleType.workoutRoute.rawValue)
-    case .other(let name, _): InternedText(name)
+    case .other(let name, _): InternedText(AppleElements.named(name)?.typeWithoutName.rawValue ?? name)
     case .record, .correlation: throw .noType
     }
   }

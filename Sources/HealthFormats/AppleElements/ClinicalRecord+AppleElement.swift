@@ -1,0 +1,69 @@
+import HealthModel
+
+/// `ClinicalRecord`, whose resource is a file, which is read and not written.
+extension ClinicalRecord: AppleElement {
+  static var elementName: String { "ClinicalRecord" }
+  static var typeWithoutName: SampleType { SampleType("HKClinicalTypeIdentifier") }
+  static var startAttribute: StaticString? { "receivedDate" }
+  var hasPartInFile: Bool { resource != nil }
+
+  // MARK: Reading
+
+  static func read(_ element: RawElement, into draft: inout Draft, _ context: inout ReadingContext) {
+    var record = ClinicalRecord(identifier: draft.attributes.take("identifier") ?? "")
+    record.fhirVersion = draft.attributes.take("fhirVersion")
+    record.sourceURL = draft.attributes.take("sourceURL")
+    record.received = draft.attributes.takeDate("receivedDate", &context.keys) ?? draft.sample.start
+    record.path = draft.attributes.take("resourceFilePath")
+    record.resource = record.path.flatMap { resource($0, &context) }
+    draft.metadata.keep(rest: draft.attributes, of: elementName, &context)
+    for child in element.children {
+      if child.name == "MetadataEntry" {
+        draft.metadata.read(child, &context)
+      } else {
+        draft.metadata.keep(child, of: elementName, &context)
+      }
+    }
+    if record.resource != nil { draft.kind = .clinicalRecord(withResource: record.identifier) }
+    draft.sample.payload = .clinicalRecord(record)
+  }
+
+  /// The FHIR resource that a clinical record names; `nil`, and remarked, where it is not to be had.
+  private static func resource(_ path: String, _ context: inout ReadingContext) -> JSONValue? {
+    guard let member = context.sideFiles.member(path) else {
+      context.remark("ClinicalRecord whose file is missing")
+      return nil
+    }
+    do {
+      let bytes = try context.sideFiles.content(of: member, limit: ClinicalResource.maximumBytes)
+      let (resource, isJSON) = ClinicalResource.read(bytes)
+      if !isJSON { context.remark("\(member.name): it is no JSON", .nowhere) }
+      return resource
+    } catch {
+      context.remark("\(member.name): \(SideFiles.reason(error))", .nowhere)
+      return nil
+    }
+  }
+
+  // MARK: Writing
+
+  func write(_ sample: Sample, related: [Sample], to writer: inout AppleExportWriter) -> Bool {
+    var kept = KeptMetadata(sample.metadata, writer.text)
+    writer.output.start(Self.elementName)
+    writer.output.attribute("type", sample.type.rawValue)
+    writer.output.attribute("identifier", identifier)
+    writer.source(of: sample)
+    writer.output.attribute("sourceURL", sourceURL)
+    writer.output.attribute("fhirVersion", fhirVersion)
+    let date = received.map { writer.text.date($0) }
+    let start = writer.text.date(sample.start)
+    let unread = kept.take(attribute: "receivedDate")
+    writer.output.attribute("receivedDate", unread ?? date ?? start)
+    writer.output.attribute("resourceFilePath", path)
+    writer.dates(of: sample, &kept, hasStart: unread != nil || date.map { $0 != start } == true)
+    writer.attributes(&kept)
+    writer.entries(&kept)
+    writer.finish(&kept)
+    return true
+  }
+}
