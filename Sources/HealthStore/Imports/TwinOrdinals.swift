@@ -19,7 +19,7 @@ struct TwinOrdinals {
     let start = Timestamp(seconds: group.key.start).microseconds
     let deletions = DeletedSamples(db)
     var present: [(ordinal: Int, sample: Sample)] = []
-    var buried: [Int] = []
+    var deleted: [Int] = []
     var end = 0
     while true {
       let uuid = group.key.uuid(ordinal: end)
@@ -32,20 +32,20 @@ struct TwinOrdinals {
         {
           present.append((end, sample))
         } else {
-          buried.append(end)
+          deleted.append(end)
         }
       } else if end >= group.samples.count {
         break
       }
       end += 1
     }
-    guard !present.isEmpty || !buried.isEmpty else {
+    guard !present.isEmpty || !deleted.isEmpty else {
       ordinals = Array(group.samples.indices)
       return
     }
     // The only one of its key is the one that is known, whatever it says by now.
-    if group.samples.count == 1, present.count + buried.count == 1 {
-      ordinals = [present.first?.ordinal ?? buried[0]]
+    if group.samples.count == 1, present.count + deleted.count == 1 {
+      ordinals = [present.first?.ordinal ?? deleted[0]]
       return
     }
     var assigned = [Int?](repeating: nil, count: group.samples.count)
@@ -68,7 +68,7 @@ struct TwinOrdinals {
     var taken = Set(assigned.compactMap(\.self)).union(present.map(\.ordinal))
     for index in assigned.indices where assigned[index] == nil {
       // What is not here and was is what was deleted.
-      let ordinal = buried.isEmpty ? (0...).first { !taken.contains($0) } ?? 0 : buried.removeFirst()
+      let ordinal = deleted.isEmpty ? (0...).first { !taken.contains($0) } ?? 0 : deleted.removeFirst()
       taken.insert(ordinal)
       assigned[index] = ordinal
     }

@@ -15,6 +15,7 @@ struct SampleWriter {
   private let insertion: SampleInsertion
   private let removal: Statement
   private let search: Statement
+  private let exportSearch: Statement
   private let neighbours: Statement
   private let tombstones: TombstoneInsertion
   private let firstCounter: Int64
@@ -65,6 +66,7 @@ struct SampleWriter {
       sql: "SELECT uuid FROM sample WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?")
     search = try db.cachedStatement(
       sql: "SELECT change, start, road FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
+    exportSearch = try db.cachedStatement(sql: "SELECT change FROM sample WHERE type = ? AND start = ? AND uuid = ?")
   }
 
   /// Inserts the tombstones, whether or not the store has ever had their samples, and removes what they delete; then
@@ -143,7 +145,15 @@ struct SampleWriter {
   ) throws {
     if run.waitingOriginals.contains(sample.uuid) { try insertWaiting(of: changes, &ids, &run) }
     if expectsPresent {
-      if let present = try find(sample, type: run.type) {
+      if trail != nil, sample.uuid.isDerived, run.tally.areDerivedExported, !partialCopies.concern(sample) {
+        // What an export says again is not compared, so that its row need not be read.
+        var binding = Binding(exportSearch)
+        binding.bind(run.type)
+        binding.bind(sample.start.microseconds)
+        binding.bind(sample.uuid)
+        if let change = try binding.integer(db) { return meet(change, of: sample, &run.tally) }
+        expectsPresent = false
+      } else if let present = try find(sample, type: run.type) {
         return try take(index, over: present, of: changes, &ids, &run)
       }
       expectsPresent = false
@@ -178,8 +188,7 @@ struct SampleWriter {
       }
       counter = number
       _ = trail?.meet(number)
-      run.tally.added += 1
-      if changes.samples[index].uuid.isDerived { run.tally.addedDerived += 1 }
+      run.tally.add(changes.samples[index].uuid, by: insertion.roadOf(changes.samples[index]))
     }
     if let first = waiting.first, run.tally.isMixed || changes.isWorkout(first) {
       if run.isPlain {
@@ -270,6 +279,7 @@ struct SampleWriter {
     let merging = coder.changes
     var mergedIDs = DictionaryIDs(merging)
     let numbers = try insertion.insert([0], of: merging, type: run.type, first: counter + 1, &mergedIDs)
+    if merged.sample.uuid.isDerived { run.tally.meet(insertion.roadOf(merging.samples[0])) }
     if let number = numbers[0] {
       counter = number
       if trail != nil { meet(number, of: sample, &run.tally) } else { run.tally.unchanged += 1 }
@@ -321,7 +331,7 @@ struct SampleWriter {
     let copies = try sideFiles.find(sample, in: changes, type: run.type, db)
     guard let copy = copies.first(where: { !isPaired($0) }) else { return false }
     if copy.isBare {
-      try bury(
+      try insertTombstone(
         CodedTombstone(type: sample.type, start: sample.start, uuid: copy.uuid, deleted: .now), type: run.type,
         replacedBy: sample.uuid, &run.tally)
       return false
@@ -369,7 +379,7 @@ struct SampleWriter {
   ) throws {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
-    try bury(tombstone, type: type, source: source, replacedBy: replacement, &tally)
+    try insertTombstone(tombstone, type: type, source: source, replacedBy: replacement, &tally)
     if tally.removed == removed { tally.unchanged += 1 }
     tallies[type] = tally
   }
@@ -379,7 +389,7 @@ struct SampleWriter {
   /// - Parameters:
   ///   - source: the row id of the source that the tombstone names.
   ///   - replacement: the sample that takes its place, or says the same and stays.
-  private mutating func bury(
+  private mutating func insertTombstone(
     _ tombstone: CodedTombstone, type: Int64, source: Int64? = nil, replacedBy replacement: UUID?,
     _ tally: inout TypeTally
   ) throws {

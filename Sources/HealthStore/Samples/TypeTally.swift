@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import HealthModel
 
@@ -14,8 +15,11 @@ struct TypeTally {
   /// The count kept with the type when the transaction began.
   private let samples: Int
   private let derived: Int
-  var added = 0
-  var addedDerived = 0
+  /// The roads by which samples with derived UUIDs ever came: a bit for each.
+  private let roads: Int64
+  private var addedRoads: Int64 = 0
+  private(set) var added = 0
+  private(set) var addedDerived = 0
   var removed = 0
   var removedDerived = 0
   /// Samples that were in the store already.
@@ -27,10 +31,14 @@ struct TypeTally {
 
   /// - Parameter type: its row id.
   init(_ type: Int64, _ db: Database) throws {
-    var counting = try Binding(db, "SELECT samples, derived FROM type WHERE id = ?")
+    var counting = try Binding(db, "SELECT samples, derived, roads FROM type WHERE id = ?")
     counting.bind(type)
-    let counts = try counting.integers(db) ?? (0, 0)
-    (samples, derived) = (Int(counts.0), Int(counts.1))
+    var counts: (samples: Int64, derived: Int64, roads: Int64) = (0, 0, 0)
+    try counting.rows(db) { row in
+      counts = (row.integer(0), row.integer(1), row.integer(2))
+      return false
+    }
+    (samples, derived, roads) = (Int(counts.samples), Int(counts.derived), counts.roads)
     var looking = try Binding(db, "SELECT 1 FROM tombstone WHERE type = ? LIMIT 1")
     looking.bind(type)
     hasTombstones = try looking.integer(db) != nil
@@ -44,11 +52,26 @@ struct TypeTally {
   /// Whether one of its samples may be one with another that came by another road, or may have been deleted there.
   var isMixed: Bool { hasTombstones || hasDerived && hasOriginal }
 
+  /// Whether no sample with a derived UUID ever came by another road than an export.
+  var areDerivedExported: Bool { (roads | addedRoads) & ~Self.bit(.appleExport) == 0 }
+
+  mutating func add(_ uuid: UUID, by road: SampleRoad) {
+    added += 1
+    guard uuid.isDerived else { return }
+    addedDerived += 1
+    meet(road)
+  }
+
+  /// A sample with a derived UUID takes the place of one.
+  mutating func meet(_ road: SampleRoad) { addedRoads |= Self.bit(road) }
+
+  private static func bit(_ road: SampleRoad) -> Int64 { 1 << Int64(road.rawValue) }
+
   func write(_ type: Int64, _ db: Database) throws {
-    if added == removed, addedDerived == removedDerived { return }
+    if added == removed, addedDerived == removedDerived, addedRoads & ~roads == 0 { return }
     try db.execute(
-      sql: "UPDATE type SET samples = samples + ?, derived = derived + ? WHERE id = ?",
-      arguments: [added - removed, addedDerived - removedDerived, type])
+      sql: "UPDATE type SET samples = samples + ?, derived = derived + ?, roads = roads | ? WHERE id = ?",
+      arguments: [added - removed, addedDerived - removedDerived, addedRoads, type])
   }
 }
 

@@ -108,7 +108,7 @@ struct Position {
       """
       DROP TABLE epoch; ALTER TABLE store DROP COLUMN positionKey; DROP TABLE IF EXISTS auditEnds;
       DROP TABLE IF EXISTS monthDigest; DROP TABLE IF EXISTS digestPosition;
-      ALTER TABLE type DROP COLUMN derived; ALTER TABLE tombstone DROP COLUMN replaced; DROP TABLE import;
+      ALTER TABLE type DROP COLUMN derived; ALTER TABLE type DROP COLUMN roads; ALTER TABLE tombstone DROP COLUMN replaced; DROP TABLE import;
       ALTER TABLE sample DROP COLUMN road; ALTER TABLE tombstone DROP COLUMN road;
       ALTER TABLE tombstone DROP COLUMN source; ALTER TABLE tombstone DROP COLUMN hint; ALTER TABLE tombstone DROP COLUMN duration;
       DROP TABLE importedRange; DROP TABLE sourceAlias; DROP TABLE twin;

@@ -81,10 +81,10 @@ extension Fleet {
       return !forgotten.contains(key) && filter.types?.contains(type) ?? true
         && filter.earliest.map { key.start >= $0.microseconds } ?? true
     }
-    for key in source.live.subtracting(here.live) where !here.buried.contains(key) && isWanted(key) {
+    for key in source.live.subtracting(here.live) where !here.tombstones.contains(key) && isWanted(key) {
       throw Failure("\(step): \(key) did not come")
     }
-    for key in source.buried.subtracting(here.buried) where isWanted(key) {
+    for key in source.tombstones.subtracting(here.tombstones) where isWanted(key) {
       throw Failure("\(step): the deletion of \(key) did not come")
     }
   }

@@ -64,9 +64,9 @@ final class Fleet {
       try await machines[machine].store.apply(ChangeBatch(), position: (consumer(from, selection), token))
     case .prune(let machine, let before):
       let store = machines[machine].store
-      let held = try await store.state().buried
+      let held = try await store.state().tombstones
       try await store.pruneTombstones(before: before.map { Timestamp(seconds: $0) } ?? Timestamp(microseconds: .max))
-      forgotten.formUnion(held.subtracting(try await store.state().buried))
+      forgotten.formUnion(held.subtracting(try await store.state().tombstones))
     case .copy(let machine): if let copy = try machines[machine].copy() { copies.append(copy) }
     case .restore(let machine, let copy):
       guard !copies.isEmpty else { return }

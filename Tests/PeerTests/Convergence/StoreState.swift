@@ -30,20 +30,20 @@ struct SampleKey: Hashable, CustomStringConvertible {
 /// Which samples a store holds, and which it knows to be deleted: a two-phase set.
 struct StoreState: Equatable {
   var live: Set<SampleKey> = []
-  var buried: Set<SampleKey> = []
+  var tombstones: Set<SampleKey> = []
 
   /// What two stores hold that have told each other everything.
   mutating func join(_ other: StoreState) {
-    buried.formUnion(other.buried)
-    live = live.union(other.live).subtracting(buried)
+    tombstones.formUnion(other.tombstones)
+    live = live.union(other.live).subtracting(tombstones)
   }
 
   /// The first differences to `other`, but for the keys in `except`.
   func differences(to other: StoreState, except: Set<SampleKey> = []) -> [String] {
     let kinds: [(String, Set<SampleKey>)] = [
       ("lacks", other.live.subtracting(live)), ("should not have", live.subtracting(other.live)),
-      ("lacks the tombstone of", other.buried.subtracting(buried)),
-      ("should not have the tombstone of", buried.subtracting(other.buried)),
+      ("lacks the tombstone of", other.tombstones.subtracting(tombstones)),
+      ("should not have the tombstone of", tombstones.subtracting(other.tombstones)),
     ]
     return kinds.flatMap { text, keys in
       keys.subtracting(except).map { "\(text) \($0)" }.sorted().prefix(3)
@@ -62,7 +62,7 @@ extension HealthStore {
         while let row = try rows.next() { keys.insert(SampleKey(type: row[0], start: row[1], uuid: row[2])) }
         return keys
       }
-      return StoreState(live: try keys("sample"), buried: try keys("tombstone"))
+      return StoreState(live: try keys("sample"), tombstones: try keys("tombstone"))
     }
   }
 
@@ -70,7 +70,7 @@ extension HealthStore {
   /// the counts are others.
   func samplesOfFeed() async throws -> [SampleKey: Data] {
     var live: [SampleKey: Data] = [:]
-    var buried: Set<SampleKey> = []
+    var tombstones: Set<SampleKey> = []
     var anchor = Anchor.zero
     while true {
       let page = try await changes(since: anchor, limit: 500)
@@ -81,13 +81,14 @@ extension HealthStore {
           guard live.updateValue(try sample.text(), forKey: key) == nil else { throw Failure("\(key) came twice") }
         case .deleted(let tombstone):
           let key = SampleKey(tombstone.sample)
-          guard buried.insert(key).inserted else { throw Failure("\(key) was deleted twice") }
+          guard tombstones.insert(key).inserted else { throw Failure("\(key) was deleted twice") }
         }
       }
       anchor = page.anchor
       if page.isLast { break }
     }
-    guard try await state() == StoreState(live: Set(live.keys), buried: buried), buried.isDisjoint(with: live.keys)
+    guard try await state() == StoreState(live: Set(live.keys), tombstones: tombstones),
+      tombstones.isDisjoint(with: live.keys)
     else { throw Failure("the feed says something else than the store holds") }
     let counted = try await total()
     guard counted == live.count else { throw Failure("\(counted) samples are counted, and \(live.count) are there") }
