@@ -50,17 +50,17 @@ struct FeedCheck {
     let batches = try sentBatches()
     var sent: [SampleReference: Set<Data>] = [:]
     for sample in batches.flatMap(\.samples) { sent[sample.reference, default: []].insert(try sample.text()) }
-    let buried = Set(batches.flatMap(\.tombstones))
+    let tombstones = Set(batches.flatMap(\.tombstones))
     for (reference, text) in after.samples where before.samples[reference] != text {
       guard sent[reference]?.contains(text) == true else {
         throw ClientTrials.Violation("a sample that nobody sent: \(String(decoding: text, as: UTF8.self))")
       }
     }
     for reference in before.samples.keys where after.samples[reference] == nil {
-      guard buried.contains(reference) else { throw ClientTrials.Violation("a sample was lost: \(reference)") }
+      guard tombstones.contains(reference) else { throw ClientTrials.Violation("a sample was lost: \(reference)") }
     }
     for reference in after.tombstones where !before.tombstones.contains(reference) {
-      guard buried.contains(reference) else { throw ClientTrials.Violation("nobody deleted \(reference)") }
+      guard tombstones.contains(reference) else { throw ClientTrials.Violation("nobody deleted \(reference)") }
     }
     if let position, !batches.contains(where: { $0.token == position }) {
       throw ClientTrials.Violation("a position that nobody sent: \(position)")

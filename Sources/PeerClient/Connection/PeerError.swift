@@ -38,6 +38,8 @@ public enum PeerError: Error, Hashable, Sendable {
   case personUnknown(peer: String, PersonAgreement)
   /// The peer does not compare any more persons with this pairing.
   case personNotCompared(peer: String)
+  /// The server was paired with by a version of hpeer that speaks more dialects.
+  case unknownDialect(peer: String, dialect: String)
   /// The change feed is not one, or broke off.
   case feed(ChangeFeedError)
 }
@@ -93,7 +95,7 @@ extension PeerError {
     case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
     case .feed(.cutOff), .feed(.server): .failing
     case .unexpectedAnswer(let status, _) where status >= 500: .failing
-    case .feed, .unexpectedAnswer: .malformed
+    case .feed, .unexpectedAnswer, .unknownDialect: .malformed
     }
   }
 }
@@ -141,6 +143,8 @@ extension PeerError: CustomStringConvertible {
       "Whether \(peer) holds the record of the same person as this machine cannot be told, as one of them knows no date of birth, so nothing is fetched from it: if it does, give --merge-person once; else pull into a store of its own with --home DIR."
     case .personNotCompared(let peer):
       "\(peer) has compared as many different persons for this pairing as it does, and will not say whether it holds the record of the same person as this machine, so nothing is fetched from it: pair again with `hpeer pair \(peer)`."
+    case .unknownDialect(let peer, let dialect):
+      "\(peer) is of a kind that this version of hpeer does not know (\(dialect)): use the version that paired with it, or a newer one."
     case .feed(let error):
       "\(error)"
     }

@@ -101,7 +101,7 @@ public struct PeerFinder: Sendable {
     if servers.count > 1 { throw PeerFinderError.several(servers.map { escape($0.name) }, paired: true) }
     if let server = servers.first { return .paired(server, endpoints: Self.hint(of: server)) }
     let seen = try await look()
-    let peers = seen.filter { $0.id != nil }
+    let peers = seen.filter(\.isUnderstood)
     if peers.count > 1 { throw PeerFinderError.several(peers.map { escape($0.name) }, paired: false) }
     guard let peer = peers.first else {
       throw PeerFinderError.nobody(seconds: Self.patienceSeconds, others: seen.map { escape($0.name) })
@@ -114,7 +114,7 @@ public struct PeerFinder: Sendable {
       let server = try await registry.server(matching: name)
       return .paired(server, endpoints: Self.hint(of: server))
     } catch PeerRegistryError.notFound {
-      let seen = try await look(preferring: name, until: { $0.id != nil && $0.matches(name) })
+      let seen = try await look(preferring: name, until: { $0.isUnderstood && $0.matches(name) })
       let peer = try choose(among: seen, called: name)
       if let id = peer.id, let server = try await registry.server(id: id) {
         return .paired(server, endpoints: peer.endpoints)
@@ -126,7 +126,7 @@ public struct PeerFinder: Sendable {
   /// The peer that `name` means. Something else than an hpeer is meant only where no hpeer goes by that name.
   func choose(among seen: [DiscoveredPeer], called name: String) throws(PeerFinderError) -> DiscoveredPeer {
     let namesakes = seen.filter { $0.matches(name) }
-    let peers = namesakes.filter { $0.id != nil }
+    let peers = namesakes.filter(\.isUnderstood)
     if peers.count > 1 {
       throw .sameName(escape(name), ids: peers.compactMap { $0.id?.short })
     }

@@ -1,8 +1,5 @@
-import Foundation
 import HealthModel
 import HealthStore
-import NIOCore
-import NIOHTTP1
 import PeerProtocol
 import PeerTrust
 
@@ -23,16 +20,12 @@ import PeerTrust
 ///
 /// For a peer that may be elsewhere by now use ``PeerFinder``, and ``Follow`` to stay up to date.
 public struct Pull: Sendable {
-  let store: HealthStore
-  private let server: ServerRecord
+  private let settings: PullSettings
   private let endpoint: PeerEndpoint
-  private let identity: PeerIdentity?
-  private let types: [SampleType]
-  private let ownName: String?
-  private let silenceLimit: Int
-  private let handshakeLimit: Duration?
-  private let persons: PersonCheck?
-  private let heard: (@Sendable (_ bytes: Int) -> Void)?
+  /// `nil` for one that this version does not know.
+  private let dialect: (any PeerDialect)?
+  var store: HealthStore { settings.store }
+  private var server: ServerRecord { settings.server }
 
   /// - Parameters:
   ///   - identity: whose certificate is shown; the one that was paired with, or `nil` where that showed none.
@@ -47,16 +40,19 @@ public struct Pull: Sendable {
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
     handshakeLimit: Duration? = nil, persons: PersonCheck? = nil, heard: (@Sendable (_ bytes: Int) -> Void)? = nil
   ) {
-    self.ownName = ownName
-    self.persons = persons
-    self.heard = heard
-    self.silenceLimit = silenceLimit
-    self.handshakeLimit = handshakeLimit
-    self.store = store
-    self.server = server
+    self.init(
+      PullSettings(
+        store: store, server: server, identity: identity, types: types, ownName: ownName, silenceLimit: silenceLimit,
+        handshakeLimit: handshakeLimit, persons: persons, heard: heard), at: endpoint)
+  }
+
+  /// - Parameter dialects: among which is the server's.
+  init(
+    _ settings: PullSettings, at endpoint: PeerEndpoint, dialects: [any PeerDialect.Type] = PeerDialects.all
+  ) {
+    self.settings = settings
     self.endpoint = endpoint
-    self.identity = identity
-    self.types = types
+    dialect = dialects.first { $0.name == settings.server.dialect }?.init(settings)
   }
 
   /// Told after each commit how far the pull is, and how many changes the peer said there are at most.
@@ -67,23 +63,22 @@ public struct Pull: Sendable {
   /// - Parameter full: start from the beginning. What is here already is not fetched into the store twice.
   public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
     var done = PullProgress()
-    try await withPeer { connection in
-      var repetition = Repetition(connection.limits)
+    try await withPeer { session in
+      var repetition = Repetition(session.limits)
       repetition.reset(done)
-      if full { try await startOver(connection) }
-      try await catchUp(connection, &done, &repetition, progress)
+      if full { try await startOver(session) }
+      try await catchUp(session, &done, &repetition, progress)
     }
     return done
   }
 
   /// Begins again, and so compares the persons again, where something else has changed whose the store is meanwhile.
-  func withPeer<Result: Sendable>(_ body: (PeerConnection) async throws -> Result) async throws -> Result {
+  func withPeer<Result: Sendable>(_ body: (any PeerSession) async throws -> Result) async throws -> Result {
+    guard let dialect else { throw PeerError.unknownDialect(peer: server.name, dialect: server.dialect) }
     var ownerChanges = 0
     while true {
       do {
-        return try await PeerConnection.withConnection(
-          to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
-          silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, body)
+        return try await dialect.withSession(at: endpoint, body)
       } catch StoreError.ownerChanged where ownerChanges < Self.mostOwnerChanges {
         ownerChanges += 1
       }
@@ -93,20 +88,20 @@ public struct Pull: Sendable {
   private static let mostOwnerChanges = 3
 
   /// Forgets the position, unless the peer's record is none for this store.
-  func startOver(_ connection: PeerConnection) async throws {
-    _ = try await persons?.admit(server, into: store, over: connection)
+  func startOver(_ session: any PeerSession) async throws {
+    try await session.prepareToStartOver()
     try await store.forgetPosition(of: consumer)
   }
 
   /// Asks until the peer has nothing more.
   func catchUp(
-    _ connection: PeerConnection, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report
+    _ session: any PeerSession, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report
   ) async throws {
     var more = true
     var hasStartedOver = false
     while more {
       do {
-        more = try await request(connection, &done, &repetition, progress)
+        more = try await request(session, &done, &repetition, progress)
       } catch PeerError.tokenGone where !hasStartedOver {
         // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
         hasStartedOver = true
@@ -118,7 +113,7 @@ public struct Pull: Sendable {
 
   /// Positions are kept per peer and selection: a token is valid for one filter only.
   package var consumer: String {
-    let names = types.map(\.rawValue).sorted().joined(separator: ",")
+    let names = settings.types.map(\.rawValue).sorted().joined(separator: ",")
     return Self.consumers(of: server) + (names.isEmpty ? "" : ":\(names)")
   }
 
@@ -129,28 +124,25 @@ public struct Pull: Sendable {
   ///
   /// - Parameter waiting: for a request that the peer may hold until there is something.
   func request(
-    _ connection: PeerConnection, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report,
+    _ session: any PeerSession, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report,
     waiting: PullWaiting? = nil
   ) async throws -> Bool {
     var position = try await store.position(of: consumer)
     let since = waiting?.token ?? position
     done.requests += 1
-    var (head, owner) = try await send(connection, path(since: since, wait: waiting?.seconds))
-    guard head.status == .ok else { throw try await refusal(connection, head, since: since) }
-
-    done.peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded) ?? done.peerName
-    let expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { WireCount($0) }
-      .map { done.changes + $0.rawValue }
-    var feed = try IncomingFeed(connection, head, since: since, heard: heard)
+    var answer = try await session.answer(since: since, wait: waiting?.seconds)
+    done.peerName = answer.peerName ?? done.peerName
+    let expected = answer.expected.map { done.changes + $0 }
+    var owner = answer.owner
     var more: Bool?
-    var arrived = await feed.batches()
+    var arrived = await answer.batches(during: nil, beside: 0)
     while let last = arrived.batches.last {
       more = last.more
       if arrived.batches.allSatisfy(\.changes.isEmpty) {
         let isKept = !last.more && waiting?.keep(last.token) == true
         // Whoever has a position counts as having pulled something.
         if isKept || !last.more && position == nil {
-          arrived = await feed.batches()
+          arrived = await answer.batches(during: nil, beside: 0)
           continue
         }
       }
@@ -158,19 +150,19 @@ public struct Pull: Sendable {
       // What arrives while this is written is written next, all of it together.
       let (changes, bytes, writing, before) = (arrived.batches.map(\.changes), arrived.bytes, Ongoing(), owner)
       async let written = writing.until { try await apply(changes, (consumer, last.token), while: before) }
-      var next: IncomingFeed.Arrival?
+      var next: IncomingBatches?
       // A large one has the memory to itself.
-      if bytes < connection.limits.bytesAhead { next = await feed.batches(during: writing, beside: bytes) }
+      if bytes < session.limits.bytesAhead { next = await answer.batches(during: writing, beside: bytes) }
       let summary: WriteSummary
       (summary, owner) = try await written
       position = last.token
       done.add(summary)
-      done.bytes = max(done.bytes, connection.bytesReceived)
+      done.bytes = max(done.bytes, answer.bytesReceived)
       await progress(done, expected)
       try await repetition.check(done, in: store)
-      if let next { arrived = next } else { arrived = await feed.batches() }
+      if let next { arrived = next } else { arrived = await answer.batches(during: nil, beside: 0) }
     }
-    try feed.requireEnd()
+    try answer.requireEnd()
     guard let more else { throw PeerError.feed(.cutOff) }
     return more
   }
@@ -182,64 +174,17 @@ public struct Pull: Sendable {
     let (summary, next) = try await store.apply(changes, position: position, while: owner)
     return (summary, next)
   }
+}
 
-  /// Asks for the record of the person that was agreed on. A server whose record is another person's by now is asked once
-  /// whose it is.
-  ///
-  /// - Returns: also how the store must be for the answer to be taken in.
-  private func send(
-    _ connection: PeerConnection, _ path: String
-  ) async throws -> (head: HTTPResponseHead, owner: RecordOwner?) {
-    var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
-    if let ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
-    guard let persons else { return (try await connection.send(.GET, path, headers: headers), nil) }
-    func append(_ mark: String?) {
-      if let mark { headers.append((PersonAnswer.markHeader, mark)) }
-    }
-    let count = headers.count
-    var admission = try await persons.admit(server, into: store, over: connection)
-    append(admission.mark)
-    let head = try await connection.send(.GET, path, headers: headers)
-    guard head.status == .preconditionFailed, headers.count > count else { return (head, admission.owner) }
-    _ = try await connection.body()
-    headers.removeLast()
-    admission = try await persons.admit(server, into: store, over: connection, asksAgain: true)
-    append(admission.mark)
-    return (try await connection.send(.GET, path, headers: headers), admission.owner)
-  }
-
-  /// The `Accept` header field: columns are preferred, lines accepted.
-  private static let accept = "\(ChangeFeedFormat.columns.rawValue), \(ChangeFeedFormat.lines.rawValue);q=0.1"
-
-  private func path(since token: String?, wait: Int?) -> String {
-    var query: [String] = []
-    if let token { query.append("since=\(Self.escaped(token))") }
-    if let wait { query.append("wait=\(wait)") }
-    if !types.isEmpty {
-      query.append("types=\(types.map { Self.escaped($0.rawValue) }.sorted().joined(separator: ","))")
-    }
-    return Route.changes + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
-  }
-
-  /// A token, and an identifier that nobody knows, may hold anything.
-  private static func escaped(_ text: String) -> String {
-    text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
-  }
-
-  /// RFC 3986 section 2.3.
-  private static let unreserved = CharacterSet(
-    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-  private func refusal(
-    _ connection: PeerConnection, _ head: HTTPResponseHead, since: String?
-  ) async throws -> PeerError {
-    let raw = try await connection.body()
-    switch head.status.code {
-    case 401: return .tokenRefused(peer: server.name)
-    // Without a token of ours there is nothing to start over from.
-    case 410 where since != nil: return .tokenGone
-    case 429, 503: return .busy(retryAfter: head.retryAfter)
-    default: return connection.failure(status: Int(head.status.code), raw: raw)
-    }
-  }
+/// What a pull is about and how it is made, but for where the server is.
+public struct PullSettings: Sendable {
+  let store: HealthStore
+  let server: ServerRecord
+  var identity: PeerIdentity?
+  var types: [SampleType] = []
+  var ownName: String?
+  var silenceLimit = PeerConnection.silenceLimit
+  var handshakeLimit: Duration?
+  var persons: PersonCheck?
+  var heard: (@Sendable (_ bytes: Int) -> Void)?
 }

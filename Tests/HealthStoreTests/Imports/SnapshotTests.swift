@@ -74,12 +74,12 @@ import TestSupport
     for _ in 0..<6 {
       let held = minutes.shuffled(using: &random).prefix(Int.random(in: 1...60, using: &random))
       let there = Set(try await store.samples(of: type, limit: 100).map(\.reference))
-      let buried = try await store.contents().deleted
+      let tombstones = try await store.contents().deleted
       let file = held.map { ExportedSample(minute: $0).sample() }
       try store.importExport(file, snapshotOf: [type])
-      let expected = Set(file.map(\.reference)).subtracting(buried)
+      let expected = Set(file.map(\.reference)).subtracting(tombstones)
       #expect(Set(try await store.samples(of: type, limit: 100).map(\.reference)) == expected, "seed \(seed)")
-      #expect(try await store.contents().deleted == buried.union(there.subtracting(expected)), "seed \(seed)")
+      #expect(try await store.contents().deleted == tombstones.union(there.subtracting(expected)), "seed \(seed)")
     }
   }
 

@@ -7,22 +7,22 @@ import TestSupport
 struct StoreModel {
   private(set) var counter: Int64 = 0
   private var live: [SampleReference: (change: Int64, sample: Sample)] = [:]
-  private var buried: [SampleReference: (change: Int64, tombstone: Tombstone)] = [:]
+  private var tombstones: [SampleReference: (change: Int64, tombstone: Tombstone)] = [:]
 
   mutating func apply(_ batch: ChangeBatch) -> WriteSummary {
     var summary = WriteSummary()
     for tombstone in batch.deletions {
       let wasHere = live.removeValue(forKey: tombstone.sample) != nil
       summary.add(wasHere ? .init(deleted: 1) : .init(unchanged: 1), of: tombstone.sample.type)
-      if buried[tombstone.sample] == nil {
+      if tombstones[tombstone.sample] == nil {
         counter += 1
-        buried[tombstone.sample] = (counter, tombstone)
+        tombstones[tombstone.sample] = (counter, tombstone)
       }
     }
     for sample in batch.additions {
       if live[sample.reference] != nil {
         summary.add(.init(unchanged: 1), of: sample.type)
-      } else if buried[sample.reference] != nil {
+      } else if tombstones[sample.reference] != nil {
         summary.add(.init(refused: 1), of: sample.type)
       } else {
         counter += 1
@@ -40,7 +40,7 @@ struct StoreModel {
 
   func changes(since anchor: Anchor, filter: SampleFilter) -> [(change: Int64, value: Change)] {
     let additions = live.values.map { (change: $0.change, value: Change.added($0.sample)) }
-    let deletions = buried.values.map { (change: $0.change, value: Change.deleted($0.tombstone)) }
+    let deletions = tombstones.values.map { (change: $0.change, value: Change.deleted($0.tombstone)) }
     return (additions + deletions)
       .filter { $0.change > anchor.change && filter.accepts($0.value.reference) }
       .sorted { $0.change < $1.change }

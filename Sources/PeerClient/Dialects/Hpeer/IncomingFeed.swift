@@ -1,19 +1,17 @@
+import HealthStore
 import NIOCore
 import NIOHTTP1
 import OperatingSystem
 import PeerProtocol
-import Synchronization
 
 /// The batches of one answer of the change feed, as they arrive.
 ///
 /// Each goes forward: it brings a change and has another token than the one before, or it is the last of the answer.
-struct IncomingFeed {
-  /// Batches that are written together.
-  struct Arrival {
-    var batches: [ChangeFeedBatch] = []
-    /// The approximate size of the batches in memory.
-    var bytes = 0
-  }
+struct IncomingFeed: IncomingAnswer {
+  let peerName: String?
+  let expected: Int?
+  let owner: RecordOwner?
+  var bytesReceived: Int { connection.bytesReceived }
 
   private let connection: PeerConnection
   private let heard: (@Sendable (_ bytes: Int) -> Void)?
@@ -32,9 +30,10 @@ struct IncomingFeed {
   ///
   /// - Parameters:
   ///   - since: the token that was asked with.
+  ///   - owner: see ``IncomingAnswer/owner``.
   ///   - heard: told how many bytes of answers have come on the connection, whenever there are more.
   init(
-    _ connection: PeerConnection, _ head: HTTPResponseHead, since: String?,
+    _ connection: PeerConnection, _ head: HTTPResponseHead, since: String?, owner: RecordOwner?,
     heard: (@Sendable (_ bytes: Int) -> Void)? = nil
   ) throws {
     let type = head.headers.first(name: "Content-Type")
@@ -43,19 +42,17 @@ struct IncomingFeed {
       let words = connection.limits.shortened(type ?? "nothing")
       throw PeerError.unexpectedAnswer(status: Int(head.status.code), message: "no change feed, but \(words)")
     }
+    peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded)
+    expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { WireCount($0) }?.rawValue
+    self.owner = owner
     self.connection = connection
     self.heard = heard
     lastToken = since
     decoder = ChangeFeedDecoder(format, limits: connection.limits)
   }
 
-  /// Batches that have arrived: none at the end of the answer, else one, or more as long as `write` is under way.
-  ///
-  /// Whatever ends the answer early is kept for ``requireEnd()``: what came before it is to be saved first.
-  ///
-  /// - Parameter bytes: of the batches that are being written.
-  mutating func batches(during write: Ongoing? = nil, beside bytes: Int = 0) async -> Arrival {
-    var arrival = Arrival()
+  mutating func batches(during write: Ongoing?, beside bytes: Int) async -> IncomingBatches {
+    var arrival = IncomingBatches()
     do {
       repeat {
         let before = decoder.contentBytes
@@ -70,7 +67,6 @@ struct IncomingFeed {
     return arrival
   }
 
-  /// Throws what ended the answer early.
   func requireEnd() throws {
     if let failure { throw failure }
   }
@@ -109,18 +105,5 @@ struct IncomingFeed {
     guard !hasEnded, !batch.more || !batch.changes.isEmpty && batch.token != lastToken else { throw .noProgress }
     (lastToken, hasEnded, waited) = (batch.token, !batch.more, .zero)
     return batch
-  }
-}
-
-/// Whether something that runs beside is still under way.
-final class Ongoing: Sendable {
-  private let state = Mutex(true)
-
-  var isUnderWay: Bool { state.withLock(\.self) }
-
-  /// Runs `work`, with whose end this ends.
-  func until<Result: Sendable>(_ work: @Sendable () async throws -> Result) async throws -> Result {
-    defer { state.withLock { $0 = false } }
-    return try await work()
   }
 }
