@@ -1,4 +1,3 @@
-import Foundation
 import HealthModel
 import HealthStore
 
@@ -57,23 +56,17 @@ struct StoredSampleReader: Sendable {
 
   /// The same as they are stored, which is what ``CodedChanges/samples`` of a page hold.
   func codedPages(of type: SampleType, _ body: (CodedChanges) async throws -> Void) async throws {
-    var rest = filter
-    // Those that were seen of the instant where the last page ended.
-    var seen: (start: Timestamp, uuids: Set<UUID>)?
+    var last: SampleReference?
     var size = 4
     while true {
       try Task.checkCancellation()
-      let limit = size + (seen?.uuids.count ?? 0)
-      var page = try await store.codedSamples(of: type, in: rest.range, limit: limit)
-      let isLast = page.samples.count < limit
-      if let seen { page.samples.removeAll { $0.start == seen.start && seen.uuids.contains($0.uuid) } }
-      guard let last = page.samples.last else { return }
+      let page = try await store.codedSamples(
+        of: type, in: filter.range, after: last, limit: size)
+      guard let end = page.samples.last else { return }
       try await body(page)
-      if isLast { return }
+      if page.samples.count < size { return }
+      last = SampleReference(type: type, start: end.start, uuid: end.uuid)
       size = Self.pageSize(after: page)
-      let kept = last.start == seen?.start ? seen?.uuids ?? [] : []
-      seen = (last.start, kept.union(page.samples.filter { $0.start == last.start }.map(\.uuid)))
-      rest.end = last.start.microseconds == .max ? nil : Timestamp(microseconds: last.start.microseconds + 1)
     }
   }
 

@@ -30,7 +30,9 @@ extension HealthStore {
 
   /// The number of shown samples that pass `filter`, by type.
   public func typeCounts(_ filter: SampleFilter) async throws(StoreError) -> [TypeCount] {
-    guard filter.range != nil else { return try await typeCounts().filter { filter.passes($0.type) } }
+    guard filter.range != nil else {
+      return try await typeCounts().filter { filter.passes($0.type) }
+    }
     return try await read { db in
       let condition = try FilterCondition(filter, db: db)
       let types = TypeNames(db)
@@ -62,41 +64,55 @@ extension HealthStore {
   ) async throws(StoreError) -> [Sample] {
     try await read { db in
       guard let id = try type.id(in: db) else { return [] }
-      return try StoredSamples.fetch(db, where: Self.newestFirst(within: range, db)) {
-        Self.bind(id, range, offset: offset, limit: limit, to: &$0)
-      }
+      let place = Place(type: id, range: range, limit: limit, offset: offset)
+      return try StoredSamples.fetch(db, where: place.condition(db)) { place.bind(to: &$0) }
     }
   }
 
   /// The same in the form that is fastest to read and to print. A text in it that cannot be read is damage to the store:
   /// see ``damage(_:)``.
+  ///
+  /// - Parameter last: the sample after which to go on, where the ones before it have been read; it need not be there any
+  ///   more.
   public func codedSamples(
-    of type: SampleType, in range: Range<Timestamp>? = nil, offset: Int = 0, limit: Int
+    of type: SampleType, in range: Range<Timestamp>? = nil, after last: SampleReference? = nil, limit: Int
   ) async throws(StoreError) -> CodedChanges {
     try await read { db in
       guard let id = try type.id(in: db) else { return CodedChanges() }
-      return try StoredSamples.read(db, where: Self.newestFirst(within: range, db)) {
-        Self.bind(id, range, offset: offset, limit: limit, to: &$0)
-      }.changes
+      let place = Place(type: id, range: range, last: last, limit: limit)
+      return try StoredSamples.read(db, where: place.condition(db)) { place.bind(to: &$0) }.changes
     }
   }
 
-  /// The bounds are parameters and no part of the text: a connection keeps a statement for each text.
-  private static func newestFirst(within range: Range<Timestamp>?, _ db: Database) throws -> String {
-    let bounds = range == nil ? "" : "AND start >= ? AND start < ?"
-    return "type = ? \(bounds)\(try Visibility.condition(db)) ORDER BY start DESC, uuid DESC LIMIT ? OFFSET ?"
-  }
+  /// A part of a type's samples, newest first. Its numbers are parameters and no part of the text: a connection keeps a
+  /// statement for each text.
+  private struct Place {
+    var type: Int64
+    var range: Range<Timestamp>?
+    var last: SampleReference?
+    var limit: Int
+    var offset = 0
 
-  private static func bind(
-    _ type: Int64, _ range: Range<Timestamp>?, offset: Int, limit: Int, to query: inout Binding
-  ) {
-    query.bind(type)
-    if let range {
-      query.bind(range.lowerBound.microseconds)
-      query.bind(range.upperBound.microseconds)
+    func condition(_ db: Database) throws -> String {
+      let bounds = range == nil ? "" : " AND start >= ? AND start < ?"
+      let rest = last == nil ? "" : " AND (start, uuid) < (?, ?)"
+      let shown = try Visibility.condition(db)
+      return "type = ?\(bounds)\(rest)\(shown) ORDER BY start DESC, uuid DESC LIMIT ? OFFSET ?"
     }
-    query.bind(Int64(limit))
-    query.bind(Int64(offset))
+
+    func bind(to query: inout Binding) {
+      query.bind(type)
+      if let range {
+        query.bind(range.lowerBound.microseconds)
+        query.bind(range.upperBound.microseconds)
+      }
+      if let last {
+        query.bind(last.start.microseconds)
+        query.bind(last.uuid)
+      }
+      query.bind(Int64(limit))
+      query.bind(Int64(offset))
+    }
   }
 
   /// The sample with this identity, or the one that stands for it: after a restore, or because it came by a better road; `nil`

@@ -51,6 +51,23 @@ import TestSupport
         ])
   }
 
+  /// An app's samples start at any microsecond, and pages end anywhere among them.
+  @Test(.timeLimit(.minutes(1)), arguments: [7, 2_100])
+  func samplesOfOneSecondAreWrittenOnceEach(count: Int) async throws {
+    let home = try TestHome()
+    let samples = (0..<count).map { number in
+      Sample(
+        uuid: UUID(), type: AppleExportText.heartRate,
+        start: Timestamp(microseconds: AppleExportText.start.microseconds + Int64(number) * 400 + 100),
+        end: AppleExportText.start, source: Source(name: "phone"), payload: .quantity(Quantity(60, "count/min")))
+    }
+    try await home.store.apply(ChangeBatch(additions: samples))
+    for format in [ExportFormat.json, .csv, .appleXML(offset: 0)] {
+      let operation = ExportOperation(format, to: .file(path: folder.path("export"), replaces: true))
+      #expect(try await operation.run(from: home.store).written == count)
+    }
+  }
+
   @Test func theAuditLogHasItBeforeTheFirstByte() async throws {
     let operation = ExportOperation(.json, to: .stream(BrokenSink()))
     await #expect(throws: BrokenSink.Failure.self) { try await operation.run(from: home.store) }
