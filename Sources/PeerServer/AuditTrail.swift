@@ -140,6 +140,7 @@ public final class AuditTrail: Sendable {
     if let types = filter.types { detail["types"] = types.map(\.shortName).sorted().joined(separator: ",") }
     if let earliest = filter.earliest { detail["earliest"] = earliest.iso8601 }
     if let end = filter.end { detail["end"] = end.iso8601 }
+    if let sources = filter.sourceList { detail["sources"] = sources }
     return detail
   }
 

@@ -1,6 +1,8 @@
 /// What of a sample a reader may know who may see what passes a filter only: a correlation names members that the reader
 /// may not see, a workout sums them up.
 ///
+/// A source says all that its samples say, of whatever: a limit to sources leaves nothing out.
+///
 /// Every wire asks this one. What was cut is marked as partial, so that a copy which was not takes its place
 /// (``Payload/isBetterCopy(than:)``).
 ///
@@ -22,8 +24,8 @@ public struct SampleCut: Hashable, Sendable {
   /// The kinds of ``ScopedPayload``, which say something of other samples.
   public static let kinds = Set(Payload.contentTypes.filter { $0 is any ScopedPayload.Type }.map { $0.kind })
 
-  /// Whether the scope is everything, so that nothing is ever left out.
-  public var isWhole: Bool { scope == .everything }
+  /// Whether the scope has all types and all of time, so that nothing is ever left out.
+  public var isWhole: Bool { scope.types == nil && scope.range == nil }
 
   /// The sample without what it says of samples that the reader may not see. Whether the reader may see the sample itself
   /// is not asked here.

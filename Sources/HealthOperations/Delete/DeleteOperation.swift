@@ -44,7 +44,7 @@ public struct DeleteOperation: Sendable {
   public func plan(in store: HealthStore) async throws(StoreError) -> Plan {
     var plan = Plan()
     for entry in try await store.typeCounts() where filter.passes(entry.type) {
-      let count = try await store.count(of: entry.type, in: filter.range)
+      let count = try await store.count(of: entry.type, in: filter.range, from: filter.sources)
       if count > 0 { plan.entries.append(.init(type: entry.type, samples: count)) }
     }
     plan.entries.sort { SampleType.utf8Order($0.type, $1.type) }
@@ -62,7 +62,10 @@ public struct DeleteOperation: Sendable {
       var detail = ["types": entry.type.shortName]
       detail["from"] = filter.earliest?.iso8601
       detail["to"] = filter.end?.iso8601
-      let count = try await store.delete(entry.type, in: filter.range ?? Self.always) { [detail] count in
+      detail["sources"] = filter.sourceList
+      let count = try await store.delete(
+        entry.type, in: filter.range ?? Self.always, from: filter.sources
+      ) { [detail] count in
         AuditEvent(.deleted, detail.merging(["count": String(count)]) { $1 })
       }
       try await deleted(entry.type, count)

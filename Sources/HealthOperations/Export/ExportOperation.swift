@@ -118,6 +118,7 @@ public struct ExportOperation: Sendable {
     detail["types"] = filter.types?.map(\.shortName).sorted().joined(separator: ",")
     detail["from"] = filter.earliest?.iso8601
     detail["to"] = filter.end?.iso8601
+    detail["sources"] = filter.sourceList
     return detail
   }
 }

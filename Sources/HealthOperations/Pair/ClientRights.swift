@@ -53,6 +53,7 @@ public struct ClientRights: Sendable {
       detail["types"] = scope.types.map { $0.map(\.shortName).sorted().joined(separator: ",") } ?? "all"
       detail["earliest"] = scope.earliest?.iso8601
       detail["end"] = scope.end?.iso8601
+      detail["sources"] = scope.sourceList
       detail["tokenDays"] = tokenDays.map(String.init)
       try await store.record(AuditEvent(.scopeChanged, detail))
     }

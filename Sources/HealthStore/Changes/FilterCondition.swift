@@ -10,7 +10,7 @@ struct FilterCondition {
       let ids = try types.compactMap { try $0.id(in: db) }
       sql += " AND type IN (\(ids.map(String.init).joined(separator: ",")))"
     }
-    sql += Self.time(filter)
+    sql += try Self.timeAndSources(filter, db)
   }
 
   /// What passes any of some filters, and none of others.
@@ -23,10 +23,21 @@ struct FilterCondition {
     for filter in others { sql += " AND NOT \(try condition(filter))" }
   }
 
-  /// The part of the condition that is about time; empty where all of it is meant.
-  static func time(_ filter: SampleFilter) -> String {
+  /// The part of the condition that is not about types; empty where all of time and all sources are meant.
+  static func timeAndSources(_ filter: SampleFilter, _ db: Database) throws -> String {
     let bounds = filter.bounds
     let first = bounds.earliest.map { " AND start >= \($0.microseconds)" } ?? ""
-    return first + (bounds.end.map { " AND start < \($0.microseconds)" } ?? "")
+    return first + (bounds.end.map { " AND start < \($0.microseconds)" } ?? "") + (try from(filter.sources, db))
+  }
+
+  /// The part of the condition that is about sources, by their names; empty for `nil`.
+  static func from(_ sources: Set<String>?, _ db: Database) throws -> String {
+    guard let sources else { return "" }
+    var ids: [Int64] = []
+    for name in sources.sorted() {
+      ids += try Int64.fetchAll(
+        db, sql: "SELECT id FROM source WHERE json_extract(json, '$.name') = ?", arguments: [name])
+    }
+    return " AND source IN (\(ids.map(String.init).joined(separator: ",")))"
   }
 }

@@ -16,21 +16,21 @@ extension HealthStore {
       }
       let types = try filter.types.map { try $0.compactMap { try $0.id(in: db) } }
       let ids = try types ?? Int64.fetchAll(db, sql: "SELECT id FROM type")
-      let time = FilterCondition.time(filter)
+      let rest = try FilterCondition.timeAndSources(filter, db)
       let held = try db.sum("SELECT samples FROM type WHERE id IN (\(list(ids)))")
 
       func counted(_ table: String) throws -> Int {
         // Both ways have the same answer: along the new changes, or along those of each type. The shorter is taken.
         if newer < held {
           return try db.count(
-            "\(table) NOT INDEXED WHERE change > \(start) AND type IN (\(list(ids)))\(time)")
+            "\(table) NOT INDEXED WHERE change > \(start) AND type IN (\(list(ids)))\(rest)")
         }
         return try ids.reduce(0) {
           try $0
-            + db.count("\(table) INDEXED BY \(table)_identity WHERE type = \($1)\(time) AND change > \(start)")
+            + db.count("\(table) INDEXED BY \(table)_identity WHERE type = \($1)\(rest) AND change > \(start)")
         }
       }
-      let samples = start == 0 && time.isEmpty ? held : try counted("sample")
+      let samples = start == 0 && rest.isEmpty ? held : try counted("sample")
       return try samples + counted("tombstone")
     }
   }

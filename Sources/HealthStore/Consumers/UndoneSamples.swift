@@ -3,7 +3,7 @@ import GRDB
 import HealthModel
 
 /// The samples that were taken back without a tombstone, for consumers who may have them: by the undoing of an import, or
-/// because a finer start became known under which they go on. Numbered in their own sequence, and kept until every consumer has passed them.
+/// because a finer start, or another source, became known under which they go on. Numbered in their own sequence, and kept until every consumer has passed them.
 enum UndoneSamples {
   /// The highest number that was ever given out and matters to anybody.
   static func last(_ db: Database) throws -> Int64 {

@@ -316,8 +316,9 @@ enum Schema {
         """)
   }
 
-  /// `road` is a ``SampleRoad``; of what was there before, its identity tells. A tombstone has `duration` and `source` of a sample
-  /// that was really deleted, and the `hint` of a quantity (``ValueHint``); one without them only keeps an identity away. `visibility` is kept by ``Visibility``: its
+  /// `road` is a ``SampleRoad``; of what was there before, its identity tells. A tombstone has the `duration` of a sample
+  /// that was really deleted, and the `hint` of a quantity (``ValueHint``); one without only keeps an identity away. `source` is that of
+  /// the sample, where it was here or its deletion was told with it. `visibility` is kept by ``Visibility``: its
   /// `number` is the change number at which a sample was hidden or shown again, NULL for one that was hidden from the beginning.
   ///
   /// An app's sample took the place of an exported one. Those tombstones go, and with them the epochs that covered them; where

@@ -7,6 +7,8 @@ struct DigestScan {
   private let db: Database
   private let types: TypeNames
   private let scope: DigestScope
+  /// A condition in SQL; empty for all.
+  private let sources: String
   private var hashers: [Int64: IdentityHasher] = [:]
   private(set) var sums = DigestSums()
   /// The type and month of the row before: neighbouring rows mostly share them.
@@ -16,9 +18,11 @@ struct DigestScan {
   private var hasher = IdentityHasher(SampleType(""))
   private var value = DigestSums.Value()
 
-  init(_ db: Database, scope: DigestScope = .everything) {
+  /// - Parameter sources: as ``FilterCondition/from(_:_:)`` has them.
+  init(_ db: Database, scope: DigestScope = .everything, sources: String = "") {
     self.db = db
     self.scope = scope
+    self.sources = sources
     types = TypeNames(db)
   }
 
@@ -31,7 +35,7 @@ struct DigestScan {
 
   /// Adds what starts within `range`, in microseconds, of one type.
   mutating func starts(of type: Int64, in range: ClosedRange<Int64>) throws {
-    let condition = "type = \(type) AND start BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    let condition = "type = \(type) AND start BETWEEN \(range.lowerBound) AND \(range.upperBound)\(sources)"
     try samples("INDEXED BY sample_identity WHERE \(condition)")
     try tombstones("INDEXED BY tombstone_identity WHERE \(condition)")
   }

@@ -10,8 +10,9 @@ extension HealthStore {
     try await read { [epochs] db in
       let counter = try Schema.counter(db)
       epochs.saw(counter)
-      var scan = DigestScan(db)
-      var contents = ContentScan(db, filter.cut)
+      let sources = try FilterCondition.from(filter.sources, db)
+      var scan = DigestScan(db, sources: sources)
+      var contents = ContentScan(db, filter.cut, sources)
       let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
       let wanted = months.map { $0.lowerBound.instants.lowerBound...$0.upperBound.instants.upperBound }
       if let instants = filter.instants, wanted?.overlaps(instants) ?? true {
@@ -33,17 +34,19 @@ extension HealthStore {
 private struct ContentScan {
   private let db: Database
   private let cut: SampleCut
+  private let sources: String
   private var hasher = ContentHasher()
   private(set) var sums: [DigestSums.Key: UInt128] = [:]
 
-  init(_ db: Database, _ cut: SampleCut) {
+  init(_ db: Database, _ cut: SampleCut, _ sources: String) {
     self.db = db
     self.cut = cut
+    self.sources = sources
   }
 
   mutating func starts(of type: Int64, in range: ClosedRange<Int64>) throws {
     try StoredSamples.forEach(
-      db, where: "type = \(type) AND start BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+      db, where: "type = \(type) AND start BETWEEN \(range.lowerBound) AND \(range.upperBound)\(sources)"
     ) { sample in
       let month = CalendarMonth(containing: sample.start)
       sums[DigestSums.Key(type: type, month: month.number), default: 0] &+= hasher.hash(cut.applied(to: sample))

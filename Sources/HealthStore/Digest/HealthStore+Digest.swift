@@ -94,6 +94,18 @@ extension HealthStore {
     var (lower, upper) = (max(wanted.lowerBound, first.number), min(wanted.upperBound, last.number))
     if cut.contains(first) { lower = first.number + 1 }
     if cut.contains(last) { upper = last.number - 1 }
+    let sources = try FilterCondition.from(filter.sources, db)
+    guard sources.isEmpty else {
+      // What is kept knows no sources.
+      let covered = instants.clamped(
+        to: (months?.lowerBound.instants.lowerBound ?? instants.lowerBound)...(months?.upperBound.instants.upperBound
+          ?? instants.upperBound))
+      var scan = DigestScan(db, sources: sources)
+      for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
+        try scan.starts(of: type, in: covered.lowerBound.microseconds...covered.upperBound.microseconds)
+      }
+      return scan.sums
+    }
     var sums = DigestSums()
     if lower <= upper { sums = try whole(DigestScope(types: types, months: lower...upper), counter: counter, db) }
     for month in Set(cut) {

@@ -14,8 +14,10 @@ struct CopyMerger {
   /// What is to be in the place of a stored copy.
   struct Merge {
     var copy: SampleCopy
+    /// The stored copy.
+    var present: Sample
     /// Whether it only came by a better road.
-    var saysTheSame: Bool
+    var saysTheSame: Bool { copy.sample == present }
   }
 
   /// What is to be in the place of the stored copy; `nil` where that stays.
@@ -30,6 +32,6 @@ struct CopyMerger {
     let expander = try self.expander ?? ChangeExpander(changes)
     self.expander = expander
     let merged = try SampleCopy(try expander.sample(sample), road: road).merged(with: present)
-    return merged == present ? nil : Merge(copy: merged, saysTheSame: merged.sample == present.sample)
+    return merged == present ? nil : Merge(copy: merged, present: present.sample)
   }
 }

@@ -33,7 +33,7 @@ struct BareCopies {
       var tombstone = deletion
       tombstone.uuid = bare
       // What was deleted is told of once.
-      (tombstone.end, tombstone.source, tombstone.road, tombstone.hint) = (nil, nil, .unknown, nil)
+      (tombstone.end, tombstone.road, tombstone.hint) = (nil, .unknown, nil)
       result.tombstones.append(tombstone)
     }
     return result

@@ -3,29 +3,35 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// How many samples of `type` are shown and start within `range`; all of them where it is `nil`, which costs nothing to count.
-  public func count(of type: SampleType, in range: Range<Timestamp>?) async throws(StoreError) -> Int {
+  /// How many samples of `type` are shown, start within `range` and are of `sources`, which are names; `nil` means all. To
+  /// count all costs nothing.
+  public func count(
+    of type: SampleType, in range: Range<Timestamp>?, from sources: Set<String>? = nil
+  ) async throws(StoreError) -> Int {
     try await read { db in
       guard let id = try type.id(in: db) else { return 0 }
-      guard let range else {
+      if range == nil, sources == nil {
         return try Int.fetchOne(db, sql: "SELECT \(Visibility.shownSamples) FROM type WHERE id = ?", arguments: [id])
           ?? 0
       }
+      let range = range ?? Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
+      let condition = try FilterCondition.from(sources, db) + Visibility.condition(db)
       return try Int.fetchOne(
-        db,
-        sql: "SELECT COUNT(*) FROM sample WHERE type = ? AND start >= ? AND start < ?\(try Visibility.condition(db))",
+        db, sql: "SELECT COUNT(*) FROM sample WHERE type = ? AND start >= ? AND start < ?\(condition)",
         arguments: [id, range.lowerBound.microseconds, range.upperBound.microseconds]) ?? 0
     }
   }
 
-  /// Deletes the samples of `type` that start within `range`, leaving tombstones. Returns how many were shown; those that were
+  /// Deletes the samples of `type` that start within `range` and are of `sources`, leaving tombstones. Returns how many were shown; those that were
   /// hidden behind them go with them.
   ///
   /// Works in transactions of `step` samples, so that other writers get their turn; interrupted, it has deleted some.
   ///
-  /// - Parameter event: what the audit log gets to hold for a transaction that deleted so many, together with it.
+  /// - Parameters:
+  ///   - sources: the names of sources; `nil` for all.
+  ///   - event: what the audit log gets to hold for a transaction that deleted so many, together with it.
   public func delete(
-    _ type: SampleType, in range: Range<Timestamp>, step: Int = 10_000,
+    _ type: SampleType, in range: Range<Timestamp>, from sources: Set<String>? = nil, step: Int = 10_000,
     event: (@Sendable (_ count: Int) -> AuditEvent)? = nil
   ) async throws(StoreError) -> Int {
     let step = max(1, step)
@@ -36,12 +42,12 @@ extension HealthStore {
         let now = Timestamp.now
         var deletions = CodedChanges(types: [type])
         var shown = 0
-        var sources = StoredDictionary<Source>.all
+        var dictionary = StoredDictionary<Source>.all
         var query = try Binding(
           db,
           """
           SELECT start, uuid, duration, source, road, isHidden FROM sample LEFT JOIN visibility ON sample = change
-          WHERE sample.type = ? AND start >= ? AND start < ? LIMIT ?
+          WHERE sample.type = ? AND start >= ? AND start < ?\(try FilterCondition.from(sources, db)) LIMIT ?
           """)
         query.bind(id)
         query.bind(range.lowerBound.microseconds)
@@ -52,13 +58,14 @@ extension HealthStore {
           deletions.tombstones.append(
             CodedTombstone(
               type: 0, start: Timestamp(microseconds: start), uuid: try row.uuid(1), deleted: now,
-              end: Timestamp(microseconds: start &+ row.integer(2)), source: try sources.index(of: row.integer(3), db),
+              end: Timestamp(microseconds: start &+ row.integer(2)),
+              source: try dictionary.index(of: row.integer(3), db),
               road: SampleRoad(stored: row.integer(4))))
           if row.integer(5) == 0 { shown += 1 }
           return true
         }
         guard !deletions.isEmpty else { return (0, 0) }
-        deletions.sources = sources.values
+        deletions.sources = dictionary.values
         var writer = try SampleWriter(db, epochs: epochs)
         try writer.write(try BareCopies(db).adding(to: deletions))
         try writer.finish()

@@ -30,7 +30,7 @@ extension HealthStore {
 
   /// The number of shown samples that pass `filter`, by type.
   public func typeCounts(_ filter: SampleFilter) async throws(StoreError) -> [TypeCount] {
-    guard filter.range != nil else {
+    guard filter.range != nil || filter.sources != nil else {
       return try await typeCounts().filter { filter.passes($0.type) }
     }
     return try await read { db in
@@ -46,6 +46,11 @@ extension HealthStore {
     }
   }
 
+  /// The names of the sources that samples of the store are of, or were: what ``SampleFilter/sources`` may name.
+  public func sourceNames() async throws(StoreError) -> Set<String> {
+    try await read { db in try String.fetchSet(db, sql: "SELECT json_extract(json, '$.name') FROM source") }
+  }
+
   /// The instants of the first and the last start of a type's samples that are shown.
   public func extent(of type: SampleType) async throws(StoreError) -> ClosedRange<Timestamp>? {
     try await read { db in
@@ -59,13 +64,16 @@ extension HealthStore {
   }
 
   /// The shown samples of one type, newest start first. Skipping `offset` of them walks the index, not the samples.
+  ///
+  /// - Parameter sources: the names of sources; `nil` for all.
   public func samples(
-    of type: SampleType, in range: Range<Timestamp>? = nil, offset: Int = 0, limit: Int
+    of type: SampleType, in range: Range<Timestamp>? = nil, from sources: Set<String>? = nil, offset: Int = 0,
+    limit: Int
   ) async throws(StoreError) -> [Sample] {
     try await read { db in
       guard let id = try type.id(in: db) else { return [] }
       let place = Place(type: id, range: range, limit: limit, offset: offset)
-      return try StoredSamples.fetch(db, where: place.condition(db)) { place.bind(to: &$0) }
+      return try StoredSamples.fetch(db, where: place.condition(sources, db)) { place.bind(to: &$0) }
     }
   }
 
@@ -75,12 +83,13 @@ extension HealthStore {
   /// - Parameter last: the sample after which to go on, where the ones before it have been read; it need not be there any
   ///   more.
   public func codedSamples(
-    of type: SampleType, in range: Range<Timestamp>? = nil, after last: SampleReference? = nil, limit: Int
+    of type: SampleType, in range: Range<Timestamp>? = nil, from sources: Set<String>? = nil,
+    after last: SampleReference? = nil, limit: Int
   ) async throws(StoreError) -> CodedChanges {
     try await read { db in
       guard let id = try type.id(in: db) else { return CodedChanges() }
       let place = Place(type: id, range: range, last: last, limit: limit)
-      return try StoredSamples.read(db, where: place.condition(db)) { place.bind(to: &$0) }.changes
+      return try StoredSamples.read(db, where: place.condition(sources, db)) { place.bind(to: &$0) }.changes
     }
   }
 
@@ -93,10 +102,10 @@ extension HealthStore {
     var limit: Int
     var offset = 0
 
-    func condition(_ db: Database) throws -> String {
+    func condition(_ sources: Set<String>?, _ db: Database) throws -> String {
       let bounds = range == nil ? "" : " AND start >= ? AND start < ?"
       let rest = last == nil ? "" : " AND (start, uuid) < (?, ?)"
-      let shown = try Visibility.condition(db)
+      let shown = try FilterCondition.from(sources, db) + Visibility.condition(db)
       return "type = ?\(bounds)\(rest)\(shown) ORDER BY start DESC, uuid DESC LIMIT ? OFFSET ?"
     }
 

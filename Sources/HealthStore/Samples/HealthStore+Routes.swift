@@ -13,18 +13,23 @@ public struct RouteReference: Sendable {
 extension HealthStore {
   /// The shown routes that start in `range`, without their points: oldest first, the parts of a long one in their order. The workout
   /// is the one that is here: where the one that a route names was deleted, or is hidden, what took its place, or was brought back.
-  public func routes(in range: Range<Timestamp>? = nil) async throws(StoreError) -> [RouteReference] {
+  ///
+  /// - Parameter sources: the names of sources; `nil` for all.
+  public func routes(
+    in range: Range<Timestamp>? = nil, from sources: Set<String>? = nil
+  ) async throws(StoreError) -> [RouteReference] {
     try await read { db in
       let type = SampleType.workoutRoute
       guard let id = try type.id(in: db) else { return [] }
       let bounds = range.map {
         " AND start >= \($0.lowerBound.microseconds) AND start < \($0.upperBound.microseconds)"
       }
+      let condition = try FilterCondition.from(sources, db) + Visibility.condition(db)
       let rows = try Row.fetchCursor(
         db,
         sql: """
           SELECT uuid, start, json_extract(payload, '$.workout') FROM sample
-          WHERE type = ? AND kind = (SELECT id FROM kind WHERE name = ?)\(bounds ?? "")\(try Visibility.condition(db))
+          WHERE type = ? AND kind = (SELECT id FROM kind WHERE name = ?)\(bounds ?? "")\(condition)
           ORDER BY start, json_extract(payload, '$.time[0]')
           """, arguments: [id, WorkoutRoute.kind])
       let deletions = DeletedSamples(db)

@@ -61,7 +61,7 @@ struct SampleWriter {
     counter = firstCounter
     insertion = try SampleInsertion(db, road: road)
     removal = try db.cachedStatement(
-      sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration")
+      sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration, source")
     neighbours = try db.cachedStatement(
       sql: "SELECT uuid FROM sample WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?")
     search = try db.cachedStatement(
@@ -270,10 +270,12 @@ struct SampleWriter {
     let wasImported = try ImportTrail.contains(present.change, db)
     let seen = try visibility.seen(present.change, type: run.type)
     try remove(sample.uuid, start: present.start, type: run.type)
-    if merged.sample.start.microseconds != present.start {
+    let isElsewhere = merged.sample.start.microseconds != present.start
+    // A consumer of the source before may not see it any more.
+    if isElsewhere || merged.sample.source.name != merge.present.source.name {
       try UndoneSamples.add(merged.sample.type, start: present.start, merged.sample.uuid, db)
-      touch(Timestamp(microseconds: present.start), run.type)
     }
+    if isElsewhere { touch(Timestamp(microseconds: present.start), run.type) }
     var coder = ChangeCoder()
     try coder.add(merged.sample, road: merged.road)
     let merging = coder.changes
@@ -399,19 +401,17 @@ struct SampleWriter {
     {
       start = present.start
     }
-    try removeSample(of: tombstone, type: type, told: start, &tally)
+    let removed = try removeSample(of: tombstone, type: type, told: start, &tally)
     tally.hasTombstones = true
-    let details = source.flatMap { source in
-      tombstone.end.map {
-        TombstoneInsertion.Details(
-          duration: $0.microseconds &- start, source: source, road: tombstone.road, hint: tombstone.hint)
-      }
+    let details = (source == nil ? nil : tombstone.end).map {
+      TombstoneInsertion.Details(duration: $0.microseconds &- start, road: tombstone.road, hint: tombstone.hint)
     }
+    let source = source ?? removed
     if details != nil { touch(Timestamp(microseconds: start), type) }
     guard let stored = try tombstones.find(tombstone.uuid, start: start, type: type) else {
       counter += 1
       try tombstones.insert(
-        tombstone, start: start, type: type, number: counter, details, replacedBy: replacement)
+        tombstone, start: start, type: type, number: counter, source: source, details, replacedBy: replacement)
       _ = trail?.meet(deletion: counter)
       return
     }
@@ -419,35 +419,47 @@ struct SampleWriter {
     // Not within an import, whose numbers go when it is undone.
     guard undo == nil, isFiner || stored.isBare && details != nil else { return }
     counter += 1
-    try tombstones.complete(stored, start: isFiner ? start : stored.start, number: counter, details)
+    try tombstones.complete(stored, start: isFiner ? start : stored.start, number: counter, source: source, details)
     touch(Timestamp(microseconds: stored.start), type)
   }
 
   /// - Parameter told: the start that the tombstone will have. Consumers may know the sample by another.
+  /// - Returns: the row id of the sample's source; `nil` if there was no sample.
   private mutating func removeSample(
     of tombstone: CodedTombstone, type: Int64, told: Int64, _ tally: inout TypeTally
-  ) throws {
+  ) throws -> Int64? {
+    var source: Int64?
     // A store that did not look around took two starts for two samples.
     while let start = try find(tombstone.uuid, start: tombstone.start.microseconds, type: type)?.start {
-      try remove(tombstone.uuid, start: start, type: type)
+      source = try remove(tombstone.uuid, start: start, type: type)
       tally.removed += 1
       if tombstone.uuid.isDerived { tally.removedDerived += 1 }
       if tally.isMixed { touch(Timestamp(microseconds: start), type) }
       if start != told { try UndoneSamples.add(try TypeNames(db).name(type), start: start, tombstone.uuid, db) }
     }
+    return source
   }
 
   /// Removes a row of `sample`, and takes it out of the digests that are kept; an import that is undone has it.
-  private mutating func remove(_ uuid: UUID, start: Int64, type: Int64) throws {
+  ///
+  /// - Returns: the row id of its source.
+  @discardableResult
+  private mutating func remove(_ uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
     try undo?.keep(uuid, start: start, type: type, db)
     var removing = Binding(removal)
     removing.bind(type)
     removing.bind(start)
     removing.bind(uuid)
-    guard let (change, duration) = try removing.integers(db) else { return }
+    var row: (change: Int64, duration: Int64, source: Int64)?
+    try removing.rows(db) { columns in
+      row = (columns.integer(0), columns.integer(1), columns.integer(2))
+      return true
+    }
+    guard let row else { return nil }
     var removals = try digestRemovals ?? DigestRemovals(db)
-    try removals.remove(uuid, start: start, duration: duration, type: type, change: change)
+    try removals.remove(uuid, start: start, duration: row.duration, type: type, change: row.change)
     digestRemovals = removals
+    return row.source
   }
 
   /// Writes the counter, the counts and the digests. Nothing may be written through this writer afterwards.

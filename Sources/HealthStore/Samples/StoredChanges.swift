@@ -73,12 +73,13 @@ struct StoredChanges {
   /// Adds a row of ``tombstoneColumns``.
   mutating func addTombstone(_ row: StoredColumns) throws {
     let start = row.integer(2)
+    let end = row.optionalInteger(5).map { Timestamp(microseconds: start &+ $0) }
+    // Of one without an end, the source is for filters alone.
+    let source = try (end == nil ? nil : row.optionalInteger(6)).map { try sources.index(of: $0, db) }
     tombstones.append(
       CodedTombstone(
         type: try types.index(of: row.integer(1), db), start: Timestamp(microseconds: start), uuid: try row.uuid(3),
-        deleted: Timestamp(microseconds: row.integer(4)),
-        end: row.optionalInteger(5).map { Timestamp(microseconds: start &+ $0) },
-        source: try row.optionalInteger(6).map { try sources.index(of: $0, db) },
+        deleted: Timestamp(microseconds: row.integer(4)), end: end, source: source,
         road: SampleRoad(stored: row.integer(7)), hint: row.optionalInteger(8).flatMap(UInt8.init(exactly:))))
     tombstoneNumbers.append(row.integer(0))
   }

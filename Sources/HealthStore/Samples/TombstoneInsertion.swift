@@ -17,20 +17,19 @@ struct TombstoneInsertion {
     completion = try db.cachedStatement(
       sql: """
         UPDATE tombstone SET change = ?, start = ?, duration = COALESCE(duration, ?), source = COALESCE(source, ?),
-          road = CASE WHEN source IS NULL THEN ? ELSE road END,
-          hint = CASE WHEN source IS NULL THEN ? ELSE hint END
+          road = CASE WHEN duration IS NULL THEN ? ELSE road END,
+          hint = CASE WHEN duration IS NULL THEN ? ELSE hint END
         WHERE change = ?
         """)
     lookup = try db.cachedStatement(
-      sql: "SELECT change, start, source IS NULL FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
+      sql: "SELECT change, start, duration IS NULL FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
+    )
   }
 
   /// What a tombstone tells of a sample that was really deleted, and did not only make way for another.
   struct Details {
     /// From start to end, in microseconds.
     var duration: Int64
-    /// The row id.
-    var source: Int64
     var road: SampleRoad
     /// See ``Tombstone/hint``.
     var hint: UInt8?
@@ -57,9 +56,11 @@ struct TombstoneInsertion {
 
   /// Inserts a tombstone of which the store has none.
   ///
-  /// - Parameter replacement: the sample that takes the place of the deleted one.
+  /// - Parameters:
+  ///   - source: the row id, so that filters tell whose sample it was; `nil` where that is not known.
+  ///   - replacement: the sample that takes the place of the deleted one.
   func insert(
-    _ tombstone: CodedTombstone, start: Int64, type: Int64, number: Int64, _ details: Details?,
+    _ tombstone: CodedTombstone, start: Int64, type: Int64, number: Int64, source: Int64?, _ details: Details?,
     replacedBy replacement: UUID?
   ) throws {
     var binding = Binding(insertion)
@@ -69,7 +70,7 @@ struct TombstoneInsertion {
     binding.bind(tombstone.uuid)
     binding.bind(tombstone.deleted.microseconds)
     binding.bind(details?.duration)
-    binding.bind(details?.source)
+    binding.bind(source)
     binding.bind(Int64((details?.road ?? .unknown).rawValue))
     binding.bind(details?.hint.map(Int64.init))
     binding.bind(replacement)
@@ -77,12 +78,12 @@ struct TombstoneInsertion {
   }
 
   /// Gives a tombstone what it lacks of details, and a finer start, under a number of its own: others learn of it, too.
-  func complete(_ stored: Stored, start: Int64, number: Int64, _ details: Details?) throws {
+  func complete(_ stored: Stored, start: Int64, number: Int64, source: Int64?, _ details: Details?) throws {
     var binding = Binding(completion)
     binding.bind(number)
     binding.bind(start)
     binding.bind(details?.duration)
-    binding.bind(details?.source)
+    binding.bind(source)
     binding.bind(Int64((details?.road ?? .unknown).rawValue))
     binding.bind(details?.hint.map(Int64.init))
     binding.bind(stored.change)

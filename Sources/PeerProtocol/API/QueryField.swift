@@ -19,6 +19,18 @@ public enum QueryField {
     return types
   }
 
+  /// Maximum sources that one query may name, and bytes of all their names.
+  private static let maximumSources = (count: 64, bytes: 4096)
+
+  /// The names of sources, each in a field of its own, because a name may have commas; `nil` without any.
+  public static func sources(_ texts: [String]) throws(QueryFieldError) -> Set<String>? {
+    if texts.isEmpty { return nil }
+    guard texts.count <= maximumSources.count,
+      texts.reduce(0, { $0 + $1.utf8.count }) <= maximumSources.bytes
+    else { throw .tooManySources }
+    return Set(texts)
+  }
+
   /// About how many changes end an answer: a positive number; `Int.max` where nothing is asked.
   public static func limit(_ text: Substring?) throws(QueryFieldError) -> Int {
     guard let text else { return .max }
@@ -60,6 +72,8 @@ public enum QueryFieldError: Error, Hashable, Sendable {
   case unknownType
   /// `types` is there and names none.
   case noTypes
+  /// `source` comes too often, or says too much.
+  case tooManySources
   /// `limit` is no positive number.
   case badLimit
   /// The field of this name is not a month.
@@ -75,6 +89,7 @@ extension QueryFieldError: CustomStringConvertible {
     switch self {
     case .unknownType: "'types' names a type that does not exist"
     case .noTypes: "'types' is empty"
+    case .tooManySources: "'source' names too many sources"
     case .badLimit: "'limit' is not a positive number"
     case .badMonth(let name): "'\(name)' is not a month such as 2024-06"
     case .emptyRange: "'from' is after 'to'"

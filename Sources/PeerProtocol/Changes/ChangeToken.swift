@@ -47,8 +47,8 @@ public struct ChangeToken: Hashable, Sendable {
     self.init(change: change, epoch: number(1), filter: number(2))
   }
 
-  /// A stable hash (FNV-1a, 64 bits) of a filter: the type identifiers in order, or everything, and the bounds of time in
-  /// microseconds since 1970.
+  /// A stable hash (FNV-1a, 64 bits) of a filter: the type identifiers in order, or everything, the bounds of time in
+  /// microseconds since 1970, and the names of the sources in order.
   ///
   /// - Parameter scope: what the reader may see, of which the filter is a part; `nil` for just that. Where it has more types,
   ///   what the samples say of others depends on them.
@@ -73,6 +73,13 @@ public struct ChangeToken: Hashable, Sendable {
     if let end = filter.end {
       mix([3])
       mix(String(end.microseconds).utf8)
+    }
+    if let sources = filter.sources {
+      mix([4])
+      for source in sources.sorted() {
+        mix(source.utf8)
+        mix([0])
+      }
     }
     return hash
   }

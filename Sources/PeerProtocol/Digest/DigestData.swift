@@ -1,8 +1,8 @@
 import HealthModel
 
-/// What a caller asks for: `types`, `from`, `to` and `deep` in the query of `GET /api/v2/digest`.
+/// What a caller asks for: `types`, `source`, `from`, `to` and `deep` in the query of `GET /api/v2/digest`.
 public struct DigestSelection: Hashable, Sendable {
-  /// Only types; a caller cannot ask for less time than months.
+  /// Only types and sources; a caller cannot ask for less time than months.
   public var filter: SampleFilter
   /// `nil` for all.
   public var months: ClosedRange<CalendarMonth>?
@@ -12,8 +12,10 @@ public struct DigestSelection: Hashable, Sendable {
   /// Reads the query fields of these names as ``QueryField`` does; `nil` stands for an absent one.
   ///
   /// - Throws: ``QueryFieldError``.
-  public init(types: Substring?, from: Substring?, to: Substring?, deep: Substring?) throws(QueryFieldError) {
-    filter = SampleFilter(types: try QueryField.types(types))
+  public init(
+    types: Substring?, sources: [String] = [], from: Substring?, to: Substring?, deep: Substring?
+  ) throws(QueryFieldError) {
+    filter = SampleFilter(types: try QueryField.types(types), sources: try QueryField.sources(sources))
     months = try QueryField.months(from: from, to: to)
     isDeep = try QueryField.flag(deep, "deep")
   }

@@ -48,10 +48,11 @@ struct HealthAppTransferRoutes: EndpointGroup {
     let spelling = try dates(query["dates"], client: client)
 
     let visible = HealthSampleDTO.canSay(type) && client.filter.passes(type)
-    let range = client.filter.range
+    let (range, sources) = (client.filter.range, client.filter.sources)
     let position = try await store.currentPosition()
-    let samples = visible ? try await store.samples(of: type, in: range, offset: offset, limit: limit) : []
-    let total = visible ? try await store.count(of: type, in: range) : 0
+    let samples =
+      visible ? try await store.samples(of: type, in: range, from: sources, offset: offset, limit: limit) : []
+    let total = visible ? try await store.count(of: type, in: range, from: sources) : 0
     var dtos: [HealthSampleDTO] = []
     for sample in samples {
       let members = try await members(of: sample, client: client)
@@ -69,7 +70,7 @@ struct HealthAppTransferRoutes: EndpointGroup {
     guard case .correlation(let correlation) = sample.payload else { return [] }
     var members: [Sample] = []
     for reference in correlation.members where client.filter.passes(reference) {
-      if let member = try await store.sample(reference) { members.append(member) }
+      if let member = try await store.sample(reference), client.filter.passes(member) { members.append(member) }
     }
     return members
   }

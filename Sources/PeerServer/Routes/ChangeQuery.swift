@@ -16,7 +16,10 @@ struct ChangeQuery {
 
   init(_ parameters: Parameters, scope: SampleFilter, seal: ChangeTokenSeal) throws {
     do throws(QueryFieldError) {
-      filter = SampleFilter(types: try QueryField.types(parameters["types"])).intersection(scope)
+      let asked = SampleFilter(
+        types: try QueryField.types(parameters["types"]),
+        sources: try QueryField.sources(parameters.getAll("source")))
+      filter = asked.intersection(scope)
       limit = try QueryField.limit(parameters["limit"])
     } catch {
       throw ServerFailure.badRequest(error.description)

@@ -64,7 +64,8 @@ struct DigestRoutes: EndpointGroup {
   private static func selection(_ parameters: Parameters) throws -> DigestSelection {
     do throws(QueryFieldError) {
       return try DigestSelection(
-        types: parameters["types"], from: parameters["from"], to: parameters["to"], deep: parameters["deep"])
+        types: parameters["types"], sources: parameters.getAll("source"), from: parameters["from"],
+        to: parameters["to"], deep: parameters["deep"])
     } catch {
       throw ServerFailure.badRequest(error.description)
     }

@@ -18,11 +18,13 @@ extension PeerRegistry {
       try db.execute(
         sql: """
           INSERT INTO client
-            (id, name, tokenHash, method, types, earliest, scopeEnd, created, expires, lifetime, certificate, isBound)
-          VALUES (:id, :name, :hash, :method, :types, :earliest, :end, :created, :expires, :lifetime, :certificate, :isBound)
+            (id, name, tokenHash, method, types, earliest, scopeEnd, sources, created, expires, lifetime, certificate,
+            isBound)
+          VALUES (:id, :name, :hash, :method, :types, :earliest, :end, :sources, :created, :expires, :lifetime, :certificate,
+            :isBound)
           ON CONFLICT (id) DO UPDATE SET name = excluded.name, tokenHash = excluded.tokenHash, method = excluded.method,
             types = iif(:hasScope, excluded.types, types), earliest = iif(:hasScope, excluded.earliest, earliest),
-            scopeEnd = iif(:hasScope, excluded.scopeEnd, scopeEnd),
+            scopeEnd = iif(:hasScope, excluded.scopeEnd, scopeEnd), sources = iif(:hasScope, excluded.sources, sources),
             created = excluded.created, lastSeen = NULL, expires = excluded.expires, lifetime = excluded.lifetime,
             revoked = NULL, isBound = excluded.isBound
             WHERE certificate IS excluded.certificate
@@ -31,6 +33,7 @@ extension PeerRegistry {
           "id": client.id.hex, "name": client.name, "hash": Data(client.tokenHash.bytes),
           "method": client.method.rawValue, "types": try client.scope?.typesJSON(),
           "earliest": client.scope?.earliest?.microseconds, "end": client.scope?.end?.microseconds,
+          "sources": try client.scope?.sourcesJSON(),
           "created": client.pairedAt.microseconds,
           "expires": client.expiresAt.microseconds, "lifetime": Int64(client.tokenLifetime),
           "certificate": client.certificateFingerprint.map { Data($0.bytes) },
@@ -94,8 +97,10 @@ extension PeerRegistry {
   public func setScope(_ scope: SampleFilter, ofClient id: PeerID) async throws {
     try await write { db in
       try db.execute(
-        sql: "UPDATE client SET types = ?, earliest = ?, scopeEnd = ? WHERE id = ?",
-        arguments: [try scope.typesJSON(), scope.earliest?.microseconds, scope.end?.microseconds, id.hex])
+        sql: "UPDATE client SET types = ?, earliest = ?, scopeEnd = ?, sources = ? WHERE id = ?",
+        arguments: [
+          try scope.typesJSON(), scope.earliest?.microseconds, scope.end?.microseconds, try scope.sourcesJSON(), id.hex,
+        ])
       if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
     }
   }

@@ -32,6 +32,15 @@ extension Row {
   /// Nil also where an older version wrote the file, and it is only looked at.
   func optionalTimestamp(_ column: String) throws -> Timestamp? { hasColumn(column) ? try timestamp(column) : nil }
 
+  /// A JSON array of distinct values; nil for NULL.
+  func set<Value: Hashable & Decodable>(_ column: String) throws -> Set<Value>? {
+    guard let json: String = try optional(column) else { return nil }
+    guard let values = try? JSONDecoder().decode(Set<Value>.self, from: Data(json.utf8)) else {
+      throw MalformedRow(column: column)
+    }
+    return values
+  }
+
   func requiredDate(_ column: String) throws -> Date { Date(microseconds: try required(column)) }
 
   func fingerprint(_ column: String) throws -> Fingerprint? {
@@ -82,18 +91,19 @@ extension ClientRecord {
 
 extension SampleFilter {
   init(_ row: Row) throws {
-    self.init(earliest: try row.timestamp("earliest"), end: try row.optionalTimestamp("scopeEnd"))
-    guard let json: String = try row.optional("types") else { return }
-    guard let types = try? JSONDecoder().decode(Set<SampleType>.self, from: Data(json.utf8)) else {
-      throw MalformedRow(column: "types")
-    }
-    self.types = types
+    self.init(
+      types: try row.set("types"), earliest: try row.timestamp("earliest"),
+      end: try row.optionalTimestamp("scopeEnd"), sources: row.hasColumn("sources") ? try row.set("sources") : nil)
   }
 
   /// The column `types`.
-  func typesJSON() throws -> String? {
-    guard let types else { return nil }
-    return String(decoding: try JSONEncoder().encode(types.map(\.rawValue).sorted()), as: UTF8.self)
+  func typesJSON() throws -> String? { try Self.json(types?.map(\.rawValue)) }
+
+  /// The column `sources`.
+  func sourcesJSON() throws -> String? { try Self.json(sources.map(Array.init)) }
+
+  private static func json(_ texts: [String]?) throws -> String? {
+    try texts.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
   }
 }
 

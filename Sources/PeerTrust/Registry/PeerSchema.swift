@@ -71,6 +71,10 @@ enum PeerSchema {
       // Samples that start then or later are withheld, in microseconds; NULL: no limit.
       try db.execute(sql: "ALTER TABLE client ADD COLUMN scopeEnd INTEGER")
     }
+    migrator.registerMigration("scopeSources") { db in
+      // A JSON array of names of sources; NULL: all.
+      try db.execute(sql: "ALTER TABLE client ADD COLUMN sources TEXT")
+    }
     return migrator
   }()
 

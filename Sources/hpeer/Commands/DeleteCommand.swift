@@ -14,27 +14,31 @@ struct Delete: AsyncParsableCommand {
       Examples:
         hpeer delete --types stepCount --from 2024-06-01 --to 2024-06-30
         hpeer delete --types heartRate --from 2024-06-15T10:00 --to 2024-06-15T11:00 --yes
+        hpeer delete --source "An app of long ago"
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: PeriodOptions
+  @OptionGroup var sources: SourceOptions
   @Flag(help: "Do not ask.")
   var yes = false
 
   func validate() throws {
-    guard !selection.types.isEmpty, period.start != nil, period.end != nil else {
-      throw ValidationError("Say what to delete: --types, --from and --to.")
+    let isBounded = !selection.types.isEmpty && period.start != nil && period.end != nil
+    guard isBounded || sources.set != nil else {
+      throw ValidationError("Say what to delete: --types, --from and --to, or --source.")
     }
     try period.requireNoDoubt()
   }
 
   func run() async throws {
     let store = try common.homeDirectory.openStore()
-    let operation = DeleteOperation(period.filter(selection))
+    try await sources.requireKnown(in: store)
+    let operation = DeleteOperation(period.filter(selection, sources))
     let plan = try await operation.plan(in: store)
     guard !plan.entries.isEmpty else {
-      Console.say("No sample of \(selection.types.map(\.shortName).joined(separator: ", ")) in this range.")
+      Console.say("There is no sample of \(ScopeText.of(operation.filter, in: period.zone.timeZone)).")
       return
     }
     if !yes {
@@ -51,7 +55,10 @@ struct Delete: AsyncParsableCommand {
   private func question(_ plan: DeleteOperation.Plan) -> String {
     let samples = HumanFormat.count(plan.samples, "sample")
     let types = plan.entries.map(\.type.shortName).joined(separator: ", ")
-    return "Delete \(samples) of \(types), from \(period.zone.text(period.range.lowerBound)) until before "
-      + "\(period.zone.text(period.range.upperBound)), here and on every machine that pulls from here?"
+    let start = period.start.map { ", from \(period.zone.text($0))" } ?? ""
+    let end = period.end.map { "\(start.isEmpty ? "," : "") until before \(period.zone.text($0))" } ?? ""
+    let names = ScopeText.sources(of: SampleFilter(sources: sources.set))
+    return
+      "Delete \(samples) of \(types)\(names.isEmpty ? "" : "," + names)\(start)\(end), here and on every machine that pulls from here?"
   }
 }

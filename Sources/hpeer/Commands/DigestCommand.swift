@@ -21,6 +21,7 @@ struct Digest: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var selection: TypeOptions
+  @OptionGroup var sources: SourceOptions
   @Flag(help: "Print each month (UTC) instead of each type; --json always has them.")
   var months = false
   @Flag(help: "Also print a digest of what the samples say, which reads all of them.")
@@ -33,7 +34,8 @@ struct Digest: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    let filter = SampleFilter(types: selection.set)
+    try await sources.requireKnown(in: store)
+    let filter = SampleFilter(types: selection.set, sources: sources.set)
     if anew { try await store.forgetDigests() }
     let digest = try await interruptible("nothing was compared or changed.") {
       try await Self.digest(of: store, filter, isDeep: deep)

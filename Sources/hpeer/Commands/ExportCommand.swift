@@ -34,6 +34,7 @@ struct Export: AsyncParsableCommand {
   var format = Format.json
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: PeriodOptions
+  @OptionGroup var sources: SourceOptions
   @Option(help: "The file to write, or - for standard output (default).", completion: .file())
   var output = "-"
   @Flag(help: "Replace the file if there is one.")
@@ -58,9 +59,10 @@ struct Export: AsyncParsableCommand {
     if !isFile { try OutputWriter.standardOutput.requireOpen() }
     let started = ContinuousClock.now
     let store = try common.homeDirectory.openStoreForReading()
+    try await sources.requireKnown(in: store)
     let operation = ExportOperation(
       exportFormat, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
-      filter: period.filter(selection), progress: ProgressBars())
+      filter: period.filter(selection, sources), progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")

@@ -43,6 +43,7 @@ struct PeersList: AsyncParsableCommand {
       var types: [String]?
       var since: Timestamp?
       var until: Timestamp?
+      var sources: [String]?
       var created: Date
       var lastSeen: Date?
       var expires: Date
@@ -111,7 +112,7 @@ struct PeersList: AsyncParsableCommand {
         .init(
           name: $0.name, id: $0.id.hex, formerId: $0.formerID?.hex, method: $0.method.rawValue, state: state(of: $0),
           bound: $0.isBound, types: $0.scope.types?.map(\.rawValue).sorted(), since: $0.scope.earliest,
-          until: $0.scope.end, created: $0.created, lastSeen: $0.lastSeen,
+          until: $0.scope.end, sources: $0.scope.sources?.sorted(), created: $0.created, lastSeen: $0.lastSeen,
           expires: $0.expires, tokenDays: $0.tokenLifetime / 86_400)
       },
       servers: servers.map {
@@ -124,7 +125,7 @@ struct PeersList: AsyncParsableCommand {
   /// What a scope lets through, in a few words.
   static func text(_ scope: SampleFilter, in zone: TimeZone = .current) -> String {
     let types = scope.types.map { $0.count == 1 ? $0.first?.shortName ?? "" : "\($0.count) types" }
-    return (types ?? "everything") + ScopeText.period(of: scope, in: zone)
+    return (types ?? "everything") + ScopeText.period(of: scope, in: zone) + ScopeText.sources(of: scope)
   }
 
   private static func state(of client: ClientRecord) -> String {

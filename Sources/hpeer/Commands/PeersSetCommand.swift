@@ -17,7 +17,8 @@ struct PeersSet: AsyncParsableCommand {
         hpeer peers set laptop --types heartRate,stepCount
         hpeer peers set laptop --from 2024-01-01
         hpeer peers set laptop --from 2023-01-01 --to 2023-12-31
-        hpeer peers set laptop --all-types --no-from --no-to
+        hpeer peers set laptop --source "Robin's Watch"
+        hpeer peers set laptop --all-types --all-sources --no-from --no-to
         hpeer peers set laptop --token-days 365
       """)
 
@@ -34,16 +35,24 @@ struct PeersSet: AsyncParsableCommand {
   var noSince = false
   @Flag(help: "However recent.")
   var noTo = false
+  @OptionGroup var sources: SourceOptions
+  @Flag(help: "All sources, now and later.")
+  var allSources = false
   @OptionGroup var lifetime: TokenLifetimeOption
 
   func validate() throws {
     if selection.set != nil, allTypes { throw ValidationError("Give --types or --all-types, not both.") }
     if period.start != nil, forgetsFrom { throw ValidationError("Give --from or --no-from, not both.") }
     if period.end != nil, noTo { throw ValidationError("Give --to or --no-to, not both.") }
-    let says = selection.set != nil || allTypes || period.start != nil || forgetsFrom || period.end != nil || noTo
-    guard says || lifetime.tokenDays != nil else {
+    if sources.set != nil, allSources { throw ValidationError("Give --source or --all-sources, not both.") }
+    let says = selection.set != nil || allTypes || sources.set != nil || allSources
+    let saysTime = period.start != nil || forgetsFrom || period.end != nil || noTo
+    guard says || saysTime || lifetime.tokenDays != nil else {
       throw ValidationError(
-        "Say what to change: --types, --all-types, --from, --no-from, --to, --no-to or --token-days.")
+        """
+        Say what to change: --types, --all-types, --source, --all-sources, --from, --no-from, --to, --no-to or \
+        --token-days.
+        """)
     }
   }
 
@@ -54,6 +63,8 @@ struct PeersSet: AsyncParsableCommand {
     var scope = client.scope
     if allTypes { scope.types = nil }
     if let types = selection.set { scope.types = types }
+    if allSources { scope.sources = nil }
+    if let names = sources.set { scope.sources = names }
     if forgetsFrom { scope.earliest = nil }
     if let start = period.start { scope.earliest = start }
     if noTo { scope.end = nil }

@@ -30,6 +30,7 @@ struct StatusCommand: AsyncParsableCommand {
       var types: [String]?
       var since: Timestamp?
       var until: Timestamp?
+      var sources: [String]?
       var openedBy: String?
       var process: Int32?
     }
@@ -66,7 +67,7 @@ struct StatusCommand: AsyncParsableCommand {
         .init(
           state: "open", expires: Date(timeIntervalSince1970: window.expiresAt.rawValue),
           attemptsLeft: window.attemptsLeft.rawValue, types: window.scope?.types?.map(\.rawValue).sorted(),
-          since: window.scope?.earliest, until: window.scope?.end,
+          since: window.scope?.earliest, until: window.scope?.end, sources: window.scope?.sources?.sorted(),
           openedBy: window.process == nil ? "terminal" : "command",
           process: window.process)
       }

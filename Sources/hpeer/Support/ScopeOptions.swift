@@ -7,10 +7,11 @@ import PeerTrust
 struct ScopeOptions: ParsableArguments {
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: PeriodOptions
+  @OptionGroup var sources: SourceOptions
 
   /// Nil leaves a machine that pairs again what it had, and gives a new one everything.
   var scope: SampleFilter? {
-    let scope = SampleFilter(types: selection.set, earliest: period.start, end: period.end)
+    let scope = period.filter(selection, sources)
     return scope == .everything ? nil : scope
   }
 }

@@ -10,7 +10,7 @@ enum ScopeText {
 
   /// `heartRate, stepCount from 2024-01-01 on`, or `everything`.
   static func of(_ scope: SampleFilter, in zone: TimeZone = .current) -> String {
-    types(of: scope) + period(of: scope, in: zone)
+    types(of: scope) + period(of: scope, in: zone) + sources(of: scope)
   }
 
   /// The sentence that stands before a code.
@@ -28,6 +28,13 @@ enum ScopeText {
     let names = types.map { PlainText.escaped($0.shortName) }.sorted()
     guard names.count > namedTypes else { return names.isEmpty ? "nothing" : names.joined(separator: ", ") }
     return names.prefix(namedTypes - 1).joined(separator: ", ") + " and \(names.count - namedTypes + 1) more types"
+  }
+
+  /// ` of "Robin's Watch"`; empty for all sources.
+  static func sources(of scope: SampleFilter) -> String {
+    guard let sources = scope.sources else { return "" }
+    let names = sources.sorted().map { "\"\(PlainText.escaped($0, limit: 60))\"" }
+    return names.isEmpty ? " of no source" : " of \(names.joined(separator: " or "))"
   }
 
   /// ` from 2024-01-01 on`, ` before 2025-01-01`, or ` from 2024-01-01 on and before 2025-01-01`; empty for all of time.

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import HealthModel
+import HealthStore
+import Terminal
 
 /// `--types`, as often as one likes.
 struct TypeOptions: ParsableArguments {
@@ -22,6 +24,31 @@ struct TypeOptions: ParsableArguments {
 
   /// `nil` where none was named, which means all.
   var set: Set<SampleType>? { types.isEmpty ? nil : Set(types) }
+}
+
+/// `--source`, as often as one likes: a name may have commas.
+struct SourceOptions: ParsableArguments {
+  @Option(
+    name: .customLong("source"),
+    help: ArgumentHelp(
+      "Only samples of the source with this name, such as an app or a watch; may be repeated.", valueName: "name"))
+  var names: [String] = []
+
+  /// `nil` where none was named, which means all.
+  var set: Set<String>? { names.isEmpty ? nil : Set(names) }
+
+  /// Throws where one of them has never had a sample here: a name that is mistyped must not read like one without samples.
+  func requireKnown(in store: HealthStore) async throws {
+    guard let set else { return }
+    let known = try await store.sourceNames()
+    guard let unknown = set.subtracting(known).min() else { return }
+    let names = known.sorted().prefix(20).map { "\"\(PlainText.escaped($0, limit: 60))\"" }
+    throw ValidationError(
+      "No sample here is of a source called \"\(PlainText.escaped(unknown, limit: 60))\": "
+        + (names.isEmpty
+          ? "there is none at all."
+          : "there are \(names.joined(separator: ", "))\(known.count > 20 ? " and others" : "")."))
+  }
 }
 
 /// `--from`, of which `--since` is the older name.
@@ -56,8 +83,10 @@ struct PeriodOptions: ParsableArguments {
   /// Not included.
   var end: Timestamp? { (to ?? until)?.bound.end(in: zone.timeZone) }
 
-  /// What starts in this time, of these types.
-  func filter(_ types: TypeOptions) -> SampleFilter { SampleFilter(types: types.set, earliest: start, end: end) }
+  /// What starts in this time, of these types and sources.
+  func filter(_ types: TypeOptions, _ sources: SourceOptions) -> SampleFilter {
+    SampleFilter(types: types.set, earliest: start, end: end, sources: sources.set)
+  }
 
   /// All of time where neither end is given.
   var range: Range<Timestamp> {

@@ -18,6 +18,7 @@ struct VerifyPresentation {
     var types: [String]?
     var earliest: Timestamp?
     var end: Timestamp?
+    var sources: [String]?
     /// What this store holds of it.
     var samples: Int
     var deleted: Int
@@ -47,7 +48,7 @@ struct VerifyPresentation {
     Report(
       peer: server.name, id: server.id.hex, equal: verification.isEqual, deep: verification.isDeep,
       types: verification.filter.types?.map(\.rawValue).sorted(), earliest: verification.filter.earliest,
-      end: verification.filter.end,
+      end: verification.filter.end, sources: verification.filter.sources?.sorted(),
       samples: verification.here.samples.count, deleted: verification.here.tombstones.count,
       differences: verification.differences.map { difference in
         Difference(
@@ -95,6 +96,7 @@ struct VerifyPresentation {
       verification.filter.types.map { HumanFormat.count($0.count, "type") },
       verification.filter.earliest.map { "what starts at \($0.iso8601(in: .current)) or later" },
       verification.filter.end.map { "what starts before \($0.iso8601(in: .current))" },
+      verification.filter.sources.map { HumanFormat.count($0.count, "source") },
     ].compactMap(\.self)
     return limits.isEmpty ? "" : " (compared: \(limits.joined(separator: ", ")))"
   }

@@ -71,6 +71,25 @@ import Testing
     }
   }
 
+  @Test("sources are names, and nothing of a source that is not known passes a limit to some")
+  func sources() throws {
+    let watch = SampleFilter(sources: ["watch"])
+    #expect(watch.passes(source: "watch") && !watch.passes(source: "Watch") && !watch.passes(source: nil))
+    #expect(SampleFilter.everything.passes(source: nil))
+    #expect(SampleFilter(sources: []).isEmpty && !watch.isEmpty)
+    let filters = [nil, [], ["watch"], ["watch", ""], ["phone"]].map { SampleFilter(sources: $0) }
+    for one in filters {
+      #expect(try JSONDecoder().decode(SampleFilter.self, from: JSONEncoder().encode(one)) == one)
+      for other in filters {
+        let both = one.intersection(other)
+        for name in ["watch", "phone", "", nil] {
+          #expect(both.passes(source: name) == (one.passes(source: name) && other.passes(source: name)))
+        }
+        #expect(one.contains(other) == (other.isEmpty || both == other), "\(one) \(other)")
+      }
+    }
+  }
+
   @Test("what passes two filters passes their intersection, and nothing else does")
   func intersection() {
     for one in Self.many {

@@ -68,6 +68,20 @@ import TestSupport
     }
   }
 
+  @Test func samplesOfOneSourceAreWritten() async throws {
+    let watch = try #require(try await home.store.sourceNames().first)
+    let other = Sample(
+      uuid: UUID(), type: AppleExportText.heartRate, start: AppleExportText.start, end: AppleExportText.start,
+      source: Source(name: "an app, old"), payload: .quantity(Quantity(60, "count/min")))
+    try await home.store.apply(ChangeBatch(additions: [other]))
+    for (source, count) in [(watch, 20), ("an app, old", 1), ("never seen", 0)] {
+      let operation = ExportOperation(
+        .json, to: .file(path: folder.path("some.json"), replaces: true), filter: SampleFilter(sources: [source]))
+      #expect(try await operation.run(from: home.store).written == count)
+      #expect(try await exported().last?.detail["sources"] == source)
+    }
+  }
+
   @Test func theAuditLogHasItBeforeTheFirstByte() async throws {
     let operation = ExportOperation(.json, to: .stream(BrokenSink()))
     await #expect(throws: BrokenSink.Failure.self) { try await operation.run(from: home.store) }

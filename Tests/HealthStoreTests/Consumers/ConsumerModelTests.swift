@@ -75,8 +75,8 @@ import TestSupport
     _ mirror: Mirror, _ store: HealthStore, _ filter: SampleFilter, withdraws: Bool, _ place: Comment
   ) async throws {
     let live = try await store.live()
-    let wanted = live.filter { filter.passes($0.key) }
-    #expect(mirror.samples.filter { filter.passes($0.key) } == wanted, place)
+    let wanted = live.filter { filter.passes($0.value) }
+    #expect(mirror.samples.filter { filter.passes($0.value) } == wanted, place)
     #expect(mirror.samples.keys.allSatisfy { live[$0] != nil }, place)
     if withdraws { #expect(mirror.samples == wanted, place) }
   }

@@ -42,7 +42,7 @@ extension HealthStore {
   /// What a consumer should have.
   func live(_ filter: SampleFilter = .everything) async throws -> [SampleReference: Sample] {
     var live: [SampleReference: Sample] = [:]
-    for case .added(let sample) in try await allChanges() where filter.passes(sample.reference) {
+    for case .added(let sample) in try await allChanges() where filter.passes(sample) {
       live[sample.reference] = sample
     }
     return live

@@ -37,6 +37,26 @@ extension RecordDigest {
     #expect(try await store.deepDigest(SampleFilter(types: [SampleMaker.stepCount])).record.types.isEmpty)
   }
 
+  @Test func ofSomeSourcesItIsThatOfAStoreWithNoOthers() async throws {
+    let (whole, part) = (try StoreFixture().store, try StoreFixture().store)
+    let world = SmallWorld(size: 40, months: 3)
+    let filter = SampleFilter(sources: [SmallWorld.sources[0]])
+    let some = world.samples.filter(filter.passes)
+    try await whole.apply(ChangeBatch(additions: world.samples))
+    try await part.apply(ChangeBatch(additions: some))
+    for store in [whole, part] {
+      try await store.apply(
+        ChangeBatch(deletions: [some[0], some[5]].map { Tombstone(sample: $0.reference, deleted: .now) }))
+      #expect(try await store.keepDigests(step: 7, rest: 0))
+    }
+    let months = CalendarMonth(containing: some[1].start)...CalendarMonth(containing: some[1].start)
+    for months in [nil, months] {
+      #expect(try await whole.digest(filter, months: months).record == part.digest(months: months).record)
+      #expect(try await whole.deepDigest(filter, months: months).record == part.deepDigest(months: months).record)
+    }
+    #expect(try await whole.digest(filter).record.samples.count == some.count - 2)
+  }
+
   @Test func theOrderInWhichThingsHappenedDoesNotMatter() async throws {
     var maker = SampleMaker(seed: 5)
     let samples = maker.samples(200)

@@ -25,6 +25,26 @@ import TestSupport
     #expect(left == (samples[..<5] + samples[20...]).reversed())
   }
 
+  @Test func takesOneSourceAndLeavesTheOthers() async throws {
+    var mixed = samples
+    for index in mixed.indices { mixed[index].source.name = index.isMultiple(of: 3) ? "an app, \"old\"" : "watch" }
+    try await store.apply(ChangeBatch(additions: mixed))
+    let (app, watch) = (mixed.filter { $0.source.name != "watch" }, mixed.filter { $0.source.name == "watch" })
+    let sources: Set = [app[0].source.name]
+    #expect(try await store.sourceNames() == [app[0].source.name, "watch"])
+    #expect(try await store.count(of: type, in: nil, from: sources) == app.count)
+    #expect(try await store.samples(of: type, from: sources, limit: 100) == app.reversed())
+    let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
+    #expect(try await store.delete(type, in: always, from: ["never seen"]) == 0)
+    #expect(try await store.delete(type, in: always, from: sources, step: 2) == app.count)
+    #expect(try await store.samples(of: type, limit: 100) == watch.reversed())
+    // Whoever reads that source alone learns of the deletions, and nobody else does.
+    let told = try await store.allChanges(filter: SampleFilter(sources: sources))
+    #expect(Set(told.map(\.reference)) == Set(app.map(\.reference)))
+    let others = try await store.allChanges(filter: SampleFilter(sources: ["watch"]))
+    #expect(others == watch.map(Change.added))
+  }
+
   @Test(arguments: [1, 4, 5, 15, 16, 1000])
   func stepsAddUp(step: Int) async throws {
     try await store.apply(ChangeBatch(additions: samples))

@@ -8,11 +8,17 @@ struct StoreModel {
   private(set) var counter: Int64 = 0
   private var live: [SampleReference: (change: Int64, sample: Sample)] = [:]
   private var tombstones: [SampleReference: (change: Int64, tombstone: Tombstone)] = [:]
+  /// Of deleted samples, as far as the store could know them.
+  private var sources: [SampleReference: String] = [:]
 
   mutating func apply(_ batch: ChangeBatch) -> WriteSummary {
     var summary = WriteSummary()
     for tombstone in batch.deletions {
-      let wasHere = live.removeValue(forKey: tombstone.sample) != nil
+      let removed = live.removeValue(forKey: tombstone.sample)
+      let wasHere = removed != nil
+      if sources[tombstone.sample] == nil {
+        sources[tombstone.sample] = tombstone.source ?? removed?.sample.source.name
+      }
       summary.add(wasHere ? .init(deleted: 1) : .init(unchanged: 1), of: tombstone.sample.type)
       if tombstones[tombstone.sample] == nil {
         counter += 1
@@ -42,12 +48,22 @@ struct StoreModel {
     let additions = live.values.map { (change: $0.change, value: Change.added($0.sample)) }
     let deletions = tombstones.values.map { (change: $0.change, value: Change.deleted($0.tombstone)) }
     return (additions + deletions)
-      .filter { $0.change > anchor.change && filter.accepts($0.value.reference) }
+      .filter { $0.change > anchor.change && accepts($0.value, filter) }
       .sorted { $0.change < $1.change }
   }
 
+  private func accepts(_ change: Change, _ filter: SampleFilter) -> Bool {
+    let source =
+      switch change {
+      case .added(let sample): sample.source.name
+      case .deleted(let tombstone): sources[tombstone.sample]
+      }
+    return filter.accepts(change.reference) && filter.sources.map { source.map($0.contains) ?? false } ?? true
+  }
+
   func typeCounts(_ filter: SampleFilter = .everything) -> [TypeCount] {
-    Dictionary(grouping: live.keys.filter(filter.accepts), by: \.type)
+    let samples = live.values.map(\.sample).filter { accepts(.added($0), filter) }
+    return Dictionary(grouping: samples, by: \.type)
       .map { TypeCount(type: $0, samples: $1.count) }
       .sorted { $0.type.rawValue.utf8.lexicographicallyPrecedes($1.type.rawValue.utf8) }
   }
@@ -70,6 +86,8 @@ extension SampleFilter {
 
 /// Few samples, so that random additions and deletions often meet the same one.
 struct SmallWorld {
+  static let sources = ["Robin's Watch, 44 mm", "phone", ""]
+
   let samples: [Sample]
   let types: [SampleType]
 
@@ -84,6 +102,7 @@ struct SmallWorld {
     samples = (0..<size).map { number in
       var sample = maker.steps(at: number % 7 + number % months * 44_640)
       sample.type = types[number % types.count]
+      sample.source.name = Self.sources[number / 2 % Self.sources.count]
       return sample
     }
   }
@@ -111,6 +130,10 @@ struct SmallWorld {
       let start = random.pick(samples).start
       let month = CalendarMonth(containing: start).instants.lowerBound
       filter.end = random.oneIn(3) ? month : Timestamp(microseconds: start.microseconds + (random.oneIn(2) ? 1 : 0))
+    }
+    if random.oneIn(3) {
+      filter.sources = Set((0..<Int.random(in: 0...2, using: &random)).map { _ in random.pick(Self.sources) })
+      if random.oneIn(4) { filter.sources?.insert("never seen") }
     }
     return filter
   }

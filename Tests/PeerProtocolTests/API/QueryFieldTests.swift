@@ -20,7 +20,16 @@ import Testing
       ])
   }
 
+  @Test func sourcesAreNamedOneByOne() throws {
+    #expect(try QueryField.sources(["a, b", "", "a, b"]) == ["a, b", ""])
+    #expect(throws: QueryFieldError.tooManySources) {
+      try QueryField.sources(Array(repeating: "a", count: 65))
+    }
+    #expect(throws: QueryFieldError.tooManySources) { try QueryField.sources([String(repeating: "é", count: 2049)]) }
+  }
+
   @Test func nothingAskedIsEverything() throws {
+    #expect(try QueryField.sources([]) == nil)
     #expect(try QueryField.types(nil) == nil)
     #expect(try QueryField.limit(nil) == .max)
   }

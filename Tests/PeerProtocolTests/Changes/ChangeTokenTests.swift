@@ -128,7 +128,15 @@ import Testing
       (nil, 0), (nil, 1), (nil, -1), ([], 0), (["a"], 0), (["0"], nil), (["a"], 10), (["a1"], 0),
     ]
     // With an end they are others again, and an end is no beginning.
-    let all = [nil, 0, 1].flatMap { end in filters.map { Self.filter($0.0, $0.1, end) } }
+    var all = [nil, 0, 1].flatMap { end in filters.map { Self.filter($0.0, $0.1, end) } }
+    // And so they are with sources.
+    for sources in [[], ["a"], ["a", ""], ["0"]] as [Set<String>] {
+      all += all.filter { $0.sources == nil }.map { filter in
+        var filter = filter
+        filter.sources = sources
+        return filter
+      }
+    }
     #expect(Set(all.map { ChangeToken.filterHash($0) }).count == all.count)
   }
 

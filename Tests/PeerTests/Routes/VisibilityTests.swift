@@ -13,6 +13,12 @@ private struct Case: Sendable, CustomTestStringConvertible {
   var visible: [Sample]
   var hidden: [Sample]
 
+  private static func from(_ source: String, _ sample: Sample) -> Sample {
+    var sample = sample
+    sample.source = Source(name: source, version: "1")
+    return sample
+  }
+
   static var all: [Case] {
     let systolic = Samples.quantity(Samples.systolic, 120, "mmHg", at: Samples.noon)
     let diastolic = Samples.quantity(Samples.diastolic, 80, "mmHg", at: Samples.noon - 9_000)
@@ -54,6 +60,11 @@ private struct Case: Sendable, CustomTestStringConvertible {
         scope: SampleFilter(
           types: [Samples.heartRate], earliest: Timestamp(seconds: Samples.noon)),
         visible: Samples.heartRates(5), hidden: early + steps),
+      Case(
+        testDescription: "some sources",
+        scope: SampleFilter(sources: ["Robin's Watch, 44 mm"]),
+        visible: (Samples.heartRates(5) + [run]).map { from("Robin's Watch, 44 mm", $0) },
+        hidden: (early + steps).map { from("an app", $0) }),
     ]
   }
 }
@@ -210,11 +221,14 @@ private struct Reader {
       let path = "\(Route.data)?type=\(page)"
       answers[path] = try await text(path)
     }
-    for query in ["", "types=stepCount", "types=heartRate,sleepAnalysis", "limit=2"] {
+    for query in ["", "types=stepCount", "types=heartRate,sleepAnalysis", "limit=2", "source=an%20app"] {
       answers["changes?\(query)"] = try await changes(query, since: nil)
       answers["changes?since&\(query)"] = try await changes(query, since: positions[query])
     }
-    for query in ["", "deep=1", "types=stepCount", "types=heartRate,sleepAnalysis", "from=2024-06", "to=2024-05"] {
+    for query in [
+      "", "deep=1", "types=stepCount", "types=heartRate,sleepAnalysis", "from=2024-06", "to=2024-05",
+      "source=an%20app&deep=1",
+    ] {
       answers["digest?\(query)"] = try await digest(query)
     }
     return answers

@@ -62,11 +62,14 @@ import Testing
     // To the microsecond: a bound that was cut would show more.
     let scope = SampleFilter(
       types: [SampleType("HKQuantityTypeIdentifierStepCount"), SampleType("a\"b")],
-      earliest: Timestamp(microseconds: 1_700_000_000_123_457), end: Timestamp(microseconds: 1_800_000_000_000_001))
+      earliest: Timestamp(microseconds: 1_700_000_000_123_457), end: Timestamp(microseconds: 1_800_000_000_000_001),
+      sources: ["Robin's \"Watch\", 44 mm", ""])
     try await registry.addClient(client(1, scope: scope))
     #expect(try await verdict(1).get().scope == scope)
     try await registry.setScope(SampleFilter(types: []), ofClient: id(1))
     #expect(try await verdict(1).get().scope == SampleFilter(types: []))
+    try await registry.setScope(SampleFilter(sources: []), ofClient: id(1))
+    #expect(try await verdict(1).get().scope == SampleFilter(sources: []))
     await #expect(throws: PeerRegistryError.notFound(try id(9).hex)) {
       try await registry.setScope(.everything, ofClient: id(9))
     }
