@@ -97,7 +97,7 @@ public struct Courier<Place: Destination>: Sendable {
     do {
       for try await page in pages {
         if !run.hasBegun {
-          try await store.record(AuditEvent(.deliveryStarted, detail))
+          try await store.audit.record(AuditEvent(.deliveryStarted, detail))
           run.hasBegun = true
         }
         try await deliver(page, &run, follows: follows)
@@ -122,7 +122,7 @@ public struct Courier<Place: Destination>: Sendable {
     detail["count"] = String(run.report.delivered)
     if run.report.refused > 0 { detail["refused"] = String(run.report.refused) }
     detail["reason"] = reason
-    try await uncancelled { [detail] in try await store.record(AuditEvent(event, detail)) }
+    try await uncancelled { [detail] in try await store.audit.record(AuditEvent(event, detail)) }
   }
 
   /// Of one call of ``run(follows:)``.

@@ -48,7 +48,7 @@ public final class AuditTrail: Sendable {
         try? await clock.sleep(for: minute)
         if Task.isCancelled { return }
         do {
-          try await store.sealReads(overAt: moment)
+          try await store.audit.sealReads(overAt: moment)
         } catch {
           // What is counted stays, and the next event takes it along.
           logger.error("the audit log cannot be written: \(error)")
@@ -73,7 +73,7 @@ public final class AuditTrail: Sendable {
 
   /// Writes down what must not happen unseen. Throws ``StoreError`` where it cannot: the request is refused then.
   private func require(_ name: AuditEvent.Name, _ detail: [String: String]) async throws {
-    try await uncancelled { [store] in try await store.record(AuditEvent(name, detail)) }
+    try await uncancelled { [store] in try await store.audit.record(AuditEvent(name, detail)) }
   }
 
   /// The same of what a peer reads.
@@ -88,7 +88,7 @@ public final class AuditTrail: Sendable {
   ) async throws {
     let detail = detail.merging(["peer": client.name, "id": client.id.hex]) { $1 }
     let read = AuditRead(AuditEvent(name, detail), by: client.id.hex, kind: kind, at: moment)
-    try await uncancelled { [store] in try await store.record(read, at: position, read: anchor) }
+    try await uncancelled { [store] in try await store.audit.record(read, at: position, read: anchor) }
     counting.begin.yield()
   }
 

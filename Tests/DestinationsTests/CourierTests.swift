@@ -93,7 +93,7 @@ struct CourierTests {
     #expect(try await courier.run().delivered == 30)
     #expect((place.seen.samples.count, place.seen.repetitions) == (50, 0))
     #expect(
-      try await store.auditRecords().map(\.event).filter { $0.hasPrefix("delivery") } == [
+      try await store.audit.records().map(\.event).filter { $0.hasPrefix("delivery") } == [
         "delivery.started", "delivery.failed", "delivery.started", "delivery.finished",
       ])
   }
@@ -183,7 +183,7 @@ struct CourierTests {
     })
     #expect(try await courier(to: place).run() == CourierReport(delivered: 49, refused: 1))
     #expect(try deadLetters().map { $0["uuid"] } == [refused.uuid.uuidString])
-    let end = try #require(try await store.auditRecords().last)
+    let end = try #require(try await store.audit.records().last)
     #expect(end.detail == ["destination": "test:home", "kind": "scripted", "count": "49", "refused": "1"])
   }
 

@@ -19,7 +19,7 @@ struct HomeTests {
   private func makeEverything() async throws {
     _ = try await IdentityStore.loadOrCreate(in: home.url)
     _ = try await PeerRegistry.open(in: home.url)
-    try await HealthStore(directory: home.path).record(AuditEvent(.imported, [:]))
+    try await HealthStore(directory: home.path).audit.record(AuditEvent(.imported, [:]))
   }
 
   private func fillStore() async throws {

@@ -60,10 +60,10 @@ struct AuditCommandTests {
     let store = try HealthStore(directory: home.home)
     for (elapsed, count) in [5, 1_000, 2_000].enumerated() {
       let event = AuditEvent(.dataRead, ["peer": "laptop", "id": "8fe69348", "count": String(count)])
-      try await store.record(AuditRead(event, by: "8fe69348", at: .init(session: 1, elapsed: Int64(elapsed))))
+      try await store.audit.record(AuditRead(event, by: "8fe69348", at: .init(session: 1, elapsed: Int64(elapsed))))
     }
     for isSealed in [false, true] {
-      if isSealed { try await store.record(AuditEvent(.serverStopped)) }
+      if isSealed { try await store.audit.record(AuditEvent(.serverStopped)) }
       let lines = try await home.run("audit").output.split(separator: "\n")
       #expect(lines.count == (isSealed ? 3 : 2))
       #expect(lines[0].hasSuffix("data.read          count=5 id=8fe69348 peer=laptop"), "\(lines[0])")

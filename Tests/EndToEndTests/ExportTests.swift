@@ -24,7 +24,7 @@ struct ExportTests {
   }
 
   private func contents(_ host: Host) async throws -> [SetDigestText] {
-    let digest = try await HealthStore(directory: host.home, create: false).deepDigest().record
+    let digest = try await HealthStore(directory: host.home, create: false).digests.deep().record
     return digest.types.filter { $0.samples.count > 0 }.map {
       SetDigestText(type: $0.type.rawValue, samples: $0.samples.hex, contents: "\($0.contents ?? 0)")
     }

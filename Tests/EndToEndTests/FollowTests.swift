@@ -17,11 +17,11 @@ struct FollowTests {
     let store = try HealthStore(directory: laptop.home, create: false)
     // Its own counts agree with its feed only when nothing is written between the two.
     try await eventually("the laptop has as much as the studio") {
-      let page = try await store.changes(since: .zero, limit: 100_000)
+      let page = try await store.feed.changes(since: .zero, limit: 100_000)
       return page.changes.count == wanted.samples.count + wanted.deleted.count ? true : nil
     }
     try await eventually("the laptop has the same as the studio") {
-      try await store.typeCounts().reduce(0) { $0 + $1.samples } == wanted.samples.count ? true : nil
+      try await store.samples.typeCounts().reduce(0) { $0 + $1.samples } == wanted.samples.count ? true : nil
     }
     try await laptop.expect(wanted, after: "following")
   }
@@ -33,7 +33,7 @@ struct FollowTests {
 
   /// The names of all events on record.
   private func events(_ studio: Host) async throws -> [String] {
-    try await HealthStore(directory: studio.home, create: false).auditRecords().map(\.event)
+    try await HealthStore(directory: studio.home, create: false).audit.records().map(\.event)
   }
 
   @Test("an import by another process arrives, doubling nothing; nothing is said or written while nothing happens")

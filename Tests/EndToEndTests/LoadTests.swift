@@ -248,8 +248,9 @@ private struct LoadedServer: Sendable {
 
   /// How often the audit log has an event of this name of a client.
   func events(_ name: AuditEvent.Name, of client: String) async throws -> Int {
-    try await HealthStore(directory: scratch.host("studio").home).auditRecords()
-      .filter { $0.event == name.rawValue && $0.detail["peer"] == client }.reduce(0) { $0 + $1.times }
+    let store = try HealthStore(directory: scratch.host("studio").home)
+    let records = try await store.audit.records()
+    return records.filter { $0.event == name.rawValue && $0.detail["peer"] == client }.reduce(0) { $0 + $1.times }
   }
 
   // MARK: The process

@@ -50,14 +50,14 @@ import Testing
     }
     try copyFiles(suffixes)
     let before = try files()
-    let expected = try await (store ?? HealthStore(directory: original.path)).digest().record
+    let expected = try await (store ?? HealthStore(directory: original.path)).digests.current().record
     let readOnly = try HealthStore(readOnlyIn: copy.path)
     #expect(readOnly.isReadOnly)
-    #expect(try await readOnly.digest().record == expected)
-    try await readOnly.keepDigests()
-    #expect(try await readOnly.typeCounts().reduce(0) { $0 + $1.samples } == samples.count)
+    #expect(try await readOnly.digests.current().record == expected)
+    try await readOnly.digests.keep()
+    #expect(try await readOnly.samples.typeCounts().reduce(0) { $0 + $1.samples } == samples.count)
     await #expect(throws: StoreError.notPermitted(path: copy.path + "/store.sqlite")) {
-      try await readOnly.record(AuditEvent(.exported, [:]))
+      try await readOnly.audit.record(AuditEvent(.exported, [:]))
     }
     let after = try files()
     #expect(Set(after.keys) == Set(before.keys))

@@ -102,7 +102,7 @@ public final class ClientTrials: Sendable {
     let after = try await StoreContent(of: store)
     try await FeedCheck(
       pages: server.pages, before: before, after: after,
-      position: store.position(of: pull.consumer), asked: server.askedSince
+      position: store.feed.position(of: pull.consumer), asked: server.askedSince
     ).run()
     let requests = await server.requests
     guard requests < HostileServer.mostRequests else { throw Violation("\(requests) requests, and no end") }

@@ -13,7 +13,7 @@ struct StoreContent: Sendable {
   init(of store: HealthStore) async throws {
     var anchor = Anchor.zero
     while true {
-      let page = try await store.changes(since: anchor, limit: 10_000)
+      let page = try await store.feed.changes(since: anchor, limit: 10_000)
       for change in page.changes {
         switch change {
         case .added(let sample):

@@ -50,7 +50,7 @@ public struct EarSensitivity: Hashable, Sendable {
 
 extension Audiogram: SamplePayload {
   package static let kind = "audiogram"
-  package static let isOneAtATime = true
+  package static let isUniqueAtItsTime = true
   package var payload: Payload { .audiogram(self) }
 
   public init(from decoder: any Decoder) throws {

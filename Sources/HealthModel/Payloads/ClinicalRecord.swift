@@ -29,7 +29,7 @@ public struct ClinicalRecord: Hashable, Sendable {
 
 extension ClinicalRecord: SamplePayload {
   package static let kind = "clinicalRecord"
-  package static let isOneAtATime = true
+  package static let isUniqueAtItsTime = true
   package static let isLarge = true
   package static let holdsAnyJSON = true
   package var payload: Payload { .clinicalRecord(self) }

@@ -30,7 +30,7 @@ extension Correlation: Codable {
 
 extension Correlation: SamplePayload {
   package static let kind = "correlation"
-  package static let isOneAtATime = true
+  package static let isUniqueAtItsTime = true
   package static let isOpen = false
   package var payload: Payload { .correlation(self) }
 

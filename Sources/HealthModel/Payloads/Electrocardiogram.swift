@@ -74,7 +74,7 @@ extension Electrocardiogram {
 
 extension Electrocardiogram: ColumnPayload {
   package static let kind = "electrocardiogram"
-  package static let isOneAtATime = true
+  package static let isUniqueAtItsTime = true
   package var payload: Payload { .electrocardiogram(self) }
 
   package static let columnNames = ["voltages"]

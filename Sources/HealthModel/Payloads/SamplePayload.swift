@@ -35,7 +35,7 @@ package protocol SamplePayload: Codable, Hashable, Sendable {
 
   /// Whether a source has one at a time, so that two of the same time are one that came by two roads, however much each
   /// says.
-  static var isOneAtATime: Bool { get }
+  static var isUniqueAtItsTime: Bool { get }
 
   /// From the columns of the store and the wire. Throws `DecodingError` for parts that the kind does not have.
   init(coded: CodedPayload) throws
@@ -68,7 +68,7 @@ extension SamplePayload {
   package static var isOpen: Bool { true }
   package static var isLarge: Bool { false }
   package static var holdsAnyJSON: Bool { false }
-  package static var isOneAtATime: Bool { false }
+  package static var isUniqueAtItsTime: Bool { false }
 
   package init(coded: CodedPayload) throws { self = try CanonicalJSON.decode(Self.self, coded.json ?? "") }
 

@@ -46,7 +46,7 @@ public struct PrescriptionAttachment: Hashable, Sendable {
 
 extension VisionPrescription: SamplePayload {
   package static let kind = "visionPrescription"
-  package static let isOneAtATime = true
+  package static let isUniqueAtItsTime = true
   package static let isLarge = true
   package var payload: Payload { .visionPrescription(self) }
 

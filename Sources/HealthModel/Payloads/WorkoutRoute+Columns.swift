@@ -3,7 +3,7 @@
 
 extension WorkoutRoute: ColumnPayload {
   package static let kind = "workoutRoute"
-  package static let isOneAtATime = true
+  package static let isUniqueAtItsTime = true
   package var payload: Payload { .workoutRoute(self) }
   package var size: Int { 112 * (points.count + 4) }
 

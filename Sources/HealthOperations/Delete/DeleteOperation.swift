@@ -43,8 +43,8 @@ public struct DeleteOperation: Sendable {
   /// Changes nothing.
   public func plan(in store: HealthStore) async throws(StoreError) -> Plan {
     var plan = Plan()
-    for entry in try await store.typeCounts() where filter.passes(entry.type) {
-      let count = try await store.count(of: entry.type, in: filter.range, from: filter.sources)
+    for entry in try await store.samples.typeCounts() where filter.passes(entry.type) {
+      let count = try await store.samples.count(of: entry.type, in: filter.range, from: filter.sources)
       if count > 0 { plan.entries.append(.init(type: entry.type, samples: count)) }
     }
     plan.entries.sort { SampleType.utf8Order($0.type, $1.type) }
@@ -63,7 +63,7 @@ public struct DeleteOperation: Sendable {
       detail["from"] = filter.earliest?.iso8601
       detail["to"] = filter.end?.iso8601
       detail["sources"] = filter.sourceList
-      let count = try await store.delete(
+      let count = try await store.samples.delete(
         entry.type, in: filter.range ?? Self.always, from: filter.sources
       ) { [detail] count in
         AuditEvent(.deleted, detail.merging(["count": String(count)]) { $1 })

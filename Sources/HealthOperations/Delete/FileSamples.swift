@@ -30,8 +30,8 @@ struct FileSamples: Sendable {
     if case .appleHealth(let exports) = source {
       for export in exports {
         var survey = try await Self.survey(export, progress)
-        survey.expectTwins(try await store.twinKeys())
-        let names = try await store.identityNames(for: survey.sources, remembers: false)
+        survey.expectTwins(try await store.imports.twinKeys())
+        let names = try await store.imports.identityNames(for: survey.sources, remembers: false)
         surveyed.append(Surveyed(export: export, survey: survey, identityNames: names))
       }
     }

@@ -45,7 +45,9 @@ extension Exporting {
   ) async throws {
     if writer.beginWorkout(sample) {
       for reference in routes.removeValue(forKey: sample.reference) ?? [] {
-        guard let route = try await reader.store.sample(reference), writer.append(route: route) else { continue }
+        guard let route = try await reader.store.samples.sample(reference), writer.append(route: route) else {
+          continue
+        }
         summary.routes += 1
         if AppleExportWriter.hasMore(route) { summary.partial += 1 }
         var bytes = writer.take()
@@ -73,7 +75,7 @@ extension Exporting {
     guard case .correlation(let correlation) = sample.payload else { return [] }
     var members: [Sample] = []
     for reference in correlation.members {
-      if let member = try await reader.store.sample(reference) { members.append(member) }
+      if let member = try await reader.store.samples.sample(reference) { members.append(member) }
     }
     return members
   }

@@ -85,7 +85,7 @@ public struct ExportOperation: Sendable {
     let stage = progress.begin(ProgressStage(.exporting, totalItems: plan.samples))
     defer { stage.finish() }
     let exporting = Exporting(reader: reader, plan: plan, sink: try sink(), stage: stage)
-    if !store.isReadOnly { try await store.record(AuditEvent(.exportStarted, detail)) }
+    if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
     let now = Timestamp.now
     var summary =
       switch format {
@@ -96,7 +96,7 @@ public struct ExportOperation: Sendable {
     summary.isAudited = !store.isReadOnly
     if summary.isAudited {
       let event = AuditEvent(.exported, detail.merging(["count": String(summary.written)]) { $1 })
-      try await uncancelled { try await store.record(event) }
+      try await uncancelled { try await store.audit.record(event) }
     }
     return summary
   }

@@ -23,7 +23,7 @@ struct StoredSampleReader: Sendable {
 
   func plan() async throws -> Plan {
     var plan = Plan()
-    for entry in try await store.typeCounts() where filter.passes(entry.type) {
+    for entry in try await store.samples.typeCounts() where filter.passes(entry.type) {
       let count = filter.range == nil && filter.sources == nil ? entry.samples : try await count(of: entry.type)
       if count == 0 { continue }
       plan.types.append(entry.type)
@@ -33,12 +33,12 @@ struct StoredSampleReader: Sendable {
   }
 
   func count(of type: SampleType) async throws -> Int {
-    try await store.count(of: type, in: filter.range, from: filter.sources)
+    try await store.samples.count(of: type, in: filter.range, from: filter.sources)
   }
 
   /// The newest sample of a type, which tells what the others of that type are like.
   func first(of type: SampleType) async throws -> Sample? {
-    try await store.samples(of: type, in: filter.range, from: filter.sources, limit: 1).first
+    try await store.samples.page(of: type, in: filter.range, from: filter.sources, limit: 1).first
   }
 
   /// Calls `body` with page after page. What is added meanwhile may be among them.
@@ -60,7 +60,7 @@ struct StoredSampleReader: Sendable {
     var size = 4
     while true {
       try Task.checkCancellation()
-      let page = try await store.codedSamples(
+      let page = try await store.samples.codedPage(
         of: type, in: filter.range, from: filter.sources, after: last, limit: size)
       guard let end = page.samples.last else { return }
       try await body(page)
@@ -74,7 +74,7 @@ struct StoredSampleReader: Sendable {
   func routes() async throws -> [SampleReference: [SampleReference]] {
     guard filter.passes(.workoutRoute) else { return [:] }
     var routes: [SampleReference: [SampleReference]] = [:]
-    for reference in try await store.routes(in: filter.range, from: filter.sources) {
+    for reference in try await store.samples.routes(in: filter.range, from: filter.sources) {
       if let workout = reference.workout { routes[workout, default: []].append(reference.route) }
     }
     return routes

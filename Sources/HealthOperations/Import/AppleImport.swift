@@ -35,9 +35,9 @@ struct AppleImport: Sendable {
     }
     let known = if let admitted { admitted } else { try await admit(try await self.survey()) }
     var survey = known.survey
-    survey.expectTwins(try await store.twinKeys())
+    survey.expectTwins(try await store.imports.twinKeys())
     let obstacle = try await snapshotObstacle(survey)
-    let identityNames = try await store.identityNames(for: survey.sources)
+    let identityNames = try await store.imports.identityNames(for: survey.sources)
     let file = ImportRecord.File(
       name: name, exported: survey.exportDate, person: survey.personKey,
       confirmed: known.wasConfirmed ? survey.person : nil)
@@ -52,7 +52,7 @@ struct AppleImport: Sendable {
       return (result, writer.id)
     }
     if options.isSnapshot, let obstacle { result.snapshot = obstacle }
-    try await store.finishImport(
+    try await store.imports.finish(
       id, digest: try await digest, isComplete: result.report.isComplete, isSnapshot: result.snapshot == .done)
     return result
   }
@@ -72,11 +72,11 @@ struct AppleImport: Sendable {
 
   private func mayBeKnown() async throws -> Bool {
     if options.rescans { return false }
-    return try await store.hasFinishedImports()
+    return try await store.imports.hasFinished()
   }
 
   private func earlier(digest: Data) async throws -> ImportRecord? {
-    let earlier = try await store.finishedImport(digest: digest)
+    let earlier = try await store.imports.finished(digest: digest)
     guard let earlier, earlier.isSnapshot || !options.isSnapshot else { return nil }
     return earlier
   }
@@ -97,10 +97,10 @@ struct AppleImport: Sendable {
   private func snapshotObstacle(_ survey: ExportSurvey) async throws -> SnapshotOutcome? {
     guard survey.isComplete else { return .incomplete }
     guard let date = survey.exportDate else { return .undated }
-    if let newest = try await store.newestExport()?.exported, newest > date { return .notNewer(than: newest) }
+    if let newest = try await store.imports.newestExport()?.exported, newest > date { return .notNewer(than: newest) }
     if options.isSnapshot, !options.force, let person = survey.personKey,
-      try await store.hasExports(ofOthersThan: person),
-      try await !store.hasConfirmed(survey.person, isFinished: true)
+      try await store.imports.hasExports(ofOthersThan: person),
+      try await !store.imports.hasConfirmed(survey.person, isFinished: true)
     {
       throw ImportRefusal.snapshotOfAnotherPerson
     }

@@ -76,9 +76,9 @@ public struct ImportOperation: Sendable {
       return try await read(into: dryRun.store)
     }
     // First, so that an import that is cut off anywhere is in the log.
-    try await store.record(AuditEvent(.importStarted, ["file": name]))
+    try await store.audit.record(AuditEvent(.importStarted, ["file": name]))
     let result = try await read(into: store)
-    try await uncancelled { try await store.record(AuditEvent(.imported, detail(of: result))) }
+    try await uncancelled { try await store.audit.record(AuditEvent(.imported, detail(of: result))) }
     return result
   }
 
@@ -94,7 +94,7 @@ public struct ImportOperation: Sendable {
   }
 
   private func read(into store: HealthStore) async throws -> ImportResult {
-    let lock = try await onThread { isCancelled in try store.holdImports(unless: isCancelled) }
+    let lock = try await onThread { isCancelled in try store.imports.hold(unless: isCancelled) }
     defer { withExtendedLifetime(lock) {} }
     let persons = PersonGuard(store: store, merges: options.mergesPersons, confirm: confirm)
     let asOf = options.asOf

@@ -22,7 +22,7 @@ struct PersonGuard: Sendable {
     let contradiction = PersonContradiction(traits: person.contradictions(to: own), person: person, own: own)
     if contradiction.traits.isEmpty { return false }
     if merges { return true }
-    if try await store.hasConfirmed(person) { return true }
+    if try await store.imports.hasConfirmed(person) { return true }
     if let confirm, try await confirm(contradiction) { return true }
     throw ImportRefusal.anotherPerson(contradiction)
   }

@@ -55,7 +55,7 @@ struct SampleFileImport: Sendable {
         ImportResult(report: report, summary: writer.summary, read: read, mergedPersons: wasConfirmed), writer.id
       )
     }
-    if id != 0 { try await store.finishImport(id, digest: nil, isComplete: result.report.isComplete) }
+    if id != 0 { try await store.imports.finish(id, digest: nil, isComplete: result.report.isComplete) }
     return result
   }
 }

@@ -26,7 +26,7 @@ public struct ClientRights: Sendable {
   public func revoke(matching name: String) async throws -> ClientRecord {
     try await uncancelled {
       let client = try await registry.revoke(matching: name)
-      try await store.record(AuditEvent(.tokenRevoked, ["peer": client.name, "id": client.id.hex]))
+      try await store.audit.record(AuditEvent(.tokenRevoked, ["peer": client.name, "id": client.id.hex]))
       return client
     }
   }
@@ -35,7 +35,7 @@ public struct ClientRights: Sendable {
   public func revokeAll() async throws -> Int {
     try await uncancelled {
       let count = try await registry.revokeAll()
-      try await store.record(AuditEvent(.tokenRevoked, ["peer": "all", "count": String(count)]))
+      try await store.audit.record(AuditEvent(.tokenRevoked, ["peer": "all", "count": String(count)]))
       return count
     }
   }
@@ -55,7 +55,7 @@ public struct ClientRights: Sendable {
       detail["end"] = scope.end?.iso8601
       detail["sources"] = scope.sourceList
       detail["tokenDays"] = tokenDays.map(String.init)
-      try await store.record(AuditEvent(.scopeChanged, detail))
+      try await store.audit.record(AuditEvent(.scopeChanged, detail))
     }
   }
 }

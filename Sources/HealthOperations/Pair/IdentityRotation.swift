@@ -18,7 +18,7 @@ public struct IdentityRotation: Sendable {
   public func run() async throws -> PeerIdentity {
     try await uncancelled {
       let identity = try await IdentityStore.rotate(in: home.url)
-      try await store.record(
+      try await store.audit.record(
         AuditEvent(.identityRotated, ["id": identity.id.hex, "fingerprint": identity.fingerprint.hex]))
       return identity
     }

@@ -129,13 +129,13 @@ public struct PairOperation: Sendable {
       // The other machine has paired by now.
       try await uncancelled { [local] in
         try await local.registry.addServer(record)
-        try await local.store.record(
+        try await local.store.audit.record(
           AuditEvent(.pairingSucceeded, ["peer": name, "id": record.id.hex, "role": "client"]))
       }
       return record
     } catch let error as PeerError {
       try await uncancelled { [local] in
-        try await local.store.record(
+        try await local.store.audit.record(
           AuditEvent(
             .pairingFailed,
             ["peer": name, "id": session.hello.serverID.hex, "role": "client", "reason": error.auditReason]))

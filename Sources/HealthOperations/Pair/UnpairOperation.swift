@@ -29,7 +29,7 @@ public struct UnpairOperation: Sendable {
     }
     try await uncancelled {
       try await local.registry.removeServer(id: server.id)
-      try await local.store.record(
+      try await local.store.audit.record(
         AuditEvent(.pairingEnded, ["peer": server.name, "id": server.id.hex, "by": "here"]))
     }
   }

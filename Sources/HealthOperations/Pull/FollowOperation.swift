@@ -53,10 +53,13 @@ public struct FollowOperation: Sendable {
   /// Follows all of them at once, but lets them begin to fill an empty store one after the other. One that has to be given
   /// up does not end the others. Returns when the task is cancelled, or none is left; throws only what the listener does.
   public func run(_ servers: [(ServerRecord, [PeerEndpoint])]) async throws -> FollowResult {
-    let firstTurn = FirstTurn()
+    let firstPullQueue = FirstPullQueue()
     let isAlone = servers.count == 1
     let contacts = servers.map { server, endpoints in
-      (FollowedPeer(server: server, pull: pull, tell: tell, firstTurn: firstTurn, showsProgress: isAlone), endpoints)
+      (
+        FollowedPeer(server: server, pull: pull, tell: tell, firstPullQueue: firstPullQueue, showsProgress: isAlone),
+        endpoints
+      )
     }
     do {
       var result = FollowResult()

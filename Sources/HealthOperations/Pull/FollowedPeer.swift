@@ -25,18 +25,18 @@ final class FollowedPeer: Sendable {
   let server: ServerRecord
   private let pull: PullOperation
   private let tell: FollowOperation.Listener
-  private let firstTurn: FirstTurn
+  private let firstPullQueue: FirstPullQueue
   private let showsProgress: Bool
   private let state = Mutex(State())
 
   init(
-    server: ServerRecord, pull: PullOperation, tell: @escaping FollowOperation.Listener, firstTurn: FirstTurn,
+    server: ServerRecord, pull: PullOperation, tell: @escaping FollowOperation.Listener, firstPullQueue: FirstPullQueue,
     showsProgress: Bool
   ) {
     self.server = server
     self.pull = pull
     self.tell = tell
-    self.firstTurn = firstTurn
+    self.firstPullQueue = firstPullQueue
     self.showsProgress = showsProgress
   }
 
@@ -58,11 +58,11 @@ final class FollowedPeer: Sendable {
   }
 
   private func followOnce(_ endpoints: [PeerEndpoint]) async throws {
-    try await pull.local.store.record(
+    try await pull.local.store.audit.record(
       AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex, "watch": "true"]))
     let follow = Follow(
       into: pull.local.store, from: server, finder: pull.finder, identity: pull.local.identity, types: pull.types,
-      ownName: pull.local.name, silenceLimit: pull.silenceLimit, persons: pull.persons, firstTurn: firstTurn,
+      ownName: pull.local.name, silenceLimit: pull.silenceLimit, persons: pull.persons, firstPullQueue: firstPullQueue,
       heard: { [self] in state.withLock(\.stage)?.hear() })
     do {
       try await follow.run(endpoints: endpoints, full: pull.isFull) { try await self.handle($0) }

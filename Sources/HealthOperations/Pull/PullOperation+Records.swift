@@ -13,14 +13,14 @@ extension PullOperation {
       "unchanged": String(done.unchanged), "bytes": String(done.bytes), "requests": String(done.requests),
     ]
     detail["reason"] = reason
-    try await local.store.record(AuditEvent(name, detail))
+    try await local.store.audit.record(AuditEvent(name, detail))
   }
 
   /// Where it was found, what it is called by now, and that its token was used.
   func note(_ server: ServerRecord, at endpoint: PeerEndpoint, name: String?) async throws {
     if let name, name != server.name {
       try await local.registry.renameServer(id: server.id, to: name)
-      try await local.store.record(
+      try await local.store.audit.record(
         AuditEvent(.peerRenamed, ["peer": name, "id": server.id.hex, "before": server.name]))
       notice(.renamed(server, to: name))
     }

@@ -90,7 +90,7 @@ public struct PullOperation: Sendable {
     let stage = progress.begin(ProgressStage(.pulling(from: server.name), patience: .seconds(silenceLimit)))
     defer { stage.finish() }
     let latest = LatestProgress()
-    try await local.store.record(AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
+    try await local.store.audit.record(AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
     do {
       let (done, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
         try await Pull(

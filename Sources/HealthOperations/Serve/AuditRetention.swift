@@ -29,7 +29,7 @@ public struct AuditRetention: Service {
 
   private func prune() async {
     do {
-      switch try await store.pruneAudit(olderThan: Int64(days) * 86_400) {
+      switch try await store.audit.prune(olderThan: Int64(days) * 86_400) {
       case .nothing, .removed: break
       case .clockInDoubt:
         logger.notice("old audit events are kept for now: the clock may be wrong")

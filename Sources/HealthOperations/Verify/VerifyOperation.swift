@@ -72,6 +72,6 @@ public struct VerifyOperation: Sendable {
     _ name: AuditEvent.Name, _ server: ServerRecord, _ detail: [String: String]
   ) async throws {
     let who = ["peer": server.name, "id": server.id.hex]
-    try await local.store.record(AuditEvent(name, detail.merging(who) { $1 }))
+    try await local.store.audit.record(AuditEvent(name, detail.merging(who) { $1 }))
   }
 }

@@ -1,7 +1,7 @@
 /// A read by a peer, as it is written down before anything of it is sent.
 ///
 /// The first of a minute is an event of its own. Those of the same kind that follow within it are counted, so that a peer
-/// that asks without end cannot fill the disk; see ``HealthStore/record(_:at:read:)``.
+/// that asks without end cannot fill the disk; see ``HealthStore/Audit/record(_:at:read:)``.
 public struct AuditRead: Hashable, Sendable {
   /// The key of an event's detail that says how many reads it stands for.
   public static let timesKey = "times"

@@ -195,7 +195,7 @@ public struct ConsumerPages: AsyncSequence, Sendable {
           switch try await pages.consumer.next(pages) {
           case .page(let page): return page
           case .nothing where !pages.follows: return nil
-          case .nothing(let anchor): try await pages.consumer.store.waitForChanges(after: anchor)
+          case .nothing(let anchor): try await pages.consumer.store.feed.waitForChanges(after: anchor)
           }
         }
         return nil

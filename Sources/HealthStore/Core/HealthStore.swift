@@ -16,7 +16,7 @@ import SQLiteFiles
 ///   let written = try await store.apply(ChangeBatch(additions: samples))
 ///   print("\(written.added) added, \(written.unchanged) here already")
 ///
-///   var page = try await store.changes(since: .zero, limit: 1000)
+///   var page = try await store.feed.changes(since: .zero, limit: 1000)
 ///   while true {
 ///     for change in page.changes {
 ///       switch change {
@@ -25,7 +25,7 @@ import SQLiteFiles
 ///       }
 ///     }
 ///     if page.isLast { break }
-///     page = try await store.changes(since: page.anchor, epoch: page.epoch, limit: 1000)
+///     page = try await store.feed.changes(since: page.anchor, epoch: page.epoch, limit: 1000)
 ///   }
 /// }
 /// ```

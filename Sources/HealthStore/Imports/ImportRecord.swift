@@ -39,10 +39,10 @@ public struct ImportRecord: Hashable, Sendable {
   public var isSnapshot: Bool
 }
 
-extension HealthStore {
+extension HealthStore.Imports {
   /// Whether an import has ever ended well here.
-  public func hasFinishedImports() async throws(StoreError) -> Bool {
-    try await read { db in
+  public func hasFinished() async throws(StoreError) -> Bool {
+    try await store.read { db in
       try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL)") ?? false
     }
   }
@@ -54,10 +54,10 @@ extension HealthStore {
   ///   - digest: of what was read.
   ///   - isComplete: whether the file was whole.
   ///   - isSnapshot: whether ``ImportWriter/deleteMissing(of:)`` was called.
-  public func finishImport(
+  public func finish(
     _ id: Int64, digest: Data?, isComplete: Bool, isSnapshot: Bool = false
   ) async throws(StoreError) {
-    try await write { db in
+    try await store.write { db in
       try db.execute(
         sql: "UPDATE import SET finished = ?, digest = ?, isComplete = ?, isSnapshot = ? WHERE id = ?",
         arguments: [Timestamp.now.microseconds, digest, isComplete, isSnapshot, id])
@@ -65,15 +65,15 @@ extension HealthStore {
   }
 
   /// The last import of a whole file with this digest, if it ended.
-  public func finishedImport(digest: Data) async throws(StoreError) -> ImportRecord? {
-    try await read { db in
+  public func finished(digest: Data) async throws(StoreError) -> ImportRecord? {
+    try await store.read { db in
       try ImportRecord.fetch(db, "digest = ? AND finished IS NOT NULL AND isComplete ORDER BY id DESC", [digest])
     }
   }
 
   /// Of the whole exports that were imported, the one that the phone made last.
   public func newestExport() async throws(StoreError) -> ImportRecord? {
-    try await read { db in
+    try await store.read { db in
       try ImportRecord.fetch(
         db, "exported IS NOT NULL AND finished IS NOT NULL AND isComplete ORDER BY exported DESC, id DESC", [])
     }
@@ -81,8 +81,8 @@ extension HealthStore {
 
   /// Whether exports of somebody else than `person` were imported. False where nothing is known of either.
   public func hasExports(ofOthersThan person: [String]) async throws(StoreError) -> Bool {
-    let hash = hash(of: person)
-    return try await read { db in
+    let hash = store.hash(of: person)
+    return try await store.read { db in
       try Bool.fetchOne(
         db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL AND person <> ?)", arguments: [hash])
         ?? false
@@ -93,8 +93,8 @@ extension HealthStore {
   ///
   /// - Parameter isFinished: whether that import must have ended well.
   public func hasConfirmed(_ person: Person, isFinished: Bool = false) async throws(StoreError) -> Bool {
-    let hash = hash(of: person)
-    return try await read { db in
+    let hash = store.hash(of: person)
+    return try await store.read { db in
       try Bool.fetchOne(
         db,
         sql: """
@@ -102,7 +102,9 @@ extension HealthStore {
           """, arguments: [hash]) ?? false
     }
   }
+}
 
+extension HealthStore {
   func hash(of person: Person) -> Data {
     hash(of: ["person"] + Person.Trait.allCases.map { person[$0] ?? "" })
   }

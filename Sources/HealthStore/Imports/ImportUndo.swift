@@ -30,7 +30,7 @@ public enum UndoRefusal: Hashable, Sendable {
   case unknownReaders(name: String)
 }
 
-/// See ``HealthStore/undoLastImport(isDryRun:)``.
+/// See ``HealthStore/Imports/undoLast(isDryRun:)``.
 public enum UndoOutcome: Hashable, Sendable {
   /// The import is taken back, or would be.
   case undone(ImportUndo)

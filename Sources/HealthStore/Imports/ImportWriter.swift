@@ -11,15 +11,15 @@ import HealthModel
 ///   let writer = try ImportWriter(store, file)
 ///   for batch in batches { try writer.write(batch) }
 ///   try writer.write(twins: twins)
-///   try await store.finishImport(writer.id, digest: digest, isComplete: true)
+///   try await store.imports.finish(writer.id, digest: digest, isComplete: true)
 /// }
 /// ```
 ///
 /// Blocking, and for one thread. An import that ends anywhere has lost nothing: what was written is there, and the same
-/// import again adds the rest. The last import can be undone: ``HealthStore/undoLastImport(isDryRun:)``.
+/// import again adds the rest. The last import can be undone: ``HealthStore/Imports/undoLast(isDryRun:)``.
 public final class ImportWriter {
   private let store: HealthStore
-  /// Names this import; see ``HealthStore/finishImport(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export,
+  /// Names this import; see ``HealthStore/Imports/finish(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export,
   /// and of which nothing needs to be remembered.
   public let id: Int64
   /// The id of the undo journal; see ``init(_:_:continuing:)``.

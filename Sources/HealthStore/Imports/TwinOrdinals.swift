@@ -95,10 +95,10 @@ enum TwinKeys {
   }
 }
 
-extension HealthStore {
+extension HealthStore.Imports {
   /// The keys that more than one imported record has: a reader of an export looks at their values.
   public func twinKeys() async throws(StoreError) -> [SampleKey] {
-    try await read { db in
+    try await store.read { db in
       var keys: [SampleKey] = []
       try Binding(db, "SELECT key FROM twin").rows(db) { row in
         if let key = row.text(0).flatMap(SampleKey.init(text:)) { keys.append(key) }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Keeps what the last import takes away, so that it can be undone; see ``HealthStore/undoLastImport(isDryRun:)``.
+/// Keeps what the last import takes away, so that it can be undone; see ``HealthStore/Imports/undoLast(isDryRun:)``.
 ///
 /// Costs nothing for what is added. What is kept goes with the next change that is not this import's, and as soon as a
 /// peer has read what the import brought: then it cannot be undone, and what was deleted shall be gone.

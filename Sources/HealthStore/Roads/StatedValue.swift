@@ -8,7 +8,7 @@ enum StatedValue: Hashable {
   case quantity(Quantity)
   case category(Double)
   case workout(WorkoutActivityType)
-  /// Of a kind of which a source has one at a time: see ``SamplePayload/isOneAtATime``.
+  /// Of a kind of which a source has one at a time: see ``SamplePayload/isUniqueAtItsTime``.
   case only
   case other(String?)
 
@@ -19,7 +19,7 @@ enum StatedValue: Hashable {
     case "category": self = number.map(Self.category) ?? .other(payload())
     case "workout":
       self = try payload().map { .workout(try StoreJSON.decode(Workout.self, $0).activityType) } ?? .other(nil)
-    case _ where Payload.contentType(ofKind: kind)?.isOneAtATime == true: self = .only
+    case _ where Payload.contentType(ofKind: kind)?.isUniqueAtItsTime == true: self = .only
     default: self = .other(payload())
     }
   }

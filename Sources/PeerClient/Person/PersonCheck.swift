@@ -100,7 +100,7 @@ public struct PersonCheck: Sendable {
   public func confirm(
     _ agreement: PersonAgreement, with server: ServerRecord, in store: HealthStore
   ) async throws {
-    try await store.record(AuditEvent(.personConfirmed, ["peer": server.name, "id": server.id.hex]))
+    try await store.audit.record(AuditEvent(.personConfirmed, ["peer": server.name, "id": server.id.hex]))
     try await registry.agree(agreement, with: server.id)
   }
 

@@ -40,7 +40,7 @@ public struct Follow: Sendable {
   private let ownName: String?
   private let silenceLimit: Int
   private let persons: PersonCheck?
-  private let firstTurn: FirstTurn?
+  private let firstPullQueue: FirstPullQueue?
   private let backOff: BackOff
   private let heard: @Sendable () -> Void
 
@@ -50,27 +50,27 @@ public struct Follow: Sendable {
   /// - Parameters:
   ///   - finder: finds the peer, again and again.
   ///   - identity, types, ownName, silenceLimit, persons: see ``Pull``.
-  ///   - firstTurn: shared by all that follow into this store at once.
+  ///   - firstPullQueue: shared by all that follow into this store at once.
   ///   - heard: told whenever more of an answer has come.
   public init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    persons: PersonCheck? = nil, firstTurn: FirstTurn? = nil, heard: @escaping @Sendable () -> Void = {}
+    persons: PersonCheck? = nil, firstPullQueue: FirstPullQueue? = nil, heard: @escaping @Sendable () -> Void = {}
   ) {
     self.init(
       into: store, from: server, finder: finder, identity: identity, types: types, ownName: ownName,
-      silenceLimit: silenceLimit, persons: persons, firstTurn: firstTurn, backOff: BackOff(), heard: heard)
+      silenceLimit: silenceLimit, persons: persons, firstPullQueue: firstPullQueue, backOff: BackOff(), heard: heard)
   }
 
   init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    persons: PersonCheck? = nil, firstTurn: FirstTurn? = nil, backOff: BackOff,
+    persons: PersonCheck? = nil, firstPullQueue: FirstPullQueue? = nil, backOff: BackOff,
     heard: @escaping @Sendable () -> Void = {}
   ) {
     self.ownName = ownName
     self.persons = persons
-    self.firstTurn = firstTurn
+    self.firstPullQueue = firstPullQueue
     self.store = store
     self.server = server
     self.finder = finder
@@ -99,10 +99,10 @@ public struct Follow: Sendable {
     while true {
       var (latest, told) = (PullProgress(), PullProgress())
       let elapsed = ClientNetwork.current.clock.stopwatch()
-      var turn: FirstTurn.Place?
+      var turn: FirstPullQueue.Place?
       defer { turn?.leave() }
       do {
-        turn = try await firstTurn?.take(for: store)
+        turn = try await firstPullQueue?.take(for: store)
         _ = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
           try await Pull(
             into: store, from: server, at: endpoint, identity: identity, types: types, ownName: ownName,

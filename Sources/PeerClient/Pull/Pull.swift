@@ -90,7 +90,7 @@ public struct Pull: Sendable {
   /// Forgets the position, unless the peer's record is none for this store.
   func startOver(_ session: any PeerSession) async throws {
     try await session.prepareToStartOver()
-    try await store.forgetPosition(of: consumer)
+    try await store.feed.forgetPosition(of: consumer)
   }
 
   /// Asks until the peer has nothing more.
@@ -106,7 +106,7 @@ public struct Pull: Sendable {
         // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
         hasStartedOver = true
         repetition.reset(done)
-        try await store.forgetPosition(of: consumer)
+        try await store.feed.forgetPosition(of: consumer)
       }
     }
   }
@@ -127,7 +127,7 @@ public struct Pull: Sendable {
     _ session: any PeerSession, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report,
     waiting: PullWaiting? = nil
   ) async throws -> Bool {
-    var position = try await store.position(of: consumer)
+    var position = try await store.feed.position(of: consumer)
     let since = waiting?.token ?? position
     done.requests += 1
     var answer = try await session.answer(since: since, wait: waiting?.seconds)

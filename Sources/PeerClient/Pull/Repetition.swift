@@ -25,7 +25,7 @@ struct Repetition {
     let repeated = done.unchanged - first
     guard repeated > bound else { return }
     // What was deleted, or stands for another here, may come under two identities.
-    bound = 2 * (try await store.expectedChanges(since: .zero, filter: .everything)) + slack
+    bound = 2 * (try await store.feed.expectedChanges(since: .zero, filter: .everything)) + slack
     guard repeated <= bound else { throw PeerError.feed(.noProgress) }
   }
 }

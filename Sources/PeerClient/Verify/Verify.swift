@@ -48,14 +48,14 @@ public struct Verify: Sendable {
   /// Throws ``PeerError`` where the peer does not answer, or not with a digest.
   public func run(progress: (VerifyProgress) async -> Void = { _ in }) async throws -> Verification {
     // Before the connection: it may take a while, and the other side would wait.
-    try await store.keepDigests()
+    try await store.digests.keep()
     return try await PeerConnection.withConnection(
       to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
       silenceLimit: silenceLimit
     ) { connection in
       let (there, filter) = try await connection.digest(of: server, types: types)
       try check(filter)
-      let here = try await store.digest(filter).record
+      let here = try await store.digests.current(filter).record
       var verification = Verification(
         filter: filter, isDeep: isDeep, here: here, differences: DigestComparison.differences(here, there))
       if isDeep {
@@ -90,7 +90,7 @@ public struct Verify: Sendable {
       guard filter == verification.filter else {
         throw PeerError.unexpectedAnswer(status: 200, message: "what it lets this machine see has changed meanwhile")
       }
-      let here = try await store.deepDigest(filter, months: months).record
+      let here = try await store.digests.deep(filter, months: months).record
       differences += DigestComparison.differences(here, there, within: months)
       done.samples = min(done.total, done.samples + here.samples.count)
       await progress(done)

@@ -25,7 +25,7 @@ struct HealthAppTransferRoutes: EndpointGroup {
   @Sendable private func types(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let client = try context.authorized()
     // The app would ask for pages of every type that is listed, and get empty ones.
-    let counts = try await store.typeCounts(client.filter).filter { HealthSampleDTO.canSay($0.type) }
+    let counts = try await store.samples.typeCounts(client.filter).filter { HealthSampleDTO.canSay($0.type) }
     let entries = counts.map { count in
       HealthTypes.Entry(
         identifier: count.type.shortName,
@@ -49,10 +49,10 @@ struct HealthAppTransferRoutes: EndpointGroup {
 
     let visible = HealthSampleDTO.canSay(type) && client.filter.passes(type)
     let (range, sources) = (client.filter.range, client.filter.sources)
-    let position = try await store.currentPosition()
+    let position = try await store.feed.currentPosition()
     let samples =
-      visible ? try await store.samples(of: type, in: range, from: sources, offset: offset, limit: limit) : []
-    let total = visible ? try await store.count(of: type, in: range, from: sources) : 0
+      visible ? try await store.samples.page(of: type, in: range, from: sources, offset: offset, limit: limit) : []
+    let total = visible ? try await store.samples.count(of: type, in: range, from: sources) : 0
     var dtos: [HealthSampleDTO] = []
     for sample in samples {
       let members = try await members(of: sample, client: client)
@@ -70,7 +70,7 @@ struct HealthAppTransferRoutes: EndpointGroup {
     guard case .correlation(let correlation) = sample.payload else { return [] }
     var members: [Sample] = []
     for reference in correlation.members where client.filter.passes(reference) {
-      if let member = try await store.sample(reference), client.filter.passes(member) { members.append(member) }
+      if let member = try await store.samples.sample(reference), client.filter.passes(member) { members.append(member) }
     }
     return members
   }

@@ -115,7 +115,7 @@ struct ChangeRoutes: EndpointGroup {
     if let name = HTTPField.Name(ChangeFeed.expectedHeader) {
       // What came after a page that is not on record, for it holds nothing, must not show.
       let isEmpty = start.isLast && start.changes.isEmpty
-      let expected = isEmpty ? 0 : try await store.expectedChanges(since: query.since, filter: query.filter)
+      let expected = isEmpty ? 0 : try await store.feed.expectedChanges(since: query.since, filter: query.filter)
       headers[name] = String(min(expected, query.limit))
     }
     return Response(status: .ok, headers: headers, body: body)
@@ -141,7 +141,7 @@ struct ChangeRoutes: EndpointGroup {
   ) async throws -> CodedChangePage {
     // Lines are ten times as long.
     let size = format == .lines ? min(pageSize, Self.linesPerPage) : pageSize
-    return try await store.codedChanges(
+    return try await store.feed.codedChanges(
       since: since, epoch: epoch, filter: query.filter, cut: query.cut, limit: min(size, query.limit - taken))
   }
 

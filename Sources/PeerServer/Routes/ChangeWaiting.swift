@@ -91,7 +91,7 @@ struct ChangeWaiting: Sendable {
 
   /// Whether there is nothing after the query's anchor, which moves on then.
   private func isUpToDate(_ query: inout ChangeQuery) async throws -> Bool {
-    let page = try await store.changes(since: query.since, epoch: query.epoch, filter: query.filter, limit: 1)
+    let page = try await store.feed.changes(since: query.since, epoch: query.epoch, filter: query.filter, limit: 1)
     guard page.changes.isEmpty else { return false }
     (query.since, query.epoch) = (page.anchor, page.epoch)
     return true
@@ -104,7 +104,7 @@ struct ChangeWaiting: Sendable {
   private func rest(after anchor: Anchor, for time: Duration) async throws -> End {
     try await withThrowingTaskGroup(of: End.self) { group in
       group.addTask {
-        try await store.waitForChanges(after: anchor)
+        try await store.feed.waitForChanges(after: anchor)
         return .counter
       }
       group.addTask {

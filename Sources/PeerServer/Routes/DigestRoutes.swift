@@ -38,14 +38,14 @@ struct DigestRoutes: EndpointGroup {
     let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
     if request.method == .head { return Response(status: .ok, headers: headers) }
     let filter = selection.filter.intersection(client.filter)
-    guard try await store.keepDigests(for: Self.patience) else {
+    guard try await store.digests.keep(for: Self.patience) else {
       throw ServerFailure(
         status: .serviceUnavailable, message: "The digest is being made for the first time.",
         headers: [.retryAfter: "1"])
     }
-    var digest = try await store.digest(filter, months: selection.months)
+    var digest = try await store.digests.current(filter, months: selection.months)
     let isTooDeep = selection.isDeep && digest.record.parts(ofAtMost: Self.maximumDeepSamples).count > 1
-    if selection.isDeep, !isTooDeep { digest = try await store.deepDigest(filter, months: selection.months) }
+    if selection.isDeep, !isTooDeep { digest = try await store.digests.deep(filter, months: selection.months) }
     // What cannot be written down is not sent; that there is so much tells something, too.
     try await audit.digested(client, selection, filter, digest)
     if isTooDeep {

@@ -55,7 +55,7 @@ struct AuditShow: AsyncParsableCommand {
   private func show(_ store: HealthStore) async throws {
     var last: Int64 = 0
     while true {
-      let (records, open) = try await store.auditLog(after: last, since: period.start)
+      let (records, open) = try await store.audit.log(after: last, since: period.start)
       for record in records where period.range.contains(record.time) { try print(record) }
       if records.isEmpty, !follow {
         for record in open where period.range.contains(record.time) { try print(record) }

@@ -31,7 +31,7 @@ struct AuditPrune: AsyncParsableCommand {
   func run() async throws {
     let store = try common.homeDirectory.openStore()
     let days = HumanFormat.count(olderThan, "day")
-    switch try await store.pruneAudit(olderThan: Int64(olderThan) * 86_400, clock: .isTrusted, dryRun: dryRun) {
+    switch try await store.audit.prune(olderThan: Int64(olderThan) * 86_400, clock: .isTrusted, dryRun: dryRun) {
     case .nothing, .clockInDoubt: Console.say("No event is older than \(days).")
     case .removed(let count, let newest):
       let events = HumanFormat.count(count, "event")

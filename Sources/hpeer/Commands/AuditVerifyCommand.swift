@@ -11,7 +11,7 @@ struct AuditVerify: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    switch try await store.verifyAudit() {
+    switch try await store.audit.verify() {
     case .intact(let rows, let pruned):
       let older = pruned > 0 ? " \(HumanFormat.count(pruned, "older event")) had been pruned before." : ""
       try Console.print("The audit log is intact: \(HumanFormat.count(rows, "event")).\(older)")

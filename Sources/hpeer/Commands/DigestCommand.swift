@@ -36,7 +36,7 @@ struct Digest: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     try await sources.requireKnown(in: store)
     let filter = SampleFilter(types: selection.set, sources: sources.set)
-    if anew { try await store.forgetDigests() }
+    if anew { try await store.digests.forget() }
     let digest = try await interruptible("nothing was compared or changed.") {
       try await Self.digest(of: store, filter, isDeep: deep)
     }
@@ -45,12 +45,12 @@ struct Digest: AsyncParsableCommand {
   }
 
   private static func digest(of store: HealthStore, _ filter: SampleFilter, isDeep: Bool) async throws -> RecordDigest {
-    try await store.keepDigests()
-    let digest = try await store.digest(filter).record
+    try await store.digests.keep()
+    let digest = try await store.digests.current(filter).record
     guard isDeep else { return digest }
     var parts: [RecordDigest] = []
     for months in digest.parts(ofAtMost: partSize) {
-      parts.append(try await store.deepDigest(filter, months: months).record)
+      parts.append(try await store.digests.deep(filter, months: months).record)
     }
     return RecordDigest(joining: parts)
   }

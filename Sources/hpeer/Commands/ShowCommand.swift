@@ -40,7 +40,7 @@ struct Show: AsyncParsableCommand {
     let wanted = limit == 0 ? Int.max : limit
     var offset = 0
     while offset < wanted {
-      let page = try await store.samples(
+      let page = try await store.samples.page(
         of: type, in: period.range, offset: offset, limit: min(Self.pageSize, wanted - offset))
       for sample in page { try await print(sample, from: store) }
       offset += page.count
@@ -54,7 +54,7 @@ struct Show: AsyncParsableCommand {
     var members: [Sample] = []
     if case .correlation(let correlation) = sample.payload {
       for reference in correlation.members {
-        if let member = try await store.sample(reference) { members.append(member) }
+        if let member = try await store.samples.sample(reference) { members.append(member) }
       }
     }
     // What is true of the person has no time.

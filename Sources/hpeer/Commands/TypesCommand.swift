@@ -29,7 +29,7 @@ struct Types: AsyncParsableCommand {
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
     var entries: [Entry] = []
-    for count in try await store.typeCounts() {
+    for count in try await store.samples.typeCounts() {
       let extent = try await extent(of: count.type, in: store)
       entries.append(
         Entry(
@@ -59,9 +59,9 @@ struct Types: AsyncParsableCommand {
 
   /// Of what has a time: what is true of the person has none, and lies at 1970 in the store.
   private func extent(of type: SampleType, in store: HealthStore) async throws -> ClosedRange<Timestamp>? {
-    let extent = try await store.extent(of: type)
+    let extent = try await store.samples.extent(of: type)
     guard extent?.upperBound == Timestamp(seconds: 0) else { return extent }
-    if case .characteristic? = try await store.samples(of: type, limit: 1).first?.payload { return nil }
+    if case .characteristic? = try await store.samples.page(of: type, limit: 1).first?.payload { return nil }
     return extent
   }
 

@@ -11,7 +11,7 @@ struct ImportUndoing {
 
   func run(json: Bool) async throws {
     let store = try home.openStore()
-    switch try await store.undoLastImport(isDryRun: isDryRun) {
+    switch try await store.imports.undoLast(isDryRun: isDryRun) {
     case .undone(let undo):
       if json { try Console.print(json: Report(undo, isDryRun: isDryRun)) } else { try print(undo) }
     case .refused(let refusal):

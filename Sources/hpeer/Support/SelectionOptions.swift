@@ -40,7 +40,7 @@ struct SourceOptions: ParsableArguments {
   /// Throws where one of them has never had a sample here: a name that is mistyped must not read like one without samples.
   func requireKnown(in store: HealthStore) async throws {
     guard let set else { return }
-    let known = try await store.sourceNames()
+    let known = try await store.samples.sourceNames()
     guard let unknown = set.subtracting(known).min() else { return }
     let names = known.sorted().prefix(20).map { "\"\(PlainText.escaped($0, limit: 60))\"" }
     throw ValidationError(

@@ -57,7 +57,7 @@ extension Host {
 
   /// The same of what there is, whatever was deleted.
   func deepContents() async throws -> [String] {
-    try await HealthStore(directory: home, create: false).deepDigest().record.types.flatMap { type in
+    try await HealthStore(directory: home, create: false).digests.deep().record.types.flatMap { type in
       type.months.filter { $0.samples.count > 0 }.map {
         "\(type.type.rawValue) \($0.month) \($0.samples.hex) \($0.contents ?? 0)"
       }

@@ -62,7 +62,7 @@ struct Host: Sendable {
     var contents: [SampleReference: Sample] = [:]
     var anchor = Anchor.zero
     while true {
-      let page = try await store.changes(since: anchor, limit: 10_000)
+      let page = try await store.feed.changes(since: anchor, limit: 10_000)
       for case .added(let sample) in page.changes {
         #expect(contents.updateValue(sample, forKey: sample.reference) == nil, "twice in one store: \(sample.uuid)")
       }
@@ -73,7 +73,7 @@ struct Host: Sendable {
 
   func sampleCount() async throws -> Int {
     guard let store = try? HealthStore(directory: home, create: false) else { return 0 }
-    return try await store.typeCounts().reduce(0) { $0 + $1.samples }
+    return try await store.samples.typeCounts().reduce(0) { $0 + $1.samples }
   }
 }
 

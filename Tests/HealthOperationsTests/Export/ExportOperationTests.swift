@@ -69,7 +69,7 @@ import TestSupport
   }
 
   @Test func samplesOfOneSourceAreWritten() async throws {
-    let watch = try #require(try await home.store.sourceNames().first)
+    let watch = try #require(try await home.store.samples.sourceNames().first)
     let other = Sample(
       uuid: UUID(), type: AppleExportText.heartRate, start: AppleExportText.start, end: AppleExportText.start,
       source: Source(name: "an app, old"), payload: .quantity(Quantity(60, "count/min")))

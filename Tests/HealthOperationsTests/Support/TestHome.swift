@@ -18,12 +18,12 @@ final class TestHome: Sendable {
   }
 
   /// The audit log's events, oldest first.
-  func audited() async throws -> [AuditRecord] { try await store.auditLog().records }
+  func audited() async throws -> [AuditRecord] { try await store.audit.log().records }
 
   func auditedNames() async throws -> [String] { try await audited().map(\.event) }
 
   func count(of type: SampleType = AppleExportText.heartRate) async throws -> Int {
-    try await store.count(of: type, in: nil)
+    try await store.samples.count(of: type, in: nil)
   }
 
   /// Writes a file that is removed with the home.

@@ -16,23 +16,23 @@ import TestSupport
   private static func time(_ day: Int) -> Timestamp { Timestamp(seconds: start + Int64(day) * Self.day) }
 
   private func write(_ days: some Sequence<Int>) async throws {
-    for day in days { try await store.record(AuditEvent(.dataRead, ["day": "\(day)"], time: Self.time(day))) }
+    for day in days { try await store.audit.record(AuditEvent(.dataRead, ["day": "\(day)"], time: Self.time(day))) }
   }
 
   private func prune(
     _ days: Int64, today: Int, _ clock: PruningClock = .mustBePlausible, dryRun: Bool = false
   ) async throws -> AuditPruning {
-    try await store.pruneAudit(olderThan: days * Self.day, clock: clock, dryRun: dryRun, now: Self.time(today))
+    try await store.audit.prune(olderThan: days * Self.day, clock: clock, dryRun: dryRun, now: Self.time(today))
   }
 
-  private func days() async throws -> [String] { try await store.auditRecords().compactMap { $0.detail["day"] } }
+  private func days() async throws -> [String] { try await store.audit.records().compactMap { $0.detail["day"] } }
 
   @Test func oldEventsGoAndTheRestCanBeVerified() async throws {
     try await write(stride(from: 0, through: 400, by: 10))
     #expect(try await prune(365, today: 401) == .removed(count: 4, upTo: Self.time(30)))
     #expect(try await days().first == "40")
-    #expect(try await store.verifyAudit() == .intact(rows: 38, pruned: 4))
-    let event = try #require(try await store.auditRecords().last)
+    #expect(try await store.audit.verify() == .intact(rows: 38, pruned: 4))
+    let event = try #require(try await store.audit.records().last)
     #expect(event.event == "audit.pruned")
     #expect(event.id == 42)
     #expect((event.detail["from"], event.detail["to"]) == ("1", "4"))
@@ -42,20 +42,20 @@ import TestSupport
     // Again: nothing is old enough; later: the next ones, after which the newest event of its kind counts.
     #expect(try await prune(365, today: 402) == .nothing)
     #expect(try await prune(365, today: 420) == .removed(count: 2, upTo: Self.time(50)))
-    #expect(try await store.verifyAudit() == .intact(rows: 37, pruned: 6))
+    #expect(try await store.audit.verify() == .intact(rows: 37, pruned: 6))
     // Even the events about pruning grow old.
     #expect(try await prune(0, today: 421) == .removed(count: 37, upTo: Self.time(420)))
-    #expect(try await store.verifyAudit() == .intact(rows: 1, pruned: 43))
+    #expect(try await store.audit.verify() == .intact(rows: 1, pruned: 43))
     try await write([422])
-    #expect(try await store.verifyAudit() == .intact(rows: 2, pruned: 43))
+    #expect(try await store.audit.verify() == .intact(rows: 2, pruned: 43))
     #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).isSound)
   }
 
   @Test func aDryRunRemovesNothing() async throws {
     try await write(stride(from: 0, through: 400, by: 10))
-    let before = try await store.auditRecords()
+    let before = try await store.audit.records()
     #expect(try await prune(365, today: 401, dryRun: true) == .removed(count: 4, upTo: Self.time(30)))
-    #expect(try await store.auditRecords() == before)
+    #expect(try await store.audit.records() == before)
   }
 
   @Test func anEmptyOrYoungLogHasNothingToPrune() async throws {
@@ -67,8 +67,8 @@ import TestSupport
   @Test func ageIsNotByNumberAloneWhenTheClockWentBack() async throws {
     // The clock was in 1970 for two events, between events that are young.
     try await write([0, 10, 20])
-    try await store.record(AuditEvent(.serverStarted, time: Timestamp(seconds: 5)))
-    try await store.record(AuditEvent(.serverStarted, time: Timestamp(seconds: 9)))
+    try await store.audit.record(AuditEvent(.serverStarted, time: Timestamp(seconds: 5)))
+    try await store.audit.record(AuditEvent(.serverStarted, time: Timestamp(seconds: 9)))
     try await write([21, 22])
     #expect(try await prune(15, today: 23, .isTrusted) == .removed(count: 1, upTo: Self.time(0)))
     #expect(try await days() == ["10", "20", "21", "22"])
@@ -93,7 +93,7 @@ import TestSupport
     #expect(try await days().count == 45)
     // By hand it goes; events after one that is dated ahead stay.
     #expect(try await prune(200, today: 310, .isTrusted) == .removed(count: 11, upTo: Self.time(100)))
-    #expect(try await store.verifyAudit() == .intact(rows: 35, pruned: 11))
+    #expect(try await store.audit.verify() == .intact(rows: 35, pruned: 11))
   }
 
   @Test func aMachineThatWasOffForMonthsPrunesAMonthAfterItsReturn() async throws {
@@ -109,7 +109,7 @@ import TestSupport
     try await write(0..<40)
     try await SQLiteShell.run("UPDATE audit SET detail = '{}' WHERE id = 3", on: store.path)
     #expect(try await prune(20, today: 40, .isTrusted) == .damaged([.changed(3)]))
-    #expect(try await store.auditRecords().count == 40)
+    #expect(try await store.audit.records().count == 40)
   }
 
   /// Somebody cuts the front off and says in its place that it was pruned.
@@ -122,7 +122,7 @@ import TestSupport
       UPDATE auditEnds SET prunedID = 20, prunedHash = (SELECT hash FROM audit WHERE id = 20);
       DELETE FROM audit WHERE id <= 20
       """, on: store.path)
-    #expect(try await store.verifyAudit() == .broken([.pruningNotRecorded(upTo: 20)]))
+    #expect(try await store.audit.verify() == .broken([.pruningNotRecorded(upTo: 20)]))
   }
 
   @Test(.enabled(if: SQLiteShell.isAvailable))
@@ -131,7 +131,7 @@ import TestSupport
     try await {
       let old = try HealthStore(directory: directory)
       for day in 0..<30 {
-        try await old.record(AuditEvent(.dataRead, ["day": "\(day)"], time: Self.time(day)))
+        try await old.audit.record(AuditEvent(.dataRead, ["day": "\(day)"], time: Self.time(day)))
       }
     }()
     let path = directory + "/store.sqlite"
@@ -141,12 +141,12 @@ import TestSupport
       DELETE FROM grdb_migrations WHERE identifier IN ('v3', 'auditReads')
       """, on: path)
     let store = try HealthStore(directory: directory)
-    #expect(try await store.verifyAudit() == .intact(rows: 30))
-    try await store.record(AuditEvent(.serverStarted, time: Self.time(30)))
-    #expect(try await store.verifyAudit() == .intact(rows: 31))
+    #expect(try await store.audit.verify() == .intact(rows: 30))
+    try await store.audit.record(AuditEvent(.serverStarted, time: Self.time(30)))
+    #expect(try await store.audit.verify() == .intact(rows: 31))
     #expect(
-      try await store.pruneAudit(olderThan: 10 * Self.day, now: Self.time(31))
+      try await store.audit.prune(olderThan: 10 * Self.day, now: Self.time(31))
         == .removed(count: 21, upTo: Self.time(20)))
-    #expect(try await store.verifyAudit() == .intact(rows: 11, pruned: 21))
+    #expect(try await store.audit.verify() == .intact(rows: 11, pruned: 21))
   }
 }

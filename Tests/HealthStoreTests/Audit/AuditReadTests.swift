@@ -17,7 +17,7 @@ import TestSupport
     at second: Int64, session: Int64 = 1, clock: Int64? = nil, in other: HealthStore? = nil
   ) async throws {
     let detail = detail.merging(["id": peer]) { $1 }
-    try await (other ?? store).record(
+    try await (other ?? store).audit.record(
       AuditRead(
         AuditEvent(name, detail, time: Timestamp(seconds: clock ?? second)), by: peer, kind: kind,
         at: .init(session: session, elapsed: second * 1000)))
@@ -29,12 +29,12 @@ import TestSupport
 
   /// As `hpeer audit` has them: event, times and whether it is in the chain.
   private func log(_ store: HealthStore? = nil) async throws -> [String] {
-    let (records, open) = try await (store ?? self.store).auditLog()
+    let (records, open) = try await (store ?? self.store).audit.log()
     return records.map { "\($0.event) \($0.times)" } + open.map { "(\($0.event) \($0.times))" }
   }
 
   private func damage() async throws -> [AuditDamage] {
-    guard case .broken(let damage) = try await store.verifyAudit() else { return [] }
+    guard case .broken(let damage) = try await store.audit.verify() else { return [] }
     return damage
   }
 
@@ -43,23 +43,25 @@ import TestSupport
       try await read(["count": "2", "from": "\(second)", "to": "\(second + 9)"], at: Int64(second))
     }
     #expect(try await log() == ["data.read 1", "(data.read 59)"])
-    let open = try #require(try await store.auditLog().open.first)
+    let open = try #require(try await store.audit.log().open.first)
     #expect(open.id == 0)
     #expect(open.time == Timestamp(seconds: 59))
     #expect(open.detail == ["id": "a", "count": "118", "from": "1", "to": "68", "times": "59"])
-    #expect(try await store.verifyAudit() == .intact(rows: 1))
+    #expect(try await store.audit.verify() == .intact(rows: 1))
     try await read(["count": "2", "from": "0", "to": "1"], at: 60)
     #expect(try await log() == ["data.read 1", "data.read 59", "data.read 1"])
-    #expect(try await store.auditRecords()[1].detail == open.detail)
-    #expect(try await store.verifyAudit() == .intact(rows: 3))
+    #expect(try await store.audit.records()[1].detail == open.detail)
+    #expect(try await store.audit.verify() == .intact(rows: 3))
   }
 
   @Test func oneThatWasCountedAloneIsAnEventLikeAnyOther() async throws {
     try await read(["offset": "0"], at: 0)
     try await read(["offset": "500"], at: 1)
-    try await store.record(AuditEvent(.serverStopped))
+    try await store.audit.record(AuditEvent(.serverStopped))
     #expect(
-      try await store.auditRecords().map(\.detail) == [["id": "a", "offset": "0"], ["id": "a", "offset": "500"], [:]])
+      try await store.audit.records().map(\.detail) == [
+        ["id": "a", "offset": "0"], ["id": "a", "offset": "500"], [:],
+      ])
   }
 
   @Test func peersAndKindsAreCountedApartInOneMinuteOfThePeer() async throws {
@@ -69,15 +71,15 @@ import TestSupport
       try await read(by: "b", at: second)
       try await read(.personCompared, kind: second % 2 == 0 ? " same" : " other", at: second)
     }
-    #expect(try await store.auditRecords().count == 5)
-    try await store.sealReads(overAt: .init(session: 1, elapsed: 60_000))
-    #expect(try await store.auditLog().open.isEmpty)
-    let times = try await store.auditRecords().map { ($0.detail["id"] ?? "", $0.event, $0.times) }
+    #expect(try await store.audit.records().count == 5)
+    try await store.audit.sealReads(overAt: .init(session: 1, elapsed: 60_000))
+    #expect(try await store.audit.log().open.isEmpty)
+    let times = try await store.audit.records().map { ($0.detail["id"] ?? "", $0.event, $0.times) }
     #expect(times.count == 10)
     #expect(times.filter { $0.0 == "a" && $0.1 == "digest.read" }.map(\.2) == [1, 19])
     #expect(times.filter { $0.0 == "b" }.map(\.2) == [1, 19])
     #expect(times.filter { $0.1 == "person.compared" }.map(\.2).sorted() == [1, 1, 9, 9])
-    #expect(try await store.verifyAudit() == .intact(rows: 10))
+    #expect(try await store.audit.verify() == .intact(rows: 10))
   }
 
   @Test func aMinuteThatRunsIsNotSealed() async throws {
@@ -85,15 +87,15 @@ import TestSupport
     try await read(at: 1)
     try await read(by: "b", at: 30)
     try await read(by: "b", at: 31)
-    try await store.sealReads(overAt: .init(session: 1, elapsed: 59_999))
-    #expect(try await store.auditLog().open.count == 2)
-    try await store.sealReads(overAt: .init(session: 1, elapsed: 60_000))
-    #expect(try await store.auditLog().open.map { $0.detail["id"] } == ["b"])
+    try await store.audit.sealReads(overAt: .init(session: 1, elapsed: 59_999))
+    #expect(try await store.audit.log().open.count == 2)
+    try await store.audit.sealReads(overAt: .init(session: 1, elapsed: 60_000))
+    #expect(try await store.audit.log().open.map { $0.detail["id"] } == ["b"])
     // One that began in vain is over, too.
     try await read(at: 60)
-    try await store.sealReads(overAt: .init(session: 1, elapsed: 120_000))
-    #expect(try await store.auditRecords().count == 5)
-    #expect(try await store.verifyAudit() == .intact(rows: 5))
+    try await store.audit.sealReads(overAt: .init(session: 1, elapsed: 120_000))
+    #expect(try await store.audit.records().count == 5)
+    #expect(try await store.audit.verify() == .intact(rows: 5))
   }
 
   @Test func readsThatOvertakeOneAnotherAreOfOneMinute() async throws {
@@ -103,27 +105,27 @@ import TestSupport
 
   @Test func anyOtherEventComesAfterWhatWasCounted() async throws {
     for second in 0..<3 as Range<Int64> { try await read(at: second) }
-    try await store.record(AuditEvent(.tokenRevoked, ["id": "a"]))
+    try await store.audit.record(AuditEvent(.tokenRevoked, ["id": "a"]))
     #expect(try await log() == ["data.read 1", "data.read 2", "token.revoked 1"])
     // And the next read is one that is seen.
     try await read(at: 3)
     #expect(try await log().suffix(1) == ["data.read 1"])
-    try await store.record(AuditEvent(.serverStopped))
+    try await store.audit.record(AuditEvent(.serverStopped))
     #expect(try await log().count == 5)
-    #expect(try await store.verifyAudit() == .intact(rows: 5))
+    #expect(try await store.audit.verify() == .intact(rows: 5))
   }
 
   @Test func aServerThatDiedLeavesWhatItCounted() async throws {
     for second in 50..<53 as Range<Int64> { try await read(at: second) }
     let again = try fixture.again()
     #expect(try await log(again) == ["data.read 1", "(data.read 2)"])
-    #expect(try await again.verifyAudit() == .intact(rows: 1))
+    #expect(try await again.audit.verify() == .intact(rows: 1))
     // The next one's clock begins anew, whatever it shows.
     for second in 50..<53 as Range<Int64> { try await read(at: second, session: 2, in: again) }
     #expect(try await log() == ["data.read 1", "data.read 2", "data.read 1", "(data.read 2)"])
-    try await again.record(AuditEvent(.serverStarted))
+    try await again.audit.record(AuditEvent(.serverStarted))
     #expect(try await log().last == "server.started 1")
-    #expect(try await store.verifyAudit() == .intact(rows: 5))
+    #expect(try await store.audit.verify() == .intact(rows: 5))
   }
 
   @Test func aClockThatIsPutBackChangesNothing() async throws {
@@ -133,7 +135,7 @@ import TestSupport
     #expect(try await log() == ["data.read 1", "(data.read 2)"])
     try await read(at: 60, clock: 1)
     #expect(try await log() == ["data.read 1", "data.read 2", "data.read 1"])
-    #expect(try await store.verifyAudit() == .intact(rows: 3))
+    #expect(try await store.audit.verify() == .intact(rows: 3))
   }
 
   @Test func nobodyIsCountedTwiceOrNotAtAllByProcessesThatShareAStore() async throws {
@@ -142,26 +144,26 @@ import TestSupport
       for number in 0..<120 {
         let store = number % 2 == 0 ? self.store : other
         group.addTask {
-          if number % 10 == 9 { return try await store.record(AuditEvent(.imported)) }
+          if number % 10 == 9 { return try await store.audit.record(AuditEvent(.imported)) }
           try await read(by: number % 3 == 0 ? "a" : "b", ["count": "1"], at: Int64(number % 50), in: store)
         }
       }
       try await group.waitForAll()
     }
-    let (records, open) = try await store.auditLog()
+    let (records, open) = try await store.audit.log()
     let reads = (records + open).filter { $0.event == "data.read" }
     #expect(reads.reduce(0) { $0 + $1.times } == 108)
     #expect(reads.reduce(0) { $0 + (Int($1.detail["count"] ?? "") ?? 0) } == 108)
-    #expect(try await store.verifyAudit() == .intact(rows: records.count))
+    #expect(try await store.audit.verify() == .intact(rows: records.count))
   }
 
   @Test func aPositionThatIsGoneCountsNothing() async throws {
     try await read(at: 0)
-    let page = try await store.codedChanges(since: .zero, limit: 1)
+    let page = try await store.feed.codedChanges(since: .zero, limit: 1)
     let moment = AuditRead.Moment(session: 1, elapsed: 1)
     let gone = (anchor: Anchor(change: 9), epoch: page.epoch)
     await #expect(throws: StoreError.anchorOutOfRange) {
-      try await store.record(AuditRead(AuditEvent(.dataRead), by: "a", at: moment), at: gone)
+      try await store.audit.record(AuditRead(AuditEvent(.dataRead), by: "a", at: moment), at: gone)
     }
     #expect(try await log() == ["data.read 1"])
   }
@@ -184,7 +186,7 @@ import TestSupport
     async throws
   {
     for (second, detail) in [[:], one, other].enumerated() { try await read(detail, at: Int64(second)) }
-    var found = try #require(try await store.auditLog().open.first).detail
+    var found = try #require(try await store.audit.log().open.first).detail
     found["id"] = nil
     found["times"] = nil
     #expect(found == both)
@@ -192,7 +194,7 @@ import TestSupport
 
   @Test func whatIsCountedStaysSmall() async throws {
     for number in 0..<400 { try await read(["types": "aTypeOfTheNumber\(number)"], at: 0) }
-    let open = try #require(try await store.auditLog().open.first)
+    let open = try #require(try await store.audit.log().open.first)
     #expect(open.detail["types"] == nil)
     #expect(open.times == 399)
   }
@@ -217,7 +219,7 @@ import TestSupport
       try await read(at: second)
       try await read(by: "b", at: second)
     }
-    #expect(try await store.verifyAudit() == .intact(rows: 2))
+    #expect(try await store.audit.verify() == .intact(rows: 2))
     try await SQLiteShell.run(sql, on: store.path)
     #expect(try await damage() == expected)
     // Only what is counted matters, not the hash beside it.
@@ -225,7 +227,7 @@ import TestSupport
     // Neither a later read nor the end of the minute covers it.
     for peer in ["a", "b"] { try await read(by: peer, at: 6) }
     #expect(try await !damage().isEmpty)
-    try await store.record(AuditEvent(.serverStarted))
+    try await store.audit.record(AuditEvent(.serverStarted))
     #expect(try await damage() == [.countsRewritten])
   }
 

@@ -63,7 +63,7 @@ import TestSupport
       let fixture = try StoreFixture()
       let count = Int64.random(in: 2...25, using: &random)
       for number in 1...count {
-        try await fixture.store.record(
+        try await fixture.store.audit.record(
           AuditEvent(
             random.pick(AuditEvent.Name.allCases.filter { $0 != .auditPruned }), ["number": "\(number)"],
             time: Timestamp(seconds: Int64.random(in: 0...99, using: &random))))
@@ -73,23 +73,23 @@ import TestSupport
       try await SQLiteShell.run(tampering.sql, on: fixture.store.path)
       #expect(Set(try await damage(fixture.store)) == tampering.damage, place)
       // What is written afterwards does not cover it.
-      try await fixture.store.record(AuditEvent(.serverStarted))
+      try await fixture.store.audit.record(AuditEvent(.serverStarted))
       #expect(try await !damage(fixture.store).isEmpty, place)
     }
   }
 
   private func damage(_ store: HealthStore) async throws -> [AuditDamage] {
-    guard case .broken(let damage) = try await store.verifyAudit() else { return [] }
+    guard case .broken(let damage) = try await store.audit.verify() else { return [] }
     return damage
   }
 
   @Test func aTailThatWasCutOffStaysMissing() async throws {
     let fixture = try StoreFixture()
-    for number in 1...9 { try await fixture.store.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
+    for number in 1...9 { try await fixture.store.audit.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
     try await SQLiteShell.run("DELETE FROM audit WHERE id > 6", on: fixture.store.path)
-    for number in 1...9 { try await fixture.store.record(AuditEvent(.dataRead, ["later": "\(number)"])) }
+    for number in 1...9 { try await fixture.store.audit.record(AuditEvent(.dataRead, ["later": "\(number)"])) }
     #expect(try await damage(fixture.store) == [.missing(7...9)])
-    #expect(try await fixture.store.auditRecords().map(\.id) == Array(1...6) + Array(10...18))
+    #expect(try await fixture.store.audit.records().map(\.id) == Array(1...6) + Array(10...18))
   }
 
   /// Events that somebody wrote with hashes that fit them, in the place of those that hpeer wrote.
@@ -103,10 +103,10 @@ import TestSupport
     let (fixture, other) = (try StoreFixture(), try StoreFixture())
     for number in 1...8 {
       let event = AuditEvent(.dataRead, ["number": "\(number)"], time: Timestamp(seconds: Int64(number)))
-      if number <= 6 { try await fixture.store.record(event) }
+      if number <= 6 { try await fixture.store.audit.record(event) }
       var forged = event
       if ids.contains(Int64(number)) { forged.detail["peer"] = "nobody" }
-      try await other.store.record(forged)
+      try await other.store.audit.record(forged)
     }
     try await SQLiteShell.run(
       """
@@ -116,22 +116,22 @@ import TestSupport
       """, on: fixture.store.path)
     #expect(try await damage(fixture.store) == expected)
     // Whoever writes afterwards is not blamed, and covers nothing.
-    for _ in 0..<3 { try await fixture.store.record(AuditEvent(.serverStarted)) }
+    for _ in 0..<3 { try await fixture.store.audit.record(AuditEvent(.serverStarted)) }
     #expect(try await damage(fixture.store) == expected)
   }
 
   @Test func theLastEventIsNamedAlsoAfterOthers() async throws {
     let fixture = try StoreFixture()
-    for number in 1...4 { try await fixture.store.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
+    for number in 1...4 { try await fixture.store.audit.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
     try await SQLiteShell.run("UPDATE audit SET detail = '{}' WHERE id = 4", on: fixture.store.path)
     #expect(try await damage(fixture.store) == [.changed(4)])
-    try await fixture.store.record(AuditEvent(.serverStarted))
+    try await fixture.store.audit.record(AuditEvent(.serverStarted))
     #expect(try await damage(fixture.store) == [.changed(4)])
   }
 
   @Test func aLogOfManyChangedEventsIsSummedUp() async throws {
     let fixture = try StoreFixture()
-    for number in 1...60 { try await fixture.store.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
+    for number in 1...60 { try await fixture.store.audit.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
     try await SQLiteShell.run("UPDATE audit SET time = time + 1 WHERE id > 10", on: fixture.store.path)
     let found = try await damage(fixture.store)
     #expect(found.first == .changed(11))
@@ -141,7 +141,7 @@ import TestSupport
   /// The limit of what a chain without a key can do, as the documents say.
   @Test func whoeverAlsoMovesTheEndIsNotFound() async throws {
     let fixture = try StoreFixture()
-    for number in 1...9 { try await fixture.store.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
+    for number in 1...9 { try await fixture.store.audit.record(AuditEvent(.dataRead, ["number": "\(number)"])) }
     try await SQLiteShell.run(
       """
       DELETE FROM audit WHERE id > 6;

@@ -18,44 +18,44 @@ import TestSupport
   }
 
   private func write(_ count: Int) async throws {
-    for event in events(count) { try await store.record(event) }
+    for event in events(count) { try await store.audit.record(event) }
   }
 
   @Test func recordsComeBackInOrder() async throws {
     try await write(3)
-    try await store.record(AuditEvent(.serverStarted, time: Timestamp(seconds: 4)))
-    let records = try await store.auditRecords()
+    try await store.audit.record(AuditEvent(.serverStarted, time: Timestamp(seconds: 4)))
+    let records = try await store.audit.records()
     #expect(records.map(\.id) == [1, 2, 3, 4])
     #expect(records.map(\.event) == ["pull.finished", "data.read", "pull.finished", "server.started"])
     #expect(records.map(\.time) == (1...4).map { Timestamp(seconds: $0) })
     #expect(records.map(\.detail) == events(3).map(\.detail) + [[:]])
-    #expect(try await store.verifyAudit() == .intact(rows: 4))
+    #expect(try await store.audit.verify() == .intact(rows: 4))
   }
 
   @Test func anEmptyLogIsIntact() async throws {
-    #expect(try await store.verifyAudit() == .intact(rows: 0))
-    #expect(try await store.auditRecords() == [])
+    #expect(try await store.audit.verify() == .intact(rows: 0))
+    #expect(try await store.audit.records() == [])
   }
 
   @Test func afterSinceAndLimitChoose() async throws {
     try await write(10)
-    #expect(try await store.auditRecords(after: 7).map(\.id) == [8, 9, 10])
-    #expect(try await store.auditRecords(since: Timestamp(seconds: 9)).map(\.id) == [9, 10])
-    #expect(try await store.auditRecords(limit: 2).map(\.id) == [1, 2])
-    #expect(try await store.auditRecords(after: 2, since: Timestamp(seconds: 5), limit: 3).map(\.id) == [5, 6, 7])
-    #expect(try await store.auditRecords(after: 10).isEmpty)
+    #expect(try await store.audit.records(after: 7).map(\.id) == [8, 9, 10])
+    #expect(try await store.audit.records(since: Timestamp(seconds: 9)).map(\.id) == [9, 10])
+    #expect(try await store.audit.records(limit: 2).map(\.id) == [1, 2])
+    #expect(try await store.audit.records(after: 2, since: Timestamp(seconds: 5), limit: 3).map(\.id) == [5, 6, 7])
+    #expect(try await store.audit.records(after: 10).isEmpty)
   }
 
   @Test func instancesShareOneChain() async throws {
     let other = try fixture.again()
     try await withThrowingTaskGroup { group in
       for (number, event) in events(40).enumerated() {
-        group.addTask { try await (number % 2 == 0 ? store : other).record(event) }
+        group.addTask { try await (number % 2 == 0 ? store : other).audit.record(event) }
       }
       try await group.waitForAll()
     }
-    #expect(try await other.verifyAudit() == .intact(rows: 40))
-    #expect(try await Set(store.auditRecords().map(\.detail)) == Set(events(40).map(\.detail)))
+    #expect(try await other.audit.verify() == .intact(rows: 40))
+    #expect(try await Set(store.audit.records().map(\.detail)) == Set(events(40).map(\.detail)))
   }
 
   @Test func rawValuesOfNamesAreDistinct() {
@@ -100,9 +100,9 @@ import TestSupport
     ] as [(String, [AuditDamage])])
   func tamperingIsFound(sql: String, damage: [AuditDamage]) async throws {
     try await write(5)
-    #expect(try await store.verifyAudit() == .intact(rows: 5))
+    #expect(try await store.audit.verify() == .intact(rows: 5))
     try await SQLiteShell.run(sql, on: store.path)
-    guard case .broken(let found) = try await store.verifyAudit() else {
+    guard case .broken(let found) = try await store.audit.verify() else {
       Issue.record("nothing was found")
       return
     }
@@ -115,7 +115,7 @@ import TestSupport
   func anEventOfALaterVersionIsKept() async throws {
     try await SQLiteShell.run(
       "INSERT INTO audit VALUES (1, 0, 'of.tomorrow', '{\"a\":\"b\"}', x'00', x'')", on: store.path)
-    let records = try await store.auditRecords()
+    let records = try await store.audit.records()
     #expect(records.map(\.event) == ["of.tomorrow"])
     #expect(records.map(\.detail) == [["a": "b"]])
   }

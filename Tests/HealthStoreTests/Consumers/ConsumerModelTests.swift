@@ -31,13 +31,13 @@ import TestSupport
       case 2:
         _ = try store.importExport(world.samples.filter { _ in random.oneIn(3) })
         if random.oneIn(2) { try await step(&mirror, store, filter, &random) }
-        if random.oneIn(2), case .undone(let undo) = try await store.undoLastImport() {
+        if random.oneIn(2), case .undone(let undo) = try await store.imports.undoLast() {
           hasUndone = true
           if !undo.restored.isEmpty { mirror.expectAgain(world.samples.map(\.reference)) }
         }
       case 3: try await store.apply(ChangeBatch(additions: [workout(&random)]))
       case 4:
-        try await store.pruneTombstones(before: Timestamp(seconds: .random(in: 0...1_000_000_000, using: &random)))
+        try await store.feed.pruneTombstones(before: Timestamp(seconds: .random(in: 0...1_000_000_000, using: &random)))
       case 5...8: try await step(&mirror, store, filter, &random)
       case 9:
         try await mirror.catchUp(

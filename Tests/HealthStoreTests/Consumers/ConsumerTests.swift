@@ -197,7 +197,7 @@ import TestSupport
       snapshotOf: [ExportedSample().type])
     try await mirrors[0].catchUp(try await store.consumer("0"), ofAtMost: 1)
     #expect(try await mirrors[0].samples == store.live())
-    guard case .undone = try await store.undoLastImport() else {
+    guard case .undone = try await store.imports.undoLast() else {
       Issue.record("not undone")
       return
     }
@@ -215,7 +215,7 @@ import TestSupport
     let page = try #require(try await consumer.pages().first { _ in true })
     var mirror = Mirror()
     try mirror.take(page, isCommitted: false)
-    guard case .undone = try await store.undoLastImport() else {
+    guard case .undone = try await store.imports.undoLast() else {
       Issue.record("not undone")
       return
     }
@@ -231,12 +231,12 @@ import TestSupport
     try await store.consumer("slow")
     try await store.delete(steps[0])
     try await mirror.catchUp(try await store.consumer("fast"))
-    #expect(try await store.pruneTombstones(before: Timestamp(microseconds: .max)) == 0)
+    #expect(try await store.feed.pruneTombstones(before: Timestamp(microseconds: .max)) == 0)
     #expect(try await store.consumers().map(\.name) == ["fast", "slow"])
     #expect(try await store.consumers().map(\.behind) == [0, 13])
     #expect(try await store.removeConsumer("slow"))
     #expect(try await !store.removeConsumer("slow"))
-    #expect(try await store.pruneTombstones(before: Timestamp(microseconds: .max)) == 1)
+    #expect(try await store.feed.pruneTombstones(before: Timestamp(microseconds: .max)) == 1)
     // The other has lost nothing by it.
     try await store.delete(steps[1])
     try await mirror.catchUp(try await store.consumer("fast"))

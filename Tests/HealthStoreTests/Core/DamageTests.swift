@@ -76,7 +76,7 @@ import TestSupport
     try await expectCorrupt {
       let store = try HealthStore(directory: directory.path)
       _ = try await store.allChanges()
-      _ = try await store.samples(of: SampleMaker.stepCount, limit: 5000)
+      _ = try await store.samples.page(of: SampleMaker.stepCount, limit: 5000)
     }
     try await waitUntilClosed()
     #expect(try Data(contentsOf: file)[20 * 4096..<24 * 4096] == bytes[20 * 4096..<24 * 4096])

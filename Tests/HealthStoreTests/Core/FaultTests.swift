@@ -116,7 +116,7 @@ import TestSupport
       let store = try file.open()
       var maker = SampleMaker(seed: 1)
       try await store.apply(ChangeBatch(additions: (0..<4000).map { maker.steps(at: $0) }))
-      try await store.record(AuditEvent(.imported))
+      try await store.audit.record(AuditEvent(.imported))
     }()
     var bytes = try await file.copy()
     // Far behind the first pages, where the tables are described.
@@ -124,9 +124,9 @@ import TestSupport
     bytes.replaceSubrange(page * 4096..<(page + 2) * 4096, with: repeatElement(0x5A, count: 2 * 4096))
     try bytes.write(to: file.url)
     let store = try file.open()
-    #expect(try await store.auditRecords().count == 1)
-    #expect(try await store.typeCounts() == [TypeCount(type: SampleMaker.stepCount, samples: 4000)])
-    #expect(try await store.changes(since: .zero, limit: 50).changes.count == 50)
+    #expect(try await store.audit.records().count == 1)
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: SampleMaker.stepCount, samples: 4000)])
+    #expect(try await store.feed.changes(since: .zero, limit: 50).changes.count == 50)
     #expect(try await !HealthStore.checkIntegrity(directory: file.directory.path).isSound)
   }
 
@@ -197,7 +197,7 @@ import TestSupport
     #expect(error as? StoreError == .diskFull(path: disk.path + "/store.sqlite"))
     #expect(committed.count > 500)
     #expect(try await store.allChanges() == committed.map(Change.added))
-    #expect(try await store.position(of: "peer") == "\(committed.count / 50 - 1)")
+    #expect(try await store.feed.position(of: "peer") == "\(committed.count / 50 - 1)")
     // Again and again: still the same.
     for _ in 0..<3 {
       await #expect(throws: StoreError.diskFull(path: disk.path + "/store.sqlite")) {

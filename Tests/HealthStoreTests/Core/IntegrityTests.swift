@@ -17,7 +17,7 @@ import TestSupport
     let samples = maker.samples(60) + (0..<60).map { maker.steps(at: $0) }
     try await store.apply(ChangeBatch(additions: samples))
     try await store.apply(ChangeBatch(deletions: samples.prefix(10).map { $0.tombstone() }))
-    for number in 1...5 { try await store.record(AuditEvent(.dataRead, ["count": "\(number)"])) }
+    for number in 1...5 { try await store.audit.record(AuditEvent(.dataRead, ["count": "\(number)"])) }
   }
 
   private func waitUntilClosed() async throws {

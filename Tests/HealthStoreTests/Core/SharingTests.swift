@@ -20,11 +20,11 @@ import TestSupport
     for minute in 0..<10 {
       let sample = maker.steps(at: minute)
       let (writer, reader) = minute % 2 == 0 ? (store, other) : (other, store)
-      let anchor = try await reader.currentAnchor()
+      let anchor = try await reader.feed.currentAnchor()
       try await writer.add(sample)
       #expect(try await reader.allChanges(since: anchor) == [.added(sample)])
     }
-    #expect(try await store.currentAnchor() == Anchor(change: 10))
+    #expect(try await store.feed.currentAnchor() == Anchor(change: 10))
   }
 
   @Test func fourWritersOfTheSameSamplesLoseNothingAndDoubleNothing() async throws {
@@ -50,8 +50,8 @@ import TestSupport
     let changes = try await store.allChanges()
     #expect(changes.count == 300)
     #expect(Set(changes) == Set(samples.map(Change.added)))
-    #expect(try await store.currentAnchor() == Anchor(change: 300))
-    #expect(try await other.typeCounts() == [TypeCount(type: SampleMaker.stepCount, samples: 300)])
+    #expect(try await store.feed.currentAnchor() == Anchor(change: 300))
+    #expect(try await other.samples.typeCounts() == [TypeCount(type: SampleMaker.stepCount, samples: 300)])
   }
 
   @Test func additionsAndDeletionsAtOnceAgreeInTheEnd() async throws {
@@ -65,8 +65,8 @@ import TestSupport
       try await group.waitForAll()
     }
     let expected = samples.filter { $0.start.seconds / 60 % 2 != 0 }
-    #expect(try await Set(store.samples(of: SampleMaker.stepCount, limit: 1000)) == Set(expected))
-    #expect(try await store.typeCounts() == [TypeCount(type: SampleMaker.stepCount, samples: expected.count)])
+    #expect(try await Set(store.samples.page(of: SampleMaker.stepCount, limit: 1000)) == Set(expected))
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: SampleMaker.stepCount, samples: expected.count)])
     #expect(try await store.contents().deleted.count == samples.count - expected.count)
   }
 
@@ -83,7 +83,7 @@ import TestSupport
       group.addTask {
         var count = 0
         while count < samples.count {
-          count = try await other.changes(since: .zero, limit: 10_000).changes.count
+          count = try await other.feed.changes(since: .zero, limit: 10_000).changes.count
           #expect(count % 200 == 0)
         }
       }

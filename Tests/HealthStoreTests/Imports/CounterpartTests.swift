@@ -11,7 +11,7 @@ import Testing
 
   init() throws { fixture = try StoreFixture() }
 
-  private func present() async throws -> [Sample] { try await store.samples(of: type, limit: 100) }
+  private func present() async throws -> [Sample] { try await store.samples.page(of: type, limit: 100) }
 
   @Test(arguments: [true, false])
   func theExportedOneIsShownAndTheOtherIsKept(importsFirst: Bool) async throws {
@@ -21,14 +21,14 @@ import Testing
     if !importsFirst { #expect(try store.importExport([exported]).total == .init(added: 1)) }
     #expect(try store.importExport([exported]).total == .init(unchanged: 1))
     #expect(try await present() == [exported])
-    #expect(try await store.sample(original.reference) == exported)
+    #expect(try await store.samples.sample(original.reference) == exported)
     #expect(try await store.contents().samples == [exported.text(), original.text()])
     #expect(try await store.contents().deleted.isEmpty)
-    #expect(try await store.typeCounts() == [TypeCount(type: type, samples: 1)])
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: type, samples: 1)])
     let all = SampleFilter(earliest: Timestamp(seconds: 0))
-    #expect(try await store.typeCounts(all) == [TypeCount(type: type, samples: 1)])
-    #expect(try await store.count(of: type, in: all.range) == 1)
-    #expect(try await store.extent(of: type) == exported.start...exported.start)
+    #expect(try await store.samples.typeCounts(all) == [TypeCount(type: type, samples: 1)])
+    #expect(try await store.samples.count(of: type, in: all.range) == 1)
+    #expect(try await store.samples.extent(of: type) == exported.start...exported.start)
   }
 
   @Test func whatAnExportSaysTwiceCountsOnce() async throws {
@@ -38,7 +38,8 @@ import Testing
     #expect(try store.importExport([exported, exported]).total == .init(unchanged: 1))
     let deleted = ExportedSample(minute: 5).sample()
     #expect(try store.importExport([deleted, deleted]).total == .init(added: 1))
-    #expect(try await store.delete(type, in: deleted.start..<Timestamp(seconds: deleted.start.seconds + 1)) == 1)
+    #expect(
+      try await store.samples.delete(type, in: deleted.start..<Timestamp(seconds: deleted.start.seconds + 1)) == 1)
     for _ in 0..<2 {
       #expect(try store.importExport([deleted, exported, deleted]).total == .init(unchanged: 1, refused: 1))
     }
@@ -51,13 +52,13 @@ import Testing
     try store.importExport([exported])
     try await other.add(original)
     for _ in 0..<2 {
-      try await store.apply([other.codedChanges(since: .zero, limit: 100).changes])
-      try await other.apply([store.codedChanges(since: .zero, limit: 100).changes])
+      try await store.apply([other.feed.codedChanges(since: .zero, limit: 100).changes])
+      try await other.apply([store.feed.codedChanges(since: .zero, limit: 100).changes])
     }
     #expect(try await store.contents() == other.contents())
-    #expect(try await store.digest().record == other.digest().record)
+    #expect(try await store.digests.current().record == other.digests.current().record)
     #expect(try await present() == [exported])
-    #expect(try await other.samples(of: type, limit: 100) == [exported])
+    #expect(try await other.samples.page(of: type, limit: 100) == [exported])
   }
 
   @Test(arguments: [
@@ -67,7 +68,7 @@ import Testing
   func whatDiffersIsAnother(other: ExportedSample) async throws {
     try await store.add(ExportedSample().original())
     #expect(try store.importExport([other.sample()]).added == 1)
-    #expect(try await store.typeCounts().map(\.samples).reduce(0, +) == 2)
+    #expect(try await store.samples.typeCounts().map(\.samples).reduce(0, +) == 2)
   }
 
   @Test func anotherUnitIsTheSame() async throws {
@@ -75,7 +76,7 @@ import Testing
     try await store.add(ExportedSample(value: 1.234567891, unit: "km", type: distance).original())
     let miles = ExportedSample(value: 0.767126, unit: "mi", type: distance).sample()
     try store.importExport([miles])
-    #expect(try await store.samples(of: distance, limit: 10) == [miles])
+    #expect(try await store.samples.page(of: distance, limit: 10) == [miles])
   }
 
   @Test(arguments: [true, false])
@@ -101,8 +102,8 @@ import Testing
     #expect(try await present().isEmpty)
     #expect(try store.importExport([exported]).added == 0)
     #expect(try await present().isEmpty)
-    #expect(try await store.typeCounts().isEmpty)
-    #expect(try await store.extent(of: type) == nil)
+    #expect(try await store.samples.typeCounts().isEmpty)
+    #expect(try await store.samples.extent(of: type) == nil)
   }
 
   @Test func categoriesAndWorkoutsHaveOriginalsToo() async throws {
@@ -120,7 +121,7 @@ import Testing
       (old.payload, new.payload) = (payload, fuller)
       try store.importExport([old])
       try await store.add(new)
-      #expect(try await store.samples(of: exported.type, limit: 10).map(\.uuid) == [old.uuid])
+      #expect(try await store.samples.page(of: exported.type, limit: 10).map(\.uuid) == [old.uuid])
     }
   }
 }

@@ -19,8 +19,8 @@ import Testing
     try Data(Device.export(devices).utf8).write(to: URL(fileURLWithPath: path))
     let export = try AppleHealthExport(path: path)
     var survey = try export.survey()
-    survey.expectTwins(try await store.twinKeys())
-    let names = try await store.identityNames(for: survey.sources)
+    survey.expectTwins(try await store.imports.twinKeys())
+    let names = try await store.imports.identityNames(for: survey.sources)
     let writer = try ImportWriter(store, .init(name: "export.xml"))
     _ = try export.read(survey, identityNames: names, batchSize: 50) { batch in
       try writer.write(batch.changes)
@@ -30,7 +30,7 @@ import Testing
   }
 
   private func records() async throws -> [Device.Record] {
-    try await store.samples(of: Device.type, limit: 100_000).compactMap { sample in
+    try await store.samples.page(of: Device.type, limit: 100_000).compactMap { sample in
       guard case .quantity(let quantity) = sample.payload else { return nil }
       return Device.Record(second: Int(sample.start.seconds - Device.start), value: Int(quantity.value))
     }.sorted()

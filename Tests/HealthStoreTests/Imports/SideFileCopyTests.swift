@@ -58,7 +58,9 @@ import TestSupport
 
   static let pairs: [Pair] = [.route(), .record()]
 
-  private func present(_ type: SampleType) async throws -> [Sample] { try await store.samples(of: type, limit: 100) }
+  private func present(_ type: SampleType) async throws -> [Sample] {
+    try await store.samples.page(of: type, limit: 100)
+  }
 
   @Test(arguments: pairs)
   func aWholeExportAloneDeletesNothing(pair: Pair) async throws {
@@ -99,10 +101,10 @@ import TestSupport
     try store.importExport([pair.full])
     try other.importExport([pair.bare])
     for _ in 0..<2 {
-      try await store.apply([other.codedChanges(since: .zero, limit: 100).changes])
-      try await other.apply([store.codedChanges(since: .zero, limit: 100).changes])
+      try await store.apply([other.feed.codedChanges(since: .zero, limit: 100).changes])
+      try await other.apply([store.feed.codedChanges(since: .zero, limit: 100).changes])
     }
-    #expect(try await store.deepDigest().record == other.deepDigest().record)
+    #expect(try await store.digests.deep().record == other.digests.deep().record)
     #expect(try await present(pair.full.type) == [pair.full])
   }
 
@@ -146,13 +148,13 @@ import TestSupport
     let other = otherFixture.store
     try store.importExport([pair.full])
     try other.importExport([pair.bare])
-    #expect(try await store.delete(pair.full.type, in: always) == 1)
+    #expect(try await store.samples.delete(pair.full.type, in: always) == 1)
     #expect(Set(try await store.contents().deleted) == [pair.full.reference, pair.bare.reference])
     // A machine that has read only the XML deletes what it has, and does not bring it back here.
-    try await store.apply([other.codedChanges(since: .zero, limit: 100).changes])
-    try await other.apply([store.codedChanges(since: .zero, limit: 100).changes])
+    try await store.apply([other.feed.codedChanges(since: .zero, limit: 100).changes])
+    try await other.apply([store.feed.codedChanges(since: .zero, limit: 100).changes])
     #expect(try await present(pair.full.type).isEmpty)
-    #expect(try await other.samples(of: pair.full.type, limit: 100).isEmpty)
+    #expect(try await other.samples.page(of: pair.full.type, limit: 100).isEmpty)
     #expect(try store.importExport([pair.bare]).total == .init(refused: 1))
   }
 

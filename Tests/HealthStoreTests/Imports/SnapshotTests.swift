@@ -18,7 +18,7 @@ import TestSupport
     try store.importExport(samples(0..<10))
     let written = try store.importExport(samples(2..<12), snapshotOf: [type])
     #expect(written.total == .init(added: 2, deleted: 2, unchanged: 8))
-    #expect(Set(try await store.samples(of: type, limit: 100)) == Set(samples(2..<12)))
+    #expect(Set(try await store.samples.page(of: type, limit: 100)) == Set(samples(2..<12)))
     #expect(try await store.contents().deleted == Set(samples(0..<2).map(\.reference)))
   }
 
@@ -28,7 +28,7 @@ import TestSupport
     try await store.add(original, pulled)
     try store.importExport(samples(0..<3))
     try store.importExport(samples(1..<3), snapshotOf: [type])
-    #expect(Set(try await store.samples(of: type, limit: 100)) == Set([original, pulled] + samples(1..<3)))
+    #expect(Set(try await store.samples.page(of: type, limit: 100)) == Set([original, pulled] + samples(1..<3)))
   }
 
   @Test func whatWasPulledAndThenExportedCounts() async throws {
@@ -42,7 +42,7 @@ import TestSupport
     try store.importExport(samples(0..<3) + [other.sample()])
     let written = try store.importExport(samples(0..<3), snapshotOf: [type])
     #expect(written.deleted == 0)
-    #expect(try await store.samples(of: other.type, limit: 10).count == 1)
+    #expect(try await store.samples.page(of: other.type, limit: 10).count == 1)
   }
 
   @Test func isToldBeforeItIsDone() throws {
@@ -73,12 +73,12 @@ import TestSupport
     let minutes = Array(0..<60)
     for _ in 0..<6 {
       let held = minutes.shuffled(using: &random).prefix(Int.random(in: 1...60, using: &random))
-      let there = Set(try await store.samples(of: type, limit: 100).map(\.reference))
+      let there = Set(try await store.samples.page(of: type, limit: 100).map(\.reference))
       let tombstones = try await store.contents().deleted
       let file = held.map { ExportedSample(minute: $0).sample() }
       try store.importExport(file, snapshotOf: [type])
       let expected = Set(file.map(\.reference)).subtracting(tombstones)
-      #expect(Set(try await store.samples(of: type, limit: 100).map(\.reference)) == expected, "seed \(seed)")
+      #expect(Set(try await store.samples.page(of: type, limit: 100).map(\.reference)) == expected, "seed \(seed)")
       #expect(try await store.contents().deleted == tombstones.union(there.subtracting(expected)), "seed \(seed)")
     }
   }
@@ -87,16 +87,16 @@ import TestSupport
     let digest = Data("a".utf8)
     let file = ImportRecord.File(
       name: "export.zip", exported: Timestamp(seconds: 1_700_000_000), person: ["1970-01-01"])
-    #expect(try await store.finishedImport(digest: digest) == nil)
+    #expect(try await store.imports.finished(digest: digest) == nil)
     let cutOff = try ImportWriter(store, file)
     try cutOff.write(CodedChanges())
-    #expect(try await store.finishedImport(digest: digest) == nil)
-    #expect(try await store.newestExport() == nil)
-    try await store.finishImport(cutOff.id, digest: digest, isComplete: true)
-    #expect(try await store.hasFinishedImports())
-    #expect(try await store.finishedImport(digest: digest)?.name == "export.zip")
-    #expect(try await store.newestExport()?.exported == file.exported)
-    #expect(try await !store.hasExports(ofOthersThan: ["1970-01-01"]))
-    #expect(try await store.hasExports(ofOthersThan: ["1980-01-01"]))
+    #expect(try await store.imports.finished(digest: digest) == nil)
+    #expect(try await store.imports.newestExport() == nil)
+    try await store.imports.finish(cutOff.id, digest: digest, isComplete: true)
+    #expect(try await store.imports.hasFinished())
+    #expect(try await store.imports.finished(digest: digest)?.name == "export.zip")
+    #expect(try await store.imports.newestExport()?.exported == file.exported)
+    #expect(try await !store.imports.hasExports(ofOthersThan: ["1970-01-01"]))
+    #expect(try await store.imports.hasExports(ofOthersThan: ["1980-01-01"]))
   }
 }

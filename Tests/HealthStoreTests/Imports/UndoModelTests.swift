@@ -59,7 +59,7 @@ import TestSupport
       case 0:
         try await store.add(ExportedSample(minute: Int.random(in: 0..<40, using: &random)).original(Self.uuid(&random)))
       case 1: try await store.delete(ExportedSample(minute: Int.random(in: 0..<40, using: &random)).sample())
-      case 2: _ = try await store.keepDigests(step: 10, rest: 0)
+      case 2: _ = try await store.digests.keep(step: 10, rest: 0)
       default: _ = try File(&random).write(to: store)
       }
     }
@@ -78,28 +78,28 @@ import TestSupport
     var random = SeededGenerator(seed: 1_000 + seed)
     let (one, other) = (try StoreFixture(), try StoreFixture())
     for fixture in [one, other] { try await befall(fixture.store, seed: seed) }
-    let never = try await other.store.deepDigest().record
-    #expect(try await one.store.deepDigest().record == never, place)
+    let never = try await other.store.digests.deep().record
+    #expect(try await one.store.digests.deep().record == never, place)
 
     // Readers that stop anywhere before the import, and go on while it runs, but not past its start.
-    let start = try await one.store.currentAnchor()
+    let start = try await one.store.feed.currentAnchor()
     var readers = [Reader](repeating: Reader(), count: 3)
     for index in readers.indices {
       try await readers[index].read(one.store, to: start, random.oneIn(2) ? 1 : 3, pages: index * 5)
     }
     let file = File(&random)
     _ = try file.write(to: one.store)
-    if random.oneIn(2) { _ = try await one.store.keepDigests(step: 10, rest: 0) }
+    if random.oneIn(2) { _ = try await one.store.digests.keep(step: 10, rest: 0) }
     for index in readers.indices { try await readers[index].read(one.store, to: start, 1, pages: 4) }
 
-    guard case .undone = try await one.store.undoLastImport() else {
+    guard case .undone = try await one.store.imports.undoLast() else {
       Issue.record(place)
       return
     }
-    #expect(try await one.store.deepDigest().record == never, place)
-    #expect(try await one.store.digest().record == other.store.digest().record, place)
-    #expect(try await one.store.typeCounts() == other.store.typeCounts(), place)
-    #expect(try await one.store.twinKeys() == other.store.twinKeys(), place)
+    #expect(try await one.store.digests.deep().record == never, place)
+    #expect(try await one.store.digests.current().record == other.store.digests.current().record, place)
+    #expect(try await one.store.samples.typeCounts() == other.store.samples.typeCounts(), place)
+    #expect(try await one.store.imports.twinKeys() == other.store.imports.twinKeys(), place)
     #expect(try await HealthStore.checkIntegrity(directory: one.directory.path).findings == [], place)
     for index in readers.indices {
       try await readers[index].read(one.store, to: nil, 5, pages: .max)
@@ -110,7 +110,7 @@ import TestSupport
     for next in [file, File(&random), File(&random)] {
       let summaries = try [one, other].map { try next.write(to: $0.store) }
       #expect(summaries[0] == summaries[1], place)
-      #expect(try await one.store.deepDigest().record == other.store.deepDigest().record, place)
+      #expect(try await one.store.digests.deep().record == other.store.digests.deep().record, place)
     }
   }
 }
@@ -135,7 +135,7 @@ private struct Reader {
     var left = pages
     while left > 0 {
       left -= 1
-      let page = try await store.changes(since: anchor, epoch: epoch, limit: size)
+      let page = try await store.feed.changes(since: anchor, epoch: epoch, limit: size)
       if let end, page.anchor > end { return }
       for change in page.changes {
         switch change {

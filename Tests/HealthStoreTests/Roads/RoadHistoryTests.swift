@@ -51,10 +51,10 @@ import TestSupport
       let name = Comment("seed \(seed), store \(index)")
       let store = one.fixture.store
       #expect(try await store.contents() == first, name)
-      #expect(try await store.digest().record == stores[0].fixture.store.digest().record, name)
+      #expect(try await store.digests.current().record == stores[0].fixture.store.digests.current().record, name)
       #expect(try await one.shown() == phone.counts(of: phone.held), name)
       // The export says most, and has all that the phone holds.
-      let samples = try await store.samples(of: Phone.type, limit: 1_000)
+      let samples = try await store.samples.page(of: Phone.type, limit: 1_000)
       #expect(samples.allSatisfy { $0.created != nil }, name)
       #expect(
         try await HealthStore.checkIntegrity(directory: one.fixture.directory.path).findings == [], name)
@@ -150,7 +150,7 @@ private struct RoadStore {
 
   mutating func pull(_ other: RoadStore, number: Int, pageSize: Int) async throws {
     while true {
-      let page = try await other.fixture.store.codedChanges(since: anchors[number] ?? .zero, limit: pageSize)
+      let page = try await other.fixture.store.feed.codedChanges(since: anchors[number] ?? .zero, limit: pageSize)
       try await fixture.store.apply([page.changes])
       anchors[number] = page.anchor
       if page.isLast { return }
@@ -158,7 +158,7 @@ private struct RoadStore {
   }
 
   func shown() async throws -> [Place: Int] {
-    try await fixture.store.samples(of: Phone.type, limit: 10_000).reduce(into: [:]) { counts, sample in
+    try await fixture.store.samples.page(of: Phone.type, limit: 10_000).reduce(into: [:]) { counts, sample in
       guard case .quantity(let quantity) = sample.payload else { return }
       let value = [60, 61, 1.234567891].min { abs($0 - quantity.value) < abs($1 - quantity.value) } ?? 0
       let minute = (sample.start.seconds - 1_704_067_200) / 60

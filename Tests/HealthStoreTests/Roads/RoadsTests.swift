@@ -14,12 +14,13 @@ import TestSupport
   init() throws { fixture = try StoreFixture() }
 
   private func shown(_ store: HealthStore? = nil) async throws -> [UUID] {
-    try await (store ?? self.store).samples(of: type, limit: 1_000).map(\.uuid)
+    try await (store ?? self.store).samples.page(of: type, limit: 1_000).map(\.uuid)
   }
 
   /// The second takes what the first has, as a pull does.
   private func pull(_ store: HealthStore, from other: HealthStore, _ filter: SampleFilter = .everything) async throws {
-    try await store.apply([other.codedChanges(since: .zero, filter: filter, cut: filter.cut, limit: 1_000).changes])
+    try await store.apply([other.feed.codedChanges(since: .zero, filter: filter, cut: filter.cut, limit: 1_000).changes]
+    )
   }
 
   // MARK: Equal samples
@@ -45,7 +46,7 @@ import TestSupport
     try await pull(store, from: other)
     try await pull(other, from: store)
     #expect(try await shown() == shown(other))
-    #expect(try await store.digest().record == other.digest().record)
+    #expect(try await store.digests.current().record == other.digests.current().record)
 
     // The phone then deletes one of them, whichever: one is left, also where only the export has it.
     for original in originals {
@@ -58,7 +59,7 @@ import TestSupport
     #expect(try await shown().isEmpty)
     try await pull(other, from: store)
     #expect(try await shown(other).isEmpty)
-    #expect(try await other.typeCounts().isEmpty)
+    #expect(try await other.samples.typeCounts().isEmpty)
   }
 
   @Test func aStoreOfTheOldRuleMeetsOneOfTheNew() async throws {
@@ -97,7 +98,7 @@ import TestSupport
   @Test func whatWasDeletedHereBeforeThePhoneCameStaysDeleted() async throws {
     try store.importExport([ExportedSample().sample(), ExportedSample(minute: 1).sample()])
     let second = ExportedSample().sample().start
-    #expect(try await store.delete(type, in: second..<Timestamp(seconds: second.seconds + 1)) == 1)
+    #expect(try await store.samples.delete(type, in: second..<Timestamp(seconds: second.seconds + 1)) == 1)
     let otherFixture = try StoreFixture()
     try await pull(otherFixture.store, from: store)
     for one in [store, otherFixture.store] {
@@ -108,7 +109,7 @@ import TestSupport
 
   @Test func aDeletedSampleIsToldOfByItsTombstone() async throws {
     try store.importExport([ExportedSample().sample()])
-    _ = try await store.delete(type, in: whole)
+    _ = try await store.samples.delete(type, in: whole)
     let tombstones = try await store.allChanges().compactMap { change in
       if case .deleted(let tombstone) = change { tombstone } else { nil }
     }
@@ -158,7 +159,7 @@ import TestSupport
         let otherFixture = try StoreFixture()
         try await pull(otherFixture.store, from: store, filter)
         #expect(try await shown(otherFixture.store) == (seen.isEmpty ? [] : [exported.uuid]))
-        #expect(try await store.digest(filter).record == otherFixture.store.digest(filter).record)
+        #expect(try await store.digests.current(filter).record == otherFixture.store.digests.current(filter).record)
       }
       // Neither is in both, and none is in neither.
       let halves = [SampleFilter(earliest: bound), SampleFilter(end: bound)].map { $0.passes(original.reference) }
@@ -182,7 +183,7 @@ import TestSupport
       for (index, one) in [store, otherFixture.store].enumerated() {
         try await one.add(copies[index])
         try await one.add(copies[1 - index])
-        let stored = try await one.samples(of: type, limit: 10).filter { $0.uuid == uuid }
+        let stored = try await one.samples.page(of: type, limit: 10).filter { $0.uuid == uuid }
         #expect(stored.map(\.start) == [fine.start])
         #expect(stored.map(\.end) == [fine.end])
       }
@@ -193,7 +194,7 @@ import TestSupport
       try await pull(otherFixture.store, from: store)
       #expect(try await !shown(otherFixture.store).contains(uuid))
     }
-    #expect(try await store.digest().record == otherFixture.store.digest().record)
+    #expect(try await store.digests.current().record == otherFixture.store.digests.current().record)
     #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings == [])
   }
 
@@ -219,8 +220,8 @@ import TestSupport
     }
     var expected = export
     (expected.start, expected.end) = (poor.start, poor.end)
-    #expect(try await store.samples(of: type, limit: 10) == [expected])
-    #expect(try await store.typeCounts().map(\.samples) == [1])
+    #expect(try await store.samples.page(of: type, limit: 10) == [expected])
+    #expect(try await store.samples.typeCounts().map(\.samples) == [1])
   }
 
   /// Its UUIDs are derived, too, and it is neither an export nor HealthKit.
@@ -234,11 +235,11 @@ import TestSupport
     var coder = ChangeCoder()
     try coder.add(samples[1])
     try writer.write(coder.changes)
-    #expect(try await store.samples(of: .workout, limit: 10) == [samples[1]])
+    #expect(try await store.samples.page(of: .workout, limit: 10) == [samples[1]])
     try await store.add(samples[2])
-    #expect(try await store.samples(of: .workout, limit: 10) == [samples[2]])
+    #expect(try await store.samples.page(of: .workout, limit: 10) == [samples[2]])
     try store.importExport([samples[0]])
-    #expect(try await store.samples(of: .workout, limit: 10) == [samples[0]])
+    #expect(try await store.samples.page(of: .workout, limit: 10) == [samples[0]])
   }
 
   // MARK: What people and programs on this machine see
@@ -256,7 +257,7 @@ import TestSupport
     try store.importExport([exported])
     try await expect([exported])
     // Shown again.
-    _ = try await store.undoLastImport(isDryRun: false)
+    _ = try await store.imports.undoLast(isDryRun: false)
     try await expect([original])
     try store.importExport([exported])
     try await expect([exported])
@@ -276,7 +277,7 @@ import TestSupport
     try await store.add(original)
     try store.importExport([exported])
     #expect(try await shown() == [exported.uuid])
-    _ = try await store.undoLastImport(isDryRun: false)
+    _ = try await store.imports.undoLast(isDryRun: false)
     #expect(try await shown() == [original.uuid])
     #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings == [])
     try store.importExport([exported])
@@ -286,7 +287,7 @@ import TestSupport
   @Test func whatIsDeletedHereGoesWithWhatIsHiddenBehindIt() async throws {
     try store.importExport([ExportedSample().sample()])
     try await store.add(ExportedSample().original())
-    #expect(try await store.delete(type, in: whole) == 1)
+    #expect(try await store.samples.delete(type, in: whole) == 1)
     #expect(try await store.contents().samples.isEmpty)
     #expect(try await store.contents().deleted.count == 2)
   }
@@ -296,7 +297,7 @@ import TestSupport
     try store.importExport([exported])
     try await store.add(original)
     try await store.delete(original, ExportedSample(minute: 9).original())
-    #expect(try await store.pruneTombstones(before: Timestamp(microseconds: .max)) == 1)
+    #expect(try await store.feed.pruneTombstones(before: Timestamp(microseconds: .max)) == 1)
     #expect(try await shown().isEmpty)
   }
 
@@ -307,7 +308,7 @@ import TestSupport
       try await store.apply(ChangeBatch(additions: (0..<100).map { ExportedSample().original(offset: $0) }))
     }
     #expect(try await shown().count == 401)
-    #expect(try await store.delete(type, in: whole) == 401)
+    #expect(try await store.samples.delete(type, in: whole) == 401)
   }
 
   @Test func aRouteHasTheWorkoutThatIsShown() async throws {
@@ -321,7 +322,7 @@ import TestSupport
       WorkoutRoute(workout: original.reference, points: [RoutePoint(latitude: 1, longitude: 2)]))
     try await store.add(original, route)
     try store.importExport([exported])
-    #expect(try await store.routes().map(\.workout) == [exported.reference])
-    #expect(try await store.sample(original.reference) == exported)
+    #expect(try await store.samples.routes().map(\.workout) == [exported.reference])
+    #expect(try await store.samples.sample(original.reference) == exported)
   }
 }

@@ -18,10 +18,10 @@ import TestSupport
   @Test func takesTheLowerBoundAndLeavesTheUpper() async throws {
     try await store.apply(ChangeBatch(additions: samples))
     let range = samples[5].start..<samples[20].start
-    #expect(try await store.count(of: type, in: range) == 15)
-    #expect(try await store.delete(type, in: range) == 15)
-    #expect(try await store.count(of: type, in: range) == 0)
-    let left = try await store.samples(of: type, limit: 100)
+    #expect(try await store.samples.count(of: type, in: range) == 15)
+    #expect(try await store.samples.delete(type, in: range) == 15)
+    #expect(try await store.samples.count(of: type, in: range) == 0)
+    let left = try await store.samples.page(of: type, limit: 100)
     #expect(left == (samples[..<5] + samples[20...]).reversed())
   }
 
@@ -31,13 +31,13 @@ import TestSupport
     try await store.apply(ChangeBatch(additions: mixed))
     let (app, watch) = (mixed.filter { $0.source.name != "watch" }, mixed.filter { $0.source.name == "watch" })
     let sources: Set = [app[0].source.name]
-    #expect(try await store.sourceNames() == [app[0].source.name, "watch"])
-    #expect(try await store.count(of: type, in: nil, from: sources) == app.count)
-    #expect(try await store.samples(of: type, from: sources, limit: 100) == app.reversed())
+    #expect(try await store.samples.sourceNames() == [app[0].source.name, "watch"])
+    #expect(try await store.samples.count(of: type, in: nil, from: sources) == app.count)
+    #expect(try await store.samples.page(of: type, from: sources, limit: 100) == app.reversed())
     let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
-    #expect(try await store.delete(type, in: always, from: ["never seen"]) == 0)
-    #expect(try await store.delete(type, in: always, from: sources, step: 2) == app.count)
-    #expect(try await store.samples(of: type, limit: 100) == watch.reversed())
+    #expect(try await store.samples.delete(type, in: always, from: ["never seen"]) == 0)
+    #expect(try await store.samples.delete(type, in: always, from: sources, step: 2) == app.count)
+    #expect(try await store.samples.page(of: type, limit: 100) == watch.reversed())
     // Whoever reads that source alone learns of the deletions, and nobody else does.
     let told = try await store.allChanges(filter: SampleFilter(sources: sources))
     #expect(Set(told.map(\.reference)) == Set(app.map(\.reference)))
@@ -48,42 +48,43 @@ import TestSupport
   @Test(arguments: [1, 4, 5, 15, 16, 1000])
   func stepsAddUp(step: Int) async throws {
     try await store.apply(ChangeBatch(additions: samples))
-    #expect(try await store.delete(type, in: samples[5].start..<samples[20].start, step: step) == 15)
+    #expect(try await store.samples.delete(type, in: samples[5].start..<samples[20].start, step: step) == 15)
     let changes = try await store.allChanges()
     let deleted = changes.compactMap { if case .deleted(let tombstone) = $0 { tombstone.sample } else { nil } }
     #expect(Set(deleted) == Set(samples[5..<20].map(\.reference)))
     #expect(deleted.count == 15)
-    #expect(try await store.typeCounts() == [TypeCount(type: type, samples: 10)])
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: type, samples: 10)])
   }
 
   @Test(.timeLimit(.minutes(1)), arguments: [0, -1])
   func aStepOfNothingStillEnds(step: Int) async throws {
     try await store.apply(ChangeBatch(additions: samples))
-    #expect(try await store.delete(type, in: samples[0].start..<samples[3].start, step: step) == 3)
+    #expect(try await store.samples.delete(type, in: samples[0].start..<samples[3].start, step: step) == 3)
   }
 
   @Test func sparesOtherTypes() async throws {
     var other = samples[0]
     other.type = SampleType("another")
     try await store.add(samples[0], other)
-    #expect(try await store.delete(type, in: Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)) == 1)
-    #expect(try await store.typeCounts() == [TypeCount(type: other.type, samples: 1)])
+    #expect(
+      try await store.samples.delete(type, in: Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)) == 1)
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: other.type, samples: 1)])
   }
 
   @Test func anUnknownTypeHasNothing() async throws {
     try await store.add(samples[0])
-    let anchor = try await store.currentAnchor()
+    let anchor = try await store.feed.currentAnchor()
     let all = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
-    #expect(try await store.delete(SampleType("never seen"), in: all) == 0)
-    #expect(try await store.count(of: SampleType("never seen"), in: all) == 0)
-    #expect(try await store.count(of: SampleType("never seen"), in: nil) == 0)
-    #expect(try await store.currentAnchor() == anchor)
+    #expect(try await store.samples.delete(SampleType("never seen"), in: all) == 0)
+    #expect(try await store.samples.count(of: SampleType("never seen"), in: all) == 0)
+    #expect(try await store.samples.count(of: SampleType("never seen"), in: nil) == 0)
+    #expect(try await store.feed.currentAnchor() == anchor)
   }
 
   @Test func whatIsDeletedDoesNotComeBack() async throws {
     try await store.apply(ChangeBatch(additions: samples))
-    _ = try await store.delete(type, in: samples[0].start..<samples[24].start)
+    _ = try await store.samples.delete(type, in: samples[0].start..<samples[24].start)
     #expect(try await store.apply(ChangeBatch(additions: samples)).added == 0)
-    #expect(try await store.samples(of: type, limit: 100) == [samples[24]])
+    #expect(try await store.samples.page(of: type, limit: 100) == [samples[24]])
   }
 }

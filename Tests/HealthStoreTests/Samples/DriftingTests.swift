@@ -21,7 +21,7 @@ import TestSupport
   }
 
   private func present() async throws -> [Sample] {
-    try await store.samples(of: .activitySummary, limit: 100)
+    try await store.samples.page(of: .activitySummary, limit: 100)
   }
 
   @Test func aNewerReadingTakesTheOldersPlace() async throws {
@@ -43,7 +43,7 @@ import TestSupport
     try await store.replace(drifting: [new])
     #expect(try await store.replace(drifting: [old]).total == .init(unchanged: 1))
     #expect(try await present() == [new])
-    #expect(try await store.currentAnchor() == Anchor(change: 1))
+    #expect(try await store.feed.currentAnchor() == Anchor(change: 1))
   }
 
   @Test func aNewerReadingOfTheSameValueDoesNothing() async throws {
@@ -85,7 +85,7 @@ import TestSupport
     let written = try await store.replace(drifting: readings)
     #expect((written.added, written.deleted, written.unchanged) == (2, 1, 1))
     #expect(try await present() == [readings[1]])
-    #expect(try await store.typeCounts() == [TypeCount(type: .activitySummary, samples: 1)])
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: .activitySummary, samples: 1)])
   }
 
   @Test func daysAreApart() async throws {
@@ -107,7 +107,7 @@ import TestSupport
     let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
     try await store.replace(drifting: [summary("100", at: 8), summary("100", at: 8, day: 1)])
     try await store.replace(drifting: [summary("200", at: 9)])
-    #expect(try await store.delete(.activitySummary, in: always) == 2)
+    #expect(try await store.samples.delete(.activitySummary, in: always) == 2)
     // Nor what a later export says of that day.
     let later = (8..<12).map { summary("\($0)00", at: $0) }
     #expect(try await store.replace(drifting: later).total == .init(refused: 4))

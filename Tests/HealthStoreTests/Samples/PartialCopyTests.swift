@@ -29,29 +29,29 @@ struct PartialCopyTests {
     workouts = [whole] + cuts.map { $0.applied(to: whole) }
   }
 
-  private func stored() async throws -> [Sample] { try await store.samples(of: .workout, limit: 10) }
+  private func stored() async throws -> [Sample] { try await store.samples.page(of: .workout, limit: 10) }
 
   @Test("a whole copy takes the place of a partial one, and whoever has read that one reads it")
   func replaced() async throws {
     try await store.add(workouts[3])
-    let page = try await store.changes(since: .zero, limit: 10)
+    let page = try await store.feed.changes(since: .zero, limit: 10)
     let summary = try await store.apply(ChangeBatch(additions: [whole]))
     #expect(summary.total == .init(unchanged: 1))
     #expect(try await stored() == [whole])
-    #expect(try await store.changes(since: page.anchor, epoch: page.epoch, limit: 10).changes == [.added(whole)])
-    #expect(try await store.typeCounts().map(\.samples) == [1])
+    #expect(try await store.feed.changes(since: page.anchor, epoch: page.epoch, limit: 10).changes == [.added(whole)])
+    #expect(try await store.samples.typeCounts().map(\.samples) == [1])
     try await store.add(workouts[3], workouts[1])
     #expect(try await stored() == [whole])
-    #expect(try await store.currentAnchor() == Anchor(change: 2))
+    #expect(try await store.feed.currentAnchor() == Anchor(change: 2))
   }
 
   @Test("in whatever order copies come, and in however many batches, the best stays and the digests agree")
   func order() async throws {
     try await store.add(whole)
-    let digest = try await store.digest().record
+    let digest = try await store.digests.current().record
     let partial = try StoreFixture()
     try await partial.store.apply(ChangeBatch(additions: [workouts[1], workouts[2]]))
-    let bestPartial = try await partial.store.samples(of: .workout, limit: 1)
+    let bestPartial = try await partial.store.samples.page(of: .workout, limit: 1)
     for first in workouts.indices {
       for second in workouts.indices {
         for third in workouts.indices {
@@ -60,14 +60,14 @@ struct PartialCopyTests {
           let fixture = try StoreFixture()
           let store = fixture.store
           for batch in batches { try await store.apply(ChangeBatch(additions: batch)) }
-          let stored = try await store.samples(of: .workout, limit: 10)
+          let stored = try await store.samples.page(of: .workout, limit: 10)
           #expect(stored.count == 1)
           if copies.contains(whole) { #expect(stored == [whole]) }
           if !copies.contains(whole), copies.contains(workouts[1]), copies.contains(workouts[2]) {
             #expect(stored == bestPartial)
           }
-          #expect(try await store.typeCounts().map(\.samples) == [1])
-          #expect(try await store.digest().record == digest)
+          #expect(try await store.samples.typeCounts().map(\.samples) == [1])
+          #expect(try await store.digests.current().record == digest)
         }
       }
     }
@@ -76,24 +76,24 @@ struct PartialCopyTests {
   @Test("a digest that is kept follows")
   func keptDigest() async throws {
     try await store.add(workouts[3])
-    _ = try await store.keepDigests(for: .seconds(60))
-    let before = try await store.digest().record
+    _ = try await store.digests.keep(for: .seconds(60))
+    let before = try await store.digests.current().record
     try await store.add(whole)
-    _ = try await store.keepDigests(for: .seconds(60))
-    #expect(try await store.digest().record == before)
+    _ = try await store.digests.keep(for: .seconds(60))
+    #expect(try await store.digests.current().record == before)
     let other = try StoreFixture()
     try await other.store.add(whole)
-    #expect(try await other.store.deepDigest().record == store.deepDigest().record)
+    #expect(try await other.store.digests.deep().record == store.digests.deep().record)
   }
 
   @Test("what a reader of some types may know has one digest, whatever copy there is")
   func digestWithinScope() async throws {
     let scope = SampleFilter(types: [.workout])
     try await store.add(workouts[1])
-    let partial = try await store.deepDigest(scope).record
+    let partial = try await store.digests.deep(scope).record
     try await store.add(whole)
-    #expect(try await store.deepDigest(scope).record == partial)
-    #expect(try await store.deepDigest().record != partial)
+    #expect(try await store.digests.deep(scope).record == partial)
+    #expect(try await store.digests.deep().record != partial)
   }
 
   @Test("undoing the import that brought the whole one brings the partial one back")
@@ -101,13 +101,13 @@ struct PartialCopyTests {
     try await store.add(workouts[3])
     try store.importExport([whole])
     #expect(try await stored() == [whole])
-    guard case .undone(let undo) = try await store.undoLastImport() else {
+    guard case .undone(let undo) = try await store.imports.undoLast() else {
       Issue.record("not undone")
       return
     }
     #expect((undo.removed[.workout], undo.restored[.workout]) == (1, 1))
     #expect(try await stored() == [workouts[3]])
-    #expect(try await store.typeCounts().map(\.samples) == [1])
+    #expect(try await store.samples.typeCounts().map(\.samples) == [1])
   }
 
   @Test("one that is deleted stays deleted, whatever copy comes")
@@ -122,7 +122,7 @@ struct PartialCopyTests {
   func coded() async throws {
     try await store.add(whole)
     let cut = SampleFilter(types: [SampleType("HKQuantityTypeIdentifierHeartRate")]).cut
-    let page = try await store.codedChanges(since: .zero, cut: cut, limit: 10)
+    let page = try await store.feed.codedChanges(since: .zero, cut: cut, limit: 10)
     let expander = try ChangeExpander(page.changes)
     #expect(try page.changes.samples.map(expander.sample) == [workouts[2]])
     #expect(page.changes.metadata == [#"{"HKIndoorWorkout":true}"#])

@@ -59,13 +59,13 @@ import Testing
       Person(characteristics: [Person.Trait.dateOfBirth.rawValue: "1987-05-17"])
     )
     _ = try ImportWriter(store, ImportRecord.File(name: "a.zip", person: ["1986-05-17", ""]))
-    #expect(try await !store.hasConfirmed(person))
+    #expect(try await !store.imports.hasConfirmed(person))
     let writer = try ImportWriter(store, ImportRecord.File(name: "b.zip", confirmed: other))
-    #expect(try await store.hasConfirmed(other))
-    #expect(try await !store.hasConfirmed(person))
-    #expect(try await !store.hasConfirmed(other, isFinished: true))
-    try await store.finishImport(writer.id, digest: nil, isComplete: true)
-    #expect(try await fixture.again().hasConfirmed(other, isFinished: true))
+    #expect(try await store.imports.hasConfirmed(other))
+    #expect(try await !store.imports.hasConfirmed(person))
+    #expect(try await !store.imports.hasConfirmed(other, isFinished: true))
+    try await store.imports.finish(writer.id, digest: nil, isComplete: true)
+    #expect(try await fixture.again().imports.hasConfirmed(other, isFinished: true))
   }
 
   /// What another process writes meanwhile.
@@ -82,7 +82,7 @@ import Testing
     await #expect(throws: StoreError.ownerChanged(path: store.path)) {
       _ = try await apply(maker.steps(at: 2), while: empty)
     }
-    #expect(try await store.position(of: "peer") == nil)
+    #expect(try await store.feed.position(of: "peer") == nil)
     // Its own changes are no obstacle.
     var owner = try await apply(reading(.dateOfBirth, "1986-05-17", day: 1), while: try await store.owner())
     #expect(owner.person[.dateOfBirth] == "1986-05-17")

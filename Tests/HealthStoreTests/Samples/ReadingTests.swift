@@ -34,7 +34,7 @@ import Testing
   private func contents(_ order: [Int]) async throws -> [Sample] {
     let store = try StoreFixture()
     for index in order { try await store.store.replace(drifting: Self.files[index]) }
-    return try await store.store.samples(of: SampleType("hae.step_count"), limit: 1000).map { sample in
+    return try await store.store.samples.page(of: SampleType("hae.step_count"), limit: 1000).map { sample in
       var sample = sample
       sample.created = nil
       return sample
@@ -73,7 +73,7 @@ import Testing
       let summary = try await fixture.store.replace(drifting: [newer])
       #expect((summary.added, summary.deleted) == (1, 1))
     }
-    let held = try await fixture.store.samples(of: newer.type, limit: 10)
+    let held = try await fixture.store.samples.page(of: newer.type, limit: 10)
     #expect(held.count == 3)
     #expect(held.contains { $0.payload == newer.payload && $0.source == newer.source })
   }

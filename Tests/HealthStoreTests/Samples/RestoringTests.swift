@@ -36,7 +36,7 @@ import TestSupport
   }
 
   private func present(_ store: HealthStore? = nil) async throws -> [Sample] {
-    try await (store ?? self.store).samples(of: type, limit: 1_000)
+    try await (store ?? self.store).samples.page(of: type, limit: 1_000)
   }
 
   @Test func anImportCountsWhatIsDeletedHere() async throws {
@@ -56,7 +56,7 @@ import TestSupport
     #expect(try restore([original]) == [0, 0])
     let otherFixture = try StoreFixture()
     let other = otherFixture.store
-    try await other.apply([store.codedChanges(since: .zero, limit: 100).changes])
+    try await other.apply([store.feed.codedChanges(since: .zero, limit: 100).changes])
     #expect(try other.importExport([exported]).total == .init(unchanged: 1))
     #expect(try restore([exported], into: other) == [0, 0])
     // Deleted on the phone, it is hidden here, and can be brought back.
@@ -76,7 +76,7 @@ import TestSupport
     try await store.delete(original)
     let otherFixture = try StoreFixture()
     let other = elsewhere ? otherFixture.store : store
-    if elsewhere { try await other.apply([store.codedChanges(since: .zero, limit: 100).changes]) }
+    if elsewhere { try await other.apply([store.feed.codedChanges(since: .zero, limit: 100).changes]) }
     let order = originalFirst ? [original, exported] : [exported, original]
     #expect(try restore([order[0]], into: other) == [1, 1])
     #expect(try restore([order[1]], into: other) == [0, 0])
@@ -96,13 +96,13 @@ import TestSupport
     try restore([original], into: stores[1])
     for _ in 0..<3 {
       for one in stores {
-        for other in stores { try await one.apply([other.codedChanges(since: .zero, limit: 100).changes]) }
+        for other in stores { try await one.apply([other.feed.codedChanges(since: .zero, limit: 100).changes]) }
       }
     }
     for one in stores {
       #expect(
         try await present(one).map(\.uuid) == [SampleIdentity.uuid(ofRestored: exported.uuid, ordinal: 0)])
-      #expect(try await one.deepDigest().record == stores[0].deepDigest().record)
+      #expect(try await one.digests.deep().record == stores[0].digests.deep().record)
     }
   }
 
@@ -167,7 +167,7 @@ import TestSupport
     let range = samples(2..<3)[0].start..<samples(3..<4)[0].start
     #expect(try restore(samples(0..<5) + [other], in: range) == [1, 1])
     #expect(try await present().map(\.start) == [samples(2..<3)[0].start])
-    #expect(try await store.typeCounts() == [TypeCount(type: type, samples: 1)])
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: type, samples: 1)])
   }
 
   @Test func deletedAgainItComesBackUnderTheNextIdentity() async throws {
@@ -234,7 +234,7 @@ import TestSupport
     let restorer = SampleRestorer(store, type: type, range: always)
     try restorer.restore(changes) { AuditEvent(.restored, ["count": String($0)]) }
     try restorer.restore(changes) { AuditEvent(.restored, ["count": String($0)]) }
-    #expect(try await store.auditRecords().map(\.detail) == [["count": "2"]])
+    #expect(try await store.audit.records().map(\.detail) == [["count": "2"]])
   }
 
   @Test func linksLeadToWhatWasBroughtBack() async throws {
@@ -243,12 +243,12 @@ import TestSupport
     route.payload = .workoutRoute(WorkoutRoute(workout: workout.reference, path: "/a.gpx"))
     try await store.add(workout, route)
     try await store.delete(workout)
-    #expect(try await store.sample(workout.reference) == nil)
-    #expect(try await store.routes().map(\.workout) == [workout.reference])
+    #expect(try await store.samples.sample(workout.reference) == nil)
+    #expect(try await store.samples.routes().map(\.workout) == [workout.reference])
     try SampleRestorer(store, type: .workout, range: always).restore(coded([workout]))
-    let restored = try #require(try await store.samples(of: .workout, limit: 2).first)
-    #expect(try await store.sample(workout.reference) == restored)
-    #expect(try await store.routes().map(\.workout) == [restored.reference])
+    let restored = try #require(try await store.samples.page(of: .workout, limit: 2).first)
+    #expect(try await store.samples.sample(workout.reference) == restored)
+    #expect(try await store.samples.routes().map(\.workout) == [restored.reference])
   }
 
   /// Machines that import, delete, bring back and pull in any order end up with the same, and nothing twice.
@@ -274,7 +274,7 @@ import TestSupport
           #expect(starts.contains(sample.start), "seed \(seed)")
         }
       default:
-        try await store.apply([random.pick(stores).store.codedChanges(since: .zero, limit: 1_000).changes])
+        try await store.apply([random.pick(stores).store.feed.codedChanges(since: .zero, limit: 1_000).changes])
       }
       let starts = try await present(store).map(\.start)
       #expect(starts.count == Set(starts).count, "seed \(seed): twice")
@@ -282,11 +282,11 @@ import TestSupport
     for _ in 0..<2 {
       for one in stores {
         for other in stores {
-          try await one.store.apply([other.store.codedChanges(since: .zero, limit: 10_000).changes])
+          try await one.store.apply([other.store.feed.codedChanges(since: .zero, limit: 10_000).changes])
         }
       }
     }
-    let digest = try await stores[0].store.deepDigest().record
-    for other in stores { #expect(try await other.store.deepDigest().record == digest, "seed \(seed)") }
+    let digest = try await stores[0].store.digests.deep().record
+    for other in stores { #expect(try await other.store.digests.deep().record == digest, "seed \(seed)") }
   }
 }

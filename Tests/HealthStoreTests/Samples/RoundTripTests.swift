@@ -49,11 +49,11 @@ import TestSupport
     let samples = SampleMaker.edgeCases
     try await store.apply(ChangeBatch(additions: samples))
     for sample in samples {
-      let found = try #require(try await store.sample(sample.reference))
+      let found = try #require(try await store.samples.sample(sample.reference))
       #expect(try found.text() == sample.text())
     }
     var maker = SampleMaker(seed: 2)
-    #expect(try await store.sample(maker.steps(at: 0).reference) == nil)
+    #expect(try await store.samples.sample(maker.steps(at: 0).reference) == nil)
   }
 
   @Test func negativeZeroIsZero() async throws {
@@ -61,7 +61,7 @@ import TestSupport
     var sample = maker.steps(at: 0)
     sample.payload = .quantity(Quantity(-0.0, "count"))
     try await store.add(sample)
-    #expect(try await store.sample(sample.reference)?.payload == .quantity(Quantity(0, "count")))
+    #expect(try await store.samples.sample(sample.reference)?.payload == .quantity(Quantity(0, "count")))
   }
 
   @Test func textsThatUnicodeHoldsEqualKeepTheirBytes() async throws {
@@ -87,13 +87,13 @@ import TestSupport
     let summary = try await store.apply(ChangeBatch(additions: samples))
     #expect(summary.types == [SampleType("a\0b"): .init(added: 1), SampleType("a"): .init(added: 1)])
     for sample in samples {
-      #expect(try await store.samples(of: sample.type, limit: 9) == [sample])
+      #expect(try await store.samples.page(of: sample.type, limit: 9) == [sample])
       #expect(try await store.allChanges(filter: SampleFilter(types: [sample.type])) == [.added(sample)])
     }
     let all = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
-    #expect(try await store.count(of: samples[0].type, in: all) == 1)
-    #expect(try await store.delete(samples[0].type, in: all) == 1)
-    #expect(try await store.typeCounts() == [TypeCount(type: samples[1].type, samples: 1)])
+    #expect(try await store.samples.count(of: samples[0].type, in: all) == 1)
+    #expect(try await store.samples.delete(samples[0].type, in: all) == 1)
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: samples[1].type, samples: 1)])
   }
 
   @Test func aSecondInstanceReadsTheSame() async throws {

@@ -17,8 +17,8 @@ import TestSupport
 
   private func expectDeleted() async throws {
     #expect(try await store.allChanges() == [.deleted(sample.tombstone())])
-    #expect(try await store.typeCounts() == [])
-    #expect(try await store.sample(sample.reference) == nil)
+    #expect(try await store.samples.typeCounts() == [])
+    #expect(try await store.samples.sample(sample.reference) == nil)
   }
 
   @Test func deletesASample() async throws {

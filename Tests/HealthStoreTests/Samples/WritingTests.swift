@@ -14,11 +14,11 @@ import TestSupport
     let samples = maker.samples(100)
     let batch = ChangeBatch(additions: samples, deletions: samples.prefix(10).map { $0.tombstone() })
     try await store.apply(batch)
-    let (contents, anchor) = (try await store.contents(), try await store.currentAnchor())
+    let (contents, anchor) = (try await store.contents(), try await store.feed.currentAnchor())
     let summary = try await store.apply(batch)
     #expect(summary.total == .init(unchanged: 100, refused: 10))
     #expect(try await store.contents() == contents)
-    #expect(try await store.currentAnchor() == anchor)
+    #expect(try await store.feed.currentAnchor() == anchor)
   }
 
   @Test func aSampleTwiceInABatchIsOne() async throws {
@@ -28,7 +28,7 @@ import TestSupport
     #expect(summary.added == 1)
     #expect(summary.unchanged == 1)
     #expect(summary.types == [sample.type: .init(added: 1, unchanged: 1)])
-    #expect(try await store.currentAnchor() == Anchor(change: 1))
+    #expect(try await store.feed.currentAnchor() == Anchor(change: 1))
   }
 
   @Test(arguments: [true, false])
@@ -39,12 +39,12 @@ import TestSupport
     sample.metadata["HKWasUserEntered"] = .bool(true)
     for copy in comesFirst ? [sample, poorer] : [poorer, sample] { try await store.add(copy) }
     #expect(try await store.allChanges() == [.added(sample)])
-    #expect(try await store.typeCounts() == [TypeCount(type: sample.type, samples: 1)])
+    #expect(try await store.samples.typeCounts() == [TypeCount(type: sample.type, samples: 1)])
   }
 
   @Test func anEmptyBatchDoesNothing() async throws {
     #expect(try await store.apply(ChangeBatch()) == WriteSummary())
-    #expect(try await store.currentAnchor() == .zero)
+    #expect(try await store.feed.currentAnchor() == .zero)
   }
 
   @Test func aBlockingWriteIsTheSame() async throws {

@@ -53,7 +53,7 @@ extension HealthStore {
   }
 
   func values(of type: SampleType = ExportedSample().type) async throws -> [Double] {
-    try await samples(of: type, limit: 1_000).compactMap {
+    try await samples.page(of: type, limit: 1_000).compactMap {
       if case .quantity(let quantity) = $0.payload { quantity.value } else { nil }
     }.sorted()
   }

@@ -33,7 +33,7 @@ extension HealthStore {
     var changes: [Change] = []
     var anchor = anchor
     while true {
-      let page = try await self.changes(since: anchor, filter: filter, limit: limit)
+      let page = try await self.feed.changes(since: anchor, filter: filter, limit: limit)
       changes += page.changes
       anchor = page.anchor
       if page.isLast { return changes }

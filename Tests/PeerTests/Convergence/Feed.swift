@@ -55,8 +55,8 @@ struct Feed: Sendable {
 
   /// The token at the end of the feed.
   func lastToken() async throws -> String {
-    let anchor = try await store.currentAnchor()
-    let page = try await store.changes(since: anchor, limit: 1)
+    let anchor = try await store.feed.currentAnchor()
+    let page = try await store.feed.changes(since: anchor, limit: 1)
     return try text(page.anchor, page.epoch)
   }
 

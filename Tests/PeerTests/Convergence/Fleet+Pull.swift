@@ -16,20 +16,20 @@ extension Fleet {
   /// Whether the pull came to its end.
   private func follow(_ step: PullStep, _ consumer: String) async throws -> Bool {
     var run = PullRun()
-    if step.isFull { try await machines[step.into].store.forgetPosition(of: consumer) }
+    if step.isFull { try await machines[step.into].store.feed.forgetPosition(of: consumer) }
     var more = true
     while more {
       do {
         guard let next = try await request(step, consumer, &run) else { return false }
         more = next
       } catch is Feed.Gone {
-        guard try await machines[step.into].store.position(of: consumer) != nil else {
+        guard try await machines[step.into].store.feed.position(of: consumer) != nil else {
           throw Failure("\(step): refused without a token")
         }
         // A second refusal, after tombstones were forgotten in between, ends the pull with an error.
         guard !run.hasStartedOver else { return false }
         run.hasStartedOver = true
-        try await machines[step.into].store.forgetPosition(of: consumer)
+        try await machines[step.into].store.feed.forgetPosition(of: consumer)
       }
     }
     return true
@@ -45,7 +45,7 @@ extension Fleet {
   private func request(_ step: PullStep, _ consumer: String, _ run: inout PullRun) async throws -> Bool? {
     let client = machines[step.into]
     let feed = feed(of: step.from, selection: step.selection, bound: step.bound)
-    var page = try await feed.page(after: try await client.store.position(of: consumer), limit: step.pageSize)
+    var page = try await feed.page(after: try await client.store.feed.position(of: consumer), limit: step.pageSize)
     var pages = 0
     while true {
       if case .cut(let limit) = step.fault, run.batches >= limit { return nil }

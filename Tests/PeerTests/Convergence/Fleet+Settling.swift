@@ -47,7 +47,7 @@ extension Fleet {
     for _ in 0..<(3 * machines.count) {
       var isAtRest = true
       for pair in pairs.shuffled(using: &random) {
-        let end = try await machines[pair.from].store.currentAnchor()
+        let end = try await machines[pair.from].store.feed.currentAnchor()
         if ends[pair] == end { continue }
         var pull = PullStep(into: pair.into, from: pair.from, pageSize: Int.random(in: 1...60, using: &random))
         pull.isFull = isFull && ends[pair] == nil

@@ -45,12 +45,14 @@ final class Fleet {
       let sample = world.spellings[number][0]
       let end = Timestamp(microseconds: sample.start.microseconds.addingReportingOverflow(3_600_000_000).partialValue)
       guard sample.start < end else { return }
-      _ = try await machines[machine].store.delete(sample.type, in: sample.start..<end, step: 3)
+      _ = try await machines[machine].store.samples.delete(sample.type, in: sample.start..<end, step: 3)
     case .drift(let machine, let day, let value, let readAt):
       let summary = World.summary(day: day, value: value, readAt: readAt)
       let store = machines[machine].store
       try await store.replace(drifting: [summary])
-      for sample in try await store.samples(of: .activitySummary, limit: 100) { readings.insert(try sample.text()) }
+      for sample in try await store.samples.page(of: .activitySummary, limit: 100) {
+        readings.insert(try sample.text())
+      }
     case .pull(let pull): try await self.pull(pull, isChecked: true)
     case .replay(let machine, let from, let selection, let age):
       let machine = machines[machine]
@@ -65,7 +67,8 @@ final class Fleet {
     case .prune(let machine, let before):
       let store = machines[machine].store
       let held = try await store.state().tombstones
-      try await store.pruneTombstones(before: before.map { Timestamp(seconds: $0) } ?? Timestamp(microseconds: .max))
+      try await store.feed.pruneTombstones(
+        before: before.map { Timestamp(seconds: $0) } ?? Timestamp(microseconds: .max))
       forgotten.formUnion(held.subtracting(try await store.state().tombstones))
     case .copy(let machine): if let copy = try machines[machine].copy() { copies.append(copy) }
     case .restore(let machine, let copy):

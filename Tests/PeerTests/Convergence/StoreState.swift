@@ -73,7 +73,7 @@ extension HealthStore {
     var tombstones: Set<SampleKey> = []
     var anchor = Anchor.zero
     while true {
-      let page = try await changes(since: anchor, limit: 500)
+      let page = try await feed.changes(since: anchor, limit: 500)
       for change in page.changes {
         switch change {
         case .added(let sample):

@@ -46,7 +46,7 @@ extension Wire {
     self.init(
       name: format.rawValue,
       read: { store, query in
-        let page = try await store.codedChanges(
+        let page = try await store.feed.codedChanges(
           since: query.anchor, epoch: query.epoch, filter: query.filter, limit: query.limit)
         let batch = ChangeFeedBatch(
           changes: page.changes, token: try query.token(page.anchor, page.epoch), more: !page.isLast)

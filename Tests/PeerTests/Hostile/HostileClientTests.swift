@@ -51,7 +51,7 @@ struct HostileClientTests {
       let tokens = [
         scoped, scoped, scoped, scoped, revoked.token.text, expired, "", String(repeating: "A", count: 700),
       ]
-      let (anchor, clients) = (try await server.store.currentAnchor(), try await server.registry.clients().count)
+      let (anchor, clients) = (try await server.store.feed.currentAnchor(), try await server.registry.clients().count)
       let before = try Self.peakKilobytes()
 
       let conversations = try AnswerReader()
@@ -68,9 +68,9 @@ struct HostileClientTests {
       }
 
       #expect(try await server.get(Route.status).status == 200)
-      #expect(try await server.store.currentAnchor() == anchor)
+      #expect(try await server.store.feed.currentAnchor() == anchor)
       #expect(try await server.registry.clients().count == clients)
-      guard case .intact = try await server.store.verifyAudit() else {
+      guard case .intact = try await server.store.audit.verify() else {
         Issue.record("the audit log is broken")
         return
       }

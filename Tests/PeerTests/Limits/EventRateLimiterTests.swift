@@ -91,7 +91,7 @@ struct EventRateLimiterTests {
         if second == 3_000 { await audit.record(AuditEvent.Name.windowOpened) }
         clock.advance(by: .seconds(1))
       }
-      let records = try await store.auditRecords()
+      let records = try await store.audit.records()
       #expect(records.count { $0.event == "token.refused" } == 3 * 11)
       #expect(records.count { $0.event == "window.opened" } == 1)
       let counted = records.filter { $0.detail["reason"] == "missing" }

@@ -142,7 +142,7 @@ struct PairingTests {
       #expect(status.failures == 0)
       #expect(status.liveSessions == 0)
       _ = try await eventually { try await server.audited(.windowOpened).first }
-      #expect(try await server.store.auditRecords().count == 1)
+      #expect(try await server.store.audit.records().count == 1)
     }
   }
 

@@ -158,9 +158,9 @@ struct FollowTests {
   }
 
   @Test("into an empty store one after the other begins, and into one that is not, all at once")
-  func firstTurn() async throws {
+  func firstPullQueue() async throws {
     try await withStore { store in
-      let turn = FirstTurn()
+      let turn = FirstPullQueue()
       let place = try #require(try await turn.take(for: store))
       let log = NIOLockedValueBox<[String]>([])
       let second = Task {
@@ -194,12 +194,12 @@ struct FollowTests {
         let record = try await server.record().server
         try await registry.addServer(record)
         let store = try HealthStore(directory: directory.path)
-        let (turn, log) = (FirstTurn(), Log())
+        let (turn, log) = (FirstPullQueue(), Log())
         let place = try #require(try await turn.take(for: store))
         let finder = PeerFinder(
           registry: registry, ownID: try makePeerID(), firstHandshake: .seconds(30), escape: { $0 })
         let follow = Follow(
-          into: store, from: record, finder: finder, persons: PersonCheck(registry), firstTurn: turn)
+          into: store, from: record, finder: finder, persons: PersonCheck(registry), firstPullQueue: turn)
         let task = Task { try await follow.run(endpoints: [server.endpoint]) { log.add($0) } }
         try await store.apply(ChangeBatch(additions: Samples.heartRates(1)))
         try await store.apply(ChangeBatch(additions: birth))

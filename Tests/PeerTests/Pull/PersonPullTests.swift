@@ -71,12 +71,12 @@ struct PersonPullTests {
   func different() async throws {
     let samples = Persons.readings(Self.otherBirth) + Samples.heartRates(10)
     try await withPair(samples, Persons.readings(Self.birth)) { client in
-      let before = try await client.store.currentAnchor()
+      let before = try await client.store.feed.currentAnchor()
       for full in [false, true, false] {
         #expect(try await client.refusal(full: full)?.agreement == .different)
       }
-      #expect(try await client.store.currentAnchor() == before)
-      #expect(try await client.store.position(of: "pull:\(client.record.id.hex)") == nil)
+      #expect(try await client.store.feed.currentAnchor() == before)
+      #expect(try await client.store.feed.position(of: "pull:\(client.record.id.hex)") == nil)
       #expect(try await client.server.audited(.dataRead, .readStarted).isEmpty)
       // The same claim is one claim.
       #expect(Set(try await client.server.audited(.personCompared).map { $0.detail["claims"] }) == ["1"])
@@ -115,7 +115,7 @@ struct PersonPullTests {
       #expect(try await client.comparisons() == comparisons)
       try await client.server.store.replace(drifting: Persons.readings("1999-09-09", day: 2))
       #expect(try await client.refusal()?.agreement == .different)
-      #expect(try await client.store.auditRecords().count { $0.event == "person.confirmed" } == 1)
+      #expect(try await client.store.audit.records().count { $0.event == "person.confirmed" } == 1)
     }
   }
 
@@ -201,7 +201,7 @@ struct PersonPullTests {
         return
       }
       #expect(try await client.store.person()[.dateOfBirth] == Self.otherBirth)
-      #expect(try await client.store.auditRecords().count { $0.event == "person.confirmed" } == 1)
+      #expect(try await client.store.audit.records().count { $0.event == "person.confirmed" } == 1)
     }
   }
 
@@ -235,7 +235,7 @@ struct PersonPullTests {
       default: Issue.record("\(String(describing: error))")
       }
       #expect(try await client.store.total() == (isTold ? 4 : 3))
-      #expect(try await client.store.position(of: "pull:\(client.record.id.hex)") == nil)
+      #expect(try await client.store.feed.position(of: "pull:\(client.record.id.hex)") == nil)
     }
   }
 

@@ -53,11 +53,11 @@ struct PullTests {
       try await withStore { store in
         _ = try await Pull(into: store, from: try await server.record().server, at: server.endpoint).run()
         for one in [store, server.store] {
-          #expect(try await one.samples(of: original.type, limit: 10) == [exported])
-          #expect(try await one.typeCounts().map(\.samples) == [1])
+          #expect(try await one.samples.page(of: original.type, limit: 10) == [exported])
+          #expect(try await one.samples.typeCounts().map(\.samples) == [1])
         }
         #expect(try await store.content() == server.store.content())
-        #expect(try await store.digest().record == server.store.digest().record)
+        #expect(try await store.digests.current().record == server.store.digests.current().record)
       }
     }
   }
@@ -141,7 +141,7 @@ struct PullTests {
         let record = try await server.record().server
         let some = Pull(into: store, from: record, at: server.endpoint, types: [Samples.heartRate, Samples.unheardOf])
         #expect(try await some.run().added == 2)
-        #expect(try await store.typeCounts().map(\.type) == [Samples.heartRate, Samples.unheardOf])
+        #expect(try await store.samples.typeCounts().map(\.type) == [Samples.heartRate, Samples.unheardOf])
         let rest = try await Pull(into: store, from: record, at: server.endpoint).run()
         #expect(rest.added == samples.count - 2)
         #expect(rest.unchanged == 2)
@@ -222,7 +222,7 @@ struct PullTests {
         let late = Samples.quantity(Samples.stepCount, 2, "count")
         let deletions = samples.prefix(3).map { Tombstone(sample: $0.reference, deleted: Timestamp(seconds: 1)) }
         try await server.store.apply(ChangeBatch(additions: [late], deletions: Array(deletions)))
-        #expect(try await server.store.pruneTombstones(before: Timestamp(seconds: 2)) == 3)
+        #expect(try await server.store.feed.pruneTombstones(before: Timestamp(seconds: 2)) == 3)
 
         let done = try await pull.run()
         #expect((done.requests, done.added, done.deleted, done.unchanged) == (2, 1, 0, 57))
@@ -300,7 +300,7 @@ struct PullTests {
         ) {
           try await Pull(into: store, from: record, at: server.endpoint).run()
         }
-        #expect(try await server.store.auditRecords().isEmpty)
+        #expect(try await server.store.audit.records().isEmpty)
         #expect(try #require(try await server.registry.clients().first).lastSeen == nil)
       }
     }

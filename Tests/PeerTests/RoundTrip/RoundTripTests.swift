@@ -77,7 +77,7 @@ import TestSupport
     try await carry(ChangeBatch(additions: samples), over: wire, pageSize: 1_000) { store in
       // Not as texts of JSON, which are long.
       for type in [SampleType.workoutRoute, SampleMaker.stepCount] {
-        let read = try await store.samples(
+        let read = try await store.samples.page(
           of: type, in: Timestamp(seconds: 0)..<Timestamp(seconds: 1 << 40), limit: 100)
         let written = samples.filter { $0.type == type }
         #expect(read.count == written.count && Set(read.map(\.uuid)) == Set(written.map(\.uuid)))
@@ -102,7 +102,7 @@ import TestSupport
     let tombstones = SampleMaker.edgeTombstones
     let batch = ChangeBatch(additions: SampleMaker.edgeCases.prefix(3) + [], deletions: tombstones)
     try await carry(batch, over: wire, pageSize: 5) { store in
-      let kept = try await store.changes(since: .zero, limit: 1000).changes.compactMap {
+      let kept = try await store.feed.changes(since: .zero, limit: 1000).changes.compactMap {
         if case .deleted(let tombstone) = $0 { tombstone } else { nil }
       }
       // In the order in which they were written.
@@ -121,7 +121,7 @@ import TestSupport
     sample.payload = .quantity(Quantity(-0.0, "count"))
     let batch = ChangeBatch(additions: [sample])
     try await carry(batch, over: wire, pageSize: 5) { store in
-      let value = try await store.sample(sample.reference)?.payload
+      let value = try await store.samples.sample(sample.reference)?.payload
       #expect("\(try #require(value))" == "\(Payload.quantity(Quantity(0.0, "count")))")
     }
   }
@@ -134,7 +134,7 @@ import TestSupport
     let expected = Payload.unknown(
       kind: "a", content: .array([.integer(1), .integer(1_000_000_000_000_000_000), .number(1e19), .number(0.5)]))
     try await carry(ChangeBatch(additions: [sample]), over: wire, pageSize: 5) { store in
-      let kept = try await store.sample(sample.reference)
+      let kept = try await store.samples.sample(sample.reference)
       #expect(kept?.payload == expected)
     }
   }

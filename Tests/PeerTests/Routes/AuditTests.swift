@@ -34,7 +34,7 @@ struct AuditTests {
       secrets.append(try #require(plain["token"] as? String))
 
       let records = try await eventually {
-        let records = try await server.store.auditRecords()
+        let records = try await server.store.audit.records()
         return records.count >= 7 ? records : nil
       }
       #expect(
@@ -51,7 +51,7 @@ struct AuditTests {
         let text = record.event + record.detail.map { "\($0) \($1)" }.joined(separator: " ")
         for secret in secrets { #expect(!text.contains(secret), "\(record.event)") }
       }
-      #expect(try await server.store.verifyAudit() == .intact(rows: records.count))
+      #expect(try await server.store.audit.verify() == .intact(rows: records.count))
     }
   }
 
@@ -64,7 +64,7 @@ struct AuditTests {
         _ = try await server.plainPair(code.wrong.digits)
       }
       _ = try await eventually { try await server.audited(.windowLocked).first }
-      let records = try await server.store.auditRecords()
+      let records = try await server.store.audit.records()
       #expect(
         records.map(\.event) == ["window.opened"] + Array(repeating: "pairing.failed", count: 5) + ["window.locked"])
       #expect(records.compactMap { $0.detail["attemptsLeft"] } == ["4", "3", "2", "1", "0"])
@@ -78,7 +78,7 @@ struct AuditTests {
       _ = try await server.get(Route.types, token: token)
       _ = try await server.get("\(Route.data)?type=heartRate&offset=1&limit=2", token: token)
       _ = try await server.get("\(Route.changes)?types=stepCount,heartRate", token: token)
-      let records = try await server.store.auditRecords()
+      let records = try await server.store.audit.records()
       #expect(records.map(\.event) == ["types.listed", "data.read", "data.read"])
       let who = ["peer": "laptop", "id": id.hex]
       #expect(records[0].detail == who.merging(["types": "1"]) { $1 })
@@ -121,7 +121,7 @@ struct AuditTests {
         _ = try await server.get(Route.types, token: revoked)
         _ = try await server.get(Route.changes, token: expired)
       }
-      let records = try await server.store.auditRecords()
+      let records = try await server.store.audit.records()
       #expect(records.map(\.event) == Array(repeating: "token.refused", count: 4))
       #expect(records.map { $0.detail["reason"] } == ["missing", "unknown", "revoked", "expired"])
       #expect(records.allSatisfy { $0.detail["address"] == "127.0.0.1" })
@@ -133,7 +133,7 @@ struct AuditTests {
   func quiet() async throws {
     try await withServer { server in
       for path in [Route.status, Route.pairHello, Route.openAPI, "/nothing"] { _ = try await server.get(path) }
-      #expect(try await server.store.auditRecords().isEmpty)
+      #expect(try await server.store.audit.records().isEmpty)
     }
   }
 

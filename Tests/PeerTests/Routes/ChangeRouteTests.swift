@@ -128,7 +128,7 @@ struct ChangeRouteTests {
       let everything = ChangeToken.filterHash(.everything)
       let some = ChangeToken.filterHash(SampleFilter(types: [Samples.heartRate]))
       let seal = ChangeTokenSeal(key: server.store.positionKey)
-      let epoch = try await server.store.changes(since: .zero, limit: 100).epoch.id
+      let epoch = try await server.store.feed.changes(since: .zero, limit: 100).epoch.id
       let good = ChangeToken(change: 5, epoch: epoch, filter: everything)
       for bad in [
         try ChangeTokenSeal(key: Data(repeating: 1, count: 32)).text(of: good),

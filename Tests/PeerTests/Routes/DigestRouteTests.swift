@@ -24,15 +24,15 @@ struct DigestRouteTests {
       try await server.store.apply(
         ChangeBatch(deletions: [Tombstone(sample: old[0].reference, deleted: Timestamp(seconds: 1))]))
       let token = try await server.token().token
-      #expect(try await digest(server, token: token).digest() == server.store.digest().record)
-      #expect(try await digest(server, "deep=1", token: token).digest() == server.store.deepDigest().record)
+      #expect(try await digest(server, token: token).digest() == server.store.digests.current().record)
+      #expect(try await digest(server, "deep=1", token: token).digest() == server.store.digests.deep().record)
       let some = try await digest(server, "types=heartRate,HKDataTypeOfTheFuture&deep=0", token: token)
       let filter = SampleFilter(types: [Samples.heartRate, SampleType("HKDataTypeOfTheFuture")])
-      #expect(try await some.digest() == server.store.digest(filter).record)
+      #expect(try await some.digest() == server.store.digests.current(filter).record)
       #expect(some.filter == filter)
       let june = try #require(CalendarMonth("2024-06"))
       let months = try await digest(server, "from=2024-06&to=2024-06&deep=1", token: token)
-      #expect(try await months.digest() == server.store.deepDigest(months: june...june).record)
+      #expect(try await months.digest() == server.store.digests.deep(months: june...june).record)
       #expect(try months.digest().samples.count == Samples.everyKind.count)
     }
   }
@@ -63,7 +63,7 @@ struct DigestRouteTests {
         #expect(try data.digest().samples.count == 5)
         try await withStore { store in
           try await store.apply(ChangeBatch(additions: Array(samples[5..<10])))
-          #expect(try await store.digest().record == data.digest())
+          #expect(try await store.digests.current().record == data.digest())
         }
       }
       #expect(try await digest(server, "types=stepCount", token: token).types.isEmpty)
@@ -94,7 +94,7 @@ struct DigestRouteTests {
       let answer = try await server.get("\(Route.digest)?\(query)", token: token)
       #expect(answer.status == 400)
       #expect(try answer.failure().contains("'"))
-      #expect(try await server.store.auditRecords().isEmpty)
+      #expect(try await server.store.audit.records().isEmpty)
     }
   }
 
@@ -106,7 +106,7 @@ struct DigestRouteTests {
       #expect(head.status == 200)
       _ = try await digest(server, token: token)
       _ = try await digest(server, "types=heartRate&from=2024-06&to=2024-07&deep=1", token: token)
-      let records = try await server.store.auditRecords()
+      let records = try await server.store.audit.records()
       #expect(records.map(\.event) == ["digest.read", "digest.read"])
       let who = ["peer": "laptop", "id": id.hex, "samples": "5", "to": "5"]
       #expect(records[0].detail == who)

@@ -153,7 +153,7 @@ struct HealthAppTransferTests {
       let token = try await server.token(method: .plain).token
       let listed = try #require(try await server.get(Route.types, token: token).data()["types"] as? [[String: Any]])
       let names = Set(listed.compactMap { $0["identifier"] as? String })
-      for count in try await server.store.typeCounts() {
+      for count in try await server.store.samples.typeCounts() {
         let path = "\(Route.data)?type=\(count.type.shortName)"
         let page = try await server.get(path, token: token).data()
         let isEmpty = (page["samples"] as? [Any])?.isEmpty ?? true

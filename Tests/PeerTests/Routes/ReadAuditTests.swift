@@ -40,14 +40,14 @@ struct ReadAuditTests {
         try await group.waitForAll()
       }
       // Types and status are kinds of their own, data and changes are one.
-      let (records, open) = try await server.store.auditLog()
+      let (records, open) = try await server.store.audit.log()
       #expect(records.count == 3)
       #expect((records + open).reduce(0) { $0 + $1.times } == 2_000)
       await server.audit.record(AuditEvent.Name.serverStopped)
-      let sealed = try await server.store.auditRecords()
+      let sealed = try await server.store.audit.records()
       #expect(sealed.count == 7)
       #expect(sealed.reduce(0) { $0 + $1.times } == 2_001)
-      #expect(try await server.store.verifyAudit() == .intact(rows: 7))
+      #expect(try await server.store.audit.verify() == .intact(rows: 7))
       // The log of writes is used again and again.
       let bytes = try ["", "-wal"].reduce(0) { sum, suffix in
         let size = try FileManager.default.attributesOfItem(atPath: server.store.path + suffix)[.size] as? Int
@@ -65,7 +65,7 @@ struct ReadAuditTests {
       let token = try await server.token().token
       for _ in 0..<3 { _ = try await server.get(Route.types, token: token) }
       let records = try await eventually {
-        let (records, open) = try await server.store.auditLog()
+        let (records, open) = try await server.store.audit.log()
         return open.isEmpty && records.reduce(0) { $0 + $1.times } == 3 ? records : nil
       }
       #expect(records.allSatisfy { $0.event == "types.listed" })
@@ -83,7 +83,7 @@ struct ReadAuditTests {
         try await audit.listed(client, types: 1)
         clock.advance(by: .seconds(1))
       }
-      #expect(try await store.auditRecords().map(\.times) == [1, 59, 1, 59, 1])
+      #expect(try await store.audit.records().map(\.times) == [1, 59, 1, 59, 1])
     }
   }
 
@@ -109,9 +109,9 @@ struct ReadAuditTests {
         let (token, otherToken) = (try await server.token().token, try await other.token().token)
         for path in Self.requests {
           for method in [HTTPMethod.GET, .HEAD] {
-            let before = try await server.store.auditRecords().count
+            let before = try await server.store.audit.records().count
             let answer = try await server.request(method, path, token: token)
-            if try await server.store.auditRecords().count > before { continue }
+            if try await server.store.audit.records().count > before { continue }
             let without = try await other.request(method, path, token: otherToken)
             #expect(answer.status == without.status, "\(method) \(path)")
             #expect(Self.comparable(answer.headers) == Self.comparable(without.headers), "\(method) \(path)")

@@ -97,7 +97,7 @@ struct RequestLimitTests {
         try await outbound.write(ByteBuffer(string: "GET /status HTTP/1.1\r\nHost: a\r\n\r\n"))
       }
       #expect(try await server.get(Route.status).status == 200)
-      #expect(try await server.store.auditRecords().isEmpty)
+      #expect(try await server.store.audit.records().isEmpty)
     }
   }
 

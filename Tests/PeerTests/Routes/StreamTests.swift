@@ -26,7 +26,7 @@ struct StreamTests {
   func tombstonesForgotten() async throws {
     let lines = try await interrupted { store in
       try await store.apply(ChangeBatch(deletions: [Samples.tombstone]))
-      try await store.pruneTombstones(before: Timestamp(microseconds: .max))
+      try await store.feed.pruneTombstones(before: Timestamp(microseconds: .max))
     }
     guard case .token(_, more: true)? = lines.last else {
       Issue.record("\(String(describing: lines.last))")

@@ -184,8 +184,8 @@ struct VisibilityTests {
           ChangeBatch(additions: [secret, open], deletions: [Self.tombstone(old[5]), Self.tombstone(old[20])]))
         let narrowed = try await pull.run()
         #expect((narrowed.requests, narrowed.added, narrowed.deleted, narrowed.unchanged) == (2, 1, 0, 30))
-        #expect(try await store.sample(secret.reference) == nil)
-        #expect(try await store.sample(old[20].reference) != nil)
+        #expect(try await store.samples.sample(secret.reference) == nil)
+        #expect(try await store.samples.sample(old[20].reference) != nil)
         #expect(try await pull.run().changes == 0)
       }
     }

@@ -90,8 +90,8 @@ extension HealthStore {
   /// Everything that the store holds, in an order that depends on the content only; NaN compares equal to itself.
   func content() async throws -> [String] {
     var texts: [String] = []
-    for count in try await typeCounts() {
-      for sample in try await samples(of: count.type, limit: count.samples) {
+    for count in try await samples.typeCounts() {
+      for sample in try await samples.page(of: count.type, limit: count.samples) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         texts.append(String(decoding: try encoder.encode(sample), as: UTF8.self))
@@ -102,7 +102,7 @@ extension HealthStore {
 
   /// How many samples there are.
   func total() async throws -> Int {
-    try await typeCounts().reduce(0) { $0 + $1.samples }
+    try await samples.typeCounts().reduce(0) { $0 + $1.samples }
   }
 }
 

@@ -57,7 +57,7 @@ struct TestServer: Sendable {
   /// The audit log's events of these names, oldest first.
   func audited(_ names: AuditEvent.Name...) async throws -> [AuditRecord] {
     let wanted = Set(names.map(\.rawValue))
-    return try await store.auditRecords().filter { wanted.contains($0.event) }
+    return try await store.audit.records().filter { wanted.contains($0.event) }
   }
 }
 

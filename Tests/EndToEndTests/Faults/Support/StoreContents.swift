@@ -16,7 +16,7 @@ extension Host {
     var contents = StoreContents()
     var anchor = Anchor.zero
     while true {
-      let page = try await store.changes(since: anchor, limit: 10_000)
+      let page = try await store.feed.changes(since: anchor, limit: 10_000)
       for change in page.changes {
         switch change {
         case .added(let sample):
@@ -29,7 +29,7 @@ extension Host {
       if page.isLast { break }
     }
     #expect(contents.deleted.isDisjoint(with: contents.samples.keys))
-    #expect(try await store.typeCounts().reduce(0) { $0 + $1.samples } == contents.samples.count)
+    #expect(try await store.samples.typeCounts().reduce(0) { $0 + $1.samples } == contents.samples.count)
     return contents
   }
 
@@ -50,7 +50,7 @@ extension Host {
   func expectIntegrity(_ what: String) async throws {
     // Opening it brings back what a killed process left in the write-ahead log.
     let store = try HealthStore(directory: home, create: false)
-    let audit = try await store.verifyAudit()
+    let audit = try await store.audit.verify()
     guard case .intact = audit else {
       Issue.record("\(what): \(audit)")
       return
@@ -75,6 +75,6 @@ extension Host {
   /// The audit log, oldest first.
   func auditEvents() async throws -> [(event: String, detail: [String: String])] {
     let store = try HealthStore(directory: home, create: false)
-    return try await store.auditRecords().map { ($0.event, $0.detail) }
+    return try await store.audit.records().map { ($0.event, $0.detail) }
   }
 }

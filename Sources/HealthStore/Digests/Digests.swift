@@ -1,0 +1,193 @@
+import GRDB
+import HealthModel
+import OperatingSystem
+
+extension HealthStore {
+  /// Digests of what the store holds, to compare it with another.
+  public struct Digests: Sendable {
+    let store: HealthStore
+  }
+
+  /// Digests of what the store holds, to compare it with another.
+  public var digests: Digests { Digests(store: self) }
+}
+
+extension HealthStore.Digests {
+  /// Changes that are added to the kept digests in one transaction: a fraction of a second.
+  private static let digestStep: Int64 = 50_000
+  /// Changes after the kept digests that are not worth a write.
+  private static let digestRest: Int64 = 2_000
+
+  /// A digest of what passes `filter`, as of now: equal to that of any other store that holds the same.
+  ///
+  /// Costs what has changed since ``keep(for:)``, and the months that the filter's bounds cut.
+  ///
+  /// ```swift
+  /// func holdTheSame(_ one: HealthStore, _ other: HealthStore) async throws -> Bool {
+  ///   try await one.digests.current().record == other.digests.current().record
+  /// }
+  /// ```
+  ///
+  /// - Parameter months: only what starts in these; `nil` for all.
+  public func current(
+    _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
+  ) async throws(StoreError) -> StoreDigest {
+    try await store.read { [store] db in
+      let counter = try Schema.counter(db)
+      store.epochs.saw(counter)
+      let sums = try Self.digestSums(filter, months: months, counter: counter, db)
+      return StoreDigest(
+        record: try sums.record(TypeNames(db)), anchor: Anchor(change: counter),
+        epoch: try Epoch.covering(counter, db))
+    }
+  }
+
+  /// Brings the digests that the store keeps up to date, in steps, so that other writers get their turn. ``current(_:months:)`` is
+  /// right without it, and slower. Where the store cannot be written, nothing is kept, and that is no error.
+  ///
+  /// - Parameter limit: stops after the first step that ends later than this; `nil` for never.
+  /// - Returns: false if it stopped because of the limit; what was done is kept.
+  @discardableResult
+  public func keep(for limit: Duration? = nil) async throws(StoreError) -> Bool {
+    try await keep(for: limit, step: Self.digestStep, rest: Self.digestRest)
+  }
+
+  /// Drops the kept digests, so that the next digest is made anew from the samples.
+  public func forget() async throws(StoreError) {
+    try await store.write { db in try DigestTable.clear(db) }
+  }
+
+  func keep(
+    for limit: Duration? = nil, step size: Int64, rest: Int64, clock: any Clock<Duration> = ContinuousClock()
+  ) async throws(StoreError) -> Bool {
+    let elapsed = clock.stopwatch()
+    while true {
+      let step = try await store.read { db in try DigestStep(db, size: size, rest: rest) }
+      guard let step else { return true }
+      do {
+        try await writeSoon { db in try step.write(db) }
+      } catch .locked, .notPermitted, .diskFull {
+        return true
+      }
+      if let limit, elapsed() > limit { return false }
+    }
+  }
+
+  /// Writes unless somebody else has been writing for a second: what is at stake is a little work.
+  private func writeSoon(_ body: @Sendable @escaping (Database) throws -> Void) async throws(StoreError) {
+    do {
+      try await store.pool.writeWithoutTransaction { [store] db in
+        try store.patience.limited(to: 1) {
+          try db.inTransaction(.immediate) {
+            try body(db)
+            return .commit
+          }
+        }
+      }
+    } catch {
+      throw StoreError(error, path: store.path, isCancelled: Task.isCancelled)
+    }
+  }
+
+  private static func digestSums(
+    _ filter: SampleFilter, months: ClosedRange<CalendarMonth>?, counter: Int64, _ db: Database
+  ) throws -> DigestSums {
+    let wanted = (months?.lowerBound.number ?? .min)...(months?.upperBound.number ?? .max)
+    let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
+    guard let instants = filter.instants else { return DigestSums() }
+    let (first, last) = (CalendarMonth(containing: instants.lowerBound), CalendarMonth(containing: instants.upperBound))
+    // Months of which only a part is meant.
+    let cut = [first, last].filter {
+      wanted.contains($0.number)
+        && !(instants.contains($0.instants.lowerBound) && instants.contains($0.instants.upperBound))
+    }
+    var (lower, upper) = (max(wanted.lowerBound, first.number), min(wanted.upperBound, last.number))
+    if cut.contains(first) { lower = first.number + 1 }
+    if cut.contains(last) { upper = last.number - 1 }
+    let sources = try FilterCondition.from(filter.sources, db)
+    guard sources.isEmpty else {
+      // What is kept knows no sources.
+      let covered = instants.clamped(
+        to: (months?.lowerBound.instants.lowerBound ?? instants.lowerBound)...(months?.upperBound.instants.upperBound
+          ?? instants.upperBound))
+      var scan = DigestScan(db, sources: sources)
+      for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
+        try scan.starts(of: type, in: covered.lowerBound.microseconds...covered.upperBound.microseconds)
+      }
+      return scan.sums
+    }
+    var sums = DigestSums()
+    if lower <= upper { sums = try whole(DigestScope(types: types, months: lower...upper), counter: counter, db) }
+    for month in Set(cut) {
+      let part = instants.clamped(to: month.instants)
+      var scan = DigestScan(db)
+      for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
+        try scan.starts(of: type, in: part.lowerBound.microseconds...part.upperBound.microseconds)
+      }
+      sums.add(scan.sums)
+    }
+    return sums
+  }
+
+  /// The sums of whole months: the kept digests, and the changes after them.
+  private static func whole(_ scope: DigestScope, counter: Int64, _ db: Database) throws -> DigestSums {
+    let position = try DigestTable.position(db)
+    var sums = position > 0 ? try DigestTable.fetch(db, scope) : DigestSums()
+    var scan = DigestScan(db, scope: scope)
+    try scan.changes(after: position, upTo: counter)
+    sums.add(scan.sums)
+    return sums
+  }
+}
+
+/// Some changes on their way into the kept digests. Reading and hashing them needs no write transaction, unless
+/// something is deleted meanwhile.
+private struct DigestStep {
+  let first: Int64
+  let last: Int64
+  let sums: DigestSums
+  /// The samples and tombstones that the sums are of.
+  let rows: Int
+  let tombstoneFloor: Int64
+  /// The epoch that covers the last of the changes.
+  let epoch: Epoch
+
+  /// `nil` where little is missing.
+  init?(_ db: Database, size: Int64, rest: Int64) throws {
+    guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else { return nil }
+    let counter: Int64 = row[0]
+    tombstoneFloor = row[1]
+    first = try DigestTable.position(db)
+    guard counter - first > rest else { return nil }
+    last = min(counter, first + size)
+    rows = try Self.rows(first, last, db)
+    sums = try Self.sums(first, last, db)
+    epoch = try Epoch.covering(last, db)
+  }
+
+  func write(_ db: Database) throws {
+    guard try DigestTable.position(db) == first else { return }
+    // After a restore, or an import that was undone, other changes have these numbers, or none.
+    guard try epoch.covers(last, db) else { return }
+    // What is deleted, or taken the place of, is gone from its number, and nothing comes to a number again.
+    let isAsRead =
+      try Int64.fetchOne(db, sql: "SELECT tombstoneFloor FROM store") == tombstoneFloor
+      && Self.rows(first, last, db) == rows
+    try DigestTable.advance(to: last, adding: isAsRead ? sums : Self.sums(first, last, db), db)
+  }
+
+  private static func rows(_ first: Int64, _ last: Int64, _ db: Database) throws -> Int {
+    try ["sample", "tombstone"].reduce(0) { sum, table in
+      try sum
+        + (Int.fetchOne(
+          db, sql: "SELECT COUNT(*) FROM \(table) NOT INDEXED WHERE change > ? AND change <= ?",
+          arguments: [first, last]) ?? 0)
+    }
+  }
+
+  private static func sums(_ first: Int64, _ last: Int64, _ db: Database) throws -> DigestSums {
+    var scan = DigestScan(db)
+    try scan.changes(after: first, upTo: last)
+    return scan.sums
+  }
+}

@@ -1,0 +1,107 @@
+import HealthModel
+
+extension HealthStore.Feed {
+  /// Waits until the store stands elsewhere than at `anchor`: as a rule a few milliseconds after a commit, whichever
+  /// process of this machine made it.
+  ///
+  /// A wake-up is a hint, and may come for nothing; what is new, if anything, ``changes(since:epoch:filter:limit:)``
+  /// tells. Nothing is lost between the two, because the anchor that was read decides, not the time of the call:
+  ///
+  /// ```swift
+  /// func follow(_ store: HealthStore, _ handle: ([Change]) -> Void) async throws {
+  ///   var page = try await store.feed.changes(since: .zero, limit: 1000)
+  ///   while true {
+  ///     handle(page.changes)
+  ///     if page.isLast { try await store.feed.waitForChanges(after: page.anchor) }
+  ///     page = try await store.feed.changes(since: page.anchor, epoch: page.epoch, limit: 1000)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// Any number of tasks may wait; together they cost one small query for each commit, and one a second when nothing
+  /// happens. Throws `CancellationError` as soon as the task is cancelled, and nothing else.
+  public func waitForChanges(after anchor: Anchor) async throws {
+    try await store.watch.wait(after: anchor.change)
+  }
+
+  /// Everything that happened after `anchor`, and then everything that happens, whichever process of this machine does
+  /// it: first catches up, then follows.
+  ///
+  /// ```swift
+  /// func follow(
+  ///   _ store: HealthStore, from position: (anchor: Anchor, epoch: Epoch), save: (Anchor, Epoch) throws -> Void
+  /// ) async throws {
+  ///   for try await page in store.feed.changes(since: position.anchor, epoch: position.epoch) {
+  ///     for change in page.changes {
+  ///       switch change {
+  ///       case .added(let sample): print("+", sample.type)
+  ///       case .deleted(let tombstone): print("-", tombstone.sample.type)
+  ///       }
+  ///     }
+  ///     try save(page.anchor, page.epoch)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// No page is empty. Changes that were committed together may come in several pages, and many commits in one: while a
+  /// page is worked on, nothing is read, so a slow reader holds up nobody and uses no memory. Reading is never part of a
+  /// transaction that stays open.
+  ///
+  /// The sequence ends when its task is cancelled. It throws ``StoreError``, in particular
+  /// ``StoreError/anchorOutOfRange`` where the anchor is not, or no longer, a position of this store: start over from
+  /// ``Anchor/zero`` then.
+  ///
+  /// To look once at what is new, use ``changes(since:epoch:filter:limit:)``.
+  ///
+  /// - Parameters:
+  ///   - epoch: of the page that the anchor comes from; see there.
+  ///   - pageSize: changes in a page, at most.
+  public func changes(
+    since anchor: Anchor = .zero, epoch: Epoch? = nil, filter: SampleFilter = .everything, pageSize: Int = 2_000
+  ) -> ChangeSequence {
+    ChangeSequence(store: store, anchor: anchor, epoch: epoch, filter: filter, pageSize: pageSize)
+  }
+}
+
+/// A store's changes as they happen; see ``HealthStore/Feed/changes(since:epoch:filter:pageSize:)``.
+public struct ChangeSequence: AsyncSequence, Sendable {
+  let store: HealthStore
+  let anchor: Anchor
+  let epoch: Epoch?
+  let filter: SampleFilter
+  let pageSize: Int
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(self)
+  }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    private let sequence: ChangeSequence
+    private var anchor: Anchor
+    private var epoch: Epoch?
+    /// The page before had everything that there was.
+    private var isCaughtUp = false
+
+    fileprivate init(_ sequence: ChangeSequence) {
+      self.sequence = sequence
+      anchor = sequence.anchor
+      epoch = sequence.epoch
+    }
+
+    public mutating func next() async throws -> ChangePage? {
+      do {
+        while !Task.isCancelled {
+          if isCaughtUp { try await sequence.store.feed.waitForChanges(after: anchor) }
+          let page = try await sequence.store.feed.changes(
+            since: anchor, epoch: epoch, filter: sequence.filter, limit: sequence.pageSize)
+          (anchor, epoch, isCaughtUp) = (page.anchor, page.epoch, page.isLast)
+          if !page.changes.isEmpty { return page }
+        }
+        return nil
+      } catch  where Task.isCancelled {
+        // A cancelled read comes back as an error of the store.
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import GRDB
+import HealthModel
+
+/// Reads a page of the change feed: two walks along the change numbers, of samples and of tombstones.
+struct FeedReader {
+  struct Page {
+    var stored: StoredChanges
+    var anchor: Anchor
+    var epoch: Epoch
+    var isLast: Bool
+  }
+
+  /// Metadata and payloads of one page, in bytes; the sample that exceeds it is its last.
+  static let maximumText = 1 << 20
+
+  private let db: Database
+  private let epochs: EpochKeeper
+
+  init(_ db: Database, _ epochs: EpochKeeper) {
+    self.db = db
+    self.epochs = epochs
+  }
+
+  /// See ``HealthStore/Feed/changes(since:epoch:filter:limit:)``.
+  func page(after anchor: Anchor, epoch: Epoch?, filter: SampleFilter, cut: SampleCut? = nil, limit: Int) throws -> Page
+  {
+    let counter = try requirePosition(anchor, epoch)
+    let condition = try FilterCondition(filter, db: db)
+    let walk = try walk(
+      after: anchor.change, upTo: counter, samples: condition, tombstones: condition, cut: cut, limit: limit)
+    return Page(
+      stored: walk.stored, anchor: Anchor(change: walk.end), epoch: try Epoch.covering(walk.end, db),
+      isLast: walk.isWhole)
+  }
+
+  /// Changes along their numbers.
+  struct Walk {
+    var stored: StoredChanges
+    /// The last number that was dealt with.
+    var end: Int64
+    /// Whether that is the end which was asked for.
+    var isWhole: Bool
+  }
+
+  /// - Parameters:
+  ///   - start: the number before the first.
+  ///   - end: the last number.
+  ///   - tombstones: which are meant; `nil` for none.
+  ///   - shown: whether to read what this machine shows, and not what it holds: a sample that became hidden is a tombstone then,
+  ///     and one that is shown again an addition.
+  ///   - text: the most bytes of metadata and payloads, but for the sample that exceeds it.
+  func walk(
+    after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?, cut: SampleCut? = nil,
+    shown: Bool = false, limit: Int, text: Int = maximumText
+  ) throws -> Walk {
+    let limit = max(1, limit)
+    let tables = try shown && Visibility.isUsed(db) ? Tables.shown : .held
+    var stored = StoredChanges(db, cut: cut)
+    let isCut = try readSamples(
+      tables.samples, after: start, upTo: end, samples, limit: limit, text: text, into: &stored)
+    if let tombstones {
+      let last = isCut ? stored.sampleNumbers.last : nil
+      try readTombstones(
+        tables.tombstones, after: start, upTo: last ?? end, tombstones, limit: limit, into: &stored)
+    }
+    let isFull = stored.keepFirst(limit) >= limit
+    // What is not full has seen everything, filtered or not.
+    let isWhole = !isFull && !isCut
+    return Walk(stored: stored, end: isWhole ? end : stored.lastNumber ?? end, isWhole: isWhole)
+  }
+
+  /// The counter. Throws ``StoreError/anchorOutOfRange`` where the anchor is not a position of this store.
+  func requirePosition(_ anchor: Anchor, _ epoch: Epoch?) throws -> Int64 {
+    guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no counter")
+    }
+    let counter: Int64 = row[0]
+    let floor: Int64 = row[1]
+    // The epoch, too, tells a reader from before tombstones were forgotten, and from one that has begun since.
+    guard anchor.change <= counter, anchor.change == 0 || epoch != nil || anchor.change >= floor else {
+      throw StoreError.anchorOutOfRange
+    }
+    if let epoch, try Epoch.covering(anchor.change, db) != epoch { throw StoreError.anchorOutOfRange }
+    epochs.saw(counter)
+    return counter
+  }
+
+  /// What is walked along, in SQL.
+  private struct Tables {
+    var samples: String
+    var tombstones: String
+
+    static let held = Tables(
+      samples: "SELECT \(StoredChanges.sampleColumns) FROM sample",
+      tombstones: "SELECT \(StoredChanges.tombstoneColumns) FROM tombstone")
+
+    /// Each half in order of the numbers, so that a page costs what it has.
+    static let shown = Tables(
+      samples: """
+        SELECT \(StoredChanges.sampleColumns) FROM (
+          SELECT \(StoredChanges.sampleColumns) FROM sample NOT INDEXED
+          WHERE NOT EXISTS(SELECT 1 FROM visibility WHERE visibility.sample = sample.change)
+          UNION ALL
+          SELECT number, sample.\(StoredChanges.sampleColumns.dropFirst("change, ".count)) FROM visibility
+          CROSS JOIN sample ON sample.change = visibility.sample WHERE number IS NOT NULL AND NOT isHidden)
+        """,
+      tombstones: """
+        SELECT \(StoredChanges.tombstoneColumns) FROM (
+          SELECT \(StoredChanges.tombstoneColumns) FROM tombstone NOT INDEXED
+          UNION ALL
+          SELECT number, sample.type, start, uuid, time, NULL, source, 0, NULL FROM visibility
+          CROSS JOIN sample ON sample.change = visibility.sample WHERE number IS NOT NULL AND isHidden)
+        """)
+  }
+
+  /// True if the page ends here because of its size.
+  private func readSamples(
+    _ table: String, after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, text: Int,
+    into stored: inout StoredChanges
+  ) throws -> Bool {
+    var query = try Binding(
+      db,
+      """
+      \(table) WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
+      """)
+    query.bind(start)
+    query.bind(end)
+    query.bind(Int64(limit))
+    var isCut = false
+    try query.rows(db) { row in
+      try stored.addSample(row)
+      isCut = stored.textCount > text
+      return !isCut
+    }
+    return isCut
+  }
+
+  private func readTombstones(
+    _ table: String, after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int,
+    into stored: inout StoredChanges
+  ) throws {
+    var query = try Binding(
+      db,
+      """
+      \(table) WHERE change > ? AND change <= ? \(condition.sql) ORDER BY change LIMIT ?
+      """)
+    query.bind(start)
+    query.bind(end)
+    query.bind(Int64(limit))
+    try query.rows(db) { row in
+      try stored.addTombstone(row)
+      return true
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import HealthModel
+
+extension HealthStore.Samples {
+  /// How many samples of `type` are shown, start within `range` and are of `sources`, which are names; `nil` means all. To
+  /// count all costs nothing.
+  public func count(
+    of type: SampleType, in range: Range<Timestamp>?, from sources: Set<String>? = nil
+  ) async throws(StoreError) -> Int {
+    try await store.read { db in
+      guard let id = try type.id(in: db) else { return 0 }
+      if range == nil, sources == nil {
+        return try Int.fetchOne(db, sql: "SELECT \(Visibility.shownSamples) FROM type WHERE id = ?", arguments: [id])
+          ?? 0
+      }
+      let range = range ?? Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
+      let condition = try FilterCondition.from(sources, db) + Visibility.condition(db)
+      return try Int.fetchOne(
+        db, sql: "SELECT COUNT(*) FROM sample WHERE type = ? AND start >= ? AND start < ?\(condition)",
+        arguments: [id, range.lowerBound.microseconds, range.upperBound.microseconds]) ?? 0
+    }
+  }
+
+  /// Deletes the samples of `type` that start within `range` and are of `sources`, leaving tombstones. Returns how many were shown; those that were
+  /// hidden behind them go with them.
+  ///
+  /// Works in transactions of `step` samples, so that other writers get their turn; interrupted, it has deleted some.
+  ///
+  /// - Parameters:
+  ///   - sources: the names of sources; `nil` for all.
+  ///   - event: what the audit log gets to hold for a transaction that deleted so many, together with it.
+  public func delete(
+    _ type: SampleType, in range: Range<Timestamp>, from sources: Set<String>? = nil, step: Int = 10_000,
+    event: (@Sendable (_ count: Int) -> AuditEvent)? = nil
+  ) async throws(StoreError) -> Int {
+    let step = max(1, step)
+    var total = 0
+    while true {
+      let (deleted, shown) = try await store.write { [store] db -> (Int, Int) in
+        guard let id = try type.id(in: db) else { return (0, 0) }
+        let now = Timestamp.now
+        var deletions = CodedChanges(types: [type])
+        var shown = 0
+        var dictionary = StoredDictionary<Source>.all
+        var query = try Binding(
+          db,
+          """
+          SELECT start, uuid, duration, source, road, isHidden FROM sample LEFT JOIN visibility ON sample = change
+          WHERE sample.type = ? AND start >= ? AND start < ?\(try FilterCondition.from(sources, db)) LIMIT ?
+          """)
+        query.bind(id)
+        query.bind(range.lowerBound.microseconds)
+        query.bind(range.upperBound.microseconds)
+        query.bind(Int64(step))
+        try query.rows(db) { row in
+          let start = row.integer(0)
+          deletions.tombstones.append(
+            CodedTombstone(
+              type: 0, start: Timestamp(microseconds: start), uuid: try row.uuid(1), deleted: now,
+              end: Timestamp(microseconds: start &+ row.integer(2)),
+              source: try dictionary.index(of: row.integer(3), db),
+              road: SampleRoad(stored: row.integer(4))))
+          if row.integer(5) == 0 { shown += 1 }
+          return true
+        }
+        guard !deletions.isEmpty else { return (0, 0) }
+        deletions.sources = dictionary.values
+        var writer = try SampleWriter(db, epochs: store.epochs)
+        try writer.write(try BareCopies(db).adding(to: deletions))
+        try writer.finish()
+        if let event { try AuditChain.append(event(shown), db) }
+        return (deletions.count, shown)
+      }
+      total += shown
+      if deleted < step { return total }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import GRDB
+import HealthModel
+
+/// How much of one type a store holds.
+public struct TypeCount: Hashable, Sendable {
+  /// Known to the catalogue or not.
+  public var type: SampleType
+  /// More than 0 in what ``HealthStore/Samples/typeCounts()`` returns.
+  public var samples: Int
+
+  /// - Parameter samples: without tombstones.
+  public init(type: SampleType, samples: Int) {
+    self.type = type
+    self.samples = samples
+  }
+}
+
+extension HealthStore {
+  /// The samples that are shown: see `docs/protocol/changes.md` for those that are not.
+  public struct Samples: Sendable {
+    let store: HealthStore
+  }
+
+  /// The samples that are shown: see `docs/protocol/changes.md` for those that are not.
+  public var samples: Samples { Samples(store: self) }
+}
+
+extension HealthStore.Samples {
+  /// The types of which samples are shown, by identifier. Costs what there are types, not samples.
+  public func typeCounts() async throws(StoreError) -> [TypeCount] {
+    try await store.read { db in
+      let types = TypeNames(db)
+      return try Row.fetchAll(
+        db, sql: "SELECT id, \(Visibility.shownSamples) AS shown FROM type WHERE shown > 0 ORDER BY identifier"
+      ).map {
+        TypeCount(type: try types.name($0[0]), samples: $0[1])
+      }
+    }
+  }
+
+  /// The number of shown samples that pass `filter`, by type.
+  public func typeCounts(_ filter: SampleFilter) async throws(StoreError) -> [TypeCount] {
+    guard filter.range != nil || filter.sources != nil else {
+      return try await typeCounts().filter { filter.passes($0.type) }
+    }
+    return try await store.read { db in
+      let condition = try FilterCondition(filter, db: db)
+      let types = TypeNames(db)
+      return try Row.fetchAll(
+        db,
+        sql: """
+          SELECT type, COUNT(*) FROM sample JOIN type ON type.id = sample.type
+          WHERE TRUE \(condition.sql)\(try Visibility.condition(db)) GROUP BY type ORDER BY identifier
+          """
+      ).map { TypeCount(type: try types.name($0[0]), samples: $0[1]) }
+    }
+  }
+
+  /// The names of the sources that samples of the store are of, or were: what ``SampleFilter/sources`` may name.
+  public func sourceNames() async throws(StoreError) -> Set<String> {
+    try await store.read { db in try String.fetchSet(db, sql: "SELECT json_extract(json, '$.name') FROM source") }
+  }
+
+  /// The instants of the first and the last start of a type's samples that are shown.
+  public func extent(of type: SampleType) async throws(StoreError) -> ClosedRange<Timestamp>? {
+    try await store.read { db in
+      let shown = "FROM sample WHERE type = ?\(try Visibility.condition(db))"
+      guard let id = try type.id(in: db),
+        let first = try Int64.fetchOne(db, sql: "SELECT start \(shown) ORDER BY start LIMIT 1", arguments: [id]),
+        let last = try Int64.fetchOne(db, sql: "SELECT start \(shown) ORDER BY start DESC LIMIT 1", arguments: [id])
+      else { return nil }
+      return Timestamp(microseconds: first)...Timestamp(microseconds: last)
+    }
+  }
+
+  /// The shown samples of one type, newest start first. Skipping `offset` of them walks the index, not the samples.
+  ///
+  /// - Parameter sources: the names of sources; `nil` for all.
+  public func page(
+    of type: SampleType, in range: Range<Timestamp>? = nil, from sources: Set<String>? = nil, offset: Int = 0,
+    limit: Int
+  ) async throws(StoreError) -> [Sample] {
+    try await store.read { db in
+      guard let id = try type.id(in: db) else { return [] }
+      let place = Place(type: id, range: range, limit: limit, offset: offset)
+      return try StoredSamples.fetch(db, where: place.condition(sources, db)) { place.bind(to: &$0) }
+    }
+  }
+
+  /// The same in the form that is fastest to read and to print. A text in it that cannot be read is damage to the store:
+  /// see ``damage(_:)``.
+  ///
+  /// - Parameter last: the sample after which to go on, where the ones before it have been read; it need not be there any
+  ///   more.
+  public func codedPage(
+    of type: SampleType, in range: Range<Timestamp>? = nil, from sources: Set<String>? = nil,
+    after last: SampleReference? = nil, limit: Int
+  ) async throws(StoreError) -> CodedChanges {
+    try await store.read { db in
+      guard let id = try type.id(in: db) else { return CodedChanges() }
+      let place = Place(type: id, range: range, last: last, limit: limit)
+      return try StoredSamples.read(db, where: place.condition(sources, db)) { place.bind(to: &$0) }.changes
+    }
+  }
+
+  /// A part of a type's samples, newest first. Its numbers are parameters and no part of the text: a connection keeps a
+  /// statement for each text.
+  private struct Place {
+    var type: Int64
+    var range: Range<Timestamp>?
+    var last: SampleReference?
+    var limit: Int
+    var offset = 0
+
+    func condition(_ sources: Set<String>?, _ db: Database) throws -> String {
+      let bounds = range == nil ? "" : " AND start >= ? AND start < ?"
+      let rest = last == nil ? "" : " AND (start, uuid) < (?, ?)"
+      let shown = try FilterCondition.from(sources, db) + Visibility.condition(db)
+      return "type = ?\(bounds)\(rest)\(shown) ORDER BY start DESC, uuid DESC LIMIT ? OFFSET ?"
+    }
+
+    func bind(to query: inout Binding) {
+      query.bind(type)
+      if let range {
+        query.bind(range.lowerBound.microseconds)
+        query.bind(range.upperBound.microseconds)
+      }
+      if let last {
+        query.bind(last.start.microseconds)
+        query.bind(last.uuid)
+      }
+      query.bind(Int64(limit))
+      query.bind(Int64(offset))
+    }
+  }
+
+  /// The sample with this identity, or the one that stands for it: after a restore, or because it came by a better road; `nil`
+  /// where there is none.
+  public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
+    try await store.read { db in
+      guard let found = try DeletedSamples(db).standIn(for: reference) else { return nil }
+      return try StoredSamples.fetch(db, where: "change = ?") { $0.bind(found.change) }.first
+    }
+  }
+}
