@@ -3,15 +3,15 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Brings back deleted samples of some types, from a file that has them, under new identities.
+/// Brings back the deleted samples that pass a filter, from a file that has them, under new identities.
 ///
 /// ```swift
 /// func restore(
-///   _ types: [SampleType], in range: Range<Timestamp>, of store: HealthStore, from path: String,
+///   _ samples: SampleFilter, of store: HealthStore, from path: String,
 ///   ask: (RestoreOperation.Plan) async -> Bool
 /// ) async throws {
 ///   let source = try await ImportFile.recognised(at: path)
-///   let operation = RestoreOperation(types, in: range, from: source, named: "export.zip")
+///   let operation = RestoreOperation(samples, from: source, named: "export.zip")
 ///   let plan = try await operation.plan(in: store)
 ///   guard await ask(plan) else { return }
 ///   for (type, count) in try await operation.run(plan, in: store) { print(count, "of", type.shortName) }
@@ -31,15 +31,13 @@ public struct RestoreOperation: Sendable {
       public var extent: ClosedRange<Timestamp>
     }
 
-    /// Without the types of which nothing was found.
+    /// In the order of the types' identifiers, without those of which nothing was found.
     public let entries: [Entry]
     fileprivate let samples: FileSamples
   }
 
-  /// Each once.
-  public let types: [SampleType]
-  /// Of starts, the end not included.
-  public let range: Range<Timestamp>
+  /// What is brought back, as the file has it.
+  public let filter: SampleFilter
   /// Read anew by ``plan(in:)`` and by ``run(_:in:)``: it must not change in between.
   public let source: ImportFile
   /// What the file is called in the audit log.
@@ -47,16 +45,13 @@ public struct RestoreOperation: Sendable {
   private let progress: any ProgressObserver
 
   /// - Parameters:
-  ///   - types: each once.
-  ///   - range: of starts, the end not included.
+  ///   - filter: ``SampleFilter/everything`` brings back all that was ever deleted.
   ///   - source: what has the samples still.
   ///   - name: what the file is called in the audit log.
   public init(
-    _ types: [SampleType], in range: Range<Timestamp>, from source: ImportFile, named name: String,
-    progress: any ProgressObserver = NoProgress()
+    _ filter: SampleFilter, from source: ImportFile, named name: String, progress: any ProgressObserver = NoProgress()
   ) {
-    self.types = types
-    self.range = range
+    self.filter = filter
     self.source = source
     self.name = name
     self.progress = progress
@@ -65,13 +60,13 @@ public struct RestoreOperation: Sendable {
   /// Looks for what can be brought back, and changes nothing.
   public func plan(in store: HealthStore) async throws -> Plan {
     let samples = try await FileSamples(source, for: store, progress: progress)
-    let entries = try await onThread { [types, range] isCancelled in
-      let restorers = types.map { SampleRestorer(store, type: $0, range: range) }
+    let entries = try await onThread { [filter] isCancelled in
+      let restorer = SampleRestorer(store, filter)
       try samples.forEach(.looking, isCancelled: isCancelled) { changes, twins in
-        for restorer in restorers { try restorer.survey(changes, twins: twins) }
+        try restorer.survey(changes, twins: twins)
       }
-      return zip(types, restorers).compactMap { type, restorer in
-        restorer.extent.map { Plan.Entry(type: type, samples: restorer.found, extent: $0) }
+      return restorer.extents.sorted { SampleType.utf8Order($0.key, $1.key) }.map { type, extent in
+        Plan.Entry(type: type, samples: restorer.found(type), extent: extent)
       }
     }
     return Plan(entries: entries, samples: samples)
@@ -82,29 +77,27 @@ public struct RestoreOperation: Sendable {
   ///
   /// - Returns: how many came back, by type.
   public func run(_ plan: Plan, in store: HealthStore) async throws -> [SampleType: Int] {
-    let (types, samples) = (plan.entries.map(\.type), plan.samples)
-    return try await onThread { [range, name] isCancelled in
-      let restorers = types.map {
-        (
-          type: $0,
-          restorer: SampleRestorer(
-            store, type: $0, range: range, isExport: samples.isExport, isCancelled: isCancelled)
-        )
-      }
+    let samples = plan.samples
+    var some = filter
+    some.types = Set(plan.entries.map(\.type))
+    return try await onThread { [some, detail] isCancelled in
+      let restorer = SampleRestorer(store, some, isExport: samples.isExport, isCancelled: isCancelled)
       var restored: [SampleType: Int] = [:]
       try samples.forEach(.restoring, isCancelled: isCancelled) { changes, twins in
-        for (type, restorer) in restorers {
-          restored[type, default: 0] += try restorer.restore(changes, twins: twins) { count in
-            AuditEvent(
-              .restored,
-              [
-                "types": type.shortName, "from": range.lowerBound.iso8601, "to": range.upperBound.iso8601, "file": name,
-                "count": String(count),
-              ])
-          }
+        let summary = try restorer.restore(changes, twins: twins) { type, count in
+          AuditEvent(.restored, detail.merging(["types": type.shortName, "count": String(count)]) { $1 })
         }
+        for (type, counts) in summary.types { restored[type, default: 0] += counts.added }
       }
       return restored
     }
+  }
+
+  private var detail: [String: String] {
+    var detail = ["file": name]
+    detail["from"] = filter.earliest?.iso8601
+    detail["to"] = filter.end?.iso8601
+    detail["sources"] = filter.sourceList
+    return detail
   }
 }

@@ -9,9 +9,9 @@ import HealthModel
 ///
 /// ```swift
 /// func restore(
-///   _ batches: [CodedChanges], on day: Range<Timestamp>, in store: HealthStore, ask: (_ found: Int) -> Bool
+///   _ batches: [CodedChanges], _ samples: SampleFilter, in store: HealthStore, ask: (_ found: Int) -> Bool
 /// ) throws {
-///   let restorer = SampleRestorer(store, type: SampleType("HKQuantityTypeIdentifierStepCount"), range: day)
+///   let restorer = SampleRestorer(store, samples)
 ///   for batch in batches { try restorer.survey(batch) }
 ///   guard ask(restorer.found) else { return }
 ///   for batch in batches { try restorer.restore(batch) }
@@ -21,65 +21,75 @@ import HealthModel
 /// Blocking, and for one thread.
 public final class SampleRestorer {
   private let store: HealthStore
-  private let type: SampleType
-  private let range: Range<Timestamp>
+  private let filter: SampleFilter
   private let isExport: Bool
   private let isCancelled: @Sendable () -> Bool
   /// Identities that have been counted: a file may say a sample twice.
-  private var counted: Set<UUID> = []
-  /// From the first to the last start of what ``survey(_:twins:)`` found.
-  public private(set) var extent: ClosedRange<Timestamp>?
+  private var counted: [SampleType: Set<UUID>] = [:]
+  /// From the first to the last start of what ``survey(_:twins:)`` found, for each type of which it found any.
+  public private(set) var extents: [SampleType: ClosedRange<Timestamp>] = [:]
 
   /// - Parameters:
+  ///   - filter: what is meant, as the file has it.
   ///   - isExport: whether the file is an Apple Health export. What it brings back, a snapshot that lacks it takes away.
   ///   - isCancelled: ends a wait for another process that writes.
   public init(
-    _ store: HealthStore, type: SampleType, range: Range<Timestamp>, isExport: Bool = false,
+    _ store: HealthStore, _ filter: SampleFilter, isExport: Bool = false,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
     self.store = store
     self.isExport = isExport
     self.isCancelled = isCancelled
-    self.type = type
-    self.range = range
+    self.filter = filter
   }
 
   /// How many samples ``survey(_:twins:)`` has found.
-  public var found: Int { counted.count }
+  public var found: Int { counted.values.reduce(0) { $0 + $1.count } }
+
+  /// The same, of one type.
+  public func found(_ type: SampleType) -> Int { counted[type]?.count ?? 0 }
 
   /// Counts what of these samples is deleted here, and changes nothing.
   public func survey(_ changes: CodedChanges, twins: [TwinGroup] = []) throws(StoreError) {
-    let candidates = try candidates(changes, twins)
-    for sample in candidates.flatMap(\.samples) where counted.insert(sample.uuid).inserted {
-      let (first, last) = (extent?.lowerBound ?? sample.start, extent?.upperBound ?? sample.start)
-      extent = min(first, sample.start)...max(last, sample.start)
+    for candidates in try candidates(changes, twins) {
+      for sample in candidates.samples {
+        let type = candidates.types[Int(sample.type)]
+        guard counted[type, default: []].insert(sample.uuid).inserted else { continue }
+        let (first, last) = (extents[type]?.lowerBound ?? sample.start, extents[type]?.upperBound ?? sample.start)
+        extents[type] = min(first, sample.start)...max(last, sample.start)
+      }
     }
   }
 
   /// Adds them, in one transaction.
   ///
-  /// - Parameter event: what the audit log gets to hold for so many, together with them.
+  /// - Parameter event: what the audit log gets to hold for so many of a type, together with them.
   /// - Returns: how many there were.
   @discardableResult
   public func restore(
-    _ changes: CodedChanges, twins: [TwinGroup] = [], event: ((_ count: Int) -> AuditEvent)? = nil
-  ) throws(StoreError) -> Int {
+    _ changes: CodedChanges, twins: [TwinGroup] = [], event: ((_ type: SampleType, _ count: Int) -> AuditEvent)? = nil
+  ) throws(StoreError) -> WriteSummary {
     // Most batches have nothing that is deleted, and others may write meanwhile.
-    if try candidates(changes, twins).allSatisfy(\.isEmpty) { return 0 }
+    if try candidates(changes, twins).allSatisfy(\.isEmpty) { return WriteSummary() }
     return try store.writeBlocking(isCancelled) { db in
       let trail = self.isExport ? try ImportTrail(db) : nil
       var writer = try SampleWriter(
         db, epochs: self.store.epochs, trail: trail, road: self.isExport ? .appleExport : .file)
       for candidates in try self.candidates(changes, twins, db) { try writer.write(candidates) }
       try writer.finish()
-      let added = writer.summary.added
-      if let event, added > 0 { try AuditChain.append(event(added), db) }
-      return added
+      if let event {
+        for (type, counts) in writer.summary.types.sorted(by: { SampleType.utf8Order($0.key, $1.key) })
+        where counts.added > 0 {
+          try AuditChain.append(event(type, counts.added), db)
+        }
+      }
+      return writer.summary
     }
   }
 
   private func candidates(_ changes: CodedChanges, _ twins: [TwinGroup]) throws(StoreError) -> [CodedChanges] {
-    let mayHave = twins.contains { $0.key.type == type } || !selected(changes).isEmpty
+    let mayHave =
+      twins.contains { filter.passes($0.key.type) } || !selected(changes, changes.types.map(filter.passes)).isEmpty
     guard mayHave else { return [] }
     do {
       return try store.pool.read { db in try self.candidates(changes, twins, db) }
@@ -91,7 +101,7 @@ public final class SampleRestorer {
   /// What of these samples is deleted, under the identities that it would have.
   private func candidates(_ changes: CodedChanges, _ twins: [TwinGroup], _ db: Database) throws -> [CodedChanges] {
     var coder = ChangeCoder()
-    for group in twins where group.key.type == type {
+    for group in twins where filter.passes(group.key.type) {
       for (ordinal, sample) in zip(try TwinOrdinals(group, db).ordinals, group.samples) {
         var sample = sample
         sample.uuid = group.key.uuid(ordinal: ordinal)
@@ -105,11 +115,22 @@ public final class SampleRestorer {
     var result = changes
     result.tombstones = []
     result.samples = []
-    guard let id = try type.id(in: db) else { return result }
-    let mayHaveOriginal = try TypeTally(id, db).hasOriginal
+    var types: [Int64?] = []
+    var tallies: [Int64: TypeTally] = [:]
+    for type in changes.types {
+      var id = filter.passes(type) ? try type.id(in: db) : nil
+      if let known = id {
+        let tally = try TypeTally(known, db)
+        tallies[known] = tally
+        // Of which nothing was ever deleted.
+        if !tally.hasTombstones { id = nil }
+      }
+      types.append(id)
+    }
     var deletions = DeletedSamples(db)
     var hidden = HiddenSamples(db)
-    for sample in selected(changes) {
+    for sample in selected(changes, types.map { $0 != nil }) {
+      guard let id = types[Int(sample.type)] else { continue }
       let start = sample.start.microseconds
       let isReading = Self.isReading(sample, changes)
       if isReading, try KnownIdentities.hasAny(.sample, start: start, type: id, db) { continue }
@@ -128,6 +149,7 @@ public final class SampleRestorer {
       // The file may have been written when the sample had been brought back before.
       var restored = sample
       restored.uuid = try deletions.root(of: sample.uuid, start: start, type: id)
+      let mayHaveOriginal = tallies[id]?.hasOriginal ?? false
       guard try !deletions.isHere(restored, in: changes, type: id, mayHaveOriginal: mayHaveOriginal) else { continue }
       restored.uuid = try deletions.restoration(of: restored.uuid, start: start, type: id)
       result.samples.append(restored)
@@ -135,9 +157,12 @@ public final class SampleRestorer {
     return result
   }
 
-  private func selected(_ changes: CodedChanges) -> [CodedSample] {
-    guard let index = changes.types.firstIndex(of: type) else { return [] }
-    return changes.samples.filter { Int($0.type) == index && range.contains($0.start) }
+  /// - Parameter isWanted: of each type of the changes.
+  private func selected(_ changes: CodedChanges, _ isWanted: [Bool]) -> [CodedSample] {
+    let sources = changes.sources.map { filter.passes(source: $0.name) }
+    return changes.samples.filter {
+      isWanted[Int($0.type)] && sources[Int($0.source)] && filter.passes(start: $0.start)
+    }
   }
 
   /// Whether it is a reading of something that changes. Where another is here, the newest counts, and not the deleted one.

@@ -8,7 +8,7 @@ import Terminal
 struct Undelete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "undelete",
-    abstract: "Bring back deleted samples of some types, from a file that has them.",
+    abstract: "Bring back deleted samples, from a file that has them.",
     discussion: """
       A store keeps nothing of what was deleted, so the samples come from FILE: anything that `hpeer import` reads. Only \
       what is deleted here comes back, under new identities, here and on every machine that pulls from here; two machines \
@@ -17,12 +17,14 @@ struct Undelete: AsyncParsableCommand {
       Examples:
         hpeer undelete --types stepCount --from 2024-06-01 --to 2024-06-30 export.zip
         hpeer undelete --types heartRate --from 2024-06-15 --to 2024-06-15 --dry-run --json backup.json
+        hpeer undelete --source "An app of long ago" export.zip
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: PeriodOptions
+  @OptionGroup var sources: SourceOptions
   @Flag(help: "Do not ask.")
   var yes = false
   @Flag(help: "Say what would come back, and change nothing.")
@@ -31,8 +33,9 @@ struct Undelete: AsyncParsableCommand {
   var file: String
 
   func validate() throws {
-    guard !selection.types.isEmpty, period.start != nil, period.end != nil else {
-      throw ValidationError("Say what to bring back: --types, --from and --to.")
+    let isBounded = !selection.types.isEmpty && period.start != nil && period.end != nil
+    guard isBounded || sources.set != nil else {
+      throw ValidationError("Say what to bring back: --types, --from and --to, or --source.")
     }
     try period.requireNoDoubt()
     if file == "-" { throw ValidationError("undelete reads the file twice, so it takes no standard input.") }
@@ -40,15 +43,15 @@ struct Undelete: AsyncParsableCommand {
 
   func run() async throws {
     let operation = RestoreOperation(
-      selection.types, in: period.range, from: try await ImportFile.recognised(at: file),
+      period.filter(selection, sources), from: try await ImportFile.recognised(at: file),
       named: URL(fileURLWithPath: file).lastPathComponent, progress: ProgressBars())
     let store = try common.homeDirectory.openStore()
     let plan = try await interruptible("nothing was changed.") { try await operation.plan(in: store) }
     let found = plan.entries
-    var report = Report(found, in: period.range, isDryRun: dryRun)
+    var report = Report(found, operation.filter, isDryRun: dryRun)
     guard !found.isEmpty else {
-      let names = selection.types.map(\.shortName).joined(separator: ", ")
-      Console.say("No sample of \(names) in this range is in the file and deleted here.")
+      let what = ScopeText.of(operation.filter, in: period.zone.timeZone)
+      Console.say("Nothing of this is in the file and deleted here: \(what).")
       return try finish(report)
     }
     let what = found.map(description).joined(separator: ", ")
@@ -93,15 +96,16 @@ struct Undelete: AsyncParsableCommand {
       var restored = 0
     }
 
-    /// The range that was asked for, its end excluded.
-    var from: Timestamp
-    var to: Timestamp
+    /// What was asked for; the end of the range is not included.
+    var from: Timestamp?
+    var to: Timestamp?
+    var sources: [String]?
     var dryRun: Bool
     /// Without those of which nothing was found.
     var types: [Entry]
 
-    init(_ found: [RestoreOperation.Plan.Entry], in range: Range<Timestamp>, isDryRun: Bool) {
-      (from, to, dryRun) = (range.lowerBound, range.upperBound, isDryRun)
+    init(_ found: [RestoreOperation.Plan.Entry], _ filter: SampleFilter, isDryRun: Bool) {
+      (from, to, sources, dryRun) = (filter.earliest, filter.end, filter.sources?.sorted(), isDryRun)
       types = found.map { Entry(type: $0.type.rawValue, name: $0.type.shortName, found: $0.samples) }
     }
 

@@ -29,8 +29,8 @@ import Testing
 
   private func restorer() async throws -> RestoreOperation {
     RestoreOperation(
-      [Self.heartRate], in: Self.firstFive,
-      from: try await ImportFile.recognised(at: home.directory.path("filling.xml")), named: "filling.xml")
+      Self.filter(), from: try await ImportFile.recognised(at: home.directory.path("filling.xml")), named: "filling.xml"
+    )
   }
 
   @Test func thePlanCountsAndChangesNothing() async throws {

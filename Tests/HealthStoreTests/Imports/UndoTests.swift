@@ -271,8 +271,7 @@ import TestSupport
     // All that came was here already, thanks to the import, and will not come again.
     case .position: try await store.apply(ChangeBatch(additions: samples(2..<9)), position: ("pull:a", "t"))
     case .restoring:
-      let restorer = SampleRestorer(
-        store, type: type, range: Timestamp(microseconds: 0)..<Timestamp(microseconds: .max))
+      let restorer = SampleRestorer(store, SampleFilter(types: [type], earliest: Timestamp(microseconds: 0)))
       try restorer.restore(try store.coder(samples(0..<1)))
     case .overlap:
       let first = try ImportWriter(store, .init(name: "a"))

@@ -119,9 +119,9 @@ import TestSupport
     for reading in [summary("200", at: 9), later[0]] {
       var coder = ChangeCoder()
       try coder.add(reading)
-      let restorer = SampleRestorer(store, type: .activitySummary, range: always)
-      #expect(try restorer.restore(coder.changes) == 1)
-      #expect(try restorer.restore(coder.changes) == 0)
+      let restorer = SampleRestorer(store, SampleFilter(types: [.activitySummary]))
+      #expect(try restorer.restore(coder.changes).added == 1)
+      #expect(try restorer.restore(coder.changes).added == 0)
       #expect(try await store.replace(drifting: [reading]).total == .init(unchanged: 1))
       #expect(try await store.replace(drifting: [later[3]]).total == .init(added: 1, deleted: 1))
       #expect(try await present().filter { $0.start == reading.start }.map(\.payload) == [later[3].payload])

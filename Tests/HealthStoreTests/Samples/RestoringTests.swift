@@ -28,11 +28,10 @@ import TestSupport
   ) throws -> [Int] {
     let changes = try coded(samples)
     let (store, range) = (store ?? self.store, range ?? always)
-    let restorer = SampleRestorer(store, type: type, range: range)
+    let filter = SampleFilter(types: [type], earliest: range.lowerBound, end: range.upperBound)
+    let restorer = SampleRestorer(store, filter)
     try restorer.survey(changes, twins: twins)
-    return [
-      restorer.found, try SampleRestorer(store, type: type, range: range).restore(changes, twins: twins),
-    ]
+    return [restorer.found, try SampleRestorer(store, filter).restore(changes, twins: twins).added]
   }
 
   private func present(_ store: HealthStore? = nil) async throws -> [Sample] {
@@ -143,8 +142,8 @@ import TestSupport
     for reading in readings { try await store.replace(drifting: [reading]) }
     // As from a file that holds them as samples.
     #expect(try store.importExport(readings).total == .init(unchanged: 3))
-    let restorer = SampleRestorer(store, type: readings[0].type, range: always)
-    #expect(try restorer.restore(coded(readings)) == 0)
+    let restorer = SampleRestorer(store, SampleFilter(types: [readings[0].type]))
+    #expect(try restorer.restore(coded(readings)).added == 0)
   }
 
   @Test func whatIsDeletedComesBackOnce() async throws {
@@ -216,7 +215,7 @@ import TestSupport
     let file = samples(0..<3)
     try store.importExport(file)
     try await store.delete(file[1])
-    try SampleRestorer(store, type: type, range: always, isExport: isExport).restore(coded(file))
+    try SampleRestorer(store, .everything, isExport: isExport).restore(coded(file))
     if !isExport {
       // It came from somewhere else, and now an export has it too.
       try store.importExport([file[0], file[2]], snapshotOf: [type])
@@ -231,10 +230,30 @@ import TestSupport
   @Test func theAuditLogHasItInTheSameTransaction() async throws {
     try await store.delete(samples(0..<1)[0], samples(1..<2)[0])
     let changes = try coded(samples(0..<5))
-    let restorer = SampleRestorer(store, type: type, range: always)
-    try restorer.restore(changes) { AuditEvent(.restored, ["count": String($0)]) }
-    try restorer.restore(changes) { AuditEvent(.restored, ["count": String($0)]) }
-    #expect(try await store.audit.records().map(\.detail) == [["count": "2"]])
+    let restorer = SampleRestorer(store, SampleFilter(types: [type]))
+    try restorer.restore(changes) { AuditEvent(.restored, ["count": "\($1) \($0.shortName)"]) }
+    try restorer.restore(changes) { AuditEvent(.restored, ["count": "\($1) \($0.shortName)"]) }
+    #expect(try await store.audit.records().map(\.detail) == [["count": "2 \(type.shortName)"]])
+  }
+
+  @Test func oneSourceComesBackAcrossTypes() async throws {
+    var others = (0..<3).map {
+      ExportedSample(minute: $0, type: SampleType("HKQuantityTypeIdentifierBodyMass")).sample()
+    }
+    for index in others.indices { others[index].source.name = index == 0 ? samples(0..<1)[0].source.name : "scales" }
+    let all = samples(0..<2) + others
+    for sample in all {
+      try await store.add(sample)
+      try await store.delete(sample)
+    }
+    let restorer = SampleRestorer(store, SampleFilter(sources: [all[0].source.name]))
+    try restorer.survey(coded(all))
+    #expect(restorer.found == 3 && restorer.found(type) == 2 && restorer.found(others[0].type) == 1)
+    #expect(restorer.extents[others[0].type] == others[0].start...others[0].start)
+    let summary = try restorer.restore(coded(all))
+    #expect(summary.added == 3 && summary.types[type]?.added == 2)
+    #expect(try await store.samples.sourceNames() == [all[0].source.name, "scales"])
+    #expect(try await store.samples.count(of: others[0].type, in: nil) == 1)
   }
 
   @Test func linksLeadToWhatWasBroughtBack() async throws {
@@ -245,7 +264,7 @@ import TestSupport
     try await store.delete(workout)
     #expect(try await store.samples.sample(workout.reference) == nil)
     #expect(try await store.samples.routes().map(\.workout) == [workout.reference])
-    try SampleRestorer(store, type: .workout, range: always).restore(coded([workout]))
+    try SampleRestorer(store, SampleFilter(types: [.workout])).restore(coded([workout]))
     let restored = try #require(try await store.samples.page(of: .workout, limit: 2).first)
     #expect(try await store.samples.sample(workout.reference) == restored)
     #expect(try await store.samples.routes().map(\.workout) == [restored.reference])
