@@ -4,7 +4,7 @@ import GRDB
 import HealthModel
 import OperatingSystem
 
-/// The tables of the store and how they came to be. A published migration is never edited.
+/// The tables of a store, as they are now. ``SchemaHistory`` brings older ones up to that.
 enum Schema {
   /// Refuses a database that a newer version migrated, or that another program made, before a connection that may write
   /// touches it: a pool writes as soon as it opens.
@@ -18,7 +18,7 @@ enum Schema {
   }
 
   static func requireKnown(_ db: Database, path: String) throws {
-    guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
+    guard try !SchemaHistory.migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
     let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
     guard tables.isEmpty || tables.contains("grdb_migrations") else {
       throw StoreError.corrupt(path: path, detail: "it is the database of another program")
@@ -26,7 +26,7 @@ enum Schema {
   }
 
   static func isCurrent(_ db: Database) throws -> Bool {
-    try migrator().hasCompletedMigrations(db)
+    try SchemaHistory.migrator().hasCompletedMigrations(db)
   }
 
   /// A first run that was killed before the file had its write-ahead log leaves a rollback journal, and a connection that
@@ -40,8 +40,11 @@ enum Schema {
   }
 
   static func migrate(_ pool: DatabasePool) throws {
-    let migrator = migrator()
+    let migrator = SchemaHistory.migrator()
     guard try !pool.read(migrator.hasCompletedMigrations) else { return }
+    try pool.write { db in
+      if try !db.tableExists("store") { try create(db, asIfMigratedBy: migrator.migrations) }
+    }
     try migrator.migrate(pool)
   }
 
@@ -64,320 +67,240 @@ enum Schema {
     return key
   }
 
-  private static func migrator() -> DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("v1", migrate: createVersion1)
-    migrator.registerMigration("v2", migrate: addEpochs)
-    migrator.registerMigration("v3", migrate: addAuditEnds)
-    migrator.registerMigration("v4", migrate: addDigests)
-    migrator.registerMigration("v5", migrate: addImports)
-    migrator.registerMigration("confirmedPerson", migrate: addConfirmedPersons)
-    migrator.registerMigration("importUndo", migrate: addUndo)
-    migrator.registerMigration("auditReads", migrate: addAuditReads)
-    migrator.registerMigration("consumers", migrate: addConsumers)
-    migrator.registerMigration("roads", migrate: addRoads)
-    migrator.registerMigration("roadsOfTypes", migrate: addRoadsOfTypes)
-    return migrator
+  // MARK: Tables
+
+  /// - Parameter identifiers: of all migrations, so that none of them runs.
+  private static func create(_ db: Database, asIfMigratedBy identifiers: [String]) throws {
+    for part in [samples, feed, imports, digests, audit] { try db.execute(sql: part) }
+    let id = UUID().bytes
+    let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+    try db.execute(
+      sql: "INSERT INTO store(id, counter, tombstoneFloor, positionKey) VALUES (?, 0, 0, ?)", arguments: [id, key])
+    try Epoch.insert(.first(ofStore: id), at: 0, db)
+    // As GRDB keeps them.
+    try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+    for identifier in identifiers {
+      try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [identifier])
+    }
   }
 
   /// Dates are microseconds since 1970; `duration` and `created` are wrapping differences from `start`, which keeps
   /// them short. `value` is NULL for NaN. `payload` and `metadata` are JSON. A sample's change number is its rowid, so
-  /// that a page of the feed is one walk along the table.
-  private static func createVersion1(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        CREATE TABLE store(
-          id BLOB NOT NULL,
-          counter INTEGER NOT NULL,
-          tombstoneFloor INTEGER NOT NULL
-        ) STRICT;
-        CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-        CREATE TABLE type(id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, samples INTEGER NOT NULL) STRICT;
-        CREATE TABLE unit(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-        CREATE TABLE source(id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE) STRICT;
-        CREATE TABLE device(id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE) STRICT;
-        CREATE TABLE sample(
-          change INTEGER PRIMARY KEY,
-          type INTEGER NOT NULL REFERENCES type,
-          start INTEGER NOT NULL,
-          uuid BLOB NOT NULL,
-          duration INTEGER NOT NULL,
-          created INTEGER,
-          source INTEGER NOT NULL REFERENCES source,
-          device INTEGER REFERENCES device,
-          kind INTEGER NOT NULL REFERENCES kind,
-          value REAL,
-          unit INTEGER REFERENCES unit,
-          payload TEXT,
-          metadata TEXT
-        ) STRICT;
-        CREATE UNIQUE INDEX sample_identity ON sample(type, start, uuid);
-        CREATE TABLE tombstone(
-          change INTEGER PRIMARY KEY,
-          type INTEGER NOT NULL REFERENCES type,
-          start INTEGER NOT NULL,
-          uuid BLOB NOT NULL,
-          deleted INTEGER NOT NULL
-        ) STRICT;
-        CREATE UNIQUE INDEX tombstone_identity ON tombstone(type, start, uuid);
-        CREATE TABLE position(
-          consumer TEXT PRIMARY KEY,
-          token TEXT NOT NULL,
-          updated INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE audit(
-          id INTEGER PRIMARY KEY,
-          time INTEGER NOT NULL,
-          event TEXT NOT NULL,
-          detail TEXT NOT NULL,
-          hash BLOB NOT NULL
-        ) STRICT;
-        """)
-    try db.execute(
-      sql: "INSERT INTO store(id, counter, tombstoneFloor) VALUES (?, 0, 0)", arguments: [UUID().bytes])
-  }
+  /// that a page of the feed is one walk along the table. `road` is a ``SampleRoad``.
+  ///
+  /// Of a type, `samples` counts all, `derived` those whose UUIDs are derived from what they say, and `roads` has a bit for
+  /// each road by which such samples ever came.
+  ///
+  /// `visibility` is kept by ``Visibility``: its `number` is the change number at which a sample was hidden or shown again,
+  /// NULL for one that was hidden from the beginning.
+  private static let samples = """
+    CREATE TABLE store(
+      id BLOB NOT NULL,
+      counter INTEGER NOT NULL,
+      tombstoneFloor INTEGER NOT NULL,
+      positionKey BLOB
+    ) STRICT;
+    CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+    CREATE TABLE type(
+      id INTEGER PRIMARY KEY,
+      identifier TEXT NOT NULL UNIQUE,
+      samples INTEGER NOT NULL,
+      derived INTEGER NOT NULL DEFAULT 0,
+      roads INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE unit(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+    CREATE TABLE source(id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE) STRICT;
+    CREATE TABLE device(id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE) STRICT;
+    CREATE TABLE sample(
+      change INTEGER PRIMARY KEY,
+      type INTEGER NOT NULL REFERENCES type,
+      start INTEGER NOT NULL,
+      uuid BLOB NOT NULL,
+      duration INTEGER NOT NULL,
+      created INTEGER,
+      source INTEGER NOT NULL REFERENCES source,
+      device INTEGER REFERENCES device,
+      kind INTEGER NOT NULL REFERENCES kind,
+      value REAL,
+      unit INTEGER REFERENCES unit,
+      payload TEXT,
+      metadata TEXT,
+      road INTEGER NOT NULL DEFAULT 1
+    ) STRICT;
+    CREATE UNIQUE INDEX sample_identity ON sample(type, start, uuid);
+    CREATE TABLE visibility(
+      sample INTEGER PRIMARY KEY REFERENCES sample ON DELETE CASCADE,
+      type INTEGER NOT NULL,
+      isHidden INTEGER NOT NULL,
+      number INTEGER,
+      time INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX visibility_number ON visibility(number) WHERE number IS NOT NULL;
+    CREATE INDEX visibility_hidden ON visibility(type) WHERE isHidden;
+    """
 
+  /// A tombstone has the `duration` of a sample that was really deleted, and the `hint` of a quantity (``ValueHint``); one
+  /// without only keeps an identity away. `source` is that of the sample, where it was here or its deletion was told with
+  /// it; `replaced` is the UUID of the sample that took its place.
+  ///
   /// An epoch's `first` is the first change number that it covers; the next epoch ends it.
-  private static func addEpochs(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        CREATE TABLE epoch(first INTEGER PRIMARY KEY, id BLOB NOT NULL) STRICT;
-        ALTER TABLE store ADD COLUMN positionKey BLOB;
-        """)
-    let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-    try db.execute(sql: "UPDATE store SET positionKey = ?", arguments: [key])
-    try Epoch.insert(.first(ofStore: try storeID(db).bytes), at: 0, db)
-  }
+  ///
+  /// `consumer.state` is a ``ConsumerState`` as JSON; `position` and `undone` are parts of it. `undoneSample` has samples
+  /// that were taken back without a tombstone, for consumers who may have them.
+  private static let feed = """
+    CREATE TABLE tombstone(
+      change INTEGER PRIMARY KEY,
+      type INTEGER NOT NULL REFERENCES type,
+      start INTEGER NOT NULL,
+      uuid BLOB NOT NULL,
+      deleted INTEGER NOT NULL,
+      replaced BLOB,
+      duration INTEGER,
+      source INTEGER REFERENCES source,
+      road INTEGER NOT NULL DEFAULT 0,
+      hint INTEGER
+    ) STRICT;
+    CREATE UNIQUE INDEX tombstone_identity ON tombstone(type, start, uuid);
+    CREATE TABLE epoch(first INTEGER PRIMARY KEY, id BLOB NOT NULL) STRICT;
+    CREATE TABLE position(
+      consumer TEXT PRIMARY KEY,
+      token TEXT NOT NULL,
+      updated INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE consumer(
+      name TEXT PRIMARY KEY,
+      revision INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      undone INTEGER NOT NULL,
+      state TEXT NOT NULL,
+      updated INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE undoneSample(
+      number INTEGER PRIMARY KEY,
+      type TEXT NOT NULL,
+      start INTEGER NOT NULL,
+      uuid BLOB NOT NULL,
+      deleted INTEGER NOT NULL
+    ) STRICT;
+    """
 
-  /// One row: the last audit event that was removed because of its age, and the last that was written.
-  private static func addAuditEnds(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        CREATE TABLE auditEnds(
-          prunedID INTEGER NOT NULL,
-          prunedHash BLOB NOT NULL,
-          prunedAt INTEGER,
-          lastID INTEGER NOT NULL,
-          lastHash BLOB NOT NULL
-        ) STRICT;
-        INSERT INTO auditEnds VALUES (
-          0, x'', NULL, COALESCE((SELECT MAX(id) FROM audit), 0),
-          COALESCE((SELECT hash FROM audit ORDER BY id DESC LIMIT 1), x''));
-        """)
-  }
+  /// The samples that exports held are known by their change numbers, in ranges. `twin` has the keys that more than one of
+  /// them has. `import.confirmedPerson` is a keyed hash of the person of an import that somebody confirmed although it
+  /// contradicts that of the store.
+  ///
+  /// `undo` has at most one row: the last import, and how the store was before it. What that import added is found by
+  /// its numbers, `first` excluded; only what it deleted is kept, and the aliases that it changed, as they were: `identity`
+  /// is NULL for one that was not. They are pending until their import begins.
+  private static let imports = """
+    CREATE TABLE import(
+      id INTEGER PRIMARY KEY,
+      started INTEGER NOT NULL,
+      finished INTEGER,
+      name TEXT NOT NULL,
+      digest BLOB,
+      exported INTEGER,
+      person BLOB,
+      isComplete INTEGER NOT NULL,
+      isSnapshot INTEGER NOT NULL,
+      confirmedPerson BLOB
+    ) STRICT;
+    CREATE TABLE importedRange(first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+    CREATE TABLE sourceAlias(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE twin(key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE undo(
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL,
+      started INTEGER NOT NULL,
+      import INTEGER,
+      first INTEGER NOT NULL,
+      last INTEGER NOT NULL,
+      isAlone INTEGER NOT NULL,
+      isKept INTEGER NOT NULL,
+      tombstoneFloor INTEGER NOT NULL,
+      event INTEGER NOT NULL,
+      type INTEGER NOT NULL,
+      unit INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      source INTEGER NOT NULL,
+      device INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE undoSample(
+      change INTEGER PRIMARY KEY,
+      type INTEGER NOT NULL,
+      start INTEGER NOT NULL,
+      uuid BLOB NOT NULL,
+      duration INTEGER NOT NULL,
+      created INTEGER,
+      source INTEGER NOT NULL,
+      device INTEGER,
+      kind INTEGER NOT NULL,
+      value REAL,
+      unit INTEGER,
+      payload TEXT,
+      metadata TEXT,
+      road INTEGER NOT NULL DEFAULT 1
+    ) STRICT;
+    CREATE TABLE undoRange(first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+    CREATE TABLE undoPosition(consumer TEXT PRIMARY KEY, token TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE undoTwin(key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE undoAlias(
+      isPending INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      identity TEXT,
+      PRIMARY KEY(isPending, name)
+    ) STRICT, WITHOUT ROWID;
+    """
 
   /// `month` counts from January 1970; sums are 16 bytes, big-endian. All rows hold for the changes up to
   /// `digestPosition.change`.
-  private static func addDigests(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        CREATE TABLE monthDigest(
-          type INTEGER NOT NULL REFERENCES type,
-          month INTEGER NOT NULL,
-          samples INTEGER NOT NULL,
-          sampleSum BLOB NOT NULL,
-          tombstones INTEGER NOT NULL,
-          tombstoneSum BLOB NOT NULL,
-          PRIMARY KEY(type, month)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE digestPosition(change INTEGER NOT NULL, tombstoneFloor INTEGER NOT NULL) STRICT;
-        INSERT INTO digestPosition VALUES (0, 0);
-        """)
-  }
+  private static let digests = """
+    CREATE TABLE monthDigest(
+      type INTEGER NOT NULL REFERENCES type,
+      month INTEGER NOT NULL,
+      samples INTEGER NOT NULL,
+      sampleSum BLOB NOT NULL,
+      tombstones INTEGER NOT NULL,
+      tombstoneSum BLOB NOT NULL,
+      PRIMARY KEY(type, month)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE digestPosition(change INTEGER NOT NULL, tombstoneFloor INTEGER NOT NULL) STRICT;
+    INSERT INTO digestPosition VALUES (0, 0);
+    """
 
-  /// `type.derived` counts the samples whose UUIDs are derived from what they say; `tombstone.replaced` is the UUID of
-  /// the sample that says the same as the deleted one. The samples that exports held are known by their change
-  /// numbers, in ranges. `twin` has the keys that more than one of them has.
-  private static func addImports(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        ALTER TABLE type ADD COLUMN derived INTEGER NOT NULL DEFAULT 0;
-        UPDATE type SET derived = (
-          SELECT COUNT(*) FROM sample WHERE type = type.id
-          AND substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B'));
-        ALTER TABLE tombstone ADD COLUMN replaced BLOB;
-        CREATE TABLE import(
-          id INTEGER PRIMARY KEY,
-          started INTEGER NOT NULL,
-          finished INTEGER,
-          name TEXT NOT NULL,
-          digest BLOB,
-          exported INTEGER,
-          person BLOB,
-          isComplete INTEGER NOT NULL,
-          isSnapshot INTEGER NOT NULL
-        ) STRICT;
-        CREATE TABLE importedRange(first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
-        CREATE TABLE sourceAlias(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT, WITHOUT ROWID;
-        CREATE TABLE twin(key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-        """)
-  }
-
-  /// A keyed hash of the person of an import that somebody confirmed although it contradicts that of the store.
-  private static func addConfirmedPersons(_ db: Database) throws {
-    try db.execute(sql: "ALTER TABLE import ADD COLUMN confirmedPerson BLOB")
-  }
-
-  /// `undo` has at most one row: the last import, and how the store was before it. What that import added is found by
-  /// its numbers, `first` excluded; only what it deleted is kept, and the aliases that it changed, as they were: `identity` is
-  /// NULL for one that was not. They are pending until their import begins.
-  private static func addUndo(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        CREATE TABLE undo(
-          id INTEGER PRIMARY KEY,
-          name TEXT NOT NULL,
-          started INTEGER NOT NULL,
-          import INTEGER,
-          first INTEGER NOT NULL,
-          last INTEGER NOT NULL,
-          isAlone INTEGER NOT NULL,
-          isKept INTEGER NOT NULL,
-          tombstoneFloor INTEGER NOT NULL,
-          event INTEGER NOT NULL,
-          type INTEGER NOT NULL,
-          unit INTEGER NOT NULL,
-          kind INTEGER NOT NULL,
-          source INTEGER NOT NULL,
-          device INTEGER NOT NULL
-        ) STRICT;
-        CREATE TABLE undoSample(
-          change INTEGER PRIMARY KEY,
-          type INTEGER NOT NULL,
-          start INTEGER NOT NULL,
-          uuid BLOB NOT NULL,
-          duration INTEGER NOT NULL,
-          created INTEGER,
-          source INTEGER NOT NULL,
-          device INTEGER,
-          kind INTEGER NOT NULL,
-          value REAL,
-          unit INTEGER,
-          payload TEXT,
-          metadata TEXT
-        ) STRICT;
-        CREATE TABLE undoRange(first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
-        CREATE TABLE undoPosition(consumer TEXT PRIMARY KEY, token TEXT NOT NULL) STRICT, WITHOUT ROWID;
-        CREATE TABLE undoTwin(key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-        CREATE TABLE undoAlias(
-          isPending INTEGER NOT NULL,
-          name TEXT NOT NULL,
-          identity TEXT,
-          PRIMARY KEY(isPending, name)
-        ) STRICT, WITHOUT ROWID;
-        """)
-  }
-
-  /// `audit.previous` is the hash of the event before; `auditRead` has the reads that are counted and not in the chain yet,
-  /// and `auditEnds.readsHash` the exclusive or of their hashes.
-  private static func addAuditReads(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        ALTER TABLE audit ADD COLUMN previous BLOB NOT NULL DEFAULT x'';
-        UPDATE audit SET previous = COALESCE(
-          (SELECT hash FROM audit AS earlier WHERE earlier.id = audit.id - 1),
-          (SELECT prunedHash FROM auditEnds WHERE prunedID = audit.id - 1), x'');
-        ALTER TABLE auditEnds ADD COLUMN readsHash BLOB NOT NULL DEFAULT x'';
-        CREATE TABLE auditRead(
-          peer TEXT NOT NULL,
-          kind TEXT NOT NULL,
-          event TEXT NOT NULL,
-          session INTEGER NOT NULL,
-          began INTEGER NOT NULL,
-          time INTEGER NOT NULL,
-          times INTEGER NOT NULL,
-          detail TEXT NOT NULL,
-          hash BLOB NOT NULL,
-          PRIMARY KEY(peer, kind)
-        ) STRICT, WITHOUT ROWID;
-        """)
-  }
-
-  /// `consumer.state` is a ``ConsumerState`` as JSON; `position` and `undone` are parts of it. `undoneSample` has samples that
-  /// the undoing of an import took back, for consumers who may have them.
-  private static func addConsumers(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        CREATE TABLE consumer(
-          name TEXT PRIMARY KEY,
-          revision INTEGER NOT NULL,
-          position INTEGER NOT NULL,
-          undone INTEGER NOT NULL,
-          state TEXT NOT NULL,
-          updated INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE undoneSample(
-          number INTEGER PRIMARY KEY,
-          type TEXT NOT NULL,
-          start INTEGER NOT NULL,
-          uuid BLOB NOT NULL,
-          deleted INTEGER NOT NULL
-        ) STRICT;
-        """)
-  }
-
-  /// `road` is a ``SampleRoad``; of what was there before, its identity tells. A tombstone has the `duration` of a sample
-  /// that was really deleted, and the `hint` of a quantity (``ValueHint``); one without only keeps an identity away. `source` is that of
-  /// the sample, where it was here or its deletion was told with it. `visibility` is kept by ``Visibility``: its
-  /// `number` is the change number at which a sample was hidden or shown again, NULL for one that was hidden from the beginning.
-  ///
-  /// An app's sample took the place of an exported one. Those tombstones go, and with them the epochs that covered them; where
-  /// a peer told of such a deletion, nothing but the app's sample beside it shows what it was.
-  private static func addRoads(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        ALTER TABLE sample ADD COLUMN road INTEGER NOT NULL DEFAULT 1;
-        ALTER TABLE undoSample ADD COLUMN road INTEGER NOT NULL DEFAULT 1;
-        ALTER TABLE tombstone ADD COLUMN duration INTEGER;
-        ALTER TABLE tombstone ADD COLUMN source INTEGER REFERENCES source;
-        ALTER TABLE tombstone ADD COLUMN road INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE tombstone ADD COLUMN hint INTEGER;
-        CREATE TABLE visibility(
-          sample INTEGER PRIMARY KEY REFERENCES sample ON DELETE CASCADE,
-          type INTEGER NOT NULL,
-          isHidden INTEGER NOT NULL,
-          number INTEGER,
-          time INTEGER NOT NULL
-        ) STRICT;
-        CREATE UNIQUE INDEX visibility_number ON visibility(number) WHERE number IS NOT NULL;
-        CREATE INDEX visibility_hidden ON visibility(type) WHERE isHidden;
-        """)
-    try db.execute(
-      sql: """
-        UPDATE sample SET road = \(SampleRoad.healthAutoExport.rawValue)
-          WHERE type IN (SELECT id FROM type WHERE identifier LIKE 'hae.%');
-        UPDATE sample SET road = \(SampleRoad.file.rawValue)
-          WHERE type IN (SELECT id FROM type WHERE samples > derived) AND road = 1 AND NOT (\(TypeTally.isDerived));
-        """)
-    let second = Visibility.second(of: "tombstone.start")
-    let condition = """
-      (replaced IS NOT NULL AND NOT (\(TypeTally.isDerived("replaced"))) OR replaced IS NULL AND (\(TypeTally.isDerived)) AND EXISTS(
-        SELECT 1 FROM sample AS other WHERE other.type = tombstone.type
-        AND other.start BETWEEN \(second) AND \(second) + 999999
-        AND NOT (\(TypeTally.isDerived("other.uuid")))))
-      """
-    let last = try Int64.fetchOne(db, sql: "SELECT MAX(change) FROM tombstone WHERE \(condition)")
-    guard let last else { return }
-    try db.execute(sql: "DELETE FROM tombstone WHERE \(condition)")
-    try DigestTable.clear(db)
-    try UndoJournal.clear(db)
-    try db.execute(sql: "UPDATE store SET tombstoneFloor = MAX(tombstoneFloor, ?)", arguments: [last])
-    try Epoch.rename(before: last, db)
-  }
-
-  /// `type.roads` has a bit for each ``SampleRoad`` by which samples with derived UUIDs ever came; of what was there before,
-  /// also those of other samples, which are not told apart here because that takes several times as long.
-  private static func addRoadsOfTypes(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        ALTER TABLE type ADD COLUMN roads INTEGER NOT NULL DEFAULT 0;
-        UPDATE type SET roads = came.roads FROM (
-            SELECT type, SUM(1 << road) AS roads
-            FROM (SELECT DISTINCT type, road FROM sample NOT INDEXED) GROUP BY type
-          ) AS came
-          WHERE came.type = type.id;
-        """)
-  }
+  /// `previous` is the hash of the event before. `auditEnds` has one row: the last event that was removed because of its
+  /// age, and the last that was written. `auditRead` has the reads that are counted and not in the chain yet, and
+  /// `auditEnds.readsHash` the exclusive or of their hashes.
+  private static let audit = """
+    CREATE TABLE audit(
+      id INTEGER PRIMARY KEY,
+      time INTEGER NOT NULL,
+      event TEXT NOT NULL,
+      detail TEXT NOT NULL,
+      hash BLOB NOT NULL,
+      previous BLOB NOT NULL DEFAULT x''
+    ) STRICT;
+    CREATE TABLE auditEnds(
+      prunedID INTEGER NOT NULL,
+      prunedHash BLOB NOT NULL,
+      prunedAt INTEGER,
+      lastID INTEGER NOT NULL,
+      lastHash BLOB NOT NULL,
+      readsHash BLOB NOT NULL DEFAULT x''
+    ) STRICT;
+    INSERT INTO auditEnds(prunedID, prunedHash, prunedAt, lastID, lastHash) VALUES (0, x'', NULL, 0, x'');
+    CREATE TABLE auditRead(
+      peer TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      event TEXT NOT NULL,
+      session INTEGER NOT NULL,
+      began INTEGER NOT NULL,
+      time INTEGER NOT NULL,
+      times INTEGER NOT NULL,
+      detail TEXT NOT NULL,
+      hash BLOB NOT NULL,
+      PRIMARY KEY(peer, kind)
+    ) STRICT, WITHOUT ROWID;
+    """
 }
 
 extension UUID {
