@@ -105,11 +105,12 @@ extension HealthStore.Digests {
     if cut.contains(first) { lower = first.number + 1 }
     if cut.contains(last) { upper = last.number - 1 }
     let sources = try FilterCondition.from(filter.sources, db)
-    guard sources.isEmpty else {
+    if !sources.isEmpty {
       // What is kept knows no sources.
-      let covered = instants.clamped(
-        to: (months?.lowerBound.instants.lowerBound ?? instants.lowerBound)...(months?.upperBound.instants.upperBound
-          ?? instants.upperBound))
+      let all = Timestamp(microseconds: .min)...Timestamp(microseconds: .max)
+      let meant = months.map { $0.lowerBound.instants.lowerBound...$0.upperBound.instants.upperBound } ?? all
+      guard meant.overlaps(instants) else { return DigestSums() }
+      let covered = meant.clamped(to: instants)
       var scan = DigestScan(db, sources: sources)
       for type in try types ?? Int64.fetchSet(db, sql: "SELECT id FROM type") {
         try scan.starts(of: type, in: covered.lowerBound.microseconds...covered.upperBound.microseconds)
