@@ -37,7 +37,9 @@ struct DigestScan {
   mutating func starts(of type: Int64, in range: ClosedRange<Int64>) throws {
     let condition = "type = \(type) AND start BETWEEN \(range.lowerBound) AND \(range.upperBound)\(sources)"
     try samples("INDEXED BY sample_identity WHERE \(condition)")
-    try tombstones("INDEXED BY tombstone_identity WHERE \(condition)")
+    // Of the others, sources do not travel.
+    let told = sources.isEmpty ? "" : " AND duration IS NOT NULL"
+    try tombstones("INDEXED BY tombstone_identity WHERE \(condition)\(told)")
   }
 
   private mutating func samples(_ source: String) throws {

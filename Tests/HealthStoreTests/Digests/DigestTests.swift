@@ -47,7 +47,8 @@ extension RecordDigest {
     try await part.apply(ChangeBatch(additions: some))
     for store in [whole, part] {
       try await store.apply(
-        ChangeBatch(deletions: [some[0], some[5]].map { Tombstone(sample: $0.reference, deleted: .now) }))
+        ChangeBatch(
+          deletions: [some[0], some[5]].map { Tombstone(of: $0, deleted: Timestamp(seconds: 1_720_000_000)) }))
       #expect(try await store.digests.keep(step: 7, rest: 0))
     }
     let months = CalendarMonth(containing: some[1].start)...CalendarMonth(containing: some[1].start)

@@ -32,6 +32,41 @@ struct VerifyTests {
     }
   }
 
+  /// What took the place of another is deleted without being told whose it was.
+  @Test("whoever may read some sources holds the same of them", arguments: [false, true])
+  func sources(isDeep: Bool) async throws {
+    @Sendable func summary(_ energy: String, _ created: Int64) -> Sample {
+      var sample = Samples.sample(
+        .activitySummary,
+        .activitySummary(ActivitySummary(date: "2024-06-15", attributes: ["activeEnergyBurned": energy])))
+      (sample.source, sample.created) = (Source(name: "Health"), Timestamp(seconds: created))
+      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      return sample
+    }
+    let others = Samples.heartRates(9).map { sample in
+      var sample = sample
+      sample.source = Source(name: "an app")
+      sample.uuid = UUID()
+      return sample
+    }
+    let mine = Samples.heartRates(6)
+    try await withServer(ServerOptions(samples: mine + others)) { server in
+      for (energy, created) in [("100", 1), ("200", 2)] as [(String, Int64)] {
+        try await server.store.replace(drifting: [summary(energy, created)])
+      }
+      let deleted = [mine[0], others[0]].map { Tombstone(of: $0, deleted: Timestamp(seconds: Samples.noon)) }
+      try await server.store.apply(ChangeBatch(deletions: deleted))
+      try await withStore { store in
+        let scope = SampleFilter(sources: ["Health", mine[0].source.name])
+        let record = try await server.record(scope: scope).server
+        #expect(try await Pull(into: store, from: record, at: server.endpoint).run().added == 6)
+        let verification = try await Verify(store, with: record, at: server.endpoint, isDeep: isDeep).run()
+        #expect(verification.isEqual && verification.filter == scope)
+        #expect(verification.here.samples.count == 6 && verification.here.tombstones.count == 1)
+      }
+    }
+  }
+
   @Test("types and months that differ are named, with what is here and there")
   func different() async throws {
     let common = Samples.heartRates(10)
