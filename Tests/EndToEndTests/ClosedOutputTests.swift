@@ -9,7 +9,8 @@ struct ClosedOutputTests {
   init() throws { scratch = try Scratch() }
 
   private static let commands = [
-    "types", "types --json", "show heartRate", "export", "export --format csv", "export --format apple-xml", "digest",
+    "types", "types --json", "show heartRate", "export", "export --format csv", "export --format ndjson",
+    "export --format apple-xml", "digest",
     "audit", "audit verify", "identity", "peers --json", "--version", "--help", "help pull",
   ]
 

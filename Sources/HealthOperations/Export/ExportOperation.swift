@@ -8,6 +8,8 @@ import OperatingSystem
 public enum ExportFormat: Hashable, Sendable {
   /// hpeer's own formats, which it can import again.
   case json, csv
+  /// The change feed in lines, which has all that the store holds: deletions, too, and what is hidden behind others.
+  case ndjson
   /// As the Health app writes it.
   ///
   /// - Parameter offset: from UTC, of all dates: seconds.
@@ -18,6 +20,7 @@ public enum ExportFormat: Hashable, Sendable {
     switch self {
     case .json: "json"
     case .csv: "csv"
+    case .ndjson: "ndjson"
     case .appleXML: "apple-xml"
     }
   }
@@ -37,6 +40,8 @@ public enum ExportDestination: Sendable {
 public struct ExportSummary: Hashable, Sendable {
   /// Samples that the file has, in whatever form; those of ``omitted`` are not counted.
   public var written = 0
+  /// Tombstones that the file has.
+  public var deletions = 0
   /// Samples that the format has no place for, by type.
   public var omitted: [SampleType: Int] = [:]
   /// Routes in an Apple export's workouts.
@@ -91,6 +96,7 @@ public struct ExportOperation: Sendable {
       switch format {
       case .json: try await exporting.run(SampleJSONWriter(exported: now))
       case .csv: try await exporting.run(SampleCSVWriter())
+      case .ndjson: try await exporting.run(ChangeFeedWriter())
       case .appleXML(let offset): try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
       }
     summary.isAudited = !store.isReadOnly

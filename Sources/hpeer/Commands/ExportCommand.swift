@@ -7,30 +7,31 @@ import Terminal
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write samples to a file: JSON, CSV, or XML like Apple's.",
+    abstract: "Write samples to a file: JSON, NDJSON, CSV, or XML like Apple's.",
     discussion: """
-      JSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats.md says \
-      how they look. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
+      JSON, NDJSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats.md \
+      says how they look. NDJSON is the change feed, and so the whole record: it has deletions, too, and samples that are \
+      not shown because they came by another road as well. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
       apple-xml is an export.xml as the Health app writes it, for programs that read those; it holds no samples that \
-      Apple's export has no element for, such as electrocardiograms, and nothing that Apple keeps in files beside it. \
-      Deletions are in none of them.
+      Apple's export has no element for, such as electrocardiograms, and nothing that Apple keeps in files beside it.
 
       The file gets mode 0600 and appears when it is whole; interrupted, nothing is left of it.
 
       Examples:
         hpeer export --output health.json
+        hpeer export --format ndjson --output record.ndjson
         hpeer export --format csv --types stepCount,heartRate --from 2024-01-01 --output steps.csv
         hpeer export --format apple-xml --output export.xml --offset +02:00
         hpeer export --output - | xz > health.json.xz
       """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
-    case json, csv
+    case json, ndjson, csv
     case appleXML = "apple-xml"
   }
 
   @OptionGroup var common: CommonOptions
-  @Option(help: "json, csv or apple-xml.")
+  @Option(help: "json, ndjson, csv or apple-xml.")
   var format = Format.json
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: PeriodOptions
@@ -78,7 +79,8 @@ struct Export: AsyncParsableCommand {
           + "attachments), which \(HumanFormat.count(summary.partial, "sample")) would have; --format json holds them.")
     }
     Console.say(
-      "\(HumanFormat.count(summary.written, "sample")) exported"
+      "\(HumanFormat.count(summary.written, "sample"))"
+        + (summary.deletions > 0 ? " and \(HumanFormat.count(summary.deletions, "deletion"))" : "") + " exported"
         + (isFile ? " to \(PlainText.escaped(output))" : "")
         + ", in \(HumanFormat.duration(started.duration(to: .now)))")
   }
@@ -87,6 +89,7 @@ struct Export: AsyncParsableCommand {
     switch format {
     case .json: .json
     case .csv: .csv
+    case .ndjson: .ndjson
     case .appleXML: .appleXML(offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60)
     }
   }

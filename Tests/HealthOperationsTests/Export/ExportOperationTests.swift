@@ -21,7 +21,7 @@ import TestSupport
     try await home.audited().filter { $0.event.hasPrefix("export") }
   }
 
-  @Test(arguments: [ExportFormat.json, .csv, .appleXML(offset: 7200)])
+  @Test(arguments: [ExportFormat.json, .csv, .ndjson, .appleXML(offset: 7200)])
   func whatIsWrittenCanBeImported(format: ExportFormat) async throws {
     let path = folder.path("health")
     let summary = try await ExportOperation(format, to: .file(path: path, replaces: false)).run(from: home.store)
@@ -62,10 +62,30 @@ import TestSupport
         end: AppleExportText.start, source: Source(name: "phone"), payload: .quantity(Quantity(60, "count/min")))
     }
     try await home.store.apply(ChangeBatch(additions: samples))
-    for format in [ExportFormat.json, .csv, .appleXML(offset: 0)] {
+    for format in [ExportFormat.json, .csv, .ndjson, .appleXML(offset: 0)] {
       let operation = ExportOperation(format, to: .file(path: folder.path("export"), replaces: true))
       #expect(try await operation.run(from: home.store).written == count)
     }
+  }
+
+  /// What is hidden and what was deleted are in it, and an import makes the same record of it.
+  @Test func theChangeFeedIsTheWholeRecord() async throws {
+    let original = Sample(
+      uuid: UUID(), type: AppleExportText.heartRate, start: AppleExportText.start, end: AppleExportText.start,
+      source: Source(name: try #require(try await home.store.samples.sourceNames().first)),
+      payload: .quantity(Quantity(60, "count/min")))
+    let gone = try #require(try await home.store.samples.page(of: AppleExportText.heartRate, limit: 1).first)
+    try await home.store.apply(
+      ChangeBatch(additions: [original], deletions: [Tombstone(of: gone, deleted: Timestamp(seconds: 1_720_000_000))]))
+    let path = folder.path("record.ndjson")
+    let summary = try await ExportOperation(.ndjson, to: .file(path: path, replaces: false)).run(from: home.store)
+    #expect((summary.written, summary.deletions) == (20, 1))
+    let other = try TestHome()
+    _ = try await other.importer(path).run(into: other.store)
+    #expect(try await other.store.digests.deep().record == home.store.digests.deep().record)
+    let (here, there) = (home.store, other.store)
+    #expect(try await there.samples.typeCounts() == here.samples.typeCounts())
+    #expect(try await exported().last?.detail["count"] == "20")
   }
 
   @Test func samplesOfOneSourceAreWritten() async throws {

@@ -1,0 +1,36 @@
+import Foundation
+import HealthModel
+
+/// Writes changes as the change feed has them in lines (NDJSON): `{"added":SAMPLE}` and `{"deleted":TOMBSTONE}`. What reads
+/// a saved feed reads them back, deletions included.
+public struct ChangeFeedWriter: SampleFileWriter {
+  private let encoder = JSONEncoder()
+
+  public init() { encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes] }
+
+  public func begin(into bytes: inout [UInt8]) {}
+
+  public func append(_ sample: Sample, to bytes: inout [UInt8]) throws {
+    var coder = ChangeCoder()
+    try coder.add(sample)
+    try append(coder.changes, to: &bytes)
+  }
+
+  /// Also writes the tombstones, and before the samples, as a feed has them.
+  public func append(_ changes: CodedChanges, to bytes: inout [UInt8]) throws {
+    let expander = try ChangeExpander(changes)
+    for row in changes.tombstones {
+      bytes.append(contentsOf: #"{"deleted":"#.utf8)
+      bytes.append(contentsOf: try encoder.encode(expander.tombstone(row)))
+      bytes.append(contentsOf: "}\n".utf8)
+    }
+    let printer = try SamplePrinter(changes)
+    for row in changes.samples {
+      bytes.append(contentsOf: #"{"added":"#.utf8)
+      try printer.append(row, to: &bytes)
+      bytes.append(contentsOf: "}\n".utf8)
+    }
+  }
+
+  public func end(into bytes: inout [UInt8]) {}
+}
