@@ -96,16 +96,14 @@ public struct ImportOperation: Sendable {
   private func read(into store: HealthStore) async throws -> ImportResult {
     let lock = try await onThread { isCancelled in try store.imports.hold(unless: isCancelled) }
     defer { withExtendedLifetime(lock) {} }
-    let persons = PersonGuard(store: store, merges: options.mergesPersons, confirm: confirm)
+    let policy = ImportPolicy(store: store, options: options, confirm: confirm)
     let asOf = options.asOf
     return switch source {
     case .appleHealth(let exports):
-      try await AppleImports(
-        exports: exports, name: name, store: store, options: options, persons: persons, progress: progress
-      ).run()
+      try await AppleExportSeries(exports: exports, name: name, store: store, policy: policy, progress: progress).run()
     case .samples(let file):
       try await SampleFileImport(
-        store: store, name: name, totalBytes: file.workBytes, persons: persons, progress: progress
+        store: store, name: name, totalBytes: file.workBytes, policy: policy, progress: progress
       ) {
         try file.personReadings(progress: $0)
       } reading: {
@@ -113,7 +111,7 @@ public struct ImportOperation: Sendable {
       }.run()
     case .healthAutoExport(let file):
       try await SampleFileImport(
-        store: store, name: name, road: .healthAutoExport, totalBytes: file.workBytes, persons: persons,
+        store: store, name: name, road: .healthAutoExport, totalBytes: file.workBytes, policy: policy,
         progress: progress
       ) { _ in
         // It does not say.

@@ -16,7 +16,7 @@ struct SampleFileImport: Sendable {
   var road = SampleRoad.file
   /// What reading it reports as progress when it is done.
   let totalBytes: Int64
-  let persons: PersonGuard
+  let policy: ImportPolicy
   let progress: any ProgressObserver
   /// Whose the samples are.
   let person: @Sendable (_ progress: @escaping (Int64) throws -> Void) throws -> PersonReadings
@@ -29,7 +29,7 @@ struct SampleFileImport: Sendable {
       }
     }
     let person = readings.person
-    let (admission, wasConfirmed) = try await persons.admit(person)
+    let (admission, wasConfirmed) = try await policy.admit(person)
     let stage = progress.begin(ProgressStage(.importing, totalBytes: Int(totalBytes)))
     defer { stage.finish() }
     let (result, id) = try await onThread { isCancelled in

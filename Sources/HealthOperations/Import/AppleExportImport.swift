@@ -4,17 +4,15 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Moves an Apple Health export into the store, a transaction a batch.
-struct AppleImport: Sendable {
-  /// Above this share of missing samples, something else than a few deletions has happened.
-  static let tolerableShare = 0.05
+/// Moves one Apple Health export into the store, a transaction a batch. What it may bring and take out, ``ImportPolicy``
+/// decides.
+struct AppleExportImport: Sendable {
   private static let batchSize = 32_000
 
   let export: AppleHealthExport
   let name: String
   let store: HealthStore
-  let options: ImportOptions
-  var persons: PersonGuard
+  var policy: ImportPolicy
   let progress: any ProgressObserver
   /// Of the export before, of several that are imported, and undone, as one.
   var journal: Int64?
@@ -36,7 +34,7 @@ struct AppleImport: Sendable {
     let known = if let admitted { admitted } else { try await admit(try await self.survey()) }
     var survey = known.survey
     survey.expectTwins(try await store.imports.twinKeys())
-    let obstacle = try await snapshotObstacle(survey)
+    let obstacle = try await policy.snapshotObstacle(survey)
     let identityNames = try await store.imports.identityNames(for: survey.sources)
     let file = ImportRecord.File(
       name: name, exported: survey.exportDate, person: survey.personKey,
@@ -51,7 +49,7 @@ struct AppleImport: Sendable {
       if obstacle == nil { result.snapshot = try deleteMissing(&result, writer) }
       return (result, writer.id)
     }
-    if options.isSnapshot, let obstacle { result.snapshot = obstacle }
+    if policy.options.isSnapshot, let obstacle { result.snapshot = obstacle }
     try await store.imports.finish(
       id, digest: try await digest, isComplete: result.report.isComplete, isSnapshot: result.snapshot == .done)
     return result
@@ -59,7 +57,7 @@ struct AppleImport: Sendable {
 
   /// Throws unless what is of its person may be taken into the store.
   func admit(_ survey: ExportSurvey) async throws -> Admitted {
-    let (admission, wasConfirmed) = try await persons.admit(survey.person)
+    let (admission, wasConfirmed) = try await policy.admit(survey.person)
     return Admitted(survey: survey, admission: admission, wasConfirmed: wasConfirmed)
   }
 
@@ -71,13 +69,13 @@ struct AppleImport: Sendable {
   }
 
   private func mayBeKnown() async throws -> Bool {
-    if options.rescans { return false }
+    if policy.options.rescans { return false }
     return try await store.imports.hasFinished()
   }
 
   private func earlier(digest: Data) async throws -> ImportRecord? {
     let earlier = try await store.imports.finished(digest: digest)
-    guard let earlier, earlier.isSnapshot || !options.isSnapshot else { return nil }
+    guard let earlier, earlier.isSnapshot || !policy.options.isSnapshot else { return nil }
     return earlier
   }
 
@@ -91,20 +89,6 @@ struct AppleImport: Sendable {
         checking.update(items: 0, bytes: Int(bytes))
       }
     }
-  }
-
-  /// Why what this export lacks may not be deleted.
-  private func snapshotObstacle(_ survey: ExportSurvey) async throws -> SnapshotOutcome? {
-    guard survey.isComplete else { return .incomplete }
-    guard let date = survey.exportDate else { return .undated }
-    if let newest = try await store.imports.newestExport()?.exported, newest > date { return .notNewer(than: newest) }
-    if options.isSnapshot, !options.force, let person = survey.personKey,
-      try await store.imports.hasExports(ofOthersThan: person),
-      try await !store.imports.hasConfirmed(survey.person, isFinished: true)
-    {
-      throw ImportRefusal.snapshotOfAnotherPerson
-    }
-    return nil
   }
 
   private func stage(_ work: ProgressStage.Work) -> any StageObserver {
@@ -147,10 +131,8 @@ struct AppleImport: Sendable {
   private func deleteMissing(_ result: inout ImportResult, _ writer: ImportWriter) throws -> SnapshotOutcome? {
     let types = Set(result.read.keys)
     result.missing = try writer.missing(of: types)
-    guard options.isSnapshot else { return nil }
-    if !options.force, result.missing.share > Self.tolerableShare || !result.missing.wholeTypes.isEmpty {
-      return .refused
-    }
+    guard policy.options.isSnapshot else { return nil }
+    guard policy.mayDelete(result.missing) else { return .refused }
     try writer.deleteMissing(of: types)
     result.summary = writer.summary
     return .done

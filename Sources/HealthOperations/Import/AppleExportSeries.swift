@@ -4,19 +4,18 @@ import HealthModel
 import HealthStore
 
 /// Moves all exports that a zip file or folder holds into the store, the newest last, if they are of one person.
-struct AppleImports {
+struct AppleExportSeries {
   /// Never empty.
   let exports: [AppleHealthExport]
   let name: String
   let store: HealthStore
-  let options: ImportOptions
-  let persons: PersonGuard
+  let policy: ImportPolicy
   let progress: any ProgressObserver
 
   func run() async throws -> ImportResult {
-    if exports.count == 1 { return try await importer(exports[0], options, persons).run() }
+    if exports.count == 1 { return try await importer(exports[0], policy).run() }
     var surveyed: [(export: AppleHealthExport, survey: ExportSurvey)] = []
-    for export in exports { surveyed.append((export, try await importer(export, options, persons).survey())) }
+    for export in exports { surveyed.append((export, try await importer(export, policy).survey())) }
     try requireOnePerson(surveyed)
     surveyed.sort { ($0.survey.exportDate?.microseconds ?? .min) < ($1.survey.exportDate?.microseconds ?? .min) }
     var result = ImportResult()
@@ -36,20 +35,20 @@ struct AppleImports {
   /// All of them, before anything of the first is written.
   private func admitted(
     _ surveyed: [(export: AppleHealthExport, survey: ExportSurvey)]
-  ) async throws -> [(AppleImport, AppleImport.Admitted)] {
+  ) async throws -> [(AppleExportImport, AppleExportImport.Admitted)] {
     let own = try await store.person()
     var confirmed: Set<Person> = []
-    var result: [(AppleImport, AppleImport.Admitted)] = []
+    var result: [(AppleExportImport, AppleExportImport.Admitted)] = []
     for (index, (export, survey)) in surveyed.enumerated() {
-      var (options, persons) = (options, persons)
+      var policy = policy
       // Only the newest says what is no longer there.
-      if index < surveyed.count - 1 { options.isSnapshot = false }
+      if index < surveyed.count - 1 { policy.options.isSnapshot = false }
       // Nobody is asked the same twice.
-      if confirmed.contains(survey.person) { persons.merges = true }
-      var importer = importer(export, options, persons)
+      if confirmed.contains(survey.person) { policy.options.mergesPersons = true }
+      var importer = importer(export, policy)
       // Nobody is asked about what will not be read, either.
       if !survey.person.contradictions(to: own).isEmpty, try await importer.earlier() != nil {
-        importer.persons.merges = true
+        importer.policy.options.mergesPersons = true
       }
       let admitted = try await importer.admit(survey)
       if admitted.wasConfirmed { confirmed.insert(survey.person) }
@@ -58,10 +57,8 @@ struct AppleImports {
     return result
   }
 
-  private func importer(
-    _ export: AppleHealthExport, _ options: ImportOptions, _ persons: PersonGuard
-  ) -> AppleImport {
-    AppleImport(export: export, name: name, store: store, options: options, persons: persons, progress: progress)
+  private func importer(_ export: AppleHealthExport, _ policy: ImportPolicy) -> AppleExportImport {
+    AppleExportImport(export: export, name: name, store: store, policy: policy, progress: progress)
   }
 
   private func requireOnePerson(_ surveyed: [(export: AppleHealthExport, survey: ExportSurvey)]) throws {
