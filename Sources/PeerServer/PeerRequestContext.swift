@@ -27,7 +27,7 @@ struct PeerRequestContext: RequestContext {
   /// Behind ``ResponseLimit``: released while the request waits for something else than its reader.
   var responsePermit: FairSemaphore.Permit?
   /// Behind ``AuthorizationRecheck``: what the answer shows, which its client must be allowed to the end.
-  var granted: GrantedFilter?
+  var granted: GrantedScope?
   /// Behind ``FairScheduling``: released while the request waits for something else than the store.
   var storePermit: FairSemaphore.Permit?
 

@@ -25,7 +25,7 @@ struct HealthAppTransferRoutes: EndpointGroup {
   @Sendable private func types(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let client = try context.authorized()
     // The app would ask for pages of every type that is listed, and get empty ones.
-    let counts = try await store.samples.typeCounts(client.filter).filter { HealthSampleDTO.canSay($0.type) }
+    let counts = try await client.scope.typeCounts(in: store).filter { HealthSampleDTO.canSay($0.type) }
     let entries = counts.map { count in
       HealthTypes.Entry(
         identifier: count.type.shortName,
@@ -47,30 +47,31 @@ struct HealthAppTransferRoutes: EndpointGroup {
       try number(query["limit"], named: "limit", default: Self.defaultLimit, in: 1...Int(Int32.max)), Self.maximumLimit)
     let spelling = try dates(query["dates"], client: client)
 
-    let visible = HealthSampleDTO.canSay(type) && client.filter.passes(type)
-    let (range, sources) = (client.filter.range, client.filter.sources)
     let position = try await store.feed.currentPosition()
-    let samples =
-      visible ? try await store.samples.page(of: type, in: range, from: sources, offset: offset, limit: limit) : []
-    let total = visible ? try await store.samples.count(of: type, in: range, from: sources) : 0
+    let page = try await page(of: type, offset: offset, limit: limit, client: client)
     var dtos: [HealthSampleDTO] = []
-    for sample in samples {
+    for sample in page.samples {
       let members = try await members(of: sample, client: client)
-      if let dto = HealthSampleDTO(client.filter.cut.applied(to: sample), members: members, dates: spelling) {
-        dtos.append(dto)
-      }
+      if let dto = HealthSampleDTO(sample, members: members, dates: spelling) { dtos.append(dto) }
     }
-    try await audit.read(client, type: type, offset: offset, count: samples.count, at: position)
+    try await audit.read(client, type: type, offset: offset, count: page.samples.count, at: position)
     return JSONAnswer.response(
       Envelope(
-        HealthDataPage(type: type.shortName, samples: dtos, totalCount: total, offset: offset, limit: limit)))
+        HealthDataPage(type: type.shortName, samples: dtos, totalCount: page.total, offset: offset, limit: limit)))
+  }
+
+  private func page(
+    of type: SampleType, offset: Int, limit: Int, client: AuthorizedClient
+  ) async throws -> (samples: [Sample], total: Int) {
+    guard HealthSampleDTO.canSay(type) else { return ([], 0) }
+    return try await client.scope.page(of: type, in: store, offset: offset, limit: limit)
   }
 
   private func members(of sample: Sample, client: AuthorizedClient) async throws -> [Sample] {
     guard case .correlation(let correlation) = sample.payload else { return [] }
     var members: [Sample] = []
-    for reference in correlation.members where client.filter.passes(reference) {
-      if let member = try await store.samples.sample(reference), client.filter.passes(member) { members.append(member) }
+    for reference in correlation.members {
+      if let member = try await client.scope.sample(reference, in: store) { members.append(member) }
     }
     return members
   }

@@ -1,8 +1,5 @@
-import HealthModel
-import HealthStore
 import Hummingbird
 import NIOCore
-import Synchronization
 
 /// Middleware that rechecks a client's authorisation before a response begins and before each page of it, and ends a
 /// response whose client has lost it: a revoked token and a narrowed scope take effect immediately, not with the next
@@ -18,7 +15,7 @@ struct AuthorizationRecheck: RouterMiddleware {
   ) async throws -> Response {
     let client = try context.authorized()
     var context = context
-    let granted = GrantedFilter(client.filter)
+    let granted = GrantedScope(client.scope)
     context.granted = granted
     var response = try await next(request, context)
     let right = Right(authentication: authentication, request: request, context: context, granted: granted)
@@ -44,31 +41,17 @@ struct AuthorizationRecheck: RouterMiddleware {
   }
 }
 
-/// What a request may read, as of when its answer began.
-final class GrantedFilter: Sendable {
-  private let filter: Mutex<SampleFilter>
-
-  init(_ filter: SampleFilter) {
-    self.filter = Mutex(filter)
-  }
-
-  var value: SampleFilter {
-    get { filter.withLock { $0 } }
-    set { filter.withLock { $0 = newValue } }
-  }
-}
-
 private struct Right: Sendable {
   let authentication: BearerAuthentication
   let request: Request
   let context: PeerRequestContext
-  let granted: GrantedFilter
+  let granted: GrantedScope
 
   /// Throws ``ServerFailure`` 401 for a token that is not valid any more, 503 for a scope that has become another.
   func require() async throws {
     var context = context
     context.authentication = nil
-    guard try await authentication.authorize(request, &context).filter == granted.value else {
+    guard try await authentication.authorize(request, &context).scope == granted.value else {
       throw ServerFailure.scopeChanged
     }
   }

@@ -105,7 +105,7 @@ extension AuthorizedClient {
     id = client.id
     name = client.name
     token = client.tokenHash
-    filter = client.scope
+    scope = ClientScope(client.scope)
     isForeign = client.method == .plain
   }
 }
@@ -117,7 +117,7 @@ struct AuthorizedClient: Sendable {
   var name: String
   /// What is kept of the token that the request came with.
   var token: TokenHash
-  var filter: SampleFilter
+  var scope: ClientScope
   /// Paired by plain code, as other apps' clients do.
   var isForeign: Bool
 }

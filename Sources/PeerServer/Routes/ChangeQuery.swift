@@ -9,23 +9,23 @@ struct ChangeQuery {
   /// The epoch that covers ``since``; `nil` for the beginning, which every epoch covers.
   var epoch: Epoch?
   var filter: SampleFilter
-  /// What the caller may know of each sample: what it asks for less than it may see takes nothing away from them.
+  /// ``ClientScope/cut``.
   var cut: SampleCut
   var hash: UInt64
   var limit: Int
 
-  init(_ parameters: Parameters, scope: SampleFilter, seal: ChangeTokenSeal) throws {
+  init(_ parameters: Parameters, scope: ClientScope, seal: ChangeTokenSeal) throws {
     do throws(QueryFieldError) {
       let asked = SampleFilter(
         types: try QueryField.types(parameters["types"]),
         sources: try QueryField.sources(parameters.getAll("source")))
-      filter = asked.intersection(scope)
+      filter = scope.applied(to: asked)
       limit = try QueryField.limit(parameters["limit"])
     } catch {
       throw ServerFailure.badRequest(error.description)
     }
     cut = scope.cut
-    hash = ChangeToken.filterHash(filter, scope: scope)
+    hash = scope.tokenHash(filter)
     since = .zero
     if let text = parameters["since"], !text.isEmpty {
       let token: ChangeToken

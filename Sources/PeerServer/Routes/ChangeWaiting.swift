@@ -36,7 +36,7 @@ struct ChangeWaiting: Sendable {
   ) async throws -> (client: AuthorizedClient, query: ChangeQuery, waits: Bool) {
     let client = try context.authorized()
     let parameters = request.uri.queryParameters
-    let query = try ChangeQuery(parameters, scope: client.filter, seal: seal)
+    let query = try ChangeQuery(parameters, scope: client.scope, seal: seal)
     guard let time = try time(parameters["wait"]), request.method != .head else { return (client, query, false) }
     do {
       let (client, query) = try await wait(time, for: query, of: client, request, context, seal: seal)
@@ -74,10 +74,10 @@ struct ChangeWaiting: Sendable {
       // In this order: a client that has lost its right does not queue for a permit.
       context.authentication = nil
       client = try await authentication.authorize(request, &context)
-      context.granted?.value = client.filter
+      context.granted?.value = client.scope
       try await context.responsePermit?.reacquire()
       try await context.storePermit?.reacquire()
-      let renewed = try ChangeQuery(request.uri.queryParameters, scope: client.filter, seal: seal)
+      let renewed = try ChangeQuery(request.uri.queryParameters, scope: client.scope, seal: seal)
       // The scope is another: the token is not of it, or there was none and everything is new.
       guard renewed.hash == query.hash else { return (client, renewed) }
       switch end {

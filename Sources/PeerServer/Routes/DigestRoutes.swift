@@ -37,7 +37,7 @@ struct DigestRoutes: EndpointGroup {
     let selection = try Self.selection(request.uri.queryParameters)
     let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
     if request.method == .head { return Response(status: .ok, headers: headers) }
-    let filter = selection.filter.intersection(client.filter)
+    let filter = client.scope.applied(to: selection.filter)
     guard try await store.digests.keep(for: Self.patience) else {
       throw ServerFailure(
         status: .serviceUnavailable, message: "The digest is being made for the first time.",
@@ -52,7 +52,7 @@ struct DigestRoutes: EndpointGroup {
       throw ServerFailure.badRequest(
         "'deep' covers more than \(Self.maximumDeepSamples) samples: ask for fewer months with 'from' and 'to'")
     }
-    let bytes = try answer(digest, filter, scope: client.filter)
+    let bytes = try answer(digest, filter, scope: client.scope)
     // Without a length, so that it goes out in small pieces (``FairScheduling``).
     let body = ResponseBody { writer in
       try await writer.write(bytes)
@@ -71,9 +71,9 @@ struct DigestRoutes: EndpointGroup {
     }
   }
 
-  private func answer(_ digest: StoreDigest, _ filter: SampleFilter, scope: SampleFilter) throws -> ByteBuffer {
+  private func answer(_ digest: StoreDigest, _ filter: SampleFilter, scope: ClientScope) throws -> ByteBuffer {
     let token = ChangeToken(
-      change: digest.anchor.change, epoch: digest.epoch.id, filter: ChangeToken.filterHash(filter, scope: scope))
+      change: digest.anchor.change, epoch: digest.epoch.id, filter: scope.tokenHash(filter))
     let data = DigestData(digest.record, token: try seal.text(of: token), filter: filter)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]

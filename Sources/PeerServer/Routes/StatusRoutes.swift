@@ -28,7 +28,7 @@ struct StatusRoutes: EndpointGroup {
     if let client = try? await authentication.authenticate(request, &context).get() {
       let permit = try await responses.acquire(client.id)
       defer { permit.release() }
-      types = try await store.samples.typeCounts(client.filter).count
+      types = try await client.scope.typeCounts(in: store).count
       // What cannot be written down is not said.
       try await audit.toldStatus(client, types: types)
     }

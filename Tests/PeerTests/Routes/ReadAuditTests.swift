@@ -78,7 +78,8 @@ struct ReadAuditTests {
       let clock = ManualClock()
       let audit = AuditTrail(store: store, logger: Logger(label: "test"), clock: clock)
       let client = AuthorizedClient(
-        id: try makePeerID(), name: "laptop", token: BearerToken.random().hash, filter: .everything, isForeign: false)
+        id: try makePeerID(), name: "laptop", token: BearerToken.random().hash, scope: ClientScope(.everything),
+        isForeign: false)
       for _ in 0..<180 {
         try await audit.listed(client, types: 1)
         clock.advance(by: .seconds(1))

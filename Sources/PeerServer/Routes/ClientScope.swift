@@ -1,0 +1,61 @@
+import HealthModel
+import HealthStore
+import PeerProtocol
+import Synchronization
+
+/// What a client may read, and the one place where that is applied to what it asks for: no route asks the store for
+/// samples of a client but through this.
+struct ClientScope: Hashable, Sendable {
+  private let granted: SampleFilter
+
+  /// - Parameter granted: what the owner allows; ``SampleFilter/everything`` where nothing was said.
+  init(_ granted: SampleFilter) {
+    self.granted = granted
+  }
+
+  /// What of `asked` the client may see.
+  func applied(to asked: SampleFilter) -> SampleFilter { asked.intersection(granted) }
+
+  /// What the client may know of each sample. That it asks for fewer takes nothing away from them.
+  var cut: SampleCut { granted.cut }
+
+  /// The filter of a change token for ``applied(to:)``: under another scope it is another.
+  func tokenHash(_ applied: SampleFilter) -> UInt64 { ChangeToken.filterHash(applied, scope: granted) }
+
+  /// The types that the client may see, and of how many samples.
+  func typeCounts(in store: HealthStore) async throws -> [TypeCount] {
+    try await store.samples.typeCounts(granted)
+  }
+
+  /// The samples of a type that the client may see, the newest first, cut to what it may know; and how many there are.
+  func page(
+    of type: SampleType, in store: HealthStore, offset: Int, limit: Int
+  ) async throws -> (samples: [Sample], total: Int) {
+    guard granted.passes(type) else { return ([], 0) }
+    let (range, sources) = (granted.range, granted.sources)
+    let samples = try await store.samples.page(of: type, in: range, from: sources, offset: offset, limit: limit)
+    let total = try await store.samples.count(of: type, in: range, from: sources)
+    return (samples.map(cut.applied(to:)), total)
+  }
+
+  /// A sample that another one names; `nil` where the client may not see it.
+  func sample(_ reference: SampleReference, in store: HealthStore) async throws -> Sample? {
+    guard granted.passes(reference), let sample = try await store.samples.sample(reference), granted.passes(sample)
+    else { return nil }
+    return sample
+  }
+}
+
+/// What a request may read, as of when its answer began.
+final class GrantedScope: Sendable {
+  private let scope: Mutex<ClientScope>
+
+  init(_ scope: ClientScope) {
+    self.scope = Mutex(scope)
+  }
+
+  var value: ClientScope {
+    get { scope.withLock { $0 } }
+    set { scope.withLock { $0 = newValue } }
+  }
+}
