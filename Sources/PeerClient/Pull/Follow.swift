@@ -1,13 +1,13 @@
 import HealthModel
 import HealthStore
 import OperatingSystem
-import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 
 /// Keeps one store up to date with one peer for as long as its task runs: pulls what there is, then what happens.
 ///
-/// A connection that is lost is made again, wherever the peer is by then, after a pause that grows with each failure.
+/// A connection that is lost is made again, wherever the peer is by then, as `PullRetry` decides: after a pause that grows
+/// with each failure.
 ///
 /// ```swift
 /// func follow(_ server: ServerRecord, into store: HealthStore, finder: PeerFinder, _ own: PeerIdentity) async throws {
@@ -41,7 +41,7 @@ public struct Follow: Sendable {
   private let silenceLimit: Int
   private let persons: PersonCheck?
   private let firstPullQueue: FirstPullQueue?
-  private let backOff: BackOff
+  private let retry: PullRetry
   private let heard: @Sendable () -> Void
 
   /// The least limit on silence with which following makes sense, in seconds.
@@ -59,13 +59,13 @@ public struct Follow: Sendable {
   ) {
     self.init(
       into: store, from: server, finder: finder, identity: identity, types: types, ownName: ownName,
-      silenceLimit: silenceLimit, persons: persons, firstPullQueue: firstPullQueue, backOff: BackOff(), heard: heard)
+      silenceLimit: silenceLimit, persons: persons, firstPullQueue: firstPullQueue, retry: PullRetry(), heard: heard)
   }
 
   init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    persons: PersonCheck? = nil, firstPullQueue: FirstPullQueue? = nil, backOff: BackOff,
+    persons: PersonCheck? = nil, firstPullQueue: FirstPullQueue? = nil, retry: PullRetry,
     heard: @escaping @Sendable () -> Void = {}
   ) {
     self.ownName = ownName
@@ -77,7 +77,7 @@ public struct Follow: Sendable {
     self.identity = identity
     self.types = types
     self.silenceLimit = silenceLimit
-    self.backOff = backOff
+    self.retry = retry
     self.heard = heard
   }
 
@@ -95,7 +95,7 @@ public struct Follow: Sendable {
   public func run(
     endpoints: [PeerEndpoint], full: Bool = false, report: (Event) async throws -> Void
   ) async throws {
-    var (endpoints, full, backOff) = (endpoints, full, backOff)
+    var (endpoints, full, retry) = (endpoints, full, retry)
     while true {
       var (latest, told) = (PullProgress(), PullProgress())
       let elapsed = ClientNetwork.current.clock.stopwatch()
@@ -115,40 +115,20 @@ public struct Follow: Sendable {
           } upToDate: { done in
             turn?.leave()
             (endpoints, full) = ([endpoint], false)
-            // It is there: the next failure is another one. Not so of a peer that hangs up each time with nothing new.
-            if done.news != told.news || elapsed() > Self.soon { backOff.reset() }
+            retry.succeeded(withNews: done.news != told.news, after: elapsed())
             defer { told = done }
             try await report(.upToDate(done - told, at: endpoint))
           }
         }
-      } catch  where !Task.isCancelled && Self.mayPass(error) {
+      } catch  where !Task.isCancelled && PullRetry.mayHelp(after: error) {
         turn?.leave()
         try await report(.lost(error, after: latest - told))
-        try await ClientNetwork.current.clock.sleep(for: backOff.next(atLeast: Self.asked(by: error)))
+        try await ClientNetwork.current.clock.sleep(for: retry.pause(after: error))
       } catch {
         // A cancelled read comes back as an error of the store.
         try Task.checkCancellation()
         throw error
       }
     }
-  }
-
-  /// What a connection without anything new must last to count as one.
-  private static let soon = Duration.seconds(10)
-
-  /// Whether the error may go away with time, so that a retry makes sense.
-  static func mayPass(_ error: any Error) -> Bool {
-    switch error {
-    case let error as PeerError: error.category.mayPass
-    case let error as PeerFinderError:
-      if case .notFound = error { true } else { false }
-    case is DiscoveryError: true
-    case StoreError.locked, StoreError.ownerChanged: true
-    default: false
-    }
-  }
-
-  private static func asked(by error: any Error) -> Duration {
-    if case PeerError.busy(let seconds?) = error { .seconds(min(seconds, 60)) } else { .zero }
   }
 }

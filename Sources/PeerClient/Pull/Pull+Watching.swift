@@ -16,10 +16,10 @@ extension Pull {
     var done = PullProgress()
     let clock = ClientNetwork.current.clock
     try await withPeer { session in
-      var repetition = Repetition(session.limits)
-      repetition.reset(done)
+      var repeated = RepeatedChanges(session.limits)
+      repeated.reset(done)
       if full { try await startOver(session) }
-      try await catchUp(session, &done, &repetition, progress)
+      try await catchUp(session, &done, &repeated, progress)
       try await upToDate(done)
       let waiting = PullWaiting(seconds: wait)
       var pause = PullWaiting.firstPause
@@ -27,15 +27,15 @@ extension Pull {
       while true {
         let (elapsed, before) = (clock.stopwatch(), done.news)
         do {
-          if try await request(session, &done, &repetition, progress, waiting: waiting) {
-            try await catchUp(session, &done, &repetition, progress)
+          if try await request(session, &done, &repeated, progress, waiting: waiting) {
+            try await catchUp(session, &done, &repeated, progress)
           }
         } catch PeerError.tokenGone where !hasStartedOver {
           // Our scope was changed, as a rule. Once for each connection: a peer must not have us start over for ever.
           hasStartedOver = true
           waiting.token = nil
-          repetition.reset(done)
-          try await catchUp(session, &done, &repetition, progress)
+          repeated.reset(done)
+          try await catchUp(session, &done, &repeated, progress)
         }
         try await upToDate(done)
         if done.news != before || elapsed() > .seconds(wait) / 2 {

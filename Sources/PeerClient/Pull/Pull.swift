@@ -64,10 +64,10 @@ public struct Pull: Sendable {
   public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
     var done = PullProgress()
     try await withPeer { session in
-      var repetition = Repetition(session.limits)
-      repetition.reset(done)
+      var repeated = RepeatedChanges(session.limits)
+      repeated.reset(done)
       if full { try await startOver(session) }
-      try await catchUp(session, &done, &repetition, progress)
+      try await catchUp(session, &done, &repeated, progress)
     }
     return done
   }
@@ -95,17 +95,17 @@ public struct Pull: Sendable {
 
   /// Asks until the peer has nothing more.
   func catchUp(
-    _ session: any PeerSession, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report
+    _ session: any PeerSession, _ done: inout PullProgress, _ repeated: inout RepeatedChanges, _ progress: Report
   ) async throws {
     var more = true
     var hasStartedOver = false
     while more {
       do {
-        more = try await request(session, &done, &repetition, progress)
+        more = try await request(session, &done, &repeated, progress)
       } catch PeerError.tokenGone where !hasStartedOver {
         // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
         hasStartedOver = true
-        repetition.reset(done)
+        repeated.reset(done)
         try await store.feed.forgetPosition(of: consumer)
       }
     }
@@ -124,7 +124,7 @@ public struct Pull: Sendable {
   ///
   /// - Parameter waiting: for a request that the peer may hold until there is something.
   func request(
-    _ session: any PeerSession, _ done: inout PullProgress, _ repetition: inout Repetition, _ progress: Report,
+    _ session: any PeerSession, _ done: inout PullProgress, _ repeated: inout RepeatedChanges, _ progress: Report,
     waiting: PullWaiting? = nil
   ) async throws -> Bool {
     var position = try await store.feed.position(of: consumer)
@@ -159,7 +159,7 @@ public struct Pull: Sendable {
       done.add(summary)
       done.bytes = max(done.bytes, answer.bytesReceived)
       await progress(done, expected)
-      try await repetition.check(done, in: store)
+      try await repeated.check(done, in: store)
       if let next { arrived = next } else { arrived = await answer.batches(during: nil, beside: 0) }
     }
     try answer.requireEnd()

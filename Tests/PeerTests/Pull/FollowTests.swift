@@ -48,7 +48,7 @@ struct FollowTests {
         let log = Log()
         let follow = Follow(
           into: store, from: record, finder: finder, silenceLimit: silenceLimit,
-          backOff: BackOff(first: .milliseconds(20), longest: .milliseconds(200)))
+          retry: PullRetry(BackOff(first: .milliseconds(20), longest: .milliseconds(200))))
         let task = Task { try await follow.run(endpoints: [endpoint]) { log.add($0) } }
         try await body(store, log, task)
         task.cancel()
@@ -126,14 +126,15 @@ struct FollowTests {
       #expect(refused as? PeerError == .tokenRefused(peer: TestServer.name))
     }
     #expect(
-      !Follow.mayPass(PeerError.certificateChanged(peer: "x", pinned: other.fingerprint, seen: other.fingerprint)))
-    #expect(!Follow.mayPass(PeerError.tokenRefused(peer: "x")))
-    #expect(!Follow.mayPass(StoreError.diskFull(path: "x")))
-    #expect(Follow.mayPass(StoreError.locked(path: "x")))
-    #expect(Follow.mayPass(PeerError.connectionLost(endpoint: "x")))
-    #expect(Follow.mayPass(PeerError.busy(retryAfter: 5)))
-    #expect(Follow.mayPass(PeerFinderError.notFound(name: "x", seconds: 4, seen: [])))
-    #expect(!Follow.mayPass(CancellationError()))
+      !PullRetry.mayHelp(
+        after: PeerError.certificateChanged(peer: "x", pinned: other.fingerprint, seen: other.fingerprint)))
+    #expect(!PullRetry.mayHelp(after: PeerError.tokenRefused(peer: "x")))
+    #expect(!PullRetry.mayHelp(after: StoreError.diskFull(path: "x")))
+    #expect(PullRetry.mayHelp(after: StoreError.locked(path: "x")))
+    #expect(PullRetry.mayHelp(after: PeerError.connectionLost(endpoint: "x")))
+    #expect(PullRetry.mayHelp(after: PeerError.busy(retryAfter: 5)))
+    #expect(PullRetry.mayHelp(after: PeerFinderError.notFound(name: "x", seconds: 4, seen: [])))
+    #expect(!PullRetry.mayHelp(after: CancellationError()))
   }
 
   @Test("a server that does not hold requests is not asked one after the other")

@@ -5,7 +5,7 @@ import PeerProtocol
 ///
 /// A feed has each change once, so of those that are here already no more can come than the store holds; a store is asked
 /// how many that are when so many more have come since it was asked last.
-struct Repetition {
+struct RepeatedChanges {
   private let slack: Int
   private var first = 0
   private var bound: Int
