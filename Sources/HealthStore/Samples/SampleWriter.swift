@@ -13,10 +13,7 @@ struct SampleWriter {
   private let db: Database
   private let epochs: EpochKeeper
   private let insertion: SampleInsertion
-  private let removal: Statement
-  private let search: Statement
-  private let exportSearch: Statement
-  private let neighbours: Statement
+  private var rows: SampleRows
   private let tombstones: TombstoneInsertion
   private let firstCounter: Int64
   private var counter: Int64
@@ -26,8 +23,7 @@ struct SampleWriter {
   private var partialCopies = PartialCopies(kinds: [])
   private var copies = CopyMerger(CodedChanges())
   private var visibility: Visibility
-  /// Seconds in which something was added or removed whose visibility is to be decided anew, and how much.
-  private var touched: [TypeSecond: Int] = [:]
+  private var touched = TouchedSeconds()
   /// Change numbers of the stored copies that samples of this transaction were matched with. Each is matched once: the
   /// records of a file that agree in all their identities are made of may be told apart by nothing else than that one
   /// lacks its file.
@@ -35,7 +31,6 @@ struct SampleWriter {
   /// Change numbers of stored route parts that were matched only because they name the same file as a part that was.
   private var parts: Set<Int64> = []
   private var deletions: DeletedSamples
-  private var digestRemovals: DigestRemovals?
   /// Whether the last sample was in the store: then the next mostly is, and a lookup costs less than an insert in vain.
   private var expectsPresent = false
   private var trail: ImportTrail?
@@ -60,13 +55,7 @@ struct SampleWriter {
     firstCounter = try Schema.counter(db)
     counter = firstCounter
     insertion = try SampleInsertion(db, road: road)
-    removal = try db.cachedStatement(
-      sql: "DELETE FROM sample WHERE type = ? AND start = ? AND uuid = ? RETURNING change, duration, source")
-    neighbours = try db.cachedStatement(
-      sql: "SELECT uuid FROM sample WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?")
-    search = try db.cachedStatement(
-      sql: "SELECT change, start, road FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
-    exportSearch = try db.cachedStatement(sql: "SELECT change FROM sample WHERE type = ? AND start = ? AND uuid = ?")
+    rows = try SampleRows(db, undo: undo)
   }
 
   /// Inserts the tombstones, whether or not the store has ever had their samples, and removes what they delete; then
@@ -88,70 +77,33 @@ struct SampleWriter {
         replacedBy: replacements.isEmpty ? nil : replacements[tombstone.uuid])
     }
     // Neighbours mostly have one type, and a tally in a dictionary costs as much as a binding.
-    var run = try Run(type: 0, tally: TypeTally(0, db))
+    var run = try SampleRun(type: 0, tally: TypeTally(0, db))
     for (index, sample) in changes.samples.enumerated() {
       let type = try ids.type(sample.type, db)
       if type != run.type {
         try insertWaiting(of: changes, &ids, &run)
         tallies[run.type] = run.tally
-        run = try Run(type: type, tally: tallies[type] ?? TypeTally(type, db))
+        run = try SampleRun(type: type, tally: tallies[type] ?? TypeTally(type, db))
       }
       try add(sample, index, of: changes, &ids, &run)
     }
     try insertWaiting(of: changes, &ids, &run)
     tallies[run.type] = run.tally
     tallies[0] = nil
-    for (place, count) in touched.sorted(by: { $0.key < $1.key }) {
-      try visibility.update(
-        type: place.type, second: place.second, touched: count, after: firstCounter, counter: &counter)
-    }
-    touched.removeAll(keepingCapacity: true)
-  }
-
-  /// Neighbouring samples of one type.
-  private struct Run {
-    /// The row id of the type.
-    var type: Int64
-    var tally: TypeTally
-    /// The indices of samples that are still to be inserted.
-    var waiting: [Int] = []
-    /// HealthKit's UUIDs among those of the waiting samples. A second copy, with another start, is no row of its own.
-    var waitingOriginals: Set<UUID> = []
-    /// Whether the type had only samples of one family before, and no deletions.
-    var isPlain: Bool
-
-    init(type: Int64, tally: TypeTally) {
-      (self.type, self.tally) = (type, tally)
-      isPlain = !tally.isMixed
-      waiting.reserveCapacity(SampleInsertion.rowLimit)
-    }
-
-    mutating func wait(_ index: Int, _ uuid: UUID) {
-      waiting.append(index)
-      if !uuid.isDerived { waitingOriginals.insert(uuid) }
-    }
-  }
-
-  private struct TypeSecond: Hashable, Comparable {
-    var type: Int64
-    var second: Int64
-
-    static func < (one: Self, other: Self) -> Bool { (one.type, one.second) < (other.type, other.second) }
+    try touched.update(&visibility, after: firstCounter, counter: &counter)
   }
 
   /// Nothing, if the store has the sample and no less of it, or has seen it deleted.
   private mutating func add(
-    _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
+    _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws {
     if run.waitingOriginals.contains(sample.uuid) { try insertWaiting(of: changes, &ids, &run) }
     if expectsPresent {
       if trail != nil, sample.uuid.isDerived, run.tally.areDerivedExported, !partialCopies.concern(sample) {
         // What an export says again is not compared, so that its row need not be read.
-        var binding = Binding(exportSearch)
-        binding.bind(run.type)
-        binding.bind(sample.start.microseconds)
-        binding.bind(sample.uuid)
-        if let change = try binding.integer(db) { return meet(change, of: sample, &run.tally) }
+        if let change = try rows.changeNumber(of: sample.uuid, start: sample.start.microseconds, type: run.type) {
+          return meet(change, of: sample, &run.tally)
+        }
         expectsPresent = false
       } else if let present = try find(sample, type: run.type) {
         return try take(index, over: present, of: changes, &ids, &run)
@@ -172,14 +124,13 @@ struct SampleWriter {
   }
 
   private mutating func insertWaiting(
-    of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
+    of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws {
     if run.waiting.isEmpty { return }
     var present = try presentAround(of: changes, run)
     let waiting = present.isEmpty ? run.waiting : run.waiting.filter { !present.contains($0) }
     let numbers = try insertion.insert(waiting, of: changes, type: run.type, first: counter + 1, &ids)
-    run.waiting.removeAll(keepingCapacity: true)
-    run.waitingOriginals.removeAll(keepingCapacity: true)
+    run.removeWaiting()
     for (index, number) in zip(waiting, numbers) {
       guard let number else {
         expectsPresent = true
@@ -194,12 +145,12 @@ struct SampleWriter {
       if run.isPlain {
         // What came before in this batch may be one with what came now.
         for sample in changes.samples where sample.type == changes.samples[first].type {
-          touch(sample.start, run.type)
+          touched.touch(sample.start, run.type)
         }
         run.isPlain = false
       } else {
         for (index, number) in zip(waiting, numbers) where number != nil {
-          touch(changes.samples[index].start, run.type)
+          touched.touch(changes.samples[index].start, run.type)
         }
       }
     }
@@ -211,56 +162,28 @@ struct SampleWriter {
 
   /// The indices of waiting samples with HealthKit's UUIDs that the store has, perhaps with another start. Neighbours mostly
   /// start one after the other, so one look at that time tells of all.
-  private func presentAround(of changes: CodedChanges, _ run: Run) throws -> [Int] {
+  private func presentAround(of changes: CodedChanges, _ run: SampleRun) throws -> [Int] {
     guard run.tally.hasOriginal, !run.waitingOriginals.isEmpty else { return [] }
     let originals = run.waiting.filter { !changes.samples[$0].uuid.isDerived }
-    let starts = originals.map { changes.samples[$0].start.microseconds }
-    guard let first = starts.min(), let last = starts.max() else { return [] }
+    let times = originals.map { changes.samples[$0].start.microseconds }
+    guard let first = times.min(), let last = times.max() else { return [] }
     let uuid = changes.samples[originals[0]].uuid
-    var query = Binding(neighbours)
-    query.bind(run.type)
-    query.bind(uuid.range(ofStart: first).lowerBound...uuid.range(ofStart: last).upperBound)
-    query.bind(Int64(Self.neighbourLimit))
-    var (rows, isAmong) = (0, false)
-    try query.rows(db) { row in
-      rows += 1
-      isAmong = run.waitingOriginals.contains(try row.uuid(0))
-      return !isAmong
+    let starts = uuid.range(ofStart: first).lowerBound...uuid.range(ofStart: last).upperBound
+    guard try rows.mayHold(run.waitingOriginals, in: starts, type: run.type, limit: Self.neighbourLimit) else {
+      return []
     }
-    guard isAmong || rows == Self.neighbourLimit else { return [] }
     return try originals.filter { try find(changes.samples[$0], type: run.type) != nil }
   }
 
-  private mutating func touch(_ start: Timestamp, _ type: Int64) {
-    touched[TypeSecond(type: type, second: start.seconds), default: 0] += 1
-  }
-
-  /// A copy of a sample that the store has.
-  private struct Present {
-    var change: Int64
-    var start: Int64
-    var road: SampleRoad
-  }
-
-  private func find(_ sample: CodedSample, type: Int64) throws -> Present? {
-    try find(sample.uuid, start: sample.start.microseconds, type: type)
-  }
-
-  private func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Present? {
-    var binding = Binding(search)
-    binding.bind(type: type, start: start, uuid)
-    var found: Present?
-    try binding.rows(db) { row in
-      found = Present(change: row.integer(0), start: row.integer(1), road: SampleRoad(stored: row.integer(2)))
-      return false
-    }
-    return found
+  private func find(_ sample: CodedSample, type: Int64) throws -> SampleRows.Present? {
+    try rows.find(sample.uuid, start: sample.start.microseconds, type: type)
   }
 
   /// The store has a copy of the sample. What is to be kept of both takes its place, under a number of its own: whoever has
   /// read that one reads this.
   private mutating func take(
-    _ index: Int, over present: Present, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout Run
+    _ index: Int, over present: SampleRows.Present, of changes: CodedChanges, _ ids: inout DictionaryIDs,
+    _ run: inout SampleRun
   ) throws {
     let sample = changes.samples[index]
     guard try mayDiffer(index, from: present, of: changes, type: run.type, &ids),
@@ -269,13 +192,13 @@ struct SampleWriter {
     let merged = merge.copy
     let wasImported = try ImportTrail.contains(present.change, db)
     let seen = try visibility.seen(present.change, type: run.type)
-    try remove(sample.uuid, start: present.start, type: run.type)
+    try rows.remove(sample.uuid, start: present.start, type: run.type)
     let isElsewhere = merged.sample.start.microseconds != present.start
     // A consumer of the source before may not see it any more.
     if isElsewhere || merged.sample.source.name != merge.present.source.name {
       try UndoneSamples.add(merged.sample.type, start: present.start, merged.sample.uuid, db)
     }
-    if isElsewhere { touch(Timestamp(microseconds: present.start), run.type) }
+    if isElsewhere { touched.touch(Timestamp(microseconds: present.start), run.type) }
     var coder = ChangeCoder()
     try coder.add(merged.sample, road: merged.road)
     let merging = coder.changes
@@ -288,13 +211,13 @@ struct SampleWriter {
       if trail == nil, wasImported { try ImportTrail.write(number...number, db) }
       try visibility.renew(number, as: merge.saysTheSame ? seen : nil)
     }
-    touch(merged.sample.start, run.type)
+    touched.touch(merged.sample.start, run.type)
   }
 
   /// False for what need not be compared: exports that say the same sample twice differ in what Apple prints from one to the
   /// next, and the first is kept.
   private func mayDiffer(
-    _ index: Int, from present: Present, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs
+    _ index: Int, from present: SampleRows.Present, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs
   ) throws -> Bool {
     let sample = changes.samples[index]
     if trail != nil, present.road == .appleExport {
@@ -314,7 +237,7 @@ struct SampleWriter {
 
   /// Whether a sample, which is not deleted here, is here already, with its file or without, or is deleted with it. What says
   /// less than the sample gives way.
-  private mutating func isCopy(_ sample: CodedSample, in changes: CodedChanges, _ run: inout Run) throws -> Bool {
+  private mutating func isCopy(_ sample: CodedSample, in changes: CodedChanges, _ run: inout SampleRun) throws -> Bool {
     if let present = try find(sample, type: run.type) {
       meet(present.change, of: sample, &run.tally)
       return true
@@ -357,7 +280,7 @@ struct SampleWriter {
 
   /// - Parameter deletion: its number.
   private mutating func refuse(
-    _ sample: CodedSample, in changes: CodedChanges, _ deletion: Int64, _ run: inout Run
+    _ sample: CodedSample, in changes: CodedChanges, _ deletion: Int64, _ run: inout SampleRun
   ) throws {
     guard trail?.meet(deletion: deletion) ?? true else { return }
     // Only an import says what is here all the same, and a pull may meet very many.
@@ -396,7 +319,7 @@ struct SampleWriter {
     _ tally: inout TypeTally
   ) throws {
     var start = tombstone.start.microseconds
-    if !tombstone.uuid.isDerived, let present = try find(tombstone.uuid, start: start, type: type),
+    if !tombstone.uuid.isDerived, let present = try rows.find(tombstone.uuid, start: start, type: type),
       Timestamp(microseconds: present.start).isFiner(than: tombstone.start)
     {
       start = present.start
@@ -407,7 +330,7 @@ struct SampleWriter {
       TombstoneInsertion.Details(duration: $0.microseconds &- start, road: tombstone.road, hint: tombstone.hint)
     }
     let source = source ?? removed
-    if details != nil { touch(Timestamp(microseconds: start), type) }
+    if details != nil { touched.touch(Timestamp(microseconds: start), type) }
     guard let stored = try tombstones.find(tombstone.uuid, start: start, type: type) else {
       counter += 1
       try tombstones.insert(
@@ -420,7 +343,7 @@ struct SampleWriter {
     guard undo == nil, isFiner || stored.isBare && details != nil else { return }
     counter += 1
     try tombstones.complete(stored, start: isFiner ? start : stored.start, number: counter, source: source, details)
-    touch(Timestamp(microseconds: stored.start), type)
+    touched.touch(Timestamp(microseconds: stored.start), type)
   }
 
   /// - Parameter told: the start that the tombstone will have. Consumers may know the sample by another.
@@ -430,36 +353,14 @@ struct SampleWriter {
   ) throws -> Int64? {
     var source: Int64?
     // A store that did not look around took two starts for two samples.
-    while let start = try find(tombstone.uuid, start: tombstone.start.microseconds, type: type)?.start {
-      source = try remove(tombstone.uuid, start: start, type: type)
+    while let start = try rows.find(tombstone.uuid, start: tombstone.start.microseconds, type: type)?.start {
+      source = try rows.remove(tombstone.uuid, start: start, type: type)
       tally.removed += 1
       if tombstone.uuid.isDerived { tally.removedDerived += 1 }
-      if tally.isMixed { touch(Timestamp(microseconds: start), type) }
+      if tally.isMixed { touched.touch(Timestamp(microseconds: start), type) }
       if start != told { try UndoneSamples.add(try TypeNames(db).name(type), start: start, tombstone.uuid, db) }
     }
     return source
-  }
-
-  /// Removes a row of `sample`, and takes it out of the digests that are kept; an import that is undone has it.
-  ///
-  /// - Returns: the row id of its source.
-  @discardableResult
-  private mutating func remove(_ uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
-    try undo?.keep(uuid, start: start, type: type, db)
-    var removing = Binding(removal)
-    removing.bind(type)
-    removing.bind(start)
-    removing.bind(uuid)
-    var row: (change: Int64, duration: Int64, source: Int64)?
-    try removing.rows(db) { columns in
-      row = (columns.integer(0), columns.integer(1), columns.integer(2))
-      return true
-    }
-    guard let row else { return nil }
-    var removals = try digestRemovals ?? DigestRemovals(db)
-    try removals.remove(uuid, start: start, duration: row.duration, type: type, change: row.change)
-    digestRemovals = removals
-    return row.source
   }
 
   /// Writes the counter, the counts and the digests. Nothing may be written through this writer afterwards.
@@ -470,7 +371,7 @@ struct SampleWriter {
       summary.add(tally, of: try names.name(type))
     }
     try trail?.write(db)
-    try digestRemovals?.write(db)
+    try rows.finish()
     // Every addition and every deletion has taken a number, and so has a tombstone of what was not here.
     if counter == firstCounter { return }
     try epochs.cover(firstCounter + 1...counter, db)
