@@ -1,3 +1,5 @@
+import Foundation
+
 /// A file that lies beside the XML of an export.
 struct ExportMember: Sendable, Equatable {
   /// Relative to the folder of the XML, with `/` between the parts: `workout-routes/route_2024-06-15_1.07pm.gpx`.
@@ -20,4 +22,70 @@ protocol ExportFolder: AnyObject {
 final class EmptyFolder: ExportFolder {
   var members: [ExportMember] { [] }
   func source(of member: ExportMember) throws(ImportError) -> any ByteSource { throw .noSuchFile(path: member.name) }
+}
+
+/// The files beside the XML in an unpacked export.
+final class DirectoryFolder: ExportFolder {
+  /// The folders of an export that have files of their own. Whatever else lies beside an XML is none of ours.
+  private static let folders = ["clinical-records", "electrocardiograms", "workout-routes"]
+
+  private let path: String
+  let members: [ExportMember]
+
+  /// - Parameter xml: the path of the XML.
+  init(beside xml: String) throws(ImportError) {
+    path = xml.contains("/") ? (xml as NSString).deletingLastPathComponent : "."
+    var members: [ExportMember] = []
+    for folder in Self.folders {
+      // An export has these folders only where it has something to put there.
+      guard DirectoryListing.kind(of: "\(path)/\(folder)") == .folder else { continue }
+      for name in try DirectoryListing.names(in: "\(path)/\(folder)").sorted() where !name.hasPrefix("._") {
+        guard case .file(let size) = DirectoryListing.kind(of: "\(path)/\(folder)/\(name)") else { continue }
+        members.append(ExportMember(name: "\(folder)/\(name)", size: size, index: members.count))
+      }
+    }
+    self.members = members
+  }
+
+  func source(of member: ExportMember) throws(ImportError) -> any ByteSource {
+    guard members.contains(member) else { throw .noSuchFile(path: "\(path)/\(member.name)") }
+    let file = "\(path)/\(member.name)"
+    return SizedSource(try FileSource(path: file, followsLinks: false), path: file, size: member.size)
+  }
+}
+
+/// Looks into folders that others have filled.
+enum DirectoryListing {
+  enum Kind: Equatable {
+    case file(size: Int64)
+    case folder
+    /// Neither a file nor a folder, such as a symbolic link, which may lead anywhere.
+    case other
+    case missing
+  }
+
+  /// What is at `path` itself; the target of a link is not looked at.
+  static func kind(of path: String) -> Kind {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return .missing }
+    return switch status.st_mode & S_IFMT {
+    case S_IFDIR: .folder
+    case S_IFREG: .file(size: Int64(status.st_size))
+    default: .other
+    }
+  }
+
+  /// The names in a folder, in no order.
+  static func names(in path: String) throws(ImportError) -> [String] {
+    guard let directory = opendir(path) else { throw ImportError(errno: errno, path: path) }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
+        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
 }

@@ -62,3 +62,52 @@ extension UUID {
   /// random, version 4.
   public var isDerived: Bool { uuid.6 >> 4 == 5 && uuid.8 >> 6 == 2 }
 }
+
+/// Records of one file that agree in all that their identities are made of, and so are told apart by their values.
+///
+/// Their ordinals are for a store to choose. ``byRank()`` is what one needs that knows none of them.
+public struct TwinGroup: Sendable {
+  /// What all of them agree in.
+  public var key: SampleKey
+  /// Without identities, from the lowest rank to the highest.
+  public var samples: [Sample]
+
+  /// - Parameter samples: already ranked by ``Sample/canonicalValue``; not sorted here.
+  public init(key: SampleKey, samples: [Sample]) {
+    self.key = key
+    self.samples = samples
+  }
+
+  /// The samples with their ranks as ordinals.
+  public func byRank() -> [Sample] {
+    samples.enumerated().map { ordinal, sample in
+      var sample = sample
+      sample.uuid = key.uuid(ordinal: ordinal)
+      return sample
+    }
+  }
+}
+
+/// A record of an export, as far as it takes to find it in a store that knows its source under another name.
+public struct SampledRecord: Hashable, Sendable {
+  /// With the name that the source has in the export.
+  public var key: SampleKey
+  /// The number that it says, a category's without a unit; `nil` where it says none.
+  public var value: Quantity?
+  /// Whether another record of the export may agree with it in all that identities are made of but the source.
+  public var isShared: Bool
+
+  /// A record that is alone with its key, unless `isShared` says otherwise.
+  public init(key: SampleKey, value: Quantity? = nil, isShared: Bool = false) {
+    self.key = key
+    self.value = value
+    self.isShared = isShared
+  }
+
+  /// Whether a sample that has the same identity but for the source says another number. False where that cannot be
+  /// told, because one of them says none or their units do not convert.
+  public func contradicts(_ stored: Quantity?) -> Bool {
+    guard let value, let stored, !value.isEquivalent(to: stored) else { return false }
+    return UnitConversion.convert(stored.value, from: stored.unit, to: value.unit) != nil
+  }
+}

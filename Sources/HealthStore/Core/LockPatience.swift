@@ -1,4 +1,5 @@
 import Glibc
+import OperatingSystem
 import Synchronization
 
 /// Waits for another process that holds the write lock, as SQLite's own busy timeout does, and says so once it takes
@@ -64,5 +65,20 @@ final class LockPatience: Sendable {
 
   private static func waited(before tries: Int) -> Int {
     pauses.prefix(tries).reduce(0, +) + max(0, tries - pauses.count) * 100
+  }
+}
+
+/// Who holds a lock, as far as the kernel lets everybody see.
+enum LockHolder {
+  /// https://www.sqlite.org/walformat.html section 2.3.2: the byte of the index of the log that a writer locks.
+  private static let writeLock = "120"
+
+  /// `hpeer import (process 4711)`; `nil` where the process is not seen here.
+  static func name(ofWriterTo path: String) -> String? {
+    guard let index = FileStatus(path + "-shm") else { return nil }
+    let lock = KernelLock.all().first {
+      $0.kind == "POSIX" && $0.isExclusive && $0.start == writeLock && $0.inode == index.inode && $0.process > 0
+    }
+    return lock.map { ProcessName.of($0.process) }
   }
 }

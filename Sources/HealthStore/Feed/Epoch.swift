@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import Synchronization
 
 /// A stretch of a store's change numbers, known by a random name.
 ///
@@ -81,5 +82,59 @@ extension Epoch {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no epoch")
     }
     return Epoch(id: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+  }
+}
+
+/// A position in a store's sequence of changes: everything up to and including this number has been seen.
+public struct Anchor: Hashable, Sendable, Comparable {
+  /// A number of the store's counter, from 1; 0 before the first change.
+  public var change: Int64
+
+  /// Any number is taken. One that is no position of a store is for that store to refuse, with
+  /// ``StoreError/anchorOutOfRange``.
+  public init(change: Int64) {
+    self.change = change
+  }
+
+  /// Before the first change.
+  public static let zero = Anchor(change: 0)
+
+  public static func < (lhs: Self, rhs: Self) -> Bool {
+    lhs.change < rhs.change
+  }
+}
+
+/// Sees to it that every number which one ``HealthStore`` gives out lies in an epoch that began while it had the file
+/// open. Whose write began it does not matter, so that two processes that write in turns share one.
+final class EpochKeeper: Sendable {
+  private struct State {
+    /// Began before the file was opened, perhaps before it was copied.
+    var foreign: Epoch
+    /// The highest counter that was seen.
+    var highest: Int64
+  }
+
+  private let state: Mutex<State>
+
+  init(_ db: Database) throws {
+    state = Mutex(
+      State(foreign: try Epoch.last(db), highest: try Schema.counter(db)))
+  }
+
+  /// To be told of every counter that is read, so that one that went back is noticed.
+  func saw(_ counter: Int64) {
+    state.withLock { $0.highest = max($0.highest, counter) }
+  }
+
+  /// Within the transaction that gives out `numbers`. One that is rolled back does no harm: the next begins an epoch.
+  func cover(_ numbers: ClosedRange<Int64>, _ db: Database) throws {
+    let last = try Epoch.last(db)
+    let mayContinue = state.withLock { state in
+      // Somebody put an older copy in place of the file's content.
+      if numbers.lowerBound <= state.highest { state.foreign = last }
+      state.highest = numbers.upperBound
+      return last != state.foreign
+    }
+    if !mayContinue { try Epoch.begin(at: numbers.lowerBound, db) }
   }
 }

@@ -1,6 +1,5 @@
 import GRDB
 import HealthModel
-import HealthModel
 
 /// The rows of one dictionary table that a read has met, each read once, in order of appearance.
 struct StoredDictionary<Value> {
@@ -51,4 +50,19 @@ extension StoredDictionary where Value == Source {
 
 extension StoredDictionary {
   fileprivate static var sources: String { "SELECT json FROM source WHERE id = ?" }
+}
+
+/// JSON out of the store: what cannot be read there is damage.
+enum StoreJSON {
+  static func encode(_ value: some Encodable) throws -> String {
+    try CanonicalJSON.encode(value)
+  }
+
+  static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+    do {
+      return try CanonicalJSON.decode(type, text)
+    } catch {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a \(type) in the store cannot be read")
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 
 /// How a change feed is written.
 public enum ChangeFeedFormat: String, Sendable, CaseIterable {
@@ -34,5 +35,22 @@ public enum ChangeFeedFormat: String, Sendable, CaseIterable {
   public init?(contentType: String?) {
     guard let format = contentType.map({ Self.mediaType($0) }).flatMap(Self.init(rawValue:)) else { return nil }
     self = format
+  }
+}
+
+/// Some changes of a feed, and the change token that covers them and all before.
+public struct ChangeFeedBatch: Hashable, Sendable {
+  /// May be empty in the last batch of an answer.
+  public var changes: CodedChanges
+  /// A sealed ``ChangeToken``, opaque to the client: save it together with the changes, in one transaction.
+  public var token: String
+  /// There was more when the batch was read.
+  public var more: Bool
+
+  /// - Parameter token: as ``ChangeTokenSeal/text(of:)`` makes it.
+  public init(changes: CodedChanges, token: String, more: Bool) {
+    self.changes = changes
+    self.token = token
+    self.more = more
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 
 /// Passes on the first line that a local process sends, and ends the connection of one that sends none or far more.
@@ -47,5 +48,20 @@ final class RequestLine: ChannelInboundHandler {
     let request = line.readSlice(length: min(length, Self.maximumBytes)) ?? ByteBuffer()
     line = ByteBuffer()
     context.fireChannelRead(wrapInboundOut(request))
+  }
+}
+
+/// Who is at the other end of a Unix socket: `struct ucred` of unix(7), which Glibc shows only to programs in C.
+struct PeerCredentials: Sendable {
+  var process: pid_t = 0
+  var user: uid_t = 0
+  var group: gid_t = 0
+
+  /// As the kernel noted it when the other side connected; `nil` where it does not say.
+  static func of(_ channel: any Channel) async -> PeerCredentials? {
+    guard let socket = channel as? any SocketOptionProvider else { return nil }
+    return try? await socket.unsafeGetSocketOption(
+      level: .init(rawValue: SOL_SOCKET), name: .init(rawValue: SO_PEERCRED)
+    ).get()
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Hummingbird
 import HummingbirdCore
 import Logging
@@ -68,4 +69,54 @@ final class AcceptedConnection: ServerChildChannelValue {
   let channel: any Channel
 
   func take() -> GuardedChannel.Base.Value? { value.take() }
+}
+
+/// Stands between TLS and the HTTP decoder: counts what a request costs on the wire, which the decoder hides.
+final class RequestMeter: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let watch: RequestWatch
+  private let limit: Int
+  private var bytes = 0
+
+  init(watch: RequestWatch, limit: Int) {
+    self.watch = watch
+    self.limit = limit
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // What comes after the last answer is read only to be thrown away: unread, it would have the kernel reset the
+    // connection and the answer with it.
+    guard !watch.readsNoMore else { return }
+    let before = watch.requestsRead
+    bytes += unwrapInboundIn(data).readableBytes
+    watch.bytesArrived()
+    context.fireChannelRead(data)
+    if watch.requestsRead != before { bytes = 0 }
+    if bytes > limit { watch.requestIsTooBig() }
+  }
+}
+
+/// Lets the kernel end connections whose other side is gone or has stopped reading.
+///
+/// A response in progress has no idle time-out, so without this a peer that falls asleep in the middle of a pull would
+/// hold its connection, and the page that waits for it, for ever.
+final class StalledPeer: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = NIOAny
+
+  /// Milliseconds that sent data may stay unacknowledged, or unsent before a closed window (RFC 5482; tcp(7)). Longer
+  /// than a client's store may keep it waiting.
+  private static let userTimeout: SocketOptionValue = 120_000
+
+  /// Bytes that the kernel takes beyond what is on its way; by itself it would take megabytes for each connection.
+  private static let unsentBytes: SocketOptionValue = 128 * 1024
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    let level = NIOBSDSocket.OptionLevel(rawValue: CInt(IPPROTO_TCP))
+    let option = ChannelOptions.Types.SocketOption(level: level, name: .init(rawValue: TCP_USER_TIMEOUT))
+    _ = context.channel.setOption(option, value: Self.userTimeout)
+    let unsent = ChannelOptions.Types.SocketOption(level: level, name: .init(rawValue: TCP_NOTSENT_LOWAT))
+    _ = context.channel.setOption(unsent, value: Self.unsentBytes)
+    _ = context.channel.setOption(.socketOption(.so_keepalive), value: 1)
+  }
 }

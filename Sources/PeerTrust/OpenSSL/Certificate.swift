@@ -1,4 +1,6 @@
 import COpenSSL
+import Crypto
+import PeerProtocol
 
 /// An X.509 certificate that OpenSSL holds.
 final class Certificate {
@@ -63,5 +65,15 @@ final class Certificate {
     let result = X509_check_private_key(pointer, key.pointer) == 1
     ERR_clear_error()
     return result
+  }
+}
+
+extension Fingerprint {
+  /// The SHA-256 over the whole certificate, as both iPhone apps with `_healthsync._tcp` compute it.
+  public init(certificateDER: some Sequence<UInt8>) {
+    guard let fingerprint = Fingerprint(bytes: SHA256.hash(data: Array(certificateDER))) else {
+      preconditionFailure("SHA-256 has 32 bytes")
+    }
+    self = fingerprint
   }
 }

@@ -1,3 +1,4 @@
+import COpenSSL
 import Crypto
 import HealthModel
 import PeerProtocol
@@ -33,4 +34,11 @@ public struct TokenHash: Hashable, Sendable {
 
 extension TokenHash: CustomStringConvertible {
   public var description: String { "TokenHash(\(tokenID))" }
+}
+
+enum ConstantTime {
+  /// Whether two byte strings are equal, in a time that depends on their lengths only.
+  static func equal(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+    first.count == second.count && CRYPTO_memcmp(first, second, first.count) == 0
+  }
 }

@@ -1,4 +1,5 @@
 import HealthOperations
+import PeerTrust
 import Terminal
 
 /// What a pull says when it has ended: one line, or one JSON object.
@@ -32,5 +33,18 @@ struct PullPresentation {
       "\(PlainText.escaped(server.name)): \(HumanFormat.count(done.added)) added, \(HumanFormat.count(done.deleted)) deleted, "
         + "\(HumanFormat.count(done.unchanged)) unchanged, \(HumanFormat.bytes(done.bytes)) in \(HumanFormat.duration(duration))"
     )
+  }
+}
+
+/// What a pull from one of several machines prints as JSON in the place of its report.
+struct FailedPull: Encodable {
+  var peer: String
+  var id: String
+  var error: ErrorObject
+
+  static func print(_ server: ServerRecord, _ error: any Error) throws {
+    // A comparison that differs has been printed, with where.
+    if (error as? CommandFailure)?.isInReport == true { return }
+    try Console.print(json: FailedPull(peer: server.name, id: server.id.hex, error: ErrorObject(error)))
   }
 }

@@ -1,3 +1,85 @@
+import Foundation
+import HealthModel
+import HealthStore
+import NIOCore
+import NIOHTTP1
+import PeerProtocol
+import PeerTrust
+
+/// Requests for the change feed of an hpeer, one after the other.
+struct HpeerSession: PeerSession {
+  let settings: PullSettings
+  let connection: PeerConnection
+  var limits: ClientLimits { connection.limits }
+  private var server: ServerRecord { settings.server }
+
+  func prepareToStartOver() async throws {
+    _ = try await settings.persons?.admit(server, into: settings.store, over: connection)
+  }
+
+  func answer(since position: String?, wait: Int?) async throws -> any IncomingAnswer {
+    let (head, owner) = try await send(path(since: position, wait: wait))
+    guard head.status == .ok else { throw try await refusal(head, since: position) }
+    return try IncomingFeed(connection, head, since: position, owner: owner, heard: settings.heard)
+  }
+
+  /// Asks for the record of the person that was agreed on. A server whose record is another person's by now is asked once
+  /// whose it is.
+  ///
+  /// - Returns: also how the store must be for the answer to be taken in.
+  private func send(_ path: String) async throws -> (head: HTTPResponseHead, owner: RecordOwner?) {
+    var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
+    if let ownName = settings.ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
+    guard let persons = settings.persons else { return (try await connection.send(.GET, path, headers: headers), nil) }
+    func append(_ mark: String?) {
+      if let mark { headers.append((PersonAnswer.markHeader, mark)) }
+    }
+    let count = headers.count
+    var admission = try await persons.admit(server, into: settings.store, over: connection)
+    append(admission.mark)
+    let head = try await connection.send(.GET, path, headers: headers)
+    guard head.status == .preconditionFailed, headers.count > count else { return (head, admission.owner) }
+    _ = try await connection.body()
+    headers.removeLast()
+    admission = try await persons.admit(server, into: settings.store, over: connection, asksAgain: true)
+    append(admission.mark)
+    return (try await connection.send(.GET, path, headers: headers), admission.owner)
+  }
+
+  /// The `Accept` header field: columns are preferred, lines accepted.
+  private static let accept = "\(ChangeFeedFormat.columns.rawValue), \(ChangeFeedFormat.lines.rawValue);q=0.1"
+
+  private func path(since token: String?, wait: Int?) -> String {
+    var query: [String] = []
+    if let token { query.append("since=\(Self.escaped(token))") }
+    if let wait { query.append("wait=\(wait)") }
+    if !settings.types.isEmpty {
+      query.append("types=\(settings.types.map { Self.escaped($0.rawValue) }.sorted().joined(separator: ","))")
+    }
+    return Route.changes + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+  }
+
+  /// A token, and an identifier that nobody knows, may hold anything.
+  private static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+  }
+
+  /// RFC 3986 section 2.3.
+  private static let unreserved = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+  private func refusal(_ head: HTTPResponseHead, since: String?) async throws -> PeerError {
+    let raw = try await connection.body()
+    switch head.status.code {
+    case 401: return .tokenRefused(peer: server.name)
+    // Without a token of ours there is nothing to start over from.
+    case 410 where since != nil: return .tokenGone
+    case 429, 503: return .busy(retryAfter: head.retryAfter)
+    default: return connection.failure(status: Int(head.status.code), raw: raw)
+    }
+  }
+}
+
 /// hpeer's own dialect: the change feed, as `docs/protocol/changes.md` describes it.
 public struct HpeerDialect: PeerDialect {
   public static let name = "hpeer"

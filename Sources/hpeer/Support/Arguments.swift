@@ -1,7 +1,30 @@
 import ArgumentParser
 import Foundation
 import HealthModel
+import PeerClient
+import PeerProtocol
 import Terminal
+
+/// A date that a person types: `2024-06-15` (a whole day), `2024-06-15T10:30`, or either with its offset from UTC. Which
+/// instant it means, its zone says: see ``ZoneOptions``.
+struct DateArgument: ExpressibleByArgument {
+  let bound: DateBound
+
+  init?(argument: String) {
+    guard let bound = DateBound(argument) else { return nil }
+    self.bound = bound
+  }
+}
+
+extension PeerEndpoint {
+  /// What `--host` was given; the default port where it names none.
+  init(hostOption text: String) throws {
+    guard let endpoint = PeerEndpoint(text, defaultPort: Route.defaultPort) else {
+      throw ValidationError("--host takes HOST or HOST:PORT.")
+    }
+    self = endpoint
+  }
+}
 
 extension SampleType {
   /// The type that a person names: a short name (`stepCount`) or a HealthKit identifier.

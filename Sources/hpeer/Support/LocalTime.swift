@@ -15,3 +15,8 @@ extension Date {
 
   init(_ instant: Timestamp) { self.init(timeIntervalSince1970: Double(instant.microseconds) / 1_000_000) }
 }
+
+extension Duration {
+  /// Seconds to the millisecond, as reports in JSON have them.
+  var reportedSeconds: Double { (self / .seconds(1) * 1000).rounded() / 1000 }
+}

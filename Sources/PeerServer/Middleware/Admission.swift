@@ -23,3 +23,17 @@ struct HostCheck: RouterMiddleware {
     host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && !"/?#@,<>\"\\^`{|}".utf8.contains($0) }
   }
 }
+
+/// Middleware that suspends requests until the server's start is in the audit log, so that no read is recorded before
+/// the server that answered it.
+struct AfterStart: RouterMiddleware {
+  let start: Task<Void, Never>
+
+  func handle(
+    _ request: Request, context: PeerRequestContext,
+    next: (Request, PeerRequestContext) async throws -> Response
+  ) async throws -> Response {
+    await start.value
+    return try await next(request, context)
+  }
+}

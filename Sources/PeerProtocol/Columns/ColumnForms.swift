@@ -1,3 +1,30 @@
+/// The values of `form` in `changes.proto` beside the powers of ten.
+enum SampleForm {
+  static let binary: UInt8 = 16
+  static let none: UInt8 = 17
+  static let json: UInt8 = 18
+  /// The flag for a sample with a creation date.
+  static let created: UInt8 = 0x20
+}
+
+/// The unit of time of one batch: the longest of three that divides all its instants and durations.
+struct Tick {
+  /// The length of a tick in microseconds.
+  private(set) var length: Int64 = 1_000_000
+
+  mutating func divide(_ microseconds: Int64) {
+    while length > 1, !microseconds.isMultiple(of: length) { length /= 1_000 }
+  }
+
+  init() {}
+
+  /// `nil` for a number that is none of the three.
+  init?(length: UInt32) {
+    guard [1, 1_000, 1_000_000].contains(length) else { return nil }
+    self.length = Int64(length)
+  }
+}
+
 /// A double as a whole number divided by a power of ten, where that says it exactly: the form in which most values were
 /// written down once, and a third of the bytes.
 struct DecimalNumber: Equatable {
