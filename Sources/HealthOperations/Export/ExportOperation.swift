@@ -4,26 +4,16 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// How samples are written to a file.
-public enum ExportFormat: Hashable, Sendable {
-  /// hpeer's own formats, which it can import again.
-  case json, csv
+/// How samples are written to a file; the raw value is what people and the audit log call it.
+public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
+  /// hpeer's own format, which it can import again, in JSON.
+  case json
   /// The change feed in lines, which has all that the store holds: deletions, too, and what is hidden behind others.
   case ndjson
+  /// hpeer's own format in CSV (RFC 4180).
+  case csv
   /// As the Health app writes it.
-  ///
-  /// - Parameter offset: from UTC, of all dates: seconds.
-  case appleXML(offset: Int)
-
-  /// As the audit log names it.
-  public var name: String {
-    switch self {
-    case .json: "json"
-    case .csv: "csv"
-    case .ndjson: "ndjson"
-    case .appleXML: "apple-xml"
-    }
-  }
+  case appleXML = "apple-xml"
 }
 
 /// Where an export goes.
@@ -70,16 +60,20 @@ public struct ExportOperation: Sendable {
   public let destination: ExportDestination
   /// Which samples are written.
   public let filter: SampleFilter
+  private let offset: Int
   private let progress: any ProgressObserver
 
-  /// - Parameter filter: without it, all samples, of types that nobody knows yet, too.
+  /// - Parameters:
+  ///   - filter: without it, all samples, of types that nobody knows yet, too.
+  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``; the others say each sample's own.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
-    progress: any ProgressObserver = NoProgress()
+    offset: Int = 0, progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
     self.destination = destination
     self.filter = filter
+    self.offset = offset
     self.progress = progress
   }
 
@@ -97,7 +91,7 @@ public struct ExportOperation: Sendable {
       case .json: try await exporting.run(SampleJSONWriter(exported: now))
       case .csv: try await exporting.run(SampleCSVWriter())
       case .ndjson: try await exporting.run(ChangeFeedWriter())
-      case .appleXML(let offset): try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
+      case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
       }
     summary.isAudited = !store.isReadOnly
     if summary.isAudited {
@@ -115,7 +109,7 @@ public struct ExportOperation: Sendable {
   }
 
   private var detail: [String: String] {
-    var detail = ["format": format.name]
+    var detail = ["format": format.rawValue]
     detail["file"] =
       switch destination {
       case .file(let path, _): URL(fileURLWithPath: path).lastPathComponent

@@ -25,14 +25,9 @@ struct Export: AsyncParsableCommand {
         hpeer export --output - | xz > health.json.xz
       """)
 
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case json, ndjson, csv
-    case appleXML = "apple-xml"
-  }
-
   @OptionGroup var common: CommonOptions
-  @Option(help: "json, ndjson, csv or apple-xml.")
-  var format = Format.json
+  @Option(help: "What the file is.")
+  var format = ExportFormat.json
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: PeriodOptions
   @OptionGroup var sources: SourceOptions
@@ -62,8 +57,9 @@ struct Export: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     try await sources.requireKnown(in: store)
     let operation = ExportOperation(
-      exportFormat, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
-      filter: period.filter(selection, sources), progress: ProgressBars())
+      format, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
+      filter: period.filter(selection, sources),
+      offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60, progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")
@@ -85,18 +81,11 @@ struct Export: AsyncParsableCommand {
         + ", in \(HumanFormat.duration(started.duration(to: .now)))")
   }
 
-  private var exportFormat: ExportFormat {
-    switch format {
-    case .json: .json
-    case .csv: .csv
-    case .ndjson: .ndjson
-    case .appleXML: .appleXML(offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60)
-    }
-  }
-
   private struct StandardOutput: ExportSink {
     func write(_ bytes: [UInt8]) throws { try OutputWriter.standardOutput.write(bytes) }
     func finish() {}
     func discard() {}
   }
 }
+
+extension ExportFormat: ExpressibleByArgument {}

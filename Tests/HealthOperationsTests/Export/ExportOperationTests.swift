@@ -21,7 +21,7 @@ import TestSupport
     try await home.audited().filter { $0.event.hasPrefix("export") }
   }
 
-  @Test(arguments: [ExportFormat.json, .csv, .ndjson, .appleXML(offset: 7200)])
+  @Test(arguments: ExportFormat.allCases)
   func whatIsWrittenCanBeImported(format: ExportFormat) async throws {
     let path = folder.path("health")
     let summary = try await ExportOperation(format, to: .file(path: path, replaces: false)).run(from: home.store)
@@ -31,8 +31,8 @@ import TestSupport
     #expect(try folder.mode("health") == 0o600)
     let events = try await exported()
     #expect(events.map(\.event) == ["export.started", "export"])
-    #expect(events[0].detail == ["format": format.name, "file": "health"])
-    #expect(events[1].detail == ["format": format.name, "file": "health", "count": "20"])
+    #expect(events[0].detail == ["format": format.rawValue, "file": "health"])
+    #expect(events[1].detail == ["format": format.rawValue, "file": "health", "count": "20"])
     let other = try TestHome()
     #expect(try await other.importer(path).run(into: other.store).summary.added == 20)
   }
@@ -62,7 +62,7 @@ import TestSupport
         end: AppleExportText.start, source: Source(name: "phone"), payload: .quantity(Quantity(60, "count/min")))
     }
     try await home.store.apply(ChangeBatch(additions: samples))
-    for format in [ExportFormat.json, .csv, .ndjson, .appleXML(offset: 0)] {
+    for format in ExportFormat.allCases {
       let operation = ExportOperation(format, to: .file(path: folder.path("export"), replaces: true))
       #expect(try await operation.run(from: home.store).written == count)
     }
