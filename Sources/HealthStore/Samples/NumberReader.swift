@@ -1,0 +1,144 @@
+import GRDB
+import HealthModel
+
+/// A shown sample of a quantity or category type, as far as statistics need it.
+public struct NumericSample: Hashable, Sendable {
+  /// Microseconds since 1970.
+  public var start: Int64
+  /// Microseconds since 1970; no earlier than ``start``.
+  public var end: Int64
+  /// May be infinite or NaN.
+  public var value: Double
+  /// The index of its unit in ``NumberReader/units``; `nil` of a category.
+  public var unit: Int?
+  /// As ``NumberReader/sources(of:)`` names it.
+  public var source: Int64
+  /// Whether somebody typed it in (`HKMetadataKeyWasUserEntered`).
+  public var isUserEntered: Bool
+
+  /// An instant where the end is the start.
+  public init(
+    start: Int64, end: Int64, value: Double, unit: Int? = nil, source: Int64 = 0, isUserEntered: Bool = false
+  ) {
+    self.start = start
+    self.end = end
+    self.value = value
+    self.unit = unit
+    self.source = source
+    self.isUserEntered = isUserEntered
+  }
+}
+
+/// Reads the numbers of samples without the rest, within one read of the store.
+public final class NumberReader {
+  private let db: Database
+  private let shown: String
+  private var unitNames = StoredDictionary.units
+
+  init(_ db: Database) throws {
+    self.db = db
+    shown = try Visibility.condition(db)
+  }
+
+  /// The units of the samples that were read so far.
+  public var units: [String] { unitNames.values }
+
+  /// The sources of a type's samples, each with the start of its first, in microseconds since 1970.
+  public func sources(of type: SampleType) throws -> [(id: Int64, source: Source, first: Int64)] {
+    guard let id = try type.id(in: db) else { return [] }
+    var query = try Binding(db, "SELECT source, MIN(start) FROM sample WHERE type = ?\(shown) GROUP BY source")
+    query.bind(id)
+    var rows: [(Int64, Int64)] = []
+    try query.rows(db) { row in
+      rows.append((row.integer(0), row.integer(1)))
+      return true
+    }
+    var sources = StoredDictionary<Source>.all
+    return try rows.map { (id: $0.0, source: try sources.value(of: $0.0, db), first: $0.1) }
+  }
+
+  /// How many samples of some sources, of all types, were measured by which device. Reads the whole table.
+  public func devices(ofSources ids: [Int64]) throws -> [Int64: [Device?: Int]] {
+    var devices = StoredDictionary("SELECT json FROM device WHERE id = ?") { try StoreJSON.decode(Device.self, $0) }
+    var rows: [(source: Int64, device: Int64?, count: Int64)] = []
+    let list = ids.map(String.init).joined(separator: ",")
+    try Binding(db, "SELECT source, device, COUNT(*) FROM sample WHERE source IN (\(list)) GROUP BY source, device")
+      .rows(db) { row in
+        rows.append((row.integer(0), row.optionalInteger(1), row.integer(2)))
+        return true
+      }
+    var result: [Int64: [Device?: Int]] = [:]
+    for row in rows {
+      let device = try row.device.map { try devices.value(of: $0, db) }
+      result[row.source, default: [:]][device, default: 0] += Int(row.count)
+    }
+    return result
+  }
+
+  /// From the first start to the last end of a type's samples, in microseconds since 1970.
+  ///
+  /// - Parameter sources: the names of sources; `nil` for all.
+  public func extent(of type: SampleType, from sources: Set<String>? = nil) throws -> ClosedRange<Int64>? {
+    guard let id = try type.id(in: db) else { return nil }
+    var query = try Binding(
+      db,
+      """
+      SELECT MIN(start), MAX(start + MAX(duration, 0)) FROM sample
+      WHERE type = ?\(shown)\(try FilterCondition.from(sources, db))
+      """)
+    query.bind(id)
+    var extent: ClosedRange<Int64>?
+    try query.rows(db) { row in
+      if let first = row.optionalInteger(0), let last = row.optionalInteger(1) { extent = first...max(first, last) }
+      return false
+    }
+    return extent
+  }
+
+  /// Hands over a type's samples with numbers, those that start first before others; of each start in any order.
+  ///
+  /// - Parameters:
+  ///   - range: in microseconds since 1970; what only begins or ends at its edge is left out.
+  ///   - sources: the names of sources; `nil` for all.
+  public func forEach(
+    _ type: SampleType, overlapping range: Range<Int64>, from sources: Set<String>? = nil,
+    _ body: (NumericSample) throws -> Void
+  ) throws {
+    guard let id = try type.id(in: db) else { return }
+    // What has no length is in the second that it begins.
+    var query = try Binding(
+      db,
+      """
+      SELECT start, duration, value, unit, source,
+        metadata IS NOT NULL AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true')
+      FROM sample
+      WHERE type = ? AND start < ? AND (start >= ? OR start + duration > ?)
+        AND kind IN (SELECT id FROM kind WHERE name IN ('quantity', 'category'))
+        \(shown)\(try FilterCondition.from(sources, db))
+      ORDER BY start
+      """)
+    query.bind(id)
+    query.bind(range.upperBound)
+    query.bind(range.lowerBound)
+    query.bind(range.lowerBound)
+    try query.rows(db) { row in
+      let start = row.integer(0)
+      let (end, isTooFar) = start.addingReportingOverflow(max(row.integer(1), 0))
+      try body(
+        NumericSample(
+          start: start, end: isTooFar ? .max : end, value: row.optionalDouble(2) ?? .nan,
+          unit: try row.optionalInteger(3).map { Int(try unitNames.index(of: $0, db)) }, source: row.integer(4),
+          isUserEntered: row.integer(5) != 0))
+      return true
+    }
+  }
+}
+
+extension HealthStore.Samples {
+  /// Reads numbers, of one state of the store. Cancelled, it ends early with ``StoreError/cancelled``.
+  public func numbers<Result: Sendable>(
+    _ body: @escaping @Sendable (NumberReader) throws -> Result
+  ) async throws(StoreError) -> Result {
+    try await store.read { db in try body(try NumberReader(db)) }
+  }
+}
