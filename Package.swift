@@ -7,6 +7,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "hpeer", targets: ["hpeer"]),
+    .library(name: "HealthAnalysis", targets: ["HealthAnalysis"]),
     .library(name: "HealthModel", targets: ["HealthModel"]),
     .library(name: "HealthStore", targets: ["HealthStore"]),
     .library(name: "HealthFormats", targets: ["HealthFormats"]),
@@ -22,6 +23,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -57,6 +59,9 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(
+      name: "HealthAnalysis",
+      dependencies: ["HealthModel", "HealthStore", .product(name: "HeapModule", package: "swift-collections")]),
     .target(
       name: "HealthFormats",
       dependencies: ["HealthModel", "CISAL", "CZip", .product(name: "Crypto", package: "swift-crypto")]),
@@ -128,8 +133,8 @@ let package = Package(
     .executableTarget(
       name: "hpeer",
       dependencies: [
-        "HealthModel", "HealthStore", "HealthFormats", "HealthOperations", "OperatingSystem", "PeerProtocol",
-        "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis", "Terminal",
+        "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "HealthOperations", "OperatingSystem",
+        "PeerProtocol", "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis", "Terminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -165,6 +170,8 @@ let package = Package(
 
     // MARK: Tests
 
+    .testTarget(
+      name: "HealthAnalysisTests", dependencies: ["HealthAnalysis", "HealthModel", "HealthStore", "TestSupport"]),
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel", "TestSupport"]),
     .testTarget(name: "BenchDataTests", dependencies: ["BenchData", "TestSupport"]),
     .testTarget(

@@ -1,0 +1,233 @@
+import HeapModule
+import HealthModel
+import Foundation
+
+/// Minimum, maximum and mean of samples of a discrete type, by bucket; a sample belongs to every bucket that it overlaps.
+///
+/// Samples come in the order of their starts. Each is looked at twice, however many buckets it overlaps: what lies between
+/// its first and its last is noted as a stretch, and told at the end.
+struct DiscreteSweep {
+  /// What was found in one bucket.
+  struct Found: Hashable, Sendable {
+    var count = 0
+    var minimum = Double.infinity
+    var maximum = -Double.infinity
+    /// Of the sample that ends last, and of several that do, starts last.
+    var last = 0.0
+    var meanOfSamples = 0.0
+    /// As the type asks for it; `nil` of a temporally weighted one whose values had all ended.
+    var mean: Double?
+  }
+
+  /// What a value counts for after its own end, in microseconds, unless another comes before.
+  static let lasting: Int64 = 300_000_000
+
+  fileprivate struct Slot {
+    var count = 0
+    var sum = 0.0
+    var minimum = Double.infinity
+    var maximum = -Double.infinity
+    var last: Latest?
+    /// Of values that count for as long as they last, in units and microseconds; of sounds, of their powers.
+    var weighted = 0.0
+    var weight = 0.0
+    /// What begins, or ends, with this bucket of those that overlap more than two.
+    var countChange = 0
+    var sumChange = 0.0
+    var powerChange = 0.0
+  }
+
+  fileprivate struct Latest: Comparable {
+    var end: Int64
+    var start: Int64
+    var value: Double
+
+    static func < (one: Self, other: Self) -> Bool {
+      (one.end, one.start, one.value) < (other.end, other.start, other.value)
+    }
+  }
+
+  /// A sample that overlaps whole buckets.
+  private struct Stretch {
+    var buckets: Range<Int>
+    var latest: Latest
+  }
+
+  /// Values with the same start, which count as one.
+  private struct Reading {
+    var start: Int64
+    var end: Int64
+    var sum: Double
+    var count: Double
+  }
+
+  private let edges: [Int64]
+  private let aggregation: SampleTypeCatalogue.Aggregation
+  private var slots: [Slot]
+  private var stretches: [Stretch] = []
+  private var reading: Reading?
+
+  /// - Parameters:
+  ///   - edges: where buckets begin and end, in microseconds, ascending; at least two.
+  ///   - aggregation: what the mean is.
+  init(edges: [Int64], _ aggregation: SampleTypeCatalogue.Aggregation) {
+    self.edges = edges
+    self.aggregation = aggregation
+    slots = Array(repeating: Slot(), count: edges.count - 1)
+  }
+
+  /// - Parameters:
+  ///   - start: in microseconds; no earlier than that of the sample before.
+  ///   - value: a finite number.
+  mutating func add(start: Int64, end: Int64, value: Double) {
+    if aggregation == .discreteTemporallyWeighted { read(start, end, value) }
+    // An instant is in the microsecond that it begins.
+    let stop = max(end, start + 1)
+    guard stop > edges[0], start < edges[edges.count - 1] else { return }
+    let first = edges.lastIndex(notAfter: max(start, edges[0]))
+    let last = edges.lastIndex(notAfter: min(stop, edges[edges.count - 1]) - 1)
+    let latest = Latest(end: end, start: start, value: value)
+    let power = aggregation == .discreteEquivalentContinuousLevel ? pow(10, value / 10) : 0
+    for index in first == last ? [first] : [first, last] {
+      slots[index].add(latest)
+      let whole = min(stop, edges[index + 1]) - max(start, edges[index])
+      let length = Double(start == end ? 1_000_000 : whole)
+      if power > 0 { slots[index].weigh(power, length) }
+    }
+    guard last > first + 1 else { return }
+    stretches.append(Stretch(buckets: first + 1..<last, latest: latest))
+    slots[first + 1].change(1, value, power)
+    slots[last].change(-1, -value, -power)
+  }
+
+  /// The buckets that have samples, in order.
+  mutating func finish() -> [(index: Int, found: Found)] {
+    if let reading { weigh(reading, until: .max) }
+    reading = nil
+    var result: [(Int, Found)] = []
+    var (count, sum, power) = (0, 0.0, 0.0)
+    var open = OpenStretches(stretches)
+    for index in slots.indices {
+      var slot = slots[index]
+      count += slot.countChange
+      // Differences of rounded numbers are not exactly nothing.
+      (sum, power) = count == 0 ? (0, 0) : (sum + slot.sumChange, power + slot.powerChange)
+      if count > 0 {
+        slot.count += count
+        slot.sum += sum
+        let length = Double(edges[index + 1] - edges[index])
+        if power > 0 { slot.weigh(power, length, times: Double(count)) }
+        open.show(in: &slot, at: index)
+      }
+      if slot.count > 0 { result.append((index, slot.found(aggregation))) }
+    }
+    return result
+  }
+
+  // MARK: Mean over time
+
+  private mutating func read(_ start: Int64, _ end: Int64, _ value: Double) {
+    if var reading {
+      guard reading.start == start else {
+        weigh(reading, until: start)
+        self.reading = Reading(start: start, end: end, sum: value, count: 1)
+        return
+      }
+      reading.sum += value
+      reading.count += 1
+      reading.end = max(reading.end, end)
+      self.reading = reading
+      return
+    }
+    reading = Reading(start: start, end: end, sum: value, count: 1)
+  }
+
+  private mutating func weigh(_ reading: Reading, until next: Int64) {
+    let (lasting, isTooFar) = reading.end.addingReportingOverflow(Self.lasting)
+    let end = min(next, isTooFar ? .max : lasting, edges[edges.count - 1])
+    var start = max(reading.start, edges[0])
+    guard start < end else { return }
+    var index = edges.lastIndex(notAfter: start)
+    while start < end {
+      let stop = min(end, edges[index + 1])
+      slots[index].weigh(reading.sum / reading.count, Double(stop - start))
+      (start, index) = (stop, index + 1)
+    }
+  }
+
+  /// The stretches of one bucket after the other, by their extremes.
+  private struct OpenStretches {
+    private struct Entry: Comparable {
+      var value: Double
+      var end: Int
+      static func < (one: Self, other: Self) -> Bool { one.value < other.value }
+    }
+
+    private struct Ending: Comparable {
+      var latest: Latest
+      var end: Int
+      static func < (one: Self, other: Self) -> Bool { one.latest < other.latest }
+    }
+
+    private let stretches: [Stretch]
+    private var next = 0
+    private var values = (low: Heap<Entry>(), high: Heap<Entry>())
+    private var latest = Heap<Ending>()
+
+    init(_ stretches: [Stretch]) {
+      self.stretches = stretches.sorted { $0.buckets.lowerBound < $1.buckets.lowerBound }
+    }
+
+    mutating func show(in slot: inout Slot, at index: Int) {
+      while next < stretches.count, stretches[next].buckets.lowerBound <= index {
+        let stretch = stretches[next]
+        let entry = Entry(value: stretch.latest.value, end: stretch.buckets.upperBound)
+        values.low.insert(entry)
+        values.high.insert(entry)
+        latest.insert(Ending(latest: stretch.latest, end: stretch.buckets.upperBound))
+        next += 1
+      }
+      while let first = values.low.min, first.end <= index { values.low.removeMin() }
+      while let first = values.high.max, first.end <= index { values.high.removeMax() }
+      while let first = latest.max, first.end <= index { latest.removeMax() }
+      if let least = values.low.min { slot.minimum = min(slot.minimum, least.value) }
+      if let greatest = values.high.max { slot.maximum = max(slot.maximum, greatest.value) }
+      if let newest = latest.max, slot.last.map({ $0 < newest.latest }) ?? true { slot.last = newest.latest }
+    }
+  }
+}
+
+extension DiscreteSweep.Slot {
+  fileprivate mutating func add(_ sample: DiscreteSweep.Latest) {
+    count += 1
+    sum += sample.value
+    minimum = min(minimum, sample.value)
+    maximum = max(maximum, sample.value)
+    if last.map({ $0 < sample }) ?? true { last = sample }
+  }
+
+  /// - Parameter times: of how many samples the value is the sum.
+  fileprivate mutating func weigh(_ value: Double, _ length: Double, times: Double = 1) {
+    weighted += value * length
+    weight += length * times
+  }
+
+  fileprivate mutating func change(_ count: Int, _ sum: Double, _ power: Double) {
+    countChange += count
+    sumChange += sum
+    powerChange += power
+  }
+
+  fileprivate func found(_ aggregation: SampleTypeCatalogue.Aggregation) -> DiscreteSweep.Found {
+    let meanOfSamples = sum / Double(count)
+    let mean: Double? =
+      switch aggregation {
+      case .cumulative, .discrete: meanOfSamples
+      case .discreteTemporallyWeighted: weight > 0 ? weighted / weight : nil
+      case .discreteEquivalentContinuousLevel: weight > 0 ? 10 * log10(weighted / weight) : nil
+      }
+    return DiscreteSweep.Found(
+      count: count, minimum: minimum, maximum: maximum, last: last?.value ?? 0, meanOfSamples: meanOfSamples, mean: mean
+    )
+  }
+}

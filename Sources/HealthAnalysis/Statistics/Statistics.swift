@@ -1,0 +1,64 @@
+import HealthModel
+
+/// The numbers of one type, a bucket each; those without samples are absent, which is not zero.
+public struct Statistics: Hashable, Sendable {
+  public var type: SampleType
+  /// Of all numbers; `nil` where nothing says it.
+  public var unit: String?
+  /// What a bucket's number is; ``SampleTypeCatalogue/Aggregation/discrete`` of a type that nobody knows.
+  public var aggregation: SampleTypeCatalogue.Aggregation
+  public var size: BucketSize
+  /// The name of the zone whose days these are.
+  public var zone: String
+  /// In order of time.
+  public var values: [BucketStatistics]
+  /// Samples that say no number: NaN, or an infinite one.
+  public var withoutNumber = 0
+  /// Samples in a unit that does not convert to ``unit``.
+  public var withoutUnit = 0
+}
+
+/// What the samples of one bucket say together.
+public struct BucketStatistics: Hashable, Sendable {
+  /// A number for people to read, and what it is made of.
+  public enum Number: Hashable, Sendable {
+    case sum(MergedSum)
+    case discrete(DiscreteValues)
+  }
+
+  public var bucket: Bucket
+  public var number: Number
+  /// Whether the bucket is not over, or the question cut something off.
+  public var isPartial: Bool
+}
+
+/// A sum over sources of which each counts only where none above it has data.
+public struct MergedSum: Hashable, Sendable {
+  public var sum: Double
+  /// Those that counted, from the highest rank to the lowest.
+  public var sources: [Share]
+  /// Samples that were left out because their source says the very same twice.
+  public var twins: Int
+
+  /// What one source had to do with a sum.
+  public struct Share: Hashable, Sendable {
+    public var name: String
+    /// For how long it counted, in seconds; 0 for what has only instants.
+    public var seconds: Double
+  }
+}
+
+/// What samples of a discrete type say, those of all sources together.
+public struct DiscreteValues: Hashable, Sendable {
+  public var minimum: Double
+  public var maximum: Double
+  /// As the type asks for it: over time, over samples, or over the energies of sounds; `nil` where no value lasts into the
+  /// bucket.
+  public var mean: Double?
+  /// Arithmetic, whatever the type.
+  public var meanOfSamples: Double
+  /// Samples that overlap the bucket.
+  public var count: Int
+  /// Of the sample that ends last.
+  public var last: Double
+}

@@ -1,0 +1,186 @@
+import HealthModel
+import HealthStore
+
+/// Why there are no statistics.
+public enum StatisticsError: Error, Hashable, Sendable {
+  /// Samples of this type have no numbers that could be added up or averaged: workouts, sleep.
+  case noQuantity(SampleType)
+  /// Of so long a time there are more buckets than one answer may have.
+  case tooManyBuckets
+}
+
+/// A question about the numbers of one type.
+///
+/// ```swift
+/// func steps(in store: HealthStore) async throws {
+///   let zone = try ZoneRules(named: "Europe/Berlin")
+///   let query = StatisticsQuery(SampleType("HKQuantityTypeIdentifierStepCount"), by: .day, in: zone)
+///   for day in try await query.run(on: store).values {
+///     if case .sum(let steps) = day.number { print(day.bucket.start, steps.sum) }
+///   }
+/// }
+/// ```
+///
+/// What a number means is written down in `docs/statistics.md`. It is computed from the samples each time.
+public struct StatisticsQuery: Sendable {
+  public var type: SampleType
+  public var size: BucketSize
+  public var zone: ZoneRules
+  /// `nil` for the beginning of the record.
+  public var start: Timestamp?
+  /// Not included; `nil` for the end of the record.
+  public var end: Timestamp?
+  /// The names of sources whose samples count; `nil` for all. Their ranking is that of the whole store.
+  public var sources: Set<String>?
+  public var weekStartsOnSunday = false
+  /// A bucket that it lies in is partial.
+  public var now: Timestamp
+
+  /// - Parameter size: of the buckets.
+  public init(_ type: SampleType, by size: BucketSize, in zone: ZoneRules, now: Timestamp = .now) {
+    self.type = type
+    self.size = size
+    self.zone = zone
+    self.now = now
+  }
+
+  /// Throws ``StatisticsError`` or ``StoreError``.
+  public func run(on store: HealthStore) async throws -> Statistics {
+    let entry = SampleTypeCatalogue.healthKit[type]
+    guard entry.map({ $0.aggregation != nil }) ?? true else { throw StatisticsError.noQuantity(type) }
+    let aggregation = entry?.aggregation ?? .discrete
+    let answer: Result<Statistics, StatisticsError> = try await store.samples.numbers { reader in
+      do {
+        return .success(try read(reader, aggregation, unit: entry?.canonicalUnit))
+      } catch let error as StatisticsError {
+        return .failure(error)
+      }
+    }
+    return try answer.get()
+  }
+
+  private func read(
+    _ reader: NumberReader, _ aggregation: SampleTypeCatalogue.Aggregation, unit: String?
+  ) throws -> Statistics {
+    var statistics = Statistics(
+      type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
+    guard let range = try range(reader) else { return statistics }
+    let buckets: CalendarBuckets
+    do {
+      buckets = try CalendarBuckets(
+        size, in: zone, range, cutsStart: start != nil, cutsEnd: end != nil, weekStartsOnSunday: weekStartsOnSunday)
+    } catch {
+      throw StatisticsError.tooManyBuckets
+    }
+    var numbers = ConvertedNumbers(unit: unit)
+    if aggregation == .cumulative {
+      statistics.values = try sums(reader, buckets, &numbers)
+    } else {
+      statistics.values = try discrete(reader, buckets, aggregation, &numbers)
+    }
+    statistics.unit = numbers.unit
+    (statistics.withoutNumber, statistics.withoutUnit) = (numbers.withoutNumber, numbers.withoutUnit)
+    return statistics
+  }
+
+  private func range(_ reader: NumberReader) throws -> Range<Timestamp>? {
+    guard let extent = try reader.extent(of: type, from: sources) else { return nil }
+    let first = start ?? Timestamp(microseconds: extent.lowerBound)
+    let last = end ?? Timestamp(microseconds: extent.upperBound == .max ? .max : extent.upperBound + 1)
+    return first < last ? first..<last : nil
+  }
+
+  private func sums(
+    _ reader: NumberReader, _ buckets: CalendarBuckets, _ numbers: inout ConvertedNumbers
+  ) throws -> [BucketStatistics] {
+    let ranking = try SourceRanking(evidence(reader))
+    var sweep = SumSweep(edges: buckets.edges, ranks: ranking.sources.count)
+    try reader.forEach(type, overlapping: buckets.range, from: sources) { sample in
+      guard let value = numbers.value(of: sample, reader) else { return }
+      sweep.add(
+        start: sample.start, end: sample.end, value: value,
+        rank: ranking.rank(of: sample.source, isUserEntered: sample.isUserEntered), unit: sample.unit)
+    }
+    return sweep.finish().map { index, sum in
+      let shares = sum.covered.sorted { $0.key < $1.key }.map { rank, covered in
+        MergedSum.Share(name: ranking.sources[rank].name, seconds: Double(covered) / 1_000_000)
+      }
+      return bucket(buckets[index], .sum(MergedSum(sum: sum.value, sources: shares, twins: sum.twins)))
+    }
+  }
+
+  private func discrete(
+    _ reader: NumberReader, _ buckets: CalendarBuckets, _ aggregation: SampleTypeCatalogue.Aggregation,
+    _ numbers: inout ConvertedNumbers
+  ) throws -> [BucketStatistics] {
+    var sweep = DiscreteSweep(edges: buckets.edges, aggregation)
+    // What ended a little before may last into the first bucket.
+    let (earlier, isTooEarly) = buckets.range.lowerBound.subtractingReportingOverflow(DiscreteSweep.lasting)
+    let range = (isTooEarly ? Int64.min : earlier)..<buckets.range.upperBound
+    try reader.forEach(type, overlapping: range, from: sources) { sample in
+      guard let value = numbers.value(of: sample, reader) else { return }
+      sweep.add(start: sample.start, end: sample.end, value: value)
+    }
+    return sweep.finish().map { index, found in
+      bucket(
+        buckets[index],
+        .discrete(
+          DiscreteValues(
+            minimum: found.minimum, maximum: found.maximum, mean: found.mean, meanOfSamples: found.meanOfSamples,
+            count: found.count, last: found.last)))
+    }
+  }
+
+  private func bucket(_ bucket: Bucket, _ number: BucketStatistics.Number) -> BucketStatistics {
+    BucketStatistics(
+      bucket: bucket, number: number, isPartial: bucket.isCut || bucket.start <= now && now < bucket.end)
+  }
+
+  /// What ranks the sources of the type. Devices are asked for only where there is something to rank.
+  private func evidence(_ reader: NumberReader) throws -> [SourceEvidence] {
+    let sources = try reader.sources(of: type)
+    let devices = sources.count > 1 ? try reader.devices(ofSources: sources.map(\.id)) : [:]
+    return sources.map {
+      SourceEvidence(
+        id: $0.id, source: $0.source, first: Timestamp(microseconds: $0.first), devices: devices[$0.id] ?? [:])
+    }
+  }
+}
+
+/// Numbers of samples in one unit.
+private struct ConvertedNumbers {
+  private(set) var unit: String?
+  private(set) var withoutNumber = 0
+  private(set) var withoutUnit = 0
+  /// By the index of a unit: what a value is multiplied by, and what is added then.
+  private var scales: [(factor: Double, offset: Double)?] = []
+
+  /// - Parameter unit: `nil` for that of the first sample.
+  init(unit: String?) {
+    self.unit = unit
+  }
+
+  mutating func value(of sample: NumericSample, _ reader: NumberReader) -> Double? {
+    guard sample.value.isFinite else {
+      withoutNumber += 1
+      return nil
+    }
+    guard let index = sample.unit else { return sample.value }
+    while scales.count <= index { scales.append(scale(from: reader.units[scales.count])) }
+    guard let scale = scales[index] else {
+      withoutUnit += 1
+      return nil
+    }
+    return scale.offset == 0 ? sample.value * scale.factor : sample.value * scale.factor + scale.offset
+  }
+
+  private mutating func scale(from text: String) -> (factor: Double, offset: Double)? {
+    let target = unit ?? text
+    unit = target
+    guard text != target else { return (1, 0) }
+    guard let zero = UnitConversion.convert(0, from: text, to: target),
+      let one = UnitConversion.convert(1, from: text, to: target)
+    else { return nil }
+    return (one - zero, zero)
+  }
+}

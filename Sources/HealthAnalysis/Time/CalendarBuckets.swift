@@ -1,0 +1,150 @@
+import HealthModel
+
+/// How long the stretches of time are of which there is one number each.
+public enum BucketSize: String, Hashable, Sendable, CaseIterable {
+  /// From one full hour on the clock to the next; a stretch before or after clocks are changed may be shorter.
+  case hour
+  /// Civil ones: a day is as long as the date is shown.
+  case day, week, month, year
+}
+
+/// A stretch of time of which there is one number.
+public struct Bucket: Hashable, Sendable {
+  public var start: Timestamp
+  /// Not included.
+  public var end: Timestamp
+  /// Seconds east of UTC at ``start``, which names a bucket: an hour that came twice is two.
+  public var offset: Int
+  /// Whether the question cut something off.
+  public var isCut: Bool
+}
+
+/// Divides time into hours, days, weeks, months or years of a zone.
+///
+/// ```swift
+/// let berlin = try ZoneRules(named: "Europe/Berlin")
+/// let day = berlin.day(19_813)  // 2024-03-31, on which clocks were put forward
+/// let range = Timestamp(seconds: day.lowerBound)..<Timestamp(seconds: day.upperBound)
+/// let hours = try CalendarBuckets(.hour, in: berlin, range)
+/// print(hours.count)            // 23
+/// ```
+public struct CalendarBuckets: Sendable {
+  /// Fifty years of hours.
+  public static let maximumCount = 450_000
+
+  /// The range is of more buckets than one answer may have.
+  public struct TooMany: Error, Hashable, Sendable {}
+
+  public let size: BucketSize
+  public let zone: ZoneRules
+  /// In microseconds, ascending: where one ends, the next begins.
+  let edges: [Int64]
+  /// Whether the first and the last are less than whole.
+  private let isCut: (first: Bool, last: Bool)
+
+  public var count: Int { edges.count - 1 }
+
+  /// All of them together, in microseconds since 1970.
+  var range: Range<Int64> { edges[0]..<edges[edges.count - 1] }
+
+  /// - Parameters:
+  ///   - range: must not be empty; only the years 1 to 9999 are divided.
+  ///   - cutsStart: whether what lies before the range belongs to no bucket; or to the first, so that it is whole.
+  ///   - cutsEnd: the same of its end.
+  ///   - weekStartsOnSunday: or on Monday, as in ISO 8601.
+  /// - Throws: ``TooMany``.
+  public init(
+    _ size: BucketSize, in zone: ZoneRules, _ range: Range<Timestamp>, cutsStart: Bool = true, cutsEnd: Bool = true,
+    weekStartsOnSunday: Bool = false
+  ) throws(TooMany) {
+    self.size = size
+    self.zone = zone
+    let lower = min(max(range.lowerBound, Self.years.lowerBound), Timestamp(seconds: Self.years.upperBound.seconds - 1))
+    let upper = max(min(range.upperBound, Self.years.upperBound), Timestamp(microseconds: lower.microseconds + 1))
+    let (first, last) = (lower.seconds, upper.roundedUpToSecond.seconds)
+    // A lower limit, so that what would be too long is not made first.
+    let longest: Int64 = size == .hour ? 7200 : 90_000
+    guard ![.hour, .day].contains(size) || (last - first) / longest <= Int64(Self.maximumCount) else { throw TooMany() }
+    let starts = Self.starts(size, zone, first, last, weekStartsOnSunday).map { $0 * 1_000_000 }
+    guard starts.count <= Self.maximumCount else { throw TooMany() }
+    let begin = cutsStart ? max(starts[0], lower.microseconds) : starts[0]
+    let end = cutsEnd ? min(starts[starts.count - 1], upper.microseconds) : starts[starts.count - 1]
+    isCut = (begin != starts[0], end != starts[starts.count - 1])
+    edges = [begin] + starts.dropFirst().dropLast() + [end]
+  }
+
+  private static let years = Timestamp(seconds: -62_135_596_800)...Timestamp(seconds: 253_402_300_799)
+
+  /// Where buckets begin, from the one that `first` is in to the end of the one that what comes before `last` is in.
+  private static func starts(
+    _ size: BucketSize, _ zone: ZoneRules, _ first: Int64, _ last: Int64, _ weekStartsOnSunday: Bool
+  ) -> [Int64] {
+    var result: [Int64] = []
+    if size == .hour {
+      let before = zone.hourStarts(in: first - 7200..<first + 1).last ?? first
+      let hours = zone.hourStarts(in: before..<last + 7200)
+      let end = hours.firstIndex { $0 >= last } ?? hours.count - 1
+      return [before] + hours[...end].drop { $0 <= before }
+    }
+    var day = beginning(of: size, zone.dayNumber(at: first), weekStartsOnSunday)
+    // A clock that is put back over midnight shows the date before again.
+    while zone.start(ofDay: day) > first { day = beginning(of: size, day - 1, weekStartsOnSunday) }
+    while true {
+      let start = zone.start(ofDay: day)
+      // A date that was left out has no bucket.
+      if start == result.last { result.removeLast() }
+      result.append(start)
+      if start >= last { break }
+      if result.count > maximumCount { break }
+      day = next(size, day)
+    }
+    // What began before the bucket that `first` is in.
+    while result.count > 2, result[1] <= first { result.removeFirst() }
+    return result
+  }
+
+  /// The first day of what a day is in.
+  private static func beginning(of size: BucketSize, _ day: Int, _ weekStartsOnSunday: Bool) -> Int {
+    let date = Timestamp(seconds: Int64(day) * 86_400).civil
+    switch size {
+    case .hour, .day: return day
+    // 1970-01-01 was a Thursday.
+    case .week: return day - ((day + (weekStartsOnSunday ? 4 : 3)) % 7 + 7) % 7
+    case .month: return day - date.day + 1
+    case .year: return Timestamp.daysFromCivil(year: date.year, month: 1, day: 1)
+    }
+  }
+
+  /// - Parameter day: the first of one.
+  private static func next(_ size: BucketSize, _ day: Int) -> Int {
+    let date = Timestamp(seconds: Int64(day) * 86_400).civil
+    switch size {
+    case .hour, .day: return day + 1
+    case .week: return day + 7
+    case .month:
+      return Timestamp.daysFromCivil(
+        year: date.month == 12 ? date.year + 1 : date.year, month: date.month % 12 + 1, day: 1)
+    case .year: return Timestamp.daysFromCivil(year: date.year + 1, month: 1, day: 1)
+    }
+  }
+
+  /// - Parameter index: from 0 to below ``count``.
+  public subscript(index: Int) -> Bucket {
+    let (start, end) = (Timestamp(microseconds: edges[index]), Timestamp(microseconds: edges[index + 1]))
+    return Bucket(
+      start: start, end: end, offset: zone.offset(at: start.seconds),
+      isCut: index == 0 && isCut.first || index == count - 1 && isCut.last)
+  }
+}
+
+extension [Int64] {
+  /// The index of the last that is not greater; the first is not.
+  func lastIndex(notAfter value: Int64) -> Int {
+    var (low, high) = (0, count)
+    while low + 1 < high {
+      let middle = (low + high) / 2
+      if self[middle] <= value { low = middle } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import HealthModel
+
+/// Why the rules of a time zone are not known.
+public enum ZoneError: Error, Hashable, Sendable {
+  /// There is no such file in `/usr/share/zoneinfo`, or the name is none.
+  case unknown(String)
+  /// The file cannot be read as what it should be.
+  ///
+  /// - Parameter reason: for people.
+  case malformed(_ reason: String)
+}
+
+/// When the clocks of a zone showed what: its offsets from UTC, from the system's `/usr/share/zoneinfo`, which is kept up
+/// to date, unlike what a program carries along.
+///
+/// ```swift
+/// let berlin = try ZoneRules(named: "Europe/Berlin")
+/// print(berlin.offset(at: 1_718_445_600))  // 7200
+/// let day = berlin.day(19_889)             // 2024-06-15: from 00:00+02:00 to the next
+/// print(day.upperBound - day.lowerBound)   // 86400
+/// ```
+public struct ZoneRules: Hashable, Sendable {
+  /// Rules that go on for ever are laid out up to here: nobody's record goes further.
+  private static let lastYear = 2400
+  private static let folder = "/usr/share/zoneinfo/"
+
+  /// `Europe/Berlin`, or what an offset is called.
+  public let name: String
+  /// Seconds since 1970 from which the offset of the same index is in force; the first is the beginning of time.
+  private var starts: [Int64] = [.min]
+  private var offsets: [Int]
+
+  /// The same offset at all times.
+  ///
+  /// - Parameter seconds: east of UTC, less than 26 hours either way.
+  public init(offset seconds: Int, name: String) {
+    self.name = name
+    offsets = [min(max(seconds, ZoneRule.offsets.lowerBound), ZoneRule.offsets.upperBound)]
+  }
+
+  /// The rules of a zone, by its name in the IANA database, `Europe/Berlin`. Throws ``ZoneError``. Reads a file.
+  public init(named name: String) throws(ZoneError) {
+    guard Self.isName(name), let data = FileManager.default.contents(atPath: Self.folder + name) else {
+      throw .unknown(name)
+    }
+    try self.init(tzif: [UInt8](data), name: name)
+  }
+
+  /// The rules of a zone as Foundation knows it: an IANA name, or an offset from UTC.
+  public init(_ zone: TimeZone) throws(ZoneError) {
+    do throws(ZoneError) {
+      try self.init(named: zone.identifier)
+    } catch {
+      // Foundation's names for offsets are no files; see `TimeZone(secondsFromGMT:)`.
+      guard case .unknown = error, zone.identifier.hasPrefix("GMT") else { throw error }
+      self.init(offset: zone.secondsFromGMT(), name: zone.identifier)
+    }
+  }
+
+  /// - Parameter tzif: the file's bytes (RFC 8536).
+  public init(tzif bytes: [UInt8], name: String) throws(ZoneError) {
+    let file = try TZif(bytes)
+    self.name = name
+    offsets = [file.first]
+    for (time, offset) in zip(file.transitions, file.offsets) { append(time, offset) }
+    guard let rule = file.rule else { return }
+    let last = starts.count > 1 ? starts[starts.count - 1] : .min
+    let year = last == .min ? 1900 : Timestamp(seconds: last).civil.year
+    if starts.count == 1 { offsets = [rule.standard] }
+    for year in max(min(year, Self.lastYear), 1)...Self.lastYear {
+      for change in rule.transitions(in: year) where change.time > starts[starts.count - 1] {
+        append(change.time, change.offset)
+      }
+    }
+  }
+
+  /// Changes of the name only, or of what is daylight saving time, are none here.
+  private mutating func append(_ time: Int64, _ offset: Int) {
+    if offset == offsets[offsets.count - 1] { return }
+    starts.append(time)
+    offsets.append(offset)
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return text.utf8.count <= 64
+      && parts.allSatisfy { part in
+        part.first.map { $0 != UInt8(ascii: ".") } == true
+          && part.allSatisfy {
+            ($0 >= 0x30 && $0 <= 0x39) || (($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A) || "+-_".utf8.contains($0)
+          }
+      }
+  }
+
+  // MARK: Clocks
+
+  /// Seconds east of UTC.
+  ///
+  /// - Parameter seconds: since 1970.
+  public func offset(at seconds: Int64) -> Int {
+    offsets[segment(at: seconds)]
+  }
+
+  /// The index of the offset that is in force.
+  private func segment(at seconds: Int64) -> Int {
+    var (low, high) = (0, starts.count)
+    while low + 1 < high {
+      let middle = (low + high) / 2
+      if starts[middle] <= seconds { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  /// Days since 1970-01-01 of the date that clocks show.
+  public func dayNumber(at seconds: Int64) -> Int {
+    let local = Int(seconds) + offset(at: seconds)
+    return local >= 0 ? local / 86_400 : (local - 86_399) / 86_400
+  }
+
+  /// From the first instant with this date to the first with a later one: mostly 86,400 seconds, and none at all of a date
+  /// that was left out.
+  ///
+  /// - Parameter number: days since 1970-01-01.
+  public func day(_ number: Int) -> Range<Int64> {
+    start(ofDay: number)..<start(ofDay: number + 1)
+  }
+
+  /// The first instant whose date is this one or later, in seconds since 1970.
+  public func start(ofDay number: Int) -> Int64 {
+    let midnight = Int64(number) * 86_400
+    // Before it no clock anywhere shows this date.
+    var index = segment(at: midnight + Int64(ZoneRule.offsets.lowerBound))
+    while true {
+      let instant = max(starts[index], midnight - Int64(offsets[index]))
+      if index + 1 == starts.count || instant < starts[index + 1] { return instant }
+      index += 1
+    }
+  }
+
+  /// The instants in a range at which clocks show a full hour, or are changed: where buckets of an hour begin.
+  func hourStarts(in range: Range<Int64>) -> [Int64] {
+    var result: [Int64] = []
+    var index = segment(at: range.lowerBound)
+    while index < starts.count, starts[index] < range.upperBound {
+      let end = index + 1 < starts.count ? min(starts[index + 1], range.upperBound) : range.upperBound
+      let begin = max(starts[index], range.lowerBound)
+      if starts[index] >= range.lowerBound { result.append(begin) }
+      let rest = (begin + Int64(offsets[index])) % 3600
+      var hour = begin + (rest == 0 ? 0 : rest < 0 ? -rest : 3600 - rest)
+      if hour == result.last { hour += 3600 }
+      while hour < end {
+        result.append(hour)
+        hour += 3600
+      }
+      index += 1
+    }
+    return result
+  }
+}
