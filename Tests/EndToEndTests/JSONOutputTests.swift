@@ -11,7 +11,7 @@ struct JSONOutputTests {
     "digest": ("digest.json", false), "discover": ("discover.json", false), "pull": ("pull.json", true),
     "verify": ("verify.json", false), "peers list": ("peers.json", false), "identity show": ("identity.json", false),
     "status": ("status.json", false), "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
-    "undelete": ("undelete.json", false),
+    "undelete": ("undelete.json", false), "stats": ("statistics.json", true),
   ]
   private static let documents = Build.root + "/docs/schemas"
   private let schema: JSONSchema
@@ -114,6 +114,15 @@ struct JSONOutputTests {
         let sample = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         kinds.insert(try #require(sample?["kind"] as? String))
       }
+    }
+    let numbers = ["stepCount", "heartRate", "bodyMass", "activeEnergyBurned"]
+    try expect(
+      try await home.run("stats", "--by", "month", "--json", numbers[0], numbers[1]), "statistics.json", lines: 2)
+    for zone in ["Europe/Berlin", "+05:45"] {
+      try expect(
+        try await home.start(["stats", "--by", "week", "--zone", zone, "--json"] + numbers).outcome(),
+        "statistics.json",
+        lines: numbers.count)
     }
     #expect(kinds.isSuperset(of: ["quantity", "category", "correlation", "workout"]))
     for arguments in [["digest", "--json"], ["digest", "--deep", "--json", "--types", "heartRate"]] {

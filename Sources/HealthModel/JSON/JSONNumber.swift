@@ -1,10 +1,10 @@
 /// A double in JSON: a number when it is finite, else `"nan"`, `"inf"` or `"-inf"`, which JSON numbers cannot say.
-struct JSONNumber: Codable {
-  var value: Double
+package struct JSONNumber: Codable {
+  package var value: Double
 
-  init(value: Double) { self.value = value }
+  package init(value: Double) { self.value = value }
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let number = try? container.decode(Double.self) {
       value = number
@@ -18,7 +18,7 @@ struct JSONNumber: Codable {
     }
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     if value.isFinite {
       try container.encode(value)

@@ -1,3 +1,5 @@
+import HealthAnalysis
+import HealthModel
 import HealthOperations
 import Terminal
 
@@ -111,6 +113,31 @@ extension ServeLockError: WordedError {
     case .held(let holder):
       "hpeer is already serving this store\(holder.map { " (process \($0))" } ?? ""): stop it first, or give this one another store with --home."
     case .unusable(let path, let reason): "\(path) cannot be used: \(reason)."
+    }
+  }
+}
+
+extension StatisticsError: WordedError {
+  var status: ExitStatus { .usage }
+
+  var sentence: String {
+    switch self {
+    case .noQuantity(let type):
+      "Samples of \(type.shortName) have no numbers to add up or to average; `hpeer show \(type.shortName)` prints them."
+    case .tooManyBuckets:
+      "That would be more than \(HumanFormat.count(CalendarBuckets.maximumCount)) numbers: name a shorter time with --from and --to, or longer buckets with --by."
+    }
+  }
+}
+
+extension ZoneError: WordedError {
+  var status: ExitStatus { .other }
+
+  var sentence: String {
+    switch self {
+    case .unknown(let name):
+      "The rules of the time zone \(name) are not in /usr/share/zoneinfo: `sudo apt install tzdata` brings them, or name another with --zone."
+    case .malformed(let reason): "The rules of this time zone in /usr/share/zoneinfo cannot be read: \(reason)."
     }
   }
 }

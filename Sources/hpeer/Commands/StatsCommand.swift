@@ -1,0 +1,64 @@
+import ArgumentParser
+import HealthAnalysis
+import HealthModel
+import Terminal
+
+struct Stats: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats",
+    abstract: "Print sums, means and extremes by hour, day, week, month or year.",
+    discussion: """
+      Steps, energy and distances are added up as the Health app does it: where a watch and a phone have recorded the same \
+      time, only the watch counts there. Heart rates and other values have a mean, an extreme and the last one. A bucket \
+      without samples is left out, since it is not zero; one marked with * is not over, or cut off by --from or --to. \
+      docs/statistics.md says what each number means.
+
+      Examples:
+        hpeer stats stepCount --from 2024-06-01 --to 2024-06-30
+        hpeer stats heartRate restingHeartRate --by week --from 2024-01-01
+        hpeer stats distanceWalkingRunning --by year
+        hpeer stats stepCount --by hour --from 2024-06-15 --to 2024-06-15 --zone Europe/Berlin --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Argument(help: ArgumentHelp("Short names (stepCount) or HealthKit identifiers.", valueName: "type"))
+  var names: [String]
+  @Option(help: "How long the stretches of time are of which there is one number each.")
+  var by = BucketSize.day
+  @OptionGroup var period: PeriodOptions
+  @OptionGroup var sources: SourceOptions
+  @Option(help: "The day on which weeks begin.")
+  var weekStart = WeekStart.monday
+  @Flag(help: "Print one JSON object for each type on standard output instead of text.")
+  var json = false
+
+  enum WeekStart: String, ExpressibleByArgument, CaseIterable {
+    case monday, sunday
+  }
+
+  func validate() throws { _ = try types }
+
+  private var types: [SampleType] {
+    get throws { try names.map(SampleType.named) }
+  }
+
+  func run() async throws {
+    let store = try common.homeDirectory.openStoreForReading()
+    try await sources.requireKnown(in: store)
+    let zone = try ZoneRules(period.zone.timeZone)
+    for (index, type) in try types.enumerated() {
+      var query = StatisticsQuery(type, by: by, in: zone)
+      (query.start, query.end, query.sources) = (period.start, period.end, sources.set)
+      query.weekStartsOnSunday = weekStart == .sunday
+      let statistics = try await query.run(on: store)
+      if json {
+        try Console.print(json: StatisticsObject(statistics, zone))
+        continue
+      }
+      if index > 0 { try Console.print("") }
+      try StatisticsPresentation(statistics: statistics, zone: zone).print()
+    }
+  }
+}
+
+extension BucketSize: ExpressibleByArgument {}
