@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A full pull through a relay that makes a round trip 20 ms longer, and through one that does not.
 struct DelayedPull {
   private let bench: Bench

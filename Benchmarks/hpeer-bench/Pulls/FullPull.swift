@@ -1,4 +1,5 @@
 import OperatingSystem
+import TestSupport
 
 /// A whole store into an empty one, and what SQLite alone needs for the same rows.
 struct FullPull {

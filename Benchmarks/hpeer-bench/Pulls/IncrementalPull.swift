@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import TestSupport
 
 /// A pull after one sample was added, and one after nothing was, from a small store and from a large one.
 struct IncrementalPull {

@@ -2,6 +2,7 @@ import Foundation
 import HealthModel
 import HealthStore
 import OperatingSystem
+import TestSupport
 
 /// From a commit on the server's machine, by another process, to the commit in the store of `hpeer pull --watch`; and
 /// what waiting costs while nothing happens.

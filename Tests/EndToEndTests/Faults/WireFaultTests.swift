@@ -25,7 +25,7 @@ struct WireFaultTests {
     for index in 0..<12 {
       let fault = WireFault.random(in: lengths, using: &generator)
       let about = "\(fault), seed \(Self.seed)"
-      let wire = try FaultyWire(to: port, fault: fault)
+      let wire = try Relay(to: port, fault: fault)
       defer { wire.close() }
       let host = scratch.host("laptop\(index)")
       try FileManager.default.copyItem(atPath: laptop.home, toPath: host.home)

@@ -61,7 +61,7 @@ struct FaultyWireTests {
   private static func pull(
     _ server: TestServer, _ record: ServerRecord, fault: WireFault?, segments: WireSegments = .asTheyCome
   ) async throws -> Pulled {
-    let wire = try FaultyWire(to: server.port, fault: fault, segments: segments)
+    let wire = try Relay(to: server.port, fault: fault, segments: segments)
     defer { wire.close() }
     return try await withStore { store in
       let about = Comment(rawValue: "\(fault.map(\.description) ?? "no fault") \(segments), seed \(seed)")
@@ -136,7 +136,7 @@ struct FaultyWireTests {
         let fault = WireFault.random(in: lengths, using: &generator)
         let about = Comment(rawValue: "\(fault), seed \(Self.seed)")
         let window = try await server.desk.open()
-        let wire = try FaultyWire(to: server.port, fault: fault)
+        let wire = try Relay(to: server.port, fault: fault)
         defer { wire.close() }
         let client = try makePeerID()
         do {

@@ -4,6 +4,7 @@ import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 import Testing
+import TestSupport
 
 @testable import PeerClient
 
@@ -98,7 +99,7 @@ struct PeerFinderTests {
           let (attempts, found) = try await status(endpoint)
           #expect(attempts == [limit])
           #expect(found == endpoint)
-          #expect(relay.connections.withLockedValue(\.self) == 1)
+          #expect(relay.connections == 1)
         }
         // Nobody there, nobody who answers, somebody else: the locator has the last word, and nothing is tried for good.
         let closed = try await withListener { _, _ in

@@ -14,8 +14,8 @@ struct ManInTheMiddleTests {
     let attacker = try await makeIdentity()
     try await withServer { server in
       let window = try await server.desk.open()
-      try await withRelay(to: server.port, tls: attacker) { relay in
-        let session = try await PairingSession.open(at: PeerEndpoint(host: "127.0.0.1", port: relay.port))
+      try await withManInTheMiddle(attacker, to: server.port) { port in
+        let session = try await PairingSession.open(at: PeerEndpoint(host: "127.0.0.1", port: port))
         // The attacker forwards what the server says, so nothing shows yet.
         #expect(session.hello.serverID == server.identity.id)
         #expect(session.fingerprint == attacker.fingerprint)

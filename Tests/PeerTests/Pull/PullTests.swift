@@ -7,6 +7,7 @@ import PeerClient
 import PeerProtocol
 import PeerTrust
 import Testing
+import TestSupport
 
 @testable import PeerServer
 

@@ -1,61 +1,40 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import NIOSSL
 import PeerTrust
+import TestSupport
 
-/// Passes bytes between clients and a server, and may break off.
-struct Relay: Sendable {
-  /// Where clients connect.
-  let port: Int
-  /// Bytes that went to clients so far.
-  let bytesToClients: NIOLockedValueBox<Int>
-  /// Connections that were accepted so far.
-  let connections: NIOLockedValueBox<Int>
+/// A relay to `target`, for as long as `body` runs.
+///
+/// - Parameter limit: after so many bytes to a client its connection ends.
+@discardableResult
+func withRelay<Result>(
+  to target: Int, cutAfter limit: Int = .max, _ body: (Relay) async throws -> Result
+) async throws -> Result {
+  let relay = try Relay(to: target, cutAfter: limit)
+  defer { relay.close() }
+  return try await body(relay)
 }
 
-/// Runs a relay to `target`.
+/// A relay that ends TLS with a certificate of its own and begins it anew towards the server, as a man in the middle must.
 ///
-/// - Parameters:
-///   - identity: ends TLS here and begins it anew towards the server, as a man in the middle must; `nil` passes on
-///     what it cannot read.
-///   - limit: after so many bytes to a client its connection ends.
+/// - Parameter body: gets the port where clients connect.
 @discardableResult
-func withRelay<Result: Sendable>(
-  to target: Int, tls identity: PeerIdentity? = nil, cutAfter limit: Int = .max, _ body: (Relay) async throws -> Result
+func withManInTheMiddle<Result: Sendable>(
+  _ identity: PeerIdentity, to target: Int, _ body: (Int) async throws -> Result
 ) async throws -> Result {
-  let bytesToClients = NIOLockedValueBox(0)
-  let connections = NIOLockedValueBox(0)
-  return try await withListener(tls: identity) { inbound, outbound in
-    connections.withLockedValue { $0 += 1 }
-    let upstream = try await connect(to: target, isTLS: identity != nil)
-    let toServer = ByteOutbound(channel: upstream.channel)
-    try await upstream.executeThenClose { fromServer, _ in
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { for try await bytes in inbound { try await toServer.write(bytes) } }
-        group.addTask {
-          var passed = 0
-          for try await bytes in fromServer {
-            let piece = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, limit - passed)) ?? bytes
-            passed += piece.readableBytes
-            bytesToClients.withLockedValue { $0 += piece.readableBytes }
-            try await outbound.write(piece)
-            if passed >= limit { break }
-          }
-        }
-        // Whichever side ends first ends both.
-        try await group.next()
-        group.cancelAll()
-      }
-    }
+  try await withListener(tls: identity) { inbound, outbound in
+    try await relayOnce(inbound, outbound, to: target, isTLS: true)
   } _: { port in
-    try await body(Relay(port: port, bytesToClients: bytesToClients, connections: connections))
+    try await body(port)
   }
 }
 
 /// Passes the bytes of one connection on, in both directions.
-func relayOnce(_ inbound: ByteInbound, _ outbound: ByteOutbound, to target: Int) async throws {
-  let upstream = try await connect(to: target, isTLS: false)
+func relayOnce(
+  _ inbound: ByteInbound, _ outbound: ByteOutbound, to target: Int, isTLS: Bool = false
+) async throws {
+  let upstream = try await connect(to: target, isTLS: isTLS)
   let toServer = ByteOutbound(channel: upstream.channel)
   try await upstream.executeThenClose { fromServer, _ in
     try await withThrowingTaskGroup(of: Void.self) { group in

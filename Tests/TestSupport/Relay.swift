@@ -1,28 +1,52 @@
 import Foundation
 import Synchronization
 
-/// A TCP relay on loopback that passes on what it cannot read, and breaks as it is told to.
+/// A TCP relay on loopback that passes on what it cannot read, counts it, and is as long or as broken as it is told to be.
 ///
 /// Plain sockets and threads, so that what leaves is exactly what was written, when it was written.
-public final class FaultyWire: Sendable {
+public final class Relay: Sendable {
+  /// What went by.
+  public struct Counts: Hashable, Sendable {
+    public var connections = 0
+    /// In both directions.
+    public var bytes = 0
+    /// Of what arrived from the client without a pause: one or more requests, or a part of one.
+    public var sends = 0
+
+    public init() {}
+  }
+
   /// Where clients connect.
   public let port: Int
   private let target: Int
+  private let oneWay: Duration
+  private let segments: WireSegments
+  private let limit: Int
   private let listener: Int32
   private let state: Mutex<State>
 
   private struct State {
     var fault: WireFault?
-    let segments: WireSegments
+    var counts = Counts()
+    var connectionCount = 0
     var passed: [WireFault.Direction: Int] = [:]
     var connections: [Connection] = []
     var isClosed = false
   }
 
-  /// - Parameter target: the server's port on loopback.
-  public init(to target: Int, fault: WireFault? = nil, segments: WireSegments = .asTheyCome) throws {
+  /// - Parameters:
+  ///   - target: the server's port on loopback.
+  ///   - roundTrip: what it adds to the time from a request to its answer.
+  ///   - limit: after so many bytes to a client its connection ends.
+  public init(
+    to target: Int, roundTrip: Duration = .zero, cutAfter limit: Int = .max, fault: WireFault? = nil,
+    segments: WireSegments = .asTheyCome
+  ) throws {
     self.target = target
-    state = Mutex(State(fault: fault, segments: segments))
+    self.segments = segments
+    self.limit = limit
+    oneWay = roundTrip / 2
+    state = Mutex(State(fault: fault))
     listener = try TCPSocket.make()
     port = try TCPSocket.listen(listener)
     let (listener, target) = (listener, target)
@@ -44,6 +68,17 @@ public final class FaultyWire: Sendable {
   /// Bytes that went in a direction so far, over all connections.
   public func passed(_ direction: WireFault.Direction) -> Int { state.withLock { $0.passed[direction] ?? 0 } }
 
+  /// Connections that were accepted so far.
+  public var connections: Int { state.withLock(\.connectionCount) }
+
+  /// What went by since the last time.
+  public func take() -> Counts {
+    state.withLock { state in
+      defer { state.counts = Counts() }
+      return state.counts
+    }
+  }
+
   /// Whether the fault has happened.
   public var hasFailed: Bool { state.withLock { $0.fault == nil } }
 
@@ -61,12 +96,18 @@ public final class FaultyWire: Sendable {
 
   private func begin(_ connection: Connection) {
     let isClosed = state.withLock { state in
+      state.connectionCount += 1
+      state.counts.connections += 1
       state.connections.append(connection)
       return state.isClosed
     }
     if isClosed { return connection.end() }
+    // Over a real cable the handshake of TCP takes a round trip of its own before the client can send.
+    let open = ContinuousClock.now + oneWay * 2
     for direction in WireFault.Direction.allCases {
-      Thread.detachNewThread { [self] in pump(connection, direction) }
+      Thread.detachNewThread { [self] in
+        if oneWay > .zero { delay(connection, direction, open: open) } else { pump(connection, direction) }
+      }
     }
   }
 
@@ -75,9 +116,9 @@ public final class FaultyWire: Sendable {
   private func pump(_ connection: Connection, _ direction: WireFault.Direction) {
     let (from, to) = connection.ends(direction)
     var sizes = SeededGenerator(seed: 0)
-    let segments = state.withLock { $0.segments }
     if case .odd(let seed) = segments { sizes = SeededGenerator(seed: seed) }
     while let bytes = TCPSocket.read(from) {
+      count(bytes, direction)
       var rest = bytes[...]
       while !rest.isEmpty {
         let size =
@@ -93,10 +134,43 @@ public final class FaultyWire: Sendable {
     shutdown(to, CInt(SHUT_WR))
   }
 
+  private func count(_ bytes: [UInt8], _ direction: WireFault.Direction) {
+    state.withLock { state in
+      state.counts.bytes += bytes.count
+      if direction == .toServer { state.counts.sends += 1 }
+    }
+  }
+
+  /// Another thread writes, so that nothing waits for anything but its time. On the way there may be more than any rate
+  /// here times the delay; a receiver that does not read stops the sender beyond that.
+  private func delay(_ connection: Connection, _ direction: WireFault.Direction, open: ContinuousClock.Instant) {
+    let line = DelayLine()
+    let (from, to) = connection.ends(direction)
+    Thread.detachNewThread {
+      while let bytes = line.take(), TCPSocket.write(bytes[...], to: to) {}
+      shutdown(to, CInt(SHUT_WR))
+      line.close()
+      withExtendedLifetime(connection) {}
+    }
+    while let bytes = TCPSocket.read(from) {
+      count(bytes, direction)
+      line.put(bytes, due: max(.now, open) + oneWay)
+    }
+    line.put([], due: .now + oneWay)
+  }
+
   /// Passes on one segment, or what the fault leaves of it; `false` if nothing more may follow.
   private func pass(_ segment: ArraySlice<UInt8>, _ connection: Connection, _ direction: WireFault.Direction) -> Bool {
     let (_, to) = connection.ends(direction)
     var segment = segment
+    if direction == .toClient, limit < .max {
+      let left = limit - connection.toClient.add(segment.count, ordering: .relaxed).oldValue
+      if left <= segment.count {
+        _ = TCPSocket.write(segment.prefix(max(0, left)), to: to)
+        connection.end()
+        return false
+      }
+    }
     let (fault, place) = state.withLock { state -> (WireFault.Kind?, Int) in
       let begin = state.passed[direction] ?? 0
       state.passed[direction] = begin + segment.count
@@ -135,6 +209,8 @@ public final class FaultyWire: Sendable {
   private final class Connection: Sendable {
     let client: Int32
     let server: Int32
+    /// Bytes so far.
+    let toClient = Atomic(0)
 
     init(client: Int32, server: Int32) {
       self.client = client

@@ -1,0 +1,56 @@
+import Foundation
+
+/// Bytes that are on their way in one direction.
+///
+/// Unchecked, because all of its state is touched under the condition only.
+final class DelayLine: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var queue: [(bytes: [UInt8], due: ContinuousClock.Instant)] = []
+  private var first = 0
+  private var size = 0
+  private var isClosed = false
+
+  private static let capacity = 16 << 20
+
+  /// Waits while too much is on the way. No bytes are the end.
+  func put(_ bytes: [UInt8], due: ContinuousClock.Instant) {
+    condition.lock()
+    defer { condition.unlock() }
+    while size > Self.capacity, !isClosed { condition.wait() }
+    queue.append((bytes, due))
+    size += bytes.count
+    condition.broadcast()
+  }
+
+  /// What is due next, when it is; `nil` at the end.
+  func take() -> [UInt8]? {
+    condition.lock()
+    while first == queue.count { condition.wait() }
+    let (bytes, due) = queue[first]
+    queue[first].bytes = []
+    first += 1
+    if first == queue.count || first == 1024 {
+      queue.removeFirst(first)
+      first = 0
+    }
+    size -= bytes.count
+    condition.broadcast()
+    condition.unlock()
+    Self.sleep(until: due)
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  func close() {
+    condition.lock()
+    isClosed = true
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  private static func sleep(until due: ContinuousClock.Instant) {
+    let left = ContinuousClock.now.duration(to: due).components
+    guard left.seconds > 0 || (left.seconds == 0 && left.attoseconds > 0) else { return }
+    var time = timespec(tv_sec: Int(left.seconds), tv_nsec: Int(left.attoseconds / 1_000_000_000))
+    nanosleep(&time, nil)
+  }
+}
