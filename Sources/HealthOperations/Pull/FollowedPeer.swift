@@ -13,7 +13,8 @@ final class FollowedPeer: Sendable {
     var unrecorded = PullProgress()
     var isLost = false
     var wasReached = false
-    var noted: ContinuousClock.Instant?
+    /// How long ago the use was noted.
+    var sinceNoted: (@Sendable () -> Duration)?
     /// What it was called last.
     var name: String?
     var stage: (any StageObserver)?
@@ -150,8 +151,8 @@ final class FollowedPeer: Sendable {
   /// When contact is made, and now and then.
   private func note(_ endpoint: PeerEndpoint, name: String?) async throws {
     let isDue = state.withLock { state in
-      guard state.isLost || state.noted.map({ $0.duration(to: .now) > Self.noting }) ?? true else { return false }
-      state.noted = .now
+      guard state.isLost || state.sinceNoted.map({ $0() > Self.noting }) ?? true else { return false }
+      state.sinceNoted = ClientNetwork.current.clock.stopwatch()
       return true
     }
     guard isDue else { return }

@@ -10,19 +10,23 @@ public struct AuditRetention: Service {
   private let store: HealthStore
   private let days: Int
   private let logger: Logger
+  private let clock: any Clock<Duration>
 
-  /// - Parameter days: after which an event is too old.
-  public init(store: HealthStore, days: Int, logger: Logger) {
+  /// - Parameters:
+  ///   - days: after which an event is too old.
+  ///   - clock: by which a day passes.
+  public init(store: HealthStore, days: Int, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
     self.store = store
     self.days = days
     self.logger = logger
+    self.clock = clock
   }
 
   public func run() async {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
         await prune()
-        try? await Task.sleep(for: .seconds(86_400))
+        try? await clock.sleep(for: .seconds(86_400))
       }
     }
   }
