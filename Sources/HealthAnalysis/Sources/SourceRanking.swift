@@ -1,4 +1,5 @@
 import HealthModel
+import HealthStore
 
 /// Which kind of source recorded something, from the highest rank to the lowest.
 public enum SourceClass: Int, Hashable, Sendable, Comparable {
@@ -70,6 +71,17 @@ public struct SourceRanking: Hashable, Sendable {
     }
     self.ranks = ranks
     sources = [Entry(name: "manual", sourceClass: .manual, first: nil)] + ordered.map(\.entry)
+  }
+
+  /// Of all that a store has of a type. Devices are asked for only where there is something to rank.
+  init(of type: SampleType, _ reader: NumberReader) throws {
+    let sources = try reader.sources(of: type)
+    let devices = sources.count > 1 ? try reader.devices(ofSources: sources.map(\.id)) : [:]
+    self.init(
+      sources.map {
+        SourceEvidence(
+          id: $0.id, source: $0.source, first: Timestamp(microseconds: $0.first), devices: devices[$0.id] ?? [:])
+      })
   }
 
   /// The index in ``sources`` of the source of a sample; one that is not known comes last.

@@ -93,7 +93,7 @@ public struct StatisticsQuery: Sendable {
   private func sums(
     _ reader: NumberReader, _ buckets: CalendarBuckets, _ numbers: inout ConvertedNumbers
   ) throws -> [BucketStatistics] {
-    let ranking = try SourceRanking(evidence(reader))
+    let ranking = try SourceRanking(of: type, reader)
     var sweep = SumSweep(edges: buckets.edges, ranks: ranking.sources.count)
     try reader.forEach(type, overlapping: buckets.range, from: sources) { sample in
       guard let value = numbers.value(of: sample, reader) else { return }
@@ -134,16 +134,6 @@ public struct StatisticsQuery: Sendable {
   private func bucket(_ bucket: Bucket, _ number: BucketStatistics.Number) -> BucketStatistics {
     BucketStatistics(
       bucket: bucket, number: number, isPartial: bucket.isCut || bucket.start <= now && now < bucket.end)
-  }
-
-  /// What ranks the sources of the type. Devices are asked for only where there is something to rank.
-  private func evidence(_ reader: NumberReader) throws -> [SourceEvidence] {
-    let sources = try reader.sources(of: type)
-    let devices = sources.count > 1 ? try reader.devices(ofSources: sources.map(\.id)) : [:]
-    return sources.map {
-      SourceEvidence(
-        id: $0.id, source: $0.source, first: Timestamp(microseconds: $0.first), devices: devices[$0.id] ?? [:])
-    }
   }
 }
 

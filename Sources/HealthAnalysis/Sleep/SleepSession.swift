@@ -1,0 +1,73 @@
+import HealthModel
+
+/// A stretch of time of which sleep samples were recorded with no gap longer than an hour, told by one source wherever it
+/// says something.
+public struct SleepSession: Hashable, Sendable {
+  /// A part of the session in one stage.
+  public struct Segment: Hashable, Sendable {
+    public var start: Timestamp
+    public var end: Timestamp
+    public var stage: SleepStage
+  }
+
+  /// Of the first sample, and the last; of all sources.
+  public var start: Timestamp
+  public var end: Timestamp
+  /// The source that tells the stages; `nil` where all there is is the time in bed.
+  public var source: String?
+  /// What was slept when, in order; without the time in bed.
+  public var segments: [Segment]
+  /// When somebody was in bed, of all sources, and when the session says asleep or awake; in order, apart from each other.
+  public var inBed: [Range<Timestamp>]
+  /// Whether any sample says that somebody was in bed.
+  public var saysInBed: Bool
+
+  /// In seconds of elapsed time.
+  public func duration(of stage: SleepStage) -> Double {
+    if stage == .inBed { return inBed.reduce(0) { $0 + Self.seconds($1.lowerBound, $1.upperBound) } }
+    return segments.reduce(0) { $1.stage == stage ? $0 + Self.seconds($1.start, $1.end) : $0 }
+  }
+
+  /// In seconds, of all kinds of sleep; `nil` where nobody slept, which is not 0.
+  public var asleep: Double? {
+    onset == nil ? nil : segments.reduce(0) { $1.stage.isAsleep ? $0 + Self.seconds($1.start, $1.end) : $0 }
+  }
+
+  /// When sleep began.
+  public var onset: Timestamp? { segments.first { $0.stage.isAsleep }?.start }
+
+  /// When it ended for the last time.
+  public var wake: Timestamp? { segments.last { $0.stage.isAsleep }?.end }
+
+  /// From lying down to sleep, in seconds; `nil` where nothing says when somebody lay down.
+  public var latency: Double? {
+    guard saysInBed, let onset, let first = inBed.first?.lowerBound else { return nil }
+    return Self.seconds(first, onset)
+  }
+
+  /// The share of the time in bed that was slept, from 0 to 1.
+  public var efficiency: Double? {
+    let inBed = duration(of: .inBed)
+    return inBed > 0 ? asleep.map { $0 / inBed } : nil
+  }
+
+  /// Halfway between ``onset`` and ``wake``.
+  public var midpoint: Timestamp? {
+    guard let onset, let wake else { return nil }
+    return Timestamp(microseconds: onset.microseconds + (wake.microseconds - onset.microseconds) / 2)
+  }
+
+  private static func seconds(_ start: Timestamp, _ end: Timestamp) -> Double {
+    Double(end.microseconds - start.microseconds) / 1_000_000
+  }
+}
+
+/// The sleep that ended on one date.
+public struct Night: Hashable, Sendable {
+  /// Days since 1970-01-01 of the date on which it ended.
+  public var day: Int
+  /// The session with the most sleep.
+  public var main: SleepSession
+  /// All others, in order of time; never added to the night.
+  public var naps: [SleepSession]
+}

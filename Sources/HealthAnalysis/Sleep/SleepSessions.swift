@@ -1,0 +1,84 @@
+import HealthModel
+
+/// Divides sleep samples into sessions, and tells the stages of each.
+///
+/// Samples come in the order of their starts; in memory are those of one session.
+struct SleepSessions {
+  /// What lies no further apart belongs together, in microseconds.
+  static let longestGap: Int64 = 3600 * 1_000_000
+  /// What another source says before the first or after the last label of the one that tells the stages counts where it
+  /// spans this, in microseconds: a battery was empty. Less is only another opinion of when sleep began.
+  static let shortestAddition: Int64 = 3600 * 1_000_000
+
+  private struct Sample {
+    var entry: StageLine.Entry
+    var rank: Int
+  }
+
+  private let names: [String]
+  private var samples: [Sample] = []
+  private var end = Int64.min
+  private(set) var sessions: [SleepSession] = []
+
+  /// - Parameter names: of sources, by rank, the highest first.
+  init(names: [String]) {
+    self.names = names
+  }
+
+  /// - Parameter start: in microseconds; no earlier than that of the sample before.
+  mutating func add(start: Int64, end: Int64, stage: SleepStage, rank: Int) {
+    if !samples.isEmpty, start > self.end, start - self.end > Self.longestGap { close() }
+    self.end = samples.isEmpty ? end : max(self.end, end)
+    samples.append(Sample(entry: StageLine.Entry(start: start, end: end, stage: stage), rank: rank))
+  }
+
+  mutating func finish() -> [SleepSession] {
+    close()
+    return sessions
+  }
+
+  private mutating func close() {
+    guard let first = samples.first else { return }
+    defer { samples.removeAll(keepingCapacity: true) }
+    let labels = Dictionary(grouping: samples.filter { $0.entry.stage.isLabel }, by: \.rank)
+      .mapValues { StageLine($0.map(\.entry)) }.filter { !$0.value.segments.isEmpty }
+    let teller =
+      labels.filter { $0.value.segments.contains { $0.stage.isDetailed } }.keys.min() ?? labels.keys.min()
+    let line = stages(labels, toldBy: teller)
+    let inBed = samples.filter { !$0.entry.stage.isLabel }.map(\.entry)
+    sessions.append(
+      SleepSession(
+        start: Timestamp(microseconds: first.entry.start), end: Timestamp(microseconds: end),
+        source: teller.map { names[$0] },
+        segments: line.segments.map {
+          SleepSession.Segment(
+            start: Timestamp(microseconds: $0.start), end: Timestamp(microseconds: $0.end), stage: $0.stage)
+        },
+        inBed: Self.union(inBed + line.segments), saysInBed: !inBed.isEmpty))
+  }
+
+  /// - Parameter teller: the rank of the source that alone tells the stages between its first and its last label.
+  private func stages(_ labels: [Int: StageLine], toldBy teller: Int?) -> StageLine {
+    guard let teller, var line = labels[teller] else { return StageLine([]) }
+    for rank in labels.keys.sorted() where rank != teller {
+      guard let other = labels[rank], let span = line.span else { continue }
+      for addition in [other.before(span.lowerBound), other.after(span.upperBound)] {
+        if let span = addition.span, span.upperBound - span.lowerBound >= Self.shortestAddition { line.add(addition) }
+      }
+    }
+    return line
+  }
+
+  private static func union(_ entries: [StageLine.Entry]) -> [Range<Timestamp>] {
+    var ranges: [Range<Timestamp>] = []
+    for entry in entries.sorted(by: { $0.start < $1.start }) where entry.start < entry.end {
+      let range = Timestamp(microseconds: entry.start)..<Timestamp(microseconds: entry.end)
+      if let last = ranges.last, range.lowerBound <= last.upperBound {
+        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        ranges.append(range)
+      }
+    }
+    return ranges
+  }
+}

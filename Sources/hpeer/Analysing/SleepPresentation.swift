@@ -1,0 +1,47 @@
+import HealthAnalysis
+import HealthModel
+import Terminal
+
+/// Nights as a table for people.
+struct SleepPresentation {
+  let nights: [Night]
+  let zone: ZoneRules
+
+  func print() throws {
+    guard !nights.isEmpty else {
+      Console.say("No sleep in this range.")
+      return
+    }
+    var table = Table(columns: [
+      .init("NIGHT TO", isWhole: true), .init("ASLEEP", .trailing), .init("IN BED", .trailing),
+      .init("DEEP", .trailing),
+      .init("REM", .trailing), .init("CORE", .trailing), .init("AWAKE", .trailing), .init("FROM-TO", isWhole: true),
+      .init("SOURCE"),
+    ])
+    for night in nights {
+      table.append(row(zone.date(night), night.main))
+      for nap in night.naps { table.append(row("  nap", nap)) }
+    }
+    try Console.print(table)
+  }
+
+  private func row(_ title: String, _ session: SleepSession) -> [Table.Cell] {
+    let stages = [SleepStage.asleepDeep, .asleepREM, .asleepCore, .awake].map { stage in
+      let duration = session.duration(of: stage)
+      return Table.Cell(duration > 0 ? Self.text(duration) : "-")
+    }
+    let times = [session.onset ?? session.start, session.wake ?? session.end].map {
+      zone.text($0).dropFirst(11).prefix(5)
+    }
+    return [.init(title), .init(session.asleep.map(Self.text) ?? "-"), .init(Self.text(session.duration(of: .inBed)))]
+      + stages + [
+        .init(times.joined(separator: "-")), .init(session.source.map { PlainText.escaped($0, limit: 40) } ?? "-"),
+      ]
+  }
+
+  /// `7:05` hours and minutes.
+  private static func text(_ seconds: Double) -> String {
+    let minutes = Int(min(max(seconds, 0), 1e12) / 60)
+    return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
+  }
+}
