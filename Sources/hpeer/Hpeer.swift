@@ -28,7 +28,8 @@ struct Hpeer: AsyncParsableCommand {
         subcommands: [
           Import.self, Export.self, Types.self, Show.self, Delete.self, Undelete.self, Digest.self,
         ]),
-      CommandGroup(name: "What it says", subcommands: [Stats.self, SleepCommand.self]),
+      CommandGroup(
+        name: "What it says", subcommands: [Stats.self, Chart.self, SleepCommand.self, Latest.self, Sources.self]),
       CommandGroup(
         name: "Peers",
         subcommands: [

@@ -12,7 +12,7 @@ struct JSONOutputTests {
     "verify": ("verify.json", false), "peers list": ("peers.json", false), "identity show": ("identity.json", false),
     "status": ("status.json", false), "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
     "undelete": ("undelete.json", false), "stats": ("statistics.json", true),
-    "sleep": ("sleep.json", false),
+    "sleep": ("sleep.json", false), "latest": ("sample.json", true), "sources": ("sources.json", false),
   ]
   private static let documents = Build.root + "/docs/schemas"
   private let schema: JSONSchema
@@ -128,6 +128,12 @@ struct JSONOutputTests {
     let slept = try await home.run("sleep", "--json", "--zone", "Europe/Berlin")
     try expect(slept, "sleep.json")
     #expect(try (slept.json()["nights"] as? [Any])?.isEmpty == false)
+    try expect(try await home.start(["latest", "--json"] + numbers).outcome(), "sample.json", lines: nil)
+    for arguments in [["sources", "--json"], ["sources", "stepCount", "--json"]] {
+      let listed = try await home.start(arguments).outcome()
+      try expect(listed, "sources.json")
+      #expect(try (listed.json()["sources"] as? [Any])?.isEmpty == false)
+    }
     #expect(kinds.isSuperset(of: ["quantity", "category", "correlation", "workout"]))
     for arguments in [["digest", "--json"], ["digest", "--deep", "--json", "--types", "heartRate"]] {
       try expect(try await home.start(arguments).outcome(), "digest.json")

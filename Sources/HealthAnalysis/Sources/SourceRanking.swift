@@ -75,7 +75,10 @@ public struct SourceRanking: Hashable, Sendable {
 
   /// Of all that a store has of a type. Devices are asked for only where there is something to rank.
   init(of type: SampleType, _ reader: NumberReader) throws {
-    let sources = try reader.sources(of: type)
+    try self.init(of: try reader.sources(of: type), reader)
+  }
+
+  init(of sources: [(id: Int64, source: Source, first: Int64)], _ reader: NumberReader) throws {
     let devices = sources.count > 1 ? try reader.devices(ofSources: sources.map(\.id)) : [:]
     self.init(
       sources.map {

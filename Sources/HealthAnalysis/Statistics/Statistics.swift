@@ -8,6 +8,8 @@ public struct Statistics: Hashable, Sendable {
   /// What a bucket's number is; ``SampleTypeCatalogue/Aggregation/discrete`` of a type that nobody knows.
   public var aggregation: SampleTypeCatalogue.Aggregation
   public var size: BucketSize
+  /// Whether weeks begin on Sunday, or on Monday.
+  public var weekStartsOnSunday = false
   /// The name of the zone whose days these are.
   public var zone: String
   /// In order of time.

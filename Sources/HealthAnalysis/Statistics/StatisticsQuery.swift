@@ -64,6 +64,7 @@ public struct StatisticsQuery: Sendable {
   ) throws -> Statistics {
     var statistics = Statistics(
       type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
+    statistics.weekStartsOnSunday = weekStartsOnSunday
     guard let range = try range(reader) else { return statistics }
     let buckets: CalendarBuckets
     do {

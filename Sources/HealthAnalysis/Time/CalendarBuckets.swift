@@ -75,6 +75,30 @@ public struct CalendarBuckets: Sendable {
 
   private static let years = Timestamp(seconds: -62_135_596_800)...Timestamp(seconds: 253_402_300_799)
 
+  /// The bucket that an instant is in; `nil` outside of all.
+  public func index(of instant: Timestamp) -> Int? {
+    range.contains(instant.microseconds) ? edges.lastIndex(notAfter: instant.microseconds) : nil
+  }
+
+  /// When the first of some buckets begins of which the last one has the instant in it. Throws ``TooMany``.
+  public static func start(
+    ofLast count: Int, _ size: BucketSize, in zone: ZoneRules, to instant: Timestamp
+  ) throws(TooMany) -> Timestamp {
+    let longest: Int64 =
+      switch size {
+      case .hour: 3600
+      case .day: 90_000
+      case .week: 8 * 86_400
+      case .month: 31 * 86_400
+      case .year: 366 * 86_400
+      }
+    let earliest = Timestamp(seconds: max(instant.seconds, years.lowerBound.seconds) - Int64(count) * longest)
+    let next = Timestamp(microseconds: min(instant.microseconds, .max - 1) + 1)
+    let buckets = try CalendarBuckets(
+      size, in: zone, min(earliest, next)..<next, cutsStart: false, cutsEnd: false)
+    return buckets[max(0, buckets.count - count)].start
+  }
+
   /// Where buckets begin, from the one that `first` is in to the end of the one that what comes before `last` is in.
   private static func starts(
     _ size: BucketSize, _ zone: ZoneRules, _ first: Int64, _ last: Int64, _ weekStartsOnSunday: Bool

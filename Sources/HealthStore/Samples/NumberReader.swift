@@ -57,6 +57,49 @@ public final class NumberReader {
     return try rows.map { (id: $0.0, source: try sources.value(of: $0.0, db), first: $0.1) }
   }
 
+  /// What one source has recorded.
+  public struct SourceCount: Hashable, Sendable {
+    /// As ``sources(of:)`` names it.
+    public var id: Int64
+    public var source: Source
+    /// Whether these are what somebody typed in.
+    public var isUserEntered: Bool
+    public var samples: Int
+    /// The start of the first, and of the last, in microseconds since 1970.
+    public var starts: ClosedRange<Int64>
+  }
+
+  /// What each source has recorded of a type, or of all. Reads the whole table, or the type's part of it.
+  public func sourceCounts(of type: SampleType?) throws -> [SourceCount] {
+    var condition = "TRUE"
+    if let type {
+      guard let id = try type.id(in: db) else { return [] }
+      condition = "type = \(id)"
+    }
+    var rows: [(id: Int64, isUserEntered: Bool, samples: Int, starts: ClosedRange<Int64>)] = []
+    try Binding(
+      db,
+      """
+      SELECT source, \(Self.isUserEntered) AS typed, COUNT(*), MIN(start), MAX(start)
+      FROM sample WHERE \(condition)\(shown) GROUP BY source, typed
+      """
+    ).rows(db) { row in
+      let first = row.integer(3)
+      rows.append((row.integer(0), row.integer(1) != 0, Int(row.integer(2)), first...max(first, row.integer(4))))
+      return true
+    }
+    var sources = StoredDictionary<Source>.all
+    return try rows.map {
+      SourceCount(
+        id: $0.id, source: try sources.value(of: $0.id, db), isUserEntered: $0.isUserEntered, samples: $0.samples,
+        starts: $0.starts)
+    }
+  }
+
+  /// In SQL, of a row of `sample`.
+  private static let isUserEntered =
+    "(metadata IS NOT NULL AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true'))"
+
   /// How many samples of some sources, of all types, were measured by which device. Reads the whole table.
   public func devices(ofSources ids: [Int64]) throws -> [Int64: [Device?: Int]] {
     var devices = StoredDictionary("SELECT json FROM device WHERE id = ?") { try StoreJSON.decode(Device.self, $0) }
@@ -110,7 +153,7 @@ public final class NumberReader {
       db,
       """
       SELECT start, duration, value, unit, source,
-        metadata IS NOT NULL AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true')
+        \(Self.isUserEntered)
       FROM sample
       WHERE type = ? AND start < ? AND (start >= ? OR start + duration > ?)
         AND kind IN (SELECT id FROM kind WHERE name IN ('quantity', 'category'))

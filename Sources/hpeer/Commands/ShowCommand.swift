@@ -51,12 +51,7 @@ struct Show: AsyncParsableCommand {
 
   private func print(_ sample: Sample, from store: HealthStore) async throws {
     if json { return try Console.print(json: sample) }
-    var members: [Sample] = []
-    if case .correlation(let correlation) = sample.payload {
-      for reference in correlation.members {
-        if let member = try await store.samples.sample(reference) { members.append(member) }
-      }
-    }
+    let members = try await store.members(of: sample)
     // What is true of the person has no time.
     var times = [sample.start, sample.end].map(period.zone.text)
     if case .characteristic = sample.payload { times = ["-", "-"] }

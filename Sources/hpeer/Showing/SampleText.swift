@@ -1,4 +1,5 @@
 import HealthModel
+import HealthStore
 import Terminal
 
 /// What a sample says, on one line for a person.
@@ -83,5 +84,17 @@ enum SampleText {
     }
     return (eyes + [prescription.brand.map { PlainText.escaped($0, limit: 100) }].compactMap(\.self))
       .joined(separator: ", ")
+  }
+}
+
+extension HealthStore {
+  /// The samples that a correlation has, as far as they are here; none for any other.
+  func members(of sample: Sample) async throws -> [Sample] {
+    guard case .correlation(let correlation) = sample.payload else { return [] }
+    var members: [Sample] = []
+    for reference in correlation.members {
+      if let member = try await samples.sample(reference) { members.append(member) }
+    }
+    return members
   }
 }

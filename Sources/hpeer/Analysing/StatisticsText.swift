@@ -1,0 +1,72 @@
+import Foundation
+import HealthAnalysis
+import HealthModel
+import Terminal
+
+/// How the numbers of a type are written for people, in tables and in charts.
+struct StatisticsText {
+  let statistics: Statistics
+  let zone: ZoneRules
+
+  /// `stepCount, by day, Europe/Berlin`
+  var heading: String {
+    let unit = statistics.unit.map { $0 == "count" ? "" : ", \(PlainText.escaped($0, limit: 40))" } ?? ""
+    return "\(name)\(unit), by \(statistics.size.rawValue), \(statistics.zone)"
+  }
+
+  var name: String { PlainText.escaped(statistics.type.shortName, limit: 100) }
+
+  /// `2024-06-15`, `2024-06-15 14:00`, `2024-06`: as short as it can be.
+  func label(_ bucket: Bucket) -> String {
+    let text = zone.text(bucket.start)
+    let date = zone.date(bucket.start)
+    return switch statistics.size {
+    // The hour that came twice is told by its offset.
+    case .hour:
+      "\(date) \(text.dropFirst(date.count + 1).prefix(5))" + (bucket.isRepeated(in: zone) ? text.suffix(6) : "")
+    case .day, .week: date
+    case .month: String(date.dropLast(3))
+    case .year: String(date.dropLast(6))
+    }
+  }
+
+  /// Percent as percent; counts of cumulative types are rounded down, as the Health app shows them.
+  func number(_ value: Double) -> String {
+    if statistics.unit == "%" { return "\(HumanFormat.number(Self.rounded(value * 100, digits: 1))) %" }
+    guard statistics.aggregation == .cumulative, value.magnitude < 1e15 else {
+      return HumanFormat.number(Self.rounded(value, digits: 2))
+    }
+    // 289.99999999999994 is 290 steps.
+    if statistics.unit == "count" { return HumanFormat.count(Int((value + value.magnitude * 1e-9).rounded(.down))) }
+    return HumanFormat.number(Self.rounded(value, digits: 1))
+  }
+
+  private static func rounded(_ value: Double, digits: Int) -> Double {
+    let scale = pow(10, Double(digits))
+    return value.magnitude < 1e12 ? (value * scale).rounded() / scale : value
+  }
+
+  func sayLeftOut() {
+    if statistics.withoutNumber > 0 {
+      Console.say("Left out: \(HumanFormat.count(statistics.withoutNumber, "sample")) without a number.")
+    }
+    if statistics.withoutUnit > 0 {
+      Console.say("Left out: \(HumanFormat.count(statistics.withoutUnit, "sample")) in another kind of unit.")
+    }
+    let twins = statistics.values.reduce(0) { count, value in
+      if case .sum(let sum) = value.number { count + sum.twins } else { count }
+    }
+    if twins > 0 { Console.say("Counted once: \(HumanFormat.count(twins, "sample")) that a source has twice.") }
+  }
+}
+
+extension Bucket {
+  /// Whether clocks of the zone show its start twice.
+  fileprivate func isRepeated(in zone: ZoneRules) -> Bool {
+    [-7200, 7200].contains { shift in
+      let other = zone.offset(at: start.seconds + Int64(shift))
+      guard other != offset else { return false }
+      return zone.offset(at: start.seconds + Int64(offset - other)) == other
+    }
+  }
+}
