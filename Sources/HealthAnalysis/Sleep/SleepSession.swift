@@ -54,11 +54,12 @@ public struct SleepSession: Hashable, Sendable {
   /// Halfway between ``onset`` and ``wake``.
   public var midpoint: Timestamp? {
     guard let onset, let wake else { return nil }
-    return Timestamp(microseconds: onset.microseconds + (wake.microseconds - onset.microseconds) / 2)
+    return Timestamp(microseconds: onset.microseconds / 2 + wake.microseconds / 2)
   }
 
   private static func seconds(_ start: Timestamp, _ end: Timestamp) -> Double {
-    Double(end.microseconds - start.microseconds) / 1_000_000
+    let (microseconds, isTooLong) = end.microseconds.subtractingReportingOverflow(start.microseconds)
+    return isTooLong ? 0x1p63 / 500_000 : Double(microseconds) / 1_000_000
   }
 }
 

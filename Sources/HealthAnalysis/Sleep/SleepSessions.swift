@@ -27,7 +27,8 @@ struct SleepSessions {
 
   /// - Parameter start: in microseconds; no earlier than that of the sample before.
   mutating func add(start: Int64, end: Int64, stage: SleepStage, rank: Int) {
-    if !samples.isEmpty, start > self.end, start - self.end > Self.longestGap { close() }
+    let (gap, isTooLong) = start.subtractingReportingOverflow(self.end)
+    if !samples.isEmpty, start > self.end, isTooLong || gap > Self.longestGap { close() }
     self.end = samples.isEmpty ? end : max(self.end, end)
     samples.append(Sample(entry: StageLine.Entry(start: start, end: end, stage: stage), rank: rank))
   }
@@ -63,7 +64,9 @@ struct SleepSessions {
     for rank in labels.keys.sorted() where rank != teller {
       guard let other = labels[rank], let span = line.span else { continue }
       for addition in [other.before(span.lowerBound), other.after(span.upperBound)] {
-        if let span = addition.span, span.upperBound - span.lowerBound >= Self.shortestAddition { line.add(addition) }
+        guard let span = addition.span else { continue }
+        let (length, isTooLong) = span.upperBound.subtractingReportingOverflow(span.lowerBound)
+        if isTooLong || length >= Self.shortestAddition { line.add(addition) }
       }
     }
     return line

@@ -82,7 +82,7 @@ struct DiscreteSweep {
   mutating func add(start: Int64, end: Int64, value: Double) {
     if aggregation == .discreteTemporallyWeighted { read(start, end, value) }
     // An instant is in the microsecond that it begins.
-    let stop = max(end, start + 1)
+    let stop = max(end, start == .max ? .max : start + 1)
     guard stop > edges[0], start < edges[edges.count - 1] else { return }
     let first = edges.lastIndex(notAfter: max(start, edges[0]))
     let last = edges.lastIndex(notAfter: min(stop, edges[edges.count - 1]) - 1)

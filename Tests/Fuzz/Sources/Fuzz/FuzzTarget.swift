@@ -11,7 +11,7 @@ enum FuzzTarget {
     "digest": digest, "ecg-csv": electrocardiogramFile, "gpx": gpx, "hae-json": haeJSON, "hpeer-csv": hpeerCSV,
     "hpeer-json": hpeerJSON, "http-query": httpQuery,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
-    "txt-record": txtRecord, "zip": zipFile, "zip-salvage": zipSalvage,
+    "time-zone": timeZone, "txt-record": txtRecord, "zip": zipFile, "zip-salvage": zipSalvage,
   ]
 
   /// Ends the process unless `holds`.
