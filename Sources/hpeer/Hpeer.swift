@@ -29,7 +29,10 @@ struct Hpeer: AsyncParsableCommand {
           Import.self, Export.self, Types.self, Show.self, Delete.self, Undelete.self, Digest.self,
         ]),
       CommandGroup(
-        name: "What it says", subcommands: [Stats.self, Chart.self, SleepCommand.self, Latest.self, Sources.self]),
+        name: "What it says",
+        subcommands: [
+          Stats.self, Chart.self, SleepCommand.self, Workouts.self, WorkoutCommand.self, Latest.self, Sources.self,
+        ]),
       CommandGroup(
         name: "Peers",
         subcommands: [

@@ -13,6 +13,7 @@ struct JSONOutputTests {
     "status": ("status.json", false), "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
     "undelete": ("undelete.json", false), "stats": ("statistics.json", true),
     "sleep": ("sleep.json", false), "latest": ("sample.json", true), "sources": ("sources.json", false),
+    "workouts": ("workouts.json", false), "workout": ("workout.json", false),
   ]
   private static let documents = Build.root + "/docs/schemas"
   private let schema: JSONSchema
@@ -134,6 +135,12 @@ struct JSONOutputTests {
       try expect(listed, "sources.json")
       #expect(try (listed.json()["sources"] as? [Any])?.isEmpty == false)
     }
+    let listed = try await home.run("workouts", "--json")
+    try expect(listed, "workouts.json")
+    let workouts = try #require(try listed.json()["workouts"] as? [[String: Any]])
+    let id = try #require(workouts.first?["id"] as? String)
+    try expect(try await home.run("workout", String(id.prefix(12)), "--json"), "workout.json")
+    try expectError(try await home.run("workout", "00000000-ffff", "--json"), "usage", 2)
     #expect(kinds.isSuperset(of: ["quantity", "category", "correlation", "workout"]))
     for arguments in [["digest", "--json"], ["digest", "--deep", "--json", "--types", "heartRate"]] {
       try expect(try await home.start(arguments).outcome(), "digest.json")

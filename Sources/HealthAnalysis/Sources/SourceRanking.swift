@@ -57,6 +57,7 @@ public struct SourceRanking: Hashable, Sendable {
   public let sources: [Entry]
   /// Ranks of sources, by ``SourceEvidence/id``.
   private let ranks: [Int64: Int]
+  private let ranksBySource: [Source: Int]
 
   /// Watches come before phones, phones before apps; in a class the one whose first sample is newest, and then by name. What
   /// has a name or a bundle identifier in common is one source: exports have only the one, apps on phones both.
@@ -70,6 +71,8 @@ public struct SourceRanking: Hashable, Sendable {
       for id in group.ids { ranks[id] = index + 1 }
     }
     self.ranks = ranks
+    ranksBySource = Dictionary(
+      evidence.compactMap { one in ranks[one.id].map { (one.source, $0) } }, uniquingKeysWith: min)
     sources = [Entry(name: "manual", sourceClass: .manual, first: nil)] + ordered.map(\.entry)
   }
 
@@ -91,6 +94,9 @@ public struct SourceRanking: Hashable, Sendable {
   public func rank(of id: Int64, isUserEntered: Bool) -> Int {
     isUserEntered ? 0 : ranks[id] ?? sources.count - 1
   }
+
+  /// The index in ``sources``; one that is not known comes last.
+  public func rank(of source: Source) -> Int { ranksBySource[source] ?? sources.count - 1 }
 
   private static func precedes(_ one: Entry, _ other: Entry) -> Bool {
     if one.sourceClass != other.sourceClass { return one.sourceClass < other.sourceClass }

@@ -19,9 +19,6 @@ struct DiscreteSweep {
     var mean: Double?
   }
 
-  /// What a value counts for after its own end, in microseconds, unless another comes before.
-  static let lasting: Int64 = 300_000_000
-
   fileprivate struct Slot {
     var count = 0
     var sum = 0.0
@@ -53,19 +50,11 @@ struct DiscreteSweep {
     var latest: Latest
   }
 
-  /// Values with the same start, which count as one.
-  private struct Reading {
-    var start: Int64
-    var end: Int64
-    var sum: Double
-    var count: Double
-  }
-
   private let edges: [Int64]
   private let aggregation: SampleTypeCatalogue.Aggregation
   private var slots: [Slot]
   private var stretches: [Stretch] = []
-  private var reading: Reading?
+  private var lasting = LastingValues()
 
   /// - Parameters:
   ///   - edges: where buckets begin and end, in microseconds, ascending; at least two.
@@ -80,7 +69,9 @@ struct DiscreteSweep {
   ///   - start: in microseconds; no earlier than that of the sample before.
   ///   - value: a finite number.
   mutating func add(start: Int64, end: Int64, value: Double) {
-    if aggregation == .discreteTemporallyWeighted { read(start, end, value) }
+    if aggregation == .discreteTemporallyWeighted, let stretch = lasting.add(start: start, end: end, value: value) {
+      weigh(stretch)
+    }
     // An instant is in the microsecond that it begins.
     let stop = max(end, start == .max ? .max : start + 1)
     guard stop > edges[0], start < edges[edges.count - 1] else { return }
@@ -102,8 +93,7 @@ struct DiscreteSweep {
 
   /// The buckets that have samples, in order.
   mutating func finish() -> [(index: Int, found: Found)] {
-    if let reading { weigh(reading, until: .max) }
-    reading = nil
+    if let stretch = lasting.finish() { weigh(stretch) }
     var result: [(Int, Found)] = []
     var (count, sum, power) = (0, 0.0, 0.0)
     var open = OpenStretches(stretches)
@@ -126,31 +116,14 @@ struct DiscreteSweep {
 
   // MARK: Mean over time
 
-  private mutating func read(_ start: Int64, _ end: Int64, _ value: Double) {
-    if var reading {
-      guard reading.start == start else {
-        weigh(reading, until: start)
-        self.reading = Reading(start: start, end: end, sum: value, count: 1)
-        return
-      }
-      reading.sum += value
-      reading.count += 1
-      reading.end = max(reading.end, end)
-      self.reading = reading
-      return
-    }
-    reading = Reading(start: start, end: end, sum: value, count: 1)
-  }
-
-  private mutating func weigh(_ reading: Reading, until next: Int64) {
-    let (lasting, isTooFar) = reading.end.addingReportingOverflow(Self.lasting)
-    let end = min(next, isTooFar ? .max : lasting, edges[edges.count - 1])
-    var start = max(reading.start, edges[0])
+  private mutating func weigh(_ stretch: LastingValues.Stretch) {
+    let end = min(stretch.end, edges[edges.count - 1])
+    var start = max(stretch.start, edges[0])
     guard start < end else { return }
     var index = edges.lastIndex(notAfter: start)
     while start < end {
       let stop = min(end, edges[index + 1])
-      slots[index].weigh(reading.sum / reading.count, Double(stop - start))
+      slots[index].weigh(stretch.value, Double(stop - start))
       (start, index) = (stop, index + 1)
     }
   }

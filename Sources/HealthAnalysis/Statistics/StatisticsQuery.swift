@@ -116,19 +116,14 @@ public struct StatisticsQuery: Sendable {
   ) throws -> [BucketStatistics] {
     var sweep = DiscreteSweep(edges: buckets.edges, aggregation)
     // What ended a little before may last into the first bucket.
-    let (earlier, isTooEarly) = buckets.range.lowerBound.subtractingReportingOverflow(DiscreteSweep.lasting)
+    let (earlier, isTooEarly) = buckets.range.lowerBound.subtractingReportingOverflow(LastingValues.lasting)
     let range = (isTooEarly ? Int64.min : earlier)..<buckets.range.upperBound
     try reader.forEach(type, overlapping: range, from: sources) { sample in
       guard let value = numbers.value(of: sample, reader) else { return }
       sweep.add(start: sample.start, end: sample.end, value: value)
     }
     return sweep.finish().map { index, found in
-      bucket(
-        buckets[index],
-        .discrete(
-          DiscreteValues(
-            minimum: found.minimum, maximum: found.maximum, mean: found.mean, meanOfSamples: found.meanOfSamples,
-            count: found.count, last: found.last)))
+      bucket(buckets[index], .discrete(DiscreteValues(found)))
     }
   }
 

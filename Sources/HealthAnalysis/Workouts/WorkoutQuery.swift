@@ -1,0 +1,177 @@
+import HealthModel
+import HealthStore
+
+/// A workout and what is said of it at a glance.
+public struct WorkoutSummary: Hashable, Sendable {
+  /// Its payload is a workout.
+  public var sample: Sample
+  public var workout: Workout
+  /// In metres; `nil` where the workout does not say.
+  public var distance: Double?
+  /// Active energy in kilocalories; `nil` where the workout does not say.
+  public var energy: Double?
+  /// Whether another one, whose source ranks higher, is the same: it is listed, and not added to sums.
+  public var isCounted = true
+
+  /// Seconds from its start to its end, pauses included.
+  public var elapsed: Double { Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000 }
+
+  /// `nil` for a sample that is no workout.
+  init?(_ sample: Sample) {
+    guard case .workout(let workout) = sample.payload else { return nil }
+    (self.sample, self.workout) = (sample, workout)
+    let distances = workout.statistics.filter { $0.type.rawValue.contains("Distance") }
+    distance = Self.sum(distances, in: "m") ?? Self.total("totalDistance", workout, in: "m")
+    let energies = workout.statistics.filter { $0.type.rawValue == "HKQuantityTypeIdentifierActiveEnergyBurned" }
+    energy = Self.sum(energies, in: "kcal") ?? Self.total("totalEnergyBurned", workout, in: "kcal")
+  }
+
+  private static func sum(_ statistics: [WorkoutStatistics], in unit: String) -> Double? {
+    let sums = statistics.compactMap { one -> Double? in
+      guard let sum = one.sum, let own = one.unit else { return nil }
+      return UnitConversion.convert(sum, from: own, to: unit)
+    }
+    return sums.isEmpty ? nil : sums.reduce(0, +)
+  }
+
+  private static func total(_ name: String, _ workout: Workout, in unit: String) -> Double? {
+    workout.totals[name].flatMap { UnitConversion.convert($0.value, from: $0.unit, to: unit) }
+  }
+}
+
+/// What the samples that were recorded during a workout say of it.
+public struct WorkoutDetails: Hashable, Sendable {
+  public var summary: WorkoutSummary
+  /// Beats a minute; `nil` where there is no sample.
+  public var heartRate: DiscreteValues?
+  /// Seconds by zone; empty where there are no zones, or no samples.
+  public var zones: [Double]
+  /// Of its route, in metres; `nil` where there is none.
+  public var routeDistance: Double?
+  /// In metres; `nil` where no route tells elevations.
+  public var ascent: Double?
+  /// The seconds that each whole kilometre of its route took.
+  public var splits: [Double]
+}
+
+/// A question about workouts.
+///
+/// ```swift
+/// func running(in store: HealthStore) async throws {
+///   for workout in try await WorkoutQuery().run(on: store) where workout.isCounted {
+///     print(workout.sample.start, workout.distance ?? 0, "m")
+///   }
+/// }
+/// ```
+public struct WorkoutQuery: Sendable {
+  /// When they start; `nil` for all.
+  public var range: Range<Timestamp>?
+  /// The names of their sources; `nil` for all.
+  public var sources: Set<String>?
+
+  private static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
+  private static let pageSize = 500
+  /// Of the shorter of two: what overlaps so much and is the same activity is the same workout.
+  private static let sameShare = 0.8
+
+  /// All workouts.
+  public init() {}
+
+  /// In order of their starts. Throws ``StoreError``.
+  public func run(on store: HealthStore) async throws -> [WorkoutSummary] {
+    var workouts: [WorkoutSummary] = []
+    while true {
+      let page = try await store.samples.page(
+        of: .workout, in: range, from: sources, offset: workouts.count, limit: Self.pageSize)
+      workouts += page.compactMap(WorkoutSummary.init)
+      if page.count < Self.pageSize { break }
+    }
+    let ranking = try await store.samples.numbers { try SourceRanking(of: .workout, $0) }
+    return Self.marked(workouts.reversed(), ranking)
+  }
+
+  /// - Parameter workouts: in order of their starts.
+  static func marked(_ workouts: [WorkoutSummary], _ ranking: SourceRanking) -> [WorkoutSummary] {
+    var workouts = workouts
+    // Those that may reach into the ones that follow.
+    var open: [Int] = []
+    for index in workouts.indices {
+      open.removeAll { workouts[$0].sample.end <= workouts[index].sample.start }
+      for other in open where isSame(workouts[other], workouts[index]) {
+        let isLower =
+          ranking.rank(of: workouts[index].sample.source) >= ranking.rank(of: workouts[other].sample.source)
+        workouts[isLower ? index : other].isCounted = false
+      }
+      open.append(index)
+    }
+    return workouts
+  }
+
+  private static func isSame(_ one: WorkoutSummary, _ other: WorkoutSummary) -> Bool {
+    guard one.workout.activityType == other.workout.activityType, one.sample.source != other.sample.source else {
+      return false
+    }
+    let start = max(one.sample.start.microseconds, other.sample.start.microseconds)
+    let end = min(one.sample.end.microseconds, other.sample.end.microseconds)
+    let shorter = min(one.elapsed, other.elapsed)
+    return shorter > 0 && Double(end &- start) / 1_000_000 >= sameShare * shorter
+  }
+
+  /// - Parameter zones: `nil` for none.
+  public static func details(
+    of summary: WorkoutSummary, zones: HeartRateZones?, in store: HealthStore
+  ) async throws(StoreError) -> WorkoutDetails {
+    let sample = summary.sample
+    let range = sample.start.microseconds..<max(sample.end.microseconds, sample.start.microseconds &+ 1)
+    let (found, durations) = try await store.samples.numbers { reader in
+      var sweep = DiscreteSweep(edges: [range.lowerBound, range.upperBound], .discreteTemporallyWeighted)
+      var readings: [(start: Int64, end: Int64, value: Double)] = []
+      let (earlier, isTooEarly) = range.lowerBound.subtractingReportingOverflow(LastingValues.lasting)
+      try reader.forEach(heartRate, overlapping: (isTooEarly ? .min : earlier)..<range.upperBound) { reading in
+        guard reading.value.isFinite, let unit = reading.unit,
+          let value = UnitConversion.convert(reading.value, from: reader.units[unit], to: "count/min")
+        else { return }
+        sweep.add(start: reading.start, end: reading.end, value: value)
+        readings.append((reading.start, reading.end, value))
+      }
+      return (sweep.finish().first?.found, zones.map { $0.durations(readings, in: range) })
+    }
+    let points = try await points(of: sample, in: store)
+    let track = RouteTrack(points)
+    return WorkoutDetails(
+      summary: summary, heartRate: found.map(DiscreteValues.init), zones: found == nil ? [] : durations ?? [],
+      routeDistance: points.isEmpty ? nil : track.distance, ascent: track.ascent, splits: track.splits(every: 1000))
+  }
+
+  /// Of all parts of its route, in their order; times are since the start of the first.
+  private static func points(of workout: Sample, in store: HealthStore) async throws(StoreError) -> [RoutePoint] {
+    // A watch begins its route a little before or after the workout.
+    let day: Int64 = 86_400_000_000
+    let (start, isTooEarly) = workout.start.microseconds.subtractingReportingOverflow(day)
+    let (end, isTooLate) = workout.end.microseconds.addingReportingOverflow(day)
+    let range = Timestamp(microseconds: isTooEarly ? .min : start)..<Timestamp(microseconds: isTooLate ? .max : end)
+    var points: [RoutePoint] = []
+    var first: Timestamp?
+    for reference in try await store.samples.routes(in: range) where reference.workout == workout.reference {
+      guard let sample = try await store.samples.sample(reference.route), case .workoutRoute(let route) = sample.payload
+      else { continue }
+      let begin = first ?? sample.start
+      first = begin
+      let shift = Double(sample.start.microseconds &- begin.microseconds) / 1_000_000
+      points += route.points.map { point in
+        var point = point
+        point.time = point.time.map { $0 + shift }
+        return point
+      }
+    }
+    return points
+  }
+}
+
+extension DiscreteValues {
+  init(_ found: DiscreteSweep.Found) {
+    self.init(
+      minimum: found.minimum, maximum: found.maximum, mean: found.mean, meanOfSamples: found.meanOfSamples,
+      count: found.count, last: found.last)
+  }
+}

@@ -1,0 +1,113 @@
+import HealthAnalysis
+import HealthModel
+import Terminal
+
+/// Workouts for people.
+struct WorkoutPresentation {
+  let zone: ZoneRules
+
+  // MARK: Many
+
+  func print(_ workouts: [WorkoutSummary]) throws {
+    guard !workouts.isEmpty else { return Console.say("No workout in this range.") }
+    var table = Table(columns: [
+      .init("START", isWhole: true), .init("ACTIVITY"), .init("TIME", .trailing), .init("DISTANCE", .trailing),
+      .init("ENERGY", .trailing), .init("SOURCE"), .init("ID", isWhole: true),
+    ])
+    for workout in workouts {
+      let start = zone.text(workout.sample.start)
+      table.append([
+        .init("\(start.prefix(10)) \(start.dropFirst(11).prefix(5))" + (workout.isCounted ? "" : " =")),
+        .init(Self.name(workout)), .init(Self.time(Self.duration(workout))),
+        .init(workout.distance.flatMap(Self.kilometres) ?? "-"), .init(workout.energy.flatMap(Self.energy) ?? "-"),
+        .init(workout.sample.source.name), .init(String(workout.sample.uuid.uuidString.prefix(8))),
+      ])
+    }
+    try Console.print(table)
+    let counted = workouts.filter(\.isCounted)
+    let distance = Self.kilometres(counted.compactMap(\.distance).reduce(0, +)) ?? "-"
+    Console.say(
+      "\(HumanFormat.count(counted.count, "workout")), \(Self.time(counted.map(Self.duration).reduce(0, +))), \(distance)."
+    )
+  }
+
+  // MARK: One
+
+  func print(_ details: WorkoutDetails, _ zones: HeartRateZones?) throws {
+    let workout = details.summary
+    try Console.print(
+      "\(Self.name(workout)), \(zone.text(workout.sample.start)) to \(zone.text(workout.sample.end)), "
+        + PlainText.escaped(workout.sample.source.name, limit: 60))
+    var words = ["time \(Self.time(Self.duration(workout)))"]
+    if workout.elapsed > Self.duration(workout) + 1 { words.append("\(Self.time(workout.elapsed)) with pauses") }
+    if let distance = workout.distance ?? details.routeDistance, let text = Self.kilometres(distance) {
+      words.append("distance \(text)")
+    }
+    if let ascent = details.ascent { words.append("ascent \(HumanFormat.number(ascent.rounded())) m") }
+    if let energy = workout.energy.flatMap(Self.energy) { words.append("energy \(energy)") }
+    try Console.print(words.joined(separator: ", "))
+    if let heartRate = details.heartRate {
+      let mean = heartRate.mean ?? heartRate.meanOfSamples
+      try Console.print(
+        "heart rate \(HumanFormat.number(mean.rounded())), from \(HumanFormat.number(heartRate.minimum.rounded())) to "
+          + "\(HumanFormat.number(heartRate.maximum.rounded())) count/min")
+    }
+    if let zones, !details.zones.isEmpty { try print(details.zones, zones) }
+    if !details.splits.isEmpty { try print(splits: details.splits) }
+  }
+
+  private func print(_ durations: [Double], _ zones: HeartRateZones) throws {
+    try Console.print("")
+    var chart = BarChart()
+    for (index, seconds) in durations.enumerated() {
+      let label =
+        index == 0
+        ? "below \(HumanFormat.number(zones.edges[0]))" : "from \(HumanFormat.number(zones.edges[index - 1]))"
+      chart.append(label, seconds, Self.time(seconds))
+    }
+    try print(chart)
+  }
+
+  private func print(splits: [Double]) throws {
+    try Console.print("")
+    var chart = BarChart()
+    for (index, seconds) in splits.enumerated() { chart.append("km \(index + 1)", seconds, Self.time(seconds)) }
+    try print(chart)
+  }
+
+  private func print(_ chart: BarChart) throws {
+    let capabilities = Console.capabilities
+    let width = min(capabilities.isTerminal(.output) ? capabilities.size.columns : 80, 60)
+    for line in chart.rendered(width: width, style: Console.outputStyle, usesUTF8: capabilities.usesUTF8) {
+      try Console.print(line)
+    }
+  }
+
+  // MARK: Words
+
+  /// `Running`, out of Apple's `HKWorkoutActivityTypeRunning`.
+  private static func name(_ workout: WorkoutSummary) -> String {
+    let name = workout.workout.activityType.exported
+    let prefix = "HKWorkoutActivityType"
+    return PlainText.escaped(name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name, limit: 40)
+  }
+
+  private static func duration(_ workout: WorkoutSummary) -> Double { workout.workout.duration ?? workout.elapsed }
+
+  /// `42:10`, `1:02:10`; whoever sent the workout may have said anything.
+  private static func time(_ seconds: Double) -> String {
+    guard (0..<0x1p40).contains(seconds) else { return "-" }
+    let total = Int(seconds.rounded())
+    let (minutes, rest) = (total / 60 % 60, total % 60)
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return total < 3600 ? "\(minutes):\(two(rest))" : "\(HumanFormat.count(total / 3600)):\(two(minutes)):\(two(rest))"
+  }
+
+  private static func kilometres(_ metres: Double) -> String? {
+    (0..<1e12).contains(metres) ? "\(HumanFormat.number((metres / 10).rounded() / 100)) km" : nil
+  }
+
+  private static func energy(_ kilocalories: Double) -> String? {
+    (0..<1e12).contains(kilocalories) ? "\(HumanFormat.count(Int(kilocalories.rounded()))) kcal" : nil
+  }
+}

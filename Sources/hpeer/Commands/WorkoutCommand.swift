@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import HealthAnalysis
+import HealthModel
+import HealthStore
+import Terminal
+
+struct WorkoutCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "workout",
+    abstract: "Print one workout: heart rate zones, splits and ascent.",
+    discussion: """
+      Splits are kilometres of its route. Zones begin at 60, 70, 80 and 90 % of 220 beats a minute less the years of the \
+      record's person on that day, unless --zones names others.
+
+      Examples:
+        hpeer workout 1F3A9C20
+        hpeer workout 1F3A9C20 --zones 110,125,140,160 --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Argument(help: "The id that `hpeer workouts` prints, or its first characters.")
+  var id: String
+  @Option(help: "Where heart rate zones begin, in beats a minute: 110,125,140,160.", transform: Self.edges)
+  var zones: HeartRateZones?
+  @OptionGroup var zone: ZoneOptions
+  @OptionGroup var output: JSONOption
+
+  /// Fewer characters than this would be found by chance.
+  private static let shortestID = 4
+
+  private static func edges(_ text: String) throws -> HeartRateZones {
+    let edges = text.split(separator: ",").compactMap { Double($0.trimmingCharacters(in: .whitespaces)) }
+    guard (1...10).contains(edges.count),
+      edges.count == text.split(separator: ",", omittingEmptySubsequences: false).count,
+      edges.allSatisfy({ (1...1000).contains($0) })
+    else { throw ValidationError("--zones takes one to ten rates, such as 110,125,140,160.") }
+    return HeartRateZones(edges: edges)
+  }
+
+  func validate() throws {
+    if id.count < Self.shortestID { throw ValidationError("Give at least four characters of the id.") }
+  }
+
+  func run() async throws {
+    let store = try common.homeDirectory.openStoreForReading()
+    let zone = try ZoneRules(zone.timeZone)
+    let found = try await WorkoutQuery().run(on: store).filter {
+      $0.sample.uuid.uuidString.hasPrefix(id.uppercased())
+    }
+    guard let workout = found.first else {
+      throw CommandFailure(
+        .usage, "There is no workout with the id \(PlainText.escaped(id, limit: 40)); `hpeer workouts` lists them.")
+    }
+    guard found.count == 1 else {
+      throw CommandFailure(
+        .usage,
+        "\(HumanFormat.count(found.count, "workout")) have ids that begin with \(PlainText.escaped(id, limit: 40)): give more of it."
+      )
+    }
+    var zones = zones
+    if zones == nil { zones = try await zonesOfAge(store, on: workout.sample.start, zone) }
+    let details = try await WorkoutQuery.details(of: workout, zones: zones, in: store)
+    if output.json { return try Console.print(json: WorkoutObject(details, zones, zone)) }
+    try WorkoutPresentation(zone: zone).print(details, zones)
+  }
+
+  /// `nil` where the record does not know when its person was born.
+  private func zonesOfAge(_ store: HealthStore, on instant: Timestamp, _ zone: ZoneRules) async throws
+    -> HeartRateZones?
+  {
+    guard let birth = try await store.person()[.dateOfBirth], let born = Timestamp(iso8601: birth + "T00:00:00Z")?.civil
+    else { return nil }
+    let day = Timestamp(seconds: Int64(zone.dayNumber(at: instant.seconds)) * 86_400).civil
+    let age = day.year - born.year - ((day.month, day.day) < (born.month, born.day) ? 1 : 0)
+    return (1...120).contains(age) ? HeartRateZones(age: age) : nil
+  }
+}

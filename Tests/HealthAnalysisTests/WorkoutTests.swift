@@ -1,0 +1,143 @@
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+@testable import HealthAnalysis
+
+/// The vectors W1 and W2, and what routes say.
+@Suite struct WorkoutTests {
+  @Test func W1() {
+    let zones = HeartRateZones(edges: [140, 110, 160, 125])
+    let samples = [(0, 100.0), (60, 130), (120, 150), (600, 120)].map { second, rate in
+      (start: Int64(second) * 1_000_000, end: Int64(second) * 1_000_000, value: rate)
+    }
+    #expect(zones.durations(samples, in: 0..<900_000_000) == [60, 300, 60, 300, 0])
+    #expect(zones.durations(samples, in: 30_000_000..<90_000_000) == [30, 0, 30, 0, 0])
+    #expect(zones.durations([], in: 0..<1) == [0, 0, 0, 0, 0])
+  }
+
+  @Test func W2() {
+    let one = RoutePoint(latitude: 52.50, longitude: 13.40)
+    let other = RoutePoint(latitude: 52.51, longitude: 13.40)
+    #expect(abs(RouteTrack.distance(from: one, to: other) - 1111.951) < 5e-4)
+    let east = RoutePoint(latitude: 0, longitude: 179.999)
+    let west = RoutePoint(latitude: 0, longitude: -179.999)
+    #expect(abs(RouteTrack.distance(from: east, to: west) - 222.390) < 5e-4)
+  }
+
+  /// A point for each second at a constant speed.
+  private static func run(metres: Int, speed: Double) -> [RoutePoint] {
+    let degree = 111_195.0797
+    return (0...metres / 10).map { index in
+      RoutePoint(time: Double(index * 10) / speed, latitude: Double(index * 10) / degree, longitude: 0, elevation: 10)
+    }
+  }
+
+  @Test func splitsLieBetweenPoints() {
+    let track = RouteTrack(Self.run(metres: 2_500, speed: 4))
+    let splits = track.splits(every: 1000)
+    #expect(splits.count == 2)
+    #expect(splits.allSatisfy { abs($0 - 250) < 0.01 })
+    #expect(track.splits(every: 300).count == 8)
+    // One long step has several.
+    let jump = [
+      RoutePoint(time: 0, latitude: 0, longitude: 0), RoutePoint(time: 600, latitude: 0.027, longitude: 0),
+    ]
+    #expect(RouteTrack(jump).splits(every: 1000).count == 3)
+  }
+
+  @Test func whatIsNotKnownWellIsLeftOut() {
+    var points = Self.run(metres: 1_000, speed: 4)
+    let length = RouteTrack(points).distance
+    for accuracy in [-1.0, 51, .nan] {
+      points.insert(RoutePoint(latitude: 1, longitude: 1, horizontalAccuracy: accuracy), at: 50)
+    }
+    for place in [(91.0, 0.0), (0, 181), (.nan, 0), (0, .infinity)] {
+      points.insert(RoutePoint(latitude: place.0, longitude: place.1), at: 20)
+    }
+    #expect(RouteTrack(points).distance == length)
+    #expect(RouteTrack([]).distance == 0 && RouteTrack([]).ascent == nil && RouteTrack([]).splits(every: 1).isEmpty)
+  }
+
+  @Test func ascentCountsRisesAndNoNoise() {
+    func ascent(_ elevations: [Double]) -> Double? {
+      RouteTrack(elevations.map { RoutePoint(latitude: 0, longitude: 0, elevation: $0) }).ascent
+    }
+    let flat = (0..<100).map { Double($0 % 2) }
+    #expect(ascent(flat) == 0)
+    // One point far off is a mistake.
+    #expect(ascent(Array(repeating: 10, count: 10) + [90] + Array(repeating: 10, count: 10)) == 0)
+    let hill = (0...50).map { Double($0) * 3 } + (0...50).map { 150 - Double($0) * 3 }
+    #expect(abs((ascent(hill) ?? 0) - 147) <= 6)
+  }
+}
+
+/// Workouts of a real store.
+@Suite struct WorkoutQueryTests {
+  private static let watch = Source(name: "Watch", bundleIdentifier: "com.apple.health.W")
+  private static let app = Source(name: "Runner", bundleIdentifier: "com.example.runner")
+  private static let start = Timestamp(seconds: 1_718_445_600)
+
+  private static func at(_ seconds: Int64) -> Timestamp { Timestamp(seconds: start.seconds + seconds) }
+
+  private static func workout(
+    _ source: Source, _ from: Int64, _ to: Int64, _ activity: UInt = 37, statistics: [WorkoutStatistics] = [],
+    totals: [String: Quantity] = [:]
+  ) -> Sample {
+    Sample(
+      uuid: UUID(), type: .workout, start: at(from), end: at(to), source: source,
+      payload: .workout(
+        Workout(activityType: .value(activity), duration: Double(to - from), totals: totals, statistics: statistics)))
+  }
+
+  @Test func whatTwoSourcesRecordedIsListedTwiceAndCountedOnce() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    let distance = WorkoutStatistics(
+      type: SampleType("HKQuantityTypeIdentifierDistanceWalkingRunning"), sum: 5.5, unit: "km")
+    try await store.apply(
+      ChangeBatch(additions: [
+        Self.workout(
+          Self.app, 0, 1000, totals: ["totalDistance": Quantity(5, "km"), "totalEnergyBurned": Quantity(418.4, "kJ")]),
+        Self.workout(Self.watch, 10, 1100, statistics: [distance]),
+        Self.workout(Self.app, 10, 1100, 13), Self.workout(Self.app, 900, 3000), Self.workout(Self.app, 5000, 6000),
+      ]))
+    let workouts = try await WorkoutQuery().run(on: store)
+    #expect(workouts.map { $0.sample.start.seconds - Self.start.seconds }.sorted() == [0, 10, 10, 900, 5000])
+    let uncounted = workouts.filter { !$0.isCounted }
+    #expect(uncounted.map(\.sample.source) == [Self.app] && uncounted[0].sample.start == Self.start)
+    #expect(uncounted[0].distance == 5000 && abs((uncounted[0].energy ?? 0) - 100) < 1e-9)
+    #expect(workouts.first { $0.sample.source == Self.watch }?.distance == 5500)
+    var query = WorkoutQuery()
+    query.range = Self.at(4000)..<Self.at(9000)
+    #expect(try await query.run(on: store).count == 1)
+  }
+
+  @Test func aWorkoutHasTheHeartRatesAndTheRouteOfItsTime() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    let workout = Self.workout(Self.watch, 0, 900)
+    let rates = [(0, 100.0), (60, 130), (120, 150), (600, 120), (901, 60)].map { second, rate in
+      Sample(
+        uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierHeartRate"), start: Self.at(Int64(second)),
+        end: Self.at(Int64(second)), source: Self.watch, payload: .quantity(Quantity(rate, "count/min")))
+    }
+    let points = [
+      RoutePoint(time: 0, latitude: 52.50, longitude: 13.40, elevation: 30),
+      RoutePoint(time: 300, latitude: 52.51, longitude: 13.40, elevation: 40),
+    ]
+    let route = Sample(
+      uuid: UUID(), type: .workoutRoute, start: Self.at(5), end: Self.at(305), source: Self.watch,
+      payload: .workoutRoute(WorkoutRoute(workout: workout.reference, points: points)))
+    try await store.apply(ChangeBatch(additions: [workout, route] + rates))
+    let summary = try #require(try await WorkoutQuery().run(on: store).first)
+    let details = try await WorkoutQuery.details(
+      of: summary, zones: HeartRateZones(edges: [110, 125, 140, 160]), in: store)
+    #expect(details.zones == [60, 300, 60, 300, 0])
+    #expect(details.heartRate?.count == 4 && details.heartRate?.maximum == 150)
+    #expect(abs((details.routeDistance ?? 0) - 1111.951) < 5e-4)
+    #expect(details.splits.count == 1 && abs((details.splits.first ?? 0) - 300 * 1000 / 1111.951) < 0.01)
+  }
+}
