@@ -42,6 +42,10 @@ struct LocalTimeCommandTests {
         "2019-01-05T11:00:00+01:00", "2019-01-05T10:00:00.000250+01:00", "2019-01-05T09:59:59.999999+01:00",
         "2019-01-05T00:30:00+01:00",
       ])
+    #expect(try await show("--on", "2019-01-05", environment: berlin) == day)
+    for wrong in [["--on", "2019-01-05", "--to", "2019-01-06"], ["--on", "2019-01-05T10:00"], ["--on", "never"]] {
+      #expect(try await home.start(["show", "heartRate"] + wrong, environment: berlin).outcome().status == 2)
+    }
     let from = try await show("--from", "2019-01-05T10:00", "--to", "2019-01-05T11:00", environment: berlin)
     #expect(from.count == 1 && from[0].hasPrefix("2019-01-05T10:00:00.000250+01:00"), "\(from)")
     // With its zone it is taken as it is, wherever that is.

@@ -15,7 +15,7 @@ struct Chart: AsyncParsableCommand {
 
       Examples:
         hpeer chart stepCount
-        hpeer chart heartRate --by hour --from 2024-06-15 --to 2024-06-15
+        hpeer chart heartRate --by hour --on 2024-06-15
         hpeer chart restingHeartRate --by month
       """)
 

@@ -14,7 +14,7 @@ struct SleepCommand: AsyncParsableCommand {
 
       Examples:
         hpeer sleep --from 2024-06-01 --to 2024-06-30
-        hpeer sleep --from 2024-06-15 --to 2024-06-15 --zone Europe/Berlin --json
+        hpeer sleep --on 2024-06-15 --zone Europe/Berlin --json
       """)
 
   @OptionGroup var common: CommonOptions

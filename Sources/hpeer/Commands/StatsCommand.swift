@@ -17,7 +17,7 @@ struct Stats: AsyncParsableCommand {
         hpeer stats stepCount --from 2024-06-01 --to 2024-06-30
         hpeer stats heartRate restingHeartRate --by week --from 2024-01-01
         hpeer stats distanceWalkingRunning --by year
-        hpeer stats stepCount --by hour --from 2024-06-15 --to 2024-06-15 --zone Europe/Berlin --json
+        hpeer stats stepCount --by hour --on 2024-06-15 --zone Europe/Berlin --json
       """)
 
   @OptionGroup var common: CommonOptions

@@ -65,23 +65,31 @@ struct FromOption: ParsableArguments {
   var bound: DateBound? { (from ?? since)?.bound }
 }
 
-/// `--from`, `--to` and `--zone`: the part of time that a command is about.
+/// `--from`, `--to`, `--on` and `--zone`: the part of time that a command is about.
 struct PeriodOptions: ParsableArguments {
   @OptionGroup var beginning: FromOption
   @Option(help: "Only what starts on or before this date, or before this time.")
   var to: DateArgument?
   @Option(help: .hidden)
   var until: DateArgument?
+  @Option(help: "Only what starts on this date: as --from and --to with the same date.")
+  var on: DateArgument?
   @OptionGroup var zone: ZoneOptions
 
   func validate() throws {
     if to != nil, until != nil { throw ValidationError("--until is another name of --to: give one of them.") }
+    if let on {
+      guard beginning.bound == nil, to ?? until == nil else {
+        throw ValidationError("--on stands for --from and --to: give it without them.")
+      }
+      guard case .day = on.bound else { throw ValidationError("--on takes a date, such as 2024-06-15.") }
+    }
     if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
   }
 
-  var start: Timestamp? { beginning.bound?.start(in: zone.timeZone) }
+  var start: Timestamp? { (on?.bound ?? beginning.bound)?.start(in: zone.timeZone) }
   /// Not included.
-  var end: Timestamp? { (to ?? until)?.bound.end(in: zone.timeZone) }
+  var end: Timestamp? { (on ?? to ?? until)?.bound.end(in: zone.timeZone) }
 
   /// What starts in this time, of these types and sources.
   func filter(_ types: TypeOptions, _ sources: SourceOptions) -> SampleFilter {
