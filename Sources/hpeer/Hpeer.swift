@@ -36,7 +36,8 @@ struct Hpeer: AsyncParsableCommand {
       CommandGroup(
         name: "Peers",
         subcommands: [
-          Serve.self, StatusCommand.self, Discover.self, Pair.self, Pull.self, VerifyCommand.self, Unpair.self,
+          Serve.self, StatusCommand.self, Discover.self, Pair.self, PullCommand.self, VerifyCommand.self,
+          UnpairCommand.self,
         ]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
       CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),

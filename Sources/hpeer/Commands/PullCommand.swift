@@ -8,7 +8,7 @@ import PeerProtocol
 import PeerTrust
 import Terminal
 
-struct Pull: AsyncParsableCommand {
+struct PullCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pull",
     abstract: "Bring this machine's store up to date with another's.",

@@ -4,7 +4,7 @@ import PeerClient
 import PeerTrust
 import Terminal
 
-struct Unpair: AsyncParsableCommand {
+struct UnpairCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unpair",
     abstract: "Forget a machine that this one pulls from, and have it forget this one.",
