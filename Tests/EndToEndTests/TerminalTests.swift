@@ -23,12 +23,20 @@ struct TerminalTests {
     String(try await terminal.text(matching: #/Code: (?:\u{1B}\[[0-9;]*m)*(\d{3} \d{3})/#).1)
   }
 
+  /// Returns when a screen of 80x24 has all of the QR code: what is beside it comes in pieces with it.
+  private func wholeScreen(_ terminal: PseudoTerminal) async throws {
+    try await terminal.text(matching: #/Ctrl-C: stop/#)
+    // The last row is where the cursor is.
+    try await eventually("all of the code") { terminal.lines.count >= 23 ? true : nil }
+  }
+
   @Test("the QR code on the screen is read by a real decoder and pairs another machine")
   func qrCode() async throws {
     let home = scratch.host("home")
     try await home.hold(.small)
     let terminal = try serve(home)
     let digits = try await code(terminal).replacing(" ", with: "")
+    try await wholeScreen(terminal)
     let picture = try #require(ScreenQR.picture(of: terminal.text))
     let path = scratch.path + "/screen.pgm"
     try picture.write(to: URL(fileURLWithPath: path))
@@ -49,9 +57,7 @@ struct TerminalTests {
     let home = scratch.host("home")
     try await home.hold(.small)
     let terminal = try serve(home)
-    try await terminal.text(matching: #/Ctrl-C: stop/#)
-    // The last row is where the cursor is.
-    try await eventually("all of the code") { terminal.lines.count >= 23 ? true : nil }
+    try await wholeScreen(terminal)
     let screen = terminal.lines.suffix(24)
     #expect(screen.count { $0.contains("█") || $0.contains("▀") } >= 17, "\(terminal.text)")
     let port = try #require(try #/Sharing .* at 127\.0\.0\.1:(\d+)/#.firstMatch(in: terminal.text)?.1)
