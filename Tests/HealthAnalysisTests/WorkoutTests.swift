@@ -140,4 +140,31 @@ import Testing
     #expect(abs((details.routeDistance ?? 0) - 1111.951) < 5e-4)
     #expect(details.splits.count == 1 && abs((details.splits.first ?? 0) - 300 * 1000 / 1111.951) < 0.01)
   }
+
+  /// More than a page of them, so that one that is passed over must not shift the next page.
+  @Test(.timeLimit(.minutes(1))) func whatNobodyKnowsAsAWorkoutIsPassedOver() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    let unknown = (0..<700).map { number in
+      Sample(
+        uuid: UUID(), type: .workout, start: Self.at(Int64(number) * 10), end: Self.at(Int64(number) * 10),
+        source: Self.app,
+        payload: .category(CategoryValue(value: 1)))
+    }
+    let workouts = (0..<700).map { Self.workout(Self.watch, Int64($0) * 10 + 5, Int64($0) * 10 + 6) }
+    try await store.apply(ChangeBatch(additions: unknown + workouts))
+    let found = try await WorkoutQuery().run(on: store)
+    #expect(found.map(\.sample.uuid) == workouts.map(\.uuid))
+  }
+
+  @Test(arguments: [-400_000, Int64.min / 2_000_000]) func aWorkoutThatEndsBeforeItBeginsHasNoDetails(end: Int64)
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    try await store.apply(ChangeBatch(additions: [Self.workout(Self.watch, 0, end)]))
+    let summary = try #require(try await WorkoutQuery().run(on: store).first)
+    let details = try await WorkoutQuery.details(of: summary, zones: HeartRateZones(age: 40), in: store)
+    #expect(details.heartRate == nil && details.routeDistance == nil && details.splits.isEmpty)
+  }
 }

@@ -80,9 +80,12 @@ public struct WorkoutQuery: Sendable {
   /// In order of their starts. Throws ``StoreError``.
   public func run(on store: HealthStore) async throws -> [WorkoutSummary] {
     var workouts: [WorkoutSummary] = []
+    // Of samples: one whose payload nobody knows is no workout.
+    var offset = 0
     while true {
       let page = try await store.samples.page(
-        of: .workout, in: range, from: sources, offset: workouts.count, limit: Self.pageSize)
+        of: .workout, in: range, from: sources, offset: offset, limit: Self.pageSize)
+      offset += page.count
       workouts += page.compactMap(WorkoutSummary.init)
       if page.count < Self.pageSize { break }
     }
@@ -148,7 +151,7 @@ public struct WorkoutQuery: Sendable {
     // A watch begins its route a little before or after the workout.
     let day: Int64 = 86_400_000_000
     let (start, isTooEarly) = workout.start.microseconds.subtractingReportingOverflow(day)
-    let (end, isTooLate) = workout.end.microseconds.addingReportingOverflow(day)
+    let (end, isTooLate) = max(workout.start, workout.end).microseconds.addingReportingOverflow(day)
     let range = Timestamp(microseconds: isTooEarly ? .min : start)..<Timestamp(microseconds: isTooLate ? .max : end)
     var points: [RoutePoint] = []
     var first: Timestamp?
