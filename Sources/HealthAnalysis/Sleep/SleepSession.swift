@@ -17,9 +17,9 @@ public struct SleepSession: Hashable, Sendable {
   public var source: String?
   /// What was slept when, in order; without the time in bed.
   public var segments: [Segment]
-  /// When somebody was in bed, of all sources, and when the session says asleep or awake; in order, apart from each other.
+  /// The union of all sources' in-bed intervals and of ``segments``: sorted, disjoint.
   public var inBed: [Range<Timestamp>]
-  /// Whether any sample says that somebody was in bed.
+  /// Whether there is an in-bed sample, without which ``latency`` is not known.
   public var saysInBed: Bool
 
   /// In seconds of elapsed time.
@@ -28,7 +28,7 @@ public struct SleepSession: Hashable, Sendable {
     return segments.reduce(0) { $1.stage == stage ? $0 + Self.seconds($1.start, $1.end) : $0 }
   }
 
-  /// In seconds, of all kinds of sleep; `nil` where nobody slept, which is not 0.
+  /// The sum of all asleep stages in seconds; `nil` without any, which is not 0.
   public var asleep: Double? {
     onset == nil ? nil : segments.reduce(0) { $1.stage.isAsleep ? $0 + Self.seconds($1.start, $1.end) : $0 }
   }
@@ -39,7 +39,7 @@ public struct SleepSession: Hashable, Sendable {
   /// When it ended for the last time.
   public var wake: Timestamp? { segments.last { $0.stage.isAsleep }?.end }
 
-  /// From lying down to sleep, in seconds; `nil` where nothing says when somebody lay down.
+  /// Sleep onset latency: seconds from the first in-bed interval to ``onset``; `nil` without an in-bed sample or sleep.
   public var latency: Double? {
     guard saysInBed, let onset, let first = inBed.first?.lowerBound else { return nil }
     return Self.seconds(first, onset)

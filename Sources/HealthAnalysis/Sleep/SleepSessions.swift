@@ -2,7 +2,7 @@ import HealthModel
 
 /// Divides sleep samples into sessions, and tells the stages of each.
 ///
-/// Samples come in the order of their starts; in memory are those of one session.
+/// Samples come in the order of their starts. Only those of the current session are held in memory.
 struct SleepSessions {
   /// What lies no further apart belongs together, in microseconds.
   static let longestGap: Int64 = 3600 * 1_000_000

@@ -7,7 +7,7 @@ public enum SleepStage: Int, Hashable, Sendable, CaseIterable {
   case asleepDeep = 4
   case asleepREM = 5
 
-  /// Whether it says more than that somebody lay down.
+  /// Whether it is a sleep stage or awake, and not only in bed.
   var isLabel: Bool { self != .inBed }
 
   /// Whether it tells one kind of sleep from others.

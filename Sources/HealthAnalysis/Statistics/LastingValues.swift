@@ -6,6 +6,12 @@ struct LastingValues {
   /// For how long a value holds after its own end, in microseconds.
   static let lasting: Int64 = 300_000_000
 
+  /// The time whose values may hold within a range, in microseconds.
+  static func reach(_ range: Range<Int64>) -> Range<Int64> {
+    let (earlier, isTooEarly) = range.lowerBound.subtractingReportingOverflow(lasting)
+    return (isTooEarly ? Int64.min : earlier)..<range.upperBound
+  }
+
   /// A value, and the time that it holds, in microseconds.
   struct Stretch: Hashable {
     var value: Double

@@ -115,10 +115,7 @@ public struct StatisticsQuery: Sendable {
     _ numbers: inout ConvertedNumbers
   ) throws -> [BucketStatistics] {
     var sweep = DiscreteSweep(edges: buckets.edges, aggregation)
-    // What ended a little before may last into the first bucket.
-    let (earlier, isTooEarly) = buckets.range.lowerBound.subtractingReportingOverflow(LastingValues.lasting)
-    let range = (isTooEarly ? Int64.min : earlier)..<buckets.range.upperBound
-    try reader.forEach(type, overlapping: range, from: sources) { sample in
+    try reader.forEach(type, overlapping: LastingValues.reach(buckets.range), from: sources) { sample in
       guard let value = numbers.value(of: sample, reader) else { return }
       sweep.add(start: sample.start, end: sample.end, value: value)
     }
@@ -130,43 +127,5 @@ public struct StatisticsQuery: Sendable {
   private func bucket(_ bucket: Bucket, _ number: BucketStatistics.Number) -> BucketStatistics {
     BucketStatistics(
       bucket: bucket, number: number, isPartial: bucket.isCut || bucket.start <= now && now < bucket.end)
-  }
-}
-
-/// Numbers of samples in one unit.
-private struct ConvertedNumbers {
-  private(set) var unit: String?
-  private(set) var withoutNumber = 0
-  private(set) var withoutUnit = 0
-  /// By the index of a unit: what a value is multiplied by, and what is added then.
-  private var scales: [(factor: Double, offset: Double)?] = []
-
-  /// - Parameter unit: `nil` for that of the first sample.
-  init(unit: String?) {
-    self.unit = unit
-  }
-
-  mutating func value(of sample: NumericSample, _ reader: NumberReader) -> Double? {
-    guard sample.value.isFinite else {
-      withoutNumber += 1
-      return nil
-    }
-    guard let index = sample.unit else { return sample.value }
-    while scales.count <= index { scales.append(scale(from: reader.units[scales.count])) }
-    guard let scale = scales[index] else {
-      withoutUnit += 1
-      return nil
-    }
-    return scale.offset == 0 ? sample.value * scale.factor : sample.value * scale.factor + scale.offset
-  }
-
-  private mutating func scale(from text: String) -> (factor: Double, offset: Double)? {
-    let target = unit ?? text
-    unit = target
-    guard text != target else { return (1, 0) }
-    guard let zero = UnitConversion.convert(0, from: text, to: target),
-      let one = UnitConversion.convert(1, from: text, to: target)
-    else { return nil }
-    return (one - zero, zero)
   }
 }

@@ -90,7 +90,9 @@ struct SumSweep {
   private var time: Int64
   private var bucket = 0
   private var nextID = 0
-  private var current: Sum?
+  private var current = Sum()
+  /// Whether a sample has touched the bucket.
+  private var isTouched = false
   private var sums: [(index: Int, sum: Sum)] = []
 
   /// - Parameters:
@@ -185,14 +187,13 @@ struct SumSweep {
   }
 
   private mutating func touch(_ change: (inout Sum) -> Void) {
-    var sum = current ?? Sum()
-    change(&sum)
-    current = sum
+    isTouched = true
+    change(&current)
   }
 
   private mutating func close() {
-    if let sum = current { sums.append((bucket, sum)) }
-    current = nil
+    if isTouched { sums.append((bucket, current)) }
+    (current, isTouched) = (Sum(), false)
   }
 
   /// The highest rank that has data.

@@ -129,11 +129,9 @@ public struct WorkoutQuery: Sendable {
     let (found, durations) = try await store.samples.numbers { reader in
       var sweep = DiscreteSweep(edges: [range.lowerBound, range.upperBound], .discreteTemporallyWeighted)
       var readings: [(start: Int64, end: Int64, value: Double)] = []
-      let (earlier, isTooEarly) = range.lowerBound.subtractingReportingOverflow(LastingValues.lasting)
-      try reader.forEach(heartRate, overlapping: (isTooEarly ? .min : earlier)..<range.upperBound) { reading in
-        guard reading.value.isFinite, let unit = reading.unit,
-          let value = UnitConversion.convert(reading.value, from: reader.units[unit], to: "count/min")
-        else { return }
+      var numbers = ConvertedNumbers(unit: "count/min")
+      try reader.forEach(heartRate, overlapping: LastingValues.reach(range)) { reading in
+        guard let value = numbers.value(of: reading, reader) else { return }
         sweep.add(start: reading.start, end: reading.end, value: value)
         readings.append((reading.start, reading.end, value))
       }

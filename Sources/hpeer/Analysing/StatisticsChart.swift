@@ -4,9 +4,6 @@ import Terminal
 
 /// The numbers of a type as a chart for a terminal.
 struct StatisticsChart {
-  /// Where output is no terminal.
-  private static let plainWidth = 80
-
   let statistics: Statistics
   let zone: ZoneRules
 
@@ -23,15 +20,12 @@ struct StatisticsChart {
     let values = Dictionary(
       statistics.values.map { (buckets.index(of: $0.bucket.start), $0.number) }, uniquingKeysWith: { $1 })
     let lines = (0..<buckets.count).map { (label: text.label(buckets[$0]), number: values[$0]) }
-    let capabilities = Console.capabilities
-    let width = capabilities.isTerminal(.output) ? capabilities.size.columns : Self.plainWidth
     try Console.print(text.heading)
-    let drawn =
+    try Console.print(chart: { width, style, usesUTF8 in
       statistics.aggregation == .cumulative
-      ? bars(lines, text).rendered(width: width, style: Console.outputStyle, usesUTF8: capabilities.usesUTF8)
-      : bands(lines, text).rendered(
-        width: width, style: Console.outputStyle, usesUTF8: capabilities.usesUTF8, number: text.number)
-    for line in drawn { try Console.print(line) }
+        ? bars(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8)
+        : bands(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8, number: text.number)
+    })
   }
 
   private typealias Line = (label: String, number: BucketStatistics.Number?)

@@ -76,11 +76,9 @@ struct WorkoutPresentation {
   }
 
   private func print(_ chart: BarChart) throws {
-    let capabilities = Console.capabilities
-    let width = min(capabilities.isTerminal(.output) ? capabilities.size.columns : 80, 60)
-    for line in chart.rendered(width: width, style: Console.outputStyle, usesUTF8: capabilities.usesUTF8) {
-      try Console.print(line)
-    }
+    try Console.print(chart: { width, style, usesUTF8 in
+      chart.rendered(width: min(width, 60), style: style, usesUTF8: usesUTF8)
+    })
   }
 
   // MARK: Words

@@ -13,24 +13,17 @@ struct Latest: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: ArgumentHelp("Short names (stepCount) or HealthKit identifiers.", valueName: "type"))
-  var names: [String]
+  @OptionGroup var selection: TypeArguments
   @OptionGroup var sources: SourceOptions
   @OptionGroup var zone: ZoneOptions
   @Flag(help: "Print each sample as a JSON object on a line of its own.")
   var json = false
 
-  func validate() throws { _ = try types }
-
-  private var types: [SampleType] {
-    get throws { try names.map(SampleType.named) }
-  }
-
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
     try await sources.requireKnown(in: store)
     var table = Table(columns: [.init("TYPE"), .init("VALUE"), .init("WHEN", isWhole: true), .init("SOURCE")])
-    for type in try types {
+    for type in try selection.types {
       guard let sample = try await store.samples.page(of: type, from: sources.set, limit: 1).first else {
         Console.say("No sample of \(PlainText.escaped(type.shortName, limit: 100)).")
         continue

@@ -21,8 +21,7 @@ struct Stats: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: ArgumentHelp("Short names (stepCount) or HealthKit identifiers.", valueName: "type"))
-  var names: [String]
+  @OptionGroup var selection: TypeArguments
   @Option(help: "How long the stretches of time are of which there is one number each.")
   var by = BucketSize.day
   @OptionGroup var period: PeriodOptions
@@ -36,17 +35,11 @@ struct Stats: AsyncParsableCommand {
     case monday, sunday
   }
 
-  func validate() throws { _ = try types }
-
-  private var types: [SampleType] {
-    get throws { try names.map(SampleType.named) }
-  }
-
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
     try await sources.requireKnown(in: store)
     let zone = try ZoneRules(period.zone.timeZone)
-    for (index, type) in try types.enumerated() {
+    for (index, type) in try selection.types.enumerated() {
       var query = StatisticsQuery(type, by: by, in: zone)
       (query.start, query.end, query.sources) = (period.start, period.end, sources.set)
       query.weekStartsOnSunday = weekStart == .sunday

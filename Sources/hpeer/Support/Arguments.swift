@@ -26,6 +26,19 @@ extension PeerEndpoint {
   }
 }
 
+/// The types that a command is about, one after the other.
+struct TypeArguments: ParsableArguments {
+  @Argument(help: ArgumentHelp("Short names (stepCount) or HealthKit identifiers.", valueName: "type"))
+  var names: [String]
+
+  func validate() throws { _ = try types }
+
+  /// In the order given.
+  var types: [SampleType] {
+    get throws { try names.map(SampleType.named) }
+  }
+}
+
 extension SampleType {
   /// The type that a person names: a short name (`stepCount`) or a HealthKit identifier.
   static func named(_ text: String) throws -> SampleType {

@@ -29,6 +29,12 @@ enum Console {
     try OutputWriter.standardOutput.writeLines(table.rendered(width: width, style: outputStyle))
   }
 
+  /// - Parameter rendered: draws for a width, a style and whether blocks and lines can be shown.
+  static func print(chart rendered: (_ width: Int, _ style: Style, _ usesUTF8: Bool) -> [String]) throws {
+    let width = capabilities.isTerminal(.output) ? capabilities.size.columns : 80
+    try OutputWriter.standardOutput.writeLines(rendered(width, outputStyle, capabilities.usesUTF8))
+  }
+
   static func print(json value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
