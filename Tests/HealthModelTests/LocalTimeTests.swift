@@ -4,6 +4,9 @@ import Testing
 @testable import HealthModel
 
 @Suite struct LocalTimeTests {
+  /// 2024-03-31T01:30:00Z: clocks in Berlin have just been put forward.
+  private let now = Timestamp(seconds: 1_711_848_600)
+
   private func zone(_ name: String) throws -> TimeZone { try #require(TimeZone(identifier: name)) }
 
   private func bound(_ text: String) throws -> DateBound { try #require(DateBound(text)) }
@@ -11,7 +14,7 @@ import Testing
   /// From `text` to `text`, in UTC.
   private func range(_ text: String, _ name: String) throws -> [String] {
     let (bound, zone) = (try bound(text), try zone(name))
-    return [bound.start(in: zone).iso8601, bound.end(in: zone).iso8601]
+    return [bound.start(in: zone, now: now).iso8601, bound.end(in: zone, now: now).iso8601]
   }
 
   // MARK: Reading
@@ -43,10 +46,30 @@ import Testing
     ])
   func days(_ text: String, _ name: String, _ hours: Double) throws {
     let (bound, zone) = (try bound(text), try zone(name))
-    let length = bound.end(in: zone).microseconds - bound.start(in: zone).microseconds
+    let length = bound.end(in: zone, now: now).microseconds - bound.start(in: zone, now: now).microseconds
     #expect(Double(length) / 3_600_000_000 == hours)
     guard case .day(let day) = bound else { return }
-    #expect(DateBound.day(day.advanced(byDays: 1)).start(in: zone) == bound.end(in: zone))
+    #expect(DateBound.day(day.advanced(byDays: 1)).start(in: zone, now: now) == bound.end(in: zone, now: now))
+  }
+
+  @Test(
+    "days, months and years by their names, and by how long ago they were",
+    arguments: [
+      ("today", "2024-03-30T23:00:00Z", "2024-03-31T22:00:00Z"),
+      ("Yesterday", "2024-03-29T23:00:00Z", "2024-03-30T23:00:00Z"),
+      ("7d", "2024-03-23T23:00:00Z", "2024-03-24T23:00:00Z"),
+      ("3 weeks ago", "2024-03-09T23:00:00Z", "2024-03-10T23:00:00Z"),
+      // No 31st in February, nor a 29th of it in 2023.
+      ("1 month ago", "2024-02-28T23:00:00Z", "2024-02-29T23:00:00Z"),
+      ("13 months", "2023-02-27T23:00:00Z", "2023-02-28T23:00:00Z"),
+      ("10y", "2014-03-30T22:00:00Z", "2014-03-31T22:00:00Z"),
+      ("2024-01", "2023-12-31T23:00:00Z", "2024-01-31T23:00:00Z"),
+      ("2023-12", "2023-11-30T23:00:00Z", "2023-12-31T23:00:00Z"),
+      ("2024", "2023-12-31T23:00:00Z", "2024-12-31T23:00:00Z"),
+    ])
+  func words(_ text: String, _ start: String, _ end: String) throws {
+    #expect(try range(text, "Europe/Berlin") == [start, end])
+    #expect(try bound(text).isWholeDays)
   }
 
   @Test("a time that no clock shows is when they are put forward, from and to")
@@ -75,8 +98,9 @@ import Testing
   @Test(
     "what is no date is refused",
     arguments: [
-      "", "2024", "2024-02-30", "2024-06-15T", "2024-06-15T25:00", "yesterday", "2024-06-15T10:00 Europe/Berlin",
-      "2024-06-15Z", "999999-01-01",
+      "", "202", "2024-13", "2024-02-30", "2024-06-15T", "2024-06-15T25:00", "2024-06-15T10:00 Europe/Berlin",
+      "2024-06-15Z", "999999-01-01", "ago", "d", "-1d", "1.5d", "7m", "7 minutes ago", "1001d",
+      "99999999999999999999d", "٧d",
     ])
   func nonsense(_ text: String) { #expect(DateBound(text) == nil) }
 
@@ -87,7 +111,7 @@ import Testing
       #expect(Timestamp(iso8601: instant.iso8601(in: zone)) == instant)
       #expect(!instant.date(in: zone).isEmpty)
       let bound = try bound(String(instant.iso8601.dropLast()))
-      #expect(bound.start(in: zone) <= bound.end(in: zone))
+      #expect(bound.start(in: zone, now: now) <= bound.end(in: zone, now: now))
     }
   }
 
@@ -105,7 +129,7 @@ import Testing
   func printing(_ instant: String, _ name: String, _ text: String) throws {
     let instant = try #require(Timestamp(iso8601: instant))
     #expect(instant.iso8601(in: try zone(name)) == text)
-    #expect(try bound(text).start(in: zone("Pacific/Apia")) == instant)
+    #expect(try bound(text).start(in: zone("Pacific/Apia"), now: now) == instant)
     #expect(instant.date(in: try zone(name)) == text.prefix(10))
   }
 

@@ -20,6 +20,16 @@ public struct CivilTime: Hashable, Sendable {
   func advanced(byDays days: Int) -> CivilTime {
     CivilTime(inUTC: inUTC.advanced(bySeconds: days * 86_400))
   }
+
+  /// The date so many months later, or the last of its month where that has no such day; at midnight.
+  func advanced(byMonths months: Int) -> CivilTime {
+    let (year, month, day, _, _, _, _) = inUTC.civil
+    let count = year * 12 + month - 1 + months
+    let first = (year: count >= 0 ? count / 12 : (count - 11) / 12, month: (count % 12 + 12) % 12 + 1)
+    let last = Timestamp.daysInMonth(first.month, year: first.year)
+    let days = Timestamp.daysFromCivil(year: first.year, month: first.month, day: min(day, last))
+    return CivilTime(inUTC: Timestamp(seconds: Int64(days) * 86_400))
+  }
 }
 
 // MARK: - Clocks that go forward and back

@@ -110,7 +110,7 @@ struct Import: AsyncParsableCommand {
     options.force = force
     options.mergesPersons = mergePerson
     options.isDryRun = dryRun
-    options.asOf = asOf?.bound.start(in: zone.timeZone)
+    options.asOf = asOf?.bound.start(in: zone.timeZone, now: .now)
     return options
   }
 

@@ -5,8 +5,8 @@ import PeerClient
 import PeerProtocol
 import Terminal
 
-/// A date that a person types: `2024-06-15` (a whole day), `2024-06-15T10:30`, or either with its offset from UTC. Which
-/// instant it means, its zone says: see ``ZoneOptions``.
+/// A date that a person types: `2024-06-15` (a whole day), `2024-06`, `yesterday`, `7d`, `2024-06-15T10:30`, or a time with its
+/// offset from UTC. Which instant it means, its zone says: see ``ZoneOptions``.
 struct DateArgument: ExpressibleByArgument {
   let bound: DateBound
 

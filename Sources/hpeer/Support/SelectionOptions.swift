@@ -53,7 +53,10 @@ struct SourceOptions: ParsableArguments {
 
 /// `--from`, of which `--since` is the older name.
 struct FromOption: ParsableArguments {
-  @Option(help: "Only what starts on or after this date (2024-06-15) or time (2024-06-15T10:30).")
+  @Option(
+    help: ArgumentHelp(
+      "Only what starts on or after this date (2024-06-15, 2024-06, yesterday, 7d, \"3 weeks ago\") or time "
+        + "(2024-06-15T10:30).", valueName: "date"))
   var from: DateArgument?
   @Option(help: .hidden)
   var since: DateArgument?
@@ -68,11 +71,12 @@ struct FromOption: ParsableArguments {
 /// `--from`, `--to`, `--on` and `--zone`: the part of time that a command is about.
 struct PeriodOptions: ParsableArguments {
   @OptionGroup var beginning: FromOption
-  @Option(help: "Only what starts on or before this date, or before this time.")
+  @Option(help: ArgumentHelp("Only what starts on or before this date, or before this time.", valueName: "date"))
   var to: DateArgument?
   @Option(help: .hidden)
   var until: DateArgument?
-  @Option(help: "Only what starts on this date: as --from and --to with the same date.")
+  @Option(
+    help: ArgumentHelp("Only what starts on this date: as --from and --to with the same date.", valueName: "date"))
   var on: DateArgument?
   @OptionGroup var zone: ZoneOptions
 
@@ -82,14 +86,14 @@ struct PeriodOptions: ParsableArguments {
       guard beginning.bound == nil, to ?? until == nil else {
         throw ValidationError("--on stands for --from and --to: give it without them.")
       }
-      guard case .day = on.bound else { throw ValidationError("--on takes a date, such as 2024-06-15.") }
+      guard on.bound.isWholeDays else { throw ValidationError("--on takes a date, such as 2024-06-15 or yesterday.") }
     }
     if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
   }
 
-  var start: Timestamp? { (on?.bound ?? beginning.bound)?.start(in: zone.timeZone) }
+  var start: Timestamp? { (on?.bound ?? beginning.bound)?.start(in: zone.timeZone, now: .now) }
   /// Not included.
-  var end: Timestamp? { (on ?? to ?? until)?.bound.end(in: zone.timeZone) }
+  var end: Timestamp? { (on ?? to ?? until)?.bound.end(in: zone.timeZone, now: .now) }
 
   /// What starts in this time, of these types and sources.
   func filter(_ types: TypeOptions, _ sources: SourceOptions) -> SampleFilter {
