@@ -50,6 +50,7 @@ let package = Package(
         .embedInCode("Resources/sample_types.tsv"),
         .embedInCode("Resources/workout_activity_types.tsv"),
       ]),
+    .target(name: "HealthAppTransfer", dependencies: ["HealthModel"]),
     .target(name: "SQLiteFiles", dependencies: ["OperatingSystem", .product(name: "GRDB", package: "GRDB.swift")]),
     .target(
       name: "HealthStore",
@@ -64,14 +65,16 @@ let package = Package(
       dependencies: ["HealthModel", "HealthStore", .product(name: "HeapModule", package: "swift-collections")]),
     .target(
       name: "HealthFormats",
-      dependencies: ["HealthModel", "CISAL", "CZip", .product(name: "Crypto", package: "swift-crypto")]),
+      dependencies: [
+        "HealthAppTransfer", "HealthModel", "CISAL", "CZip", .product(name: "Crypto", package: "swift-crypto"),
+      ]),
 
     // MARK: Peers
 
     .target(
       name: "PeerProtocol",
       dependencies: [
-        "HealthModel", "CZstd",
+        "HealthAppTransfer", "HealthModel", "CZstd",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
@@ -87,7 +90,7 @@ let package = Package(
     .target(
       name: "PeerServer",
       dependencies: [
-        "HealthModel", "HealthStore", "OperatingSystem", "PeerProtocol", "PeerTrust",
+        "HealthAppTransfer", "HealthModel", "HealthStore", "OperatingSystem", "PeerProtocol", "PeerTrust",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -177,10 +180,12 @@ let package = Package(
     .testTarget(
       name: "HealthStoreTests",
       dependencies: ["HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "TestSupport"]),
-    .testTarget(name: "HealthFormatsTests", dependencies: ["HealthFormats", "TestSupport"]),
+    .testTarget(name: "HealthFormatsTests", dependencies: ["HealthAppTransfer", "HealthFormats", "TestSupport"]),
     .testTarget(
       name: "PeerProtocolTests",
-      dependencies: ["PeerProtocol", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+      dependencies: [
+        "HealthAppTransfer", "PeerProtocol", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+      ]),
     .testTarget(
       name: "DestinationsTests", dependencies: ["Destinations", "HealthModel", "HealthStore", "TestSupport"]),
     .testTarget(name: "OperatingSystemTests", dependencies: ["CLinux", "OperatingSystem", "TestSupport"]),

@@ -144,6 +144,55 @@ struct ExportTests {
     #expect(!written.contains("alone.gpx"))
   }
 
+  @Test("what HealthAppTransfer reads: what it has no place for is named, and reading it back changes nothing")
+  func healthAppTransfer() async throws {
+    try await home.hold(.small)
+    let before = try await contents(home)
+    let other = scratch.host("other")
+    for format in ["hat-json-v1", "hat-json-v2", "hat-csv"] {
+      let path = scratch.path + "/\(format)"
+      let exported = try await home.run("export", "--format", format, "--output", path)
+      #expect(exported.status == 0, "\(exported.errors)")
+      #expect(exported.errors.contains("Not exported: "), "\(exported.errors)")
+      #expect(exported.errors.contains("for which HealthAppTransfer has no type"), "\(exported.errors)")
+      let back = try await home.run("import", path)
+      #expect(back.status == 0, "\(back.errors)")
+      #expect(back.lastLine.hasPrefix("0 samples added"), "\(back.output)")
+      #expect(try await contents(home) == before)
+      let there = try await other.run("import", path)
+      #expect(there.status == 0, "\(there.errors)")
+      // The first brings all that there is in the others.
+      #expect(there.lastLine.hasPrefix("0 samples added") == (format != "hat-json-v1"), "\(there.output)")
+    }
+  }
+
+  @Test("routes as tracks, workouts as events, numbers as a table")
+  func tracksAndEvents() async throws {
+    let zip = scratch.path + "/export.zip"
+    _ = try MadeExport(records: 2_000).write(to: zip)
+    #expect(try await home.run("import", zip).status == 0)
+    let gpx = try await home.run("export", "--format", "gpx")
+    #expect(gpx.status == 0, "\(gpx.errors)")
+    #expect(gpx.output.contains("<trkpt lat="))
+    #expect(gpx.output.hasSuffix("</gpx>\n"))
+    #expect(gpx.errors.contains("point"), "\(gpx.errors)")
+    let calendar = try await home.run("export", "--format", "ics")
+    #expect(calendar.status == 0, "\(calendar.errors)")
+    #expect(calendar.output.contains("BEGIN:VEVENT\r\n"))
+    for wrong in [
+      ["--format", "gpx", "--types", "stepCount"], ["--format", "ics", "--types", "workoutRoute"],
+      ["--format", "csv", "--defuse-formulas"], ["--format", "of tomorrow"],
+    ] { #expect(try await home.start(["export"] + wrong).outcome().status == 2, "\(wrong)") }
+    let table = try await home.run("stats", "stepCount", "heartRate", "--by", "month", "--csv")
+    #expect(table.status == 0, "\(table.errors)")
+    let rows = table.output.components(separatedBy: "\r\n")
+    #expect(rows[0].hasPrefix("type,unit,bucket,zone,start,end,date,partial,sum,mean,"))
+    #expect(rows.dropFirst().contains { $0.hasPrefix("stepCount,count,month,") })
+    #expect(rows.dropFirst().contains { $0.hasPrefix("heartRate,count/min,month,") })
+    #expect(rows.last == "")
+    #expect(try await home.run("stats", "stepCount", "--csv", "--json").status == 2)
+  }
+
   @Test("standard output, and only some of it")
   func selection() async throws {
     try await home.hold(.small)

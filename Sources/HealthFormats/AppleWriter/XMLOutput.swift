@@ -25,7 +25,7 @@ struct XMLOutput {
     guard let value else { return }
     names.append(name)
     write(" \(name)=\"")
-    append(escaped: value)
+    Self.append(escaped: value, to: &bytes)
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -61,15 +61,15 @@ struct XMLOutput {
   }
 
   /// Characters that XML 1.0 cannot say (section 2.2) are left out.
-  private mutating func append(escaped text: String) {
+  static func append(escaped text: String, to bytes: inout [UInt8]) {
     for byte in text.utf8 {
       switch byte {
-      case UInt8(ascii: "&"): write("&amp;")
-      case UInt8(ascii: "<"): write("&lt;")
-      case UInt8(ascii: ">"): write("&gt;")
-      case UInt8(ascii: "\""): write("&quot;")
+      case UInt8(ascii: "&"): bytes.append("&amp;")
+      case UInt8(ascii: "<"): bytes.append("&lt;")
+      case UInt8(ascii: ">"): bytes.append("&gt;")
+      case UInt8(ascii: "\""): bytes.append("&quot;")
       // A parser would make spaces of them (section 3.3.3).
-      case 0x09, 0x0A, 0x0D: write("&#\(byte);")
+      case 0x09, 0x0A, 0x0D: bytes.append(contentsOf: "&#\(byte);".utf8)
       case 0..<0x20: break
       default: bytes.append(byte)
       }

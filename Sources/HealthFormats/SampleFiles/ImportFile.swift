@@ -1,4 +1,5 @@
 import Foundation
+import HealthAppTransfer
 import HealthModel
 
 /// What a person may give to import, recognised by its content: names say nothing.
@@ -8,6 +9,7 @@ import HealthModel
 /// case .appleHealth(let exports): print("\(exports.count) exports of Apple's")
 /// case .samples(let file): print("samples as", file.format)
 /// case .healthAutoExport(let file): print("\(file.totalBytes) bytes of Health Auto Export")
+/// case .healthAppTransfer(let file): print("\(file.totalBytes) bytes of HealthAppTransfer")
 /// }
 /// ```
 public enum ImportFile: Sendable {
@@ -17,6 +19,8 @@ public enum ImportFile: Sendable {
   case samples(SampleFile)
   /// JSON of the app Health Auto Export.
   case healthAutoExport(HealthAutoExport)
+  /// JSON or CSV of the app HealthAppTransfer.
+  case healthAppTransfer(HealthAppTransferFile)
 
   /// - Throws: ``SampleFileError`` or ``ImportError`` for what is none of these.
   public static func recognise(_ path: String) throws -> ImportFile {
@@ -31,6 +35,8 @@ public enum ImportFile: Sendable {
     switch SampleFileKind(head) {
     case .samples(let format): return .samples(SampleFile(format: format, path: path, totalBytes: size))
     case .healthAutoExport: return .healthAutoExport(HealthAutoExport(path: path, totalBytes: size))
+    case .healthAppTransfer(let form):
+      return .healthAppTransfer(HealthAppTransferFile(form, path: path, totalBytes: size))
     case .synchronisationFile: throw SampleFileError.synchronisationFile(path: path)
     case nil: return .appleHealth(try AppleHealthExport.all(at: path))
     }
@@ -42,6 +48,7 @@ public enum ImportFile: Sendable {
     case .appleHealth(let exports): exports.reduce(0) { $0 + $1.workBytes }
     case .samples(let file): file.workBytes
     case .healthAutoExport(let file): file.workBytes
+    case .healthAppTransfer(let file): file.totalBytes
     }
   }
 }
@@ -50,6 +57,7 @@ public enum ImportFile: Sendable {
 enum SampleFileKind: Equatable {
   case samples(SampleFile.Format)
   case healthAutoExport
+  case healthAppTransfer(HealthAppTransferFile.Form)
   /// What Health Auto Export keeps in iCloud.
   case synchronisationFile
 
@@ -62,8 +70,11 @@ enum SampleFileKind: Equatable {
     if body.first == UInt8(ascii: "{") {
       guard let kind = Self.json(head) else { return nil }
       self = kind
-    } else if Self.isTable(head) {
-      self = .samples(.csv)
+    } else if body.first == UInt8(ascii: "[") {
+      guard Self.beginsWithTransferredSample(head) else { return nil }
+      self = .healthAppTransfer(.json)
+    } else if let kind = Self.table(head) {
+      self = kind
     } else {
       return nil
     }
@@ -99,8 +110,17 @@ enum SampleFileKind: Equatable {
           found = .healthAutoExport
           break
         }
-        if lists.contains(list) { found = .healthAutoExport }
+        if lists.contains(list) {
+          found = .healthAutoExport
+        } else if AppTypes.entry(named: list) != nil {
+          found = .healthAppTransfer(.json)
+        }
         return
+      case "metadata" where try scanner.peek() == UInt8(ascii: "{"):
+        if HealthAppTransferFile.isMetadata(try scanner.tree(limit: 100_000).value) {
+          found = .healthAppTransfer(.json)
+          return
+        }
       case "workouts" where try scanner.peek() == UInt8(ascii: "["): try scanner.skipValue()
       default:
         if keys.isSuperset(of: ["token", "more"]) || keys.isSuperset(of: ["uuid", "type", "start"]) {
@@ -112,10 +132,24 @@ enum SampleFileKind: Equatable {
     }
   }
 
-  private static func isTable(_ head: [UInt8]) -> Bool {
+  /// Also an array without anything in it, which is all that the app writes where there was nothing.
+  private static func beginsWithTransferredSample(_ head: [UInt8]) -> Bool {
+    var scanner = JSONScanner(source: MemorySource(head), path: "", chunkSize: head.count)
+    do {
+      try scanner.beginArray()
+      guard try scanner.nextElement() else { return true }
+      return HealthAppTransferFile.isSample(try scanner.tree(limit: head.count).value)
+    } catch {
+      // A sample longer than a head is none that begins so.
+      return false
+    }
+  }
+
+  private static func table(_ head: [UInt8]) -> SampleFileKind? {
     var scanner = CSVScanner(source: MemorySource(head), path: "", chunkSize: max(1, head.count))
-    guard let row = try? scanner.row(limit: 10_000) else { return false }
-    let names = Set(row.fields.map(\.text))
-    return SampleCSV.required.allSatisfy { names.contains($0.rawValue) }
+    guard let row = try? scanner.row(limit: 10_000) else { return nil }
+    let names = row.fields.map(\.text)
+    if HealthAppTransferFile.isHeader(names) { return .healthAppTransfer(.csv) }
+    return SampleCSV.required.allSatisfy { names.contains($0.rawValue) } ? .samples(.csv) : nil
   }
 }

@@ -59,7 +59,8 @@ public struct SampleCSVWriter: SampleFileWriter {
 
   public func end(into bytes: inout [UInt8]) {}
 
-  static func append(_ text: String, to bytes: inout [UInt8]) {
+  /// Appends a text as one field: in quotes where it is empty or has a character that asks for them.
+  package static func append(_ text: String, to bytes: inout [UInt8]) {
     let needsQuotes =
       text.isEmpty || text.utf8.contains { $0 <= 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
     guard needsQuotes else {

@@ -2,12 +2,12 @@ import Foundation
 
 /// JSON as ``CanonicalJSON`` writes it, at the end of other bytes.
 extension [UInt8] {
-  mutating func append(_ text: StaticString) {
+  package mutating func append(_ text: StaticString) {
     append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   /// - Parameter shortly: whether control characters that have letters of their own, such as `\n`, are written as these.
-  mutating func append(quoted text: String, shortly: Bool = true) {
+  package mutating func append(quoted text: String, shortly: Bool = true) {
     append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { utf8 in
@@ -37,7 +37,7 @@ extension [UInt8] {
   }
 
   /// `"nan"`, `"inf"` or `"-inf"` for what JSON has no number for.
-  mutating func append(number value: Double) {
+  package mutating func append(number value: Double) {
     if value.appendWhole(to: &self) { return }
     guard value.isFinite else {
       return append(value.isNaN ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"")

@@ -18,6 +18,16 @@ public enum WorkoutActivityType: Hashable, Sendable {
     }
   }
 
+  /// For people: `Traditional Strength Training`, out of `HKWorkoutActivityTypeTraditionalStrengthTraining`.
+  public var displayName: String {
+    let prefix = "HKWorkoutActivityType"
+    let name = exported.hasPrefix(prefix) ? exported.dropFirst(prefix.count) : exported[...]
+    return name.reduce(into: "") { words, letter in
+      if letter.isUppercase, words.last?.isLowercase == true { words.append(" ") }
+      words.append(letter)
+    }
+  }
+
   private static let names: [UInt: String] = Dictionary(
     uniqueKeysWithValues: String(decoding: PackageResources.workout_activity_types_tsv, as: UTF8.self)
       .split(whereSeparator: \.isNewline).dropFirst().compactMap { line in

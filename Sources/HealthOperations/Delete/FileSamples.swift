@@ -65,6 +65,10 @@ struct FileSamples: Sendable {
       try forEach(work, isCancelled, bytes: file.workBytes) { progress in
         _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
       }
+    case .healthAppTransfer(let file):
+      try forEach(work, isCancelled, bytes: file.totalBytes) { progress in
+        _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
+      }
     case .healthAutoExport(let file):
       try forEach(work, isCancelled, bytes: file.workBytes) { progress in
         _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }

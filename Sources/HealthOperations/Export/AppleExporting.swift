@@ -55,7 +55,7 @@ extension Exporting {
       }
       writer.endWorkout()
       summary.written += 1
-    } else if writer.append(sample, related: try await members(of: sample)) {
+    } else if writer.append(sample, related: try await reader.members(of: sample)) {
       summary.written += 1
       if AppleExportWriter.hasMore(sample) { summary.partial += 1 }
     } else {
@@ -69,14 +69,5 @@ extension Exporting {
     stage.advance(items: count, bytes: 0)
     if count > summary.routes { summary.omitted[type] = count - summary.routes }
     summary.written += summary.routes
-  }
-
-  private func members(of sample: Sample) async throws -> [Sample] {
-    guard case .correlation(let correlation) = sample.payload else { return [] }
-    var members: [Sample] = []
-    for reference in correlation.members {
-      if let member = try await reader.store.samples.sample(reference) { members.append(member) }
-    }
-    return members
   }
 }

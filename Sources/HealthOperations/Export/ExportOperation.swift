@@ -14,6 +14,16 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case csv
   /// As the Health app writes it.
   case appleXML = "apple-xml"
+  /// JSON of the app HealthAppTransfer, version 1: an array of samples.
+  case transferJSON1 = "hat-json-v1"
+  /// Its version 2: samples by their types.
+  case transferJSON2 = "hat-json-v2"
+  /// Its table.
+  case transferCSV = "hat-csv"
+  /// Routes of workouts as tracks, with the heart rate (GPX 1.1).
+  case gpx
+  /// Workouts as events of a calendar (RFC 5545).
+  case calendar = "ics"
 }
 
 /// Where an export goes.
@@ -36,6 +46,8 @@ public struct ExportSummary: Hashable, Sendable {
   public var omitted: [SampleType: Int] = [:]
   /// Routes in an Apple export's workouts.
   public var routes = 0
+  /// Points of ``ExportFormat/gpx``.
+  public var points = 0
   /// Samples of which Apple's export keeps a part in files beside the XML.
   public var partial = 0
   /// Whether the audit log has it: that of a store that cannot be written has not.
@@ -61,25 +73,28 @@ public struct ExportOperation: Sendable {
   /// Which samples are written.
   public let filter: SampleFilter
   private let offset: Int
+  private let defusesFormulas: Bool
   private let progress: any ProgressObserver
 
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
   ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``; the others say each sample's own.
+  ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
-    offset: Int = 0, progress: any ProgressObserver = NoProgress()
+    offset: Int = 0, defusesFormulas: Bool = false, progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
     self.destination = destination
     self.filter = filter
     self.offset = offset
+    self.defusesFormulas = defusesFormulas
     self.progress = progress
   }
 
   /// Throws ``ExportError`` for the file, ``StoreError``, or what the stream does.
   public func run(from store: HealthStore) async throws -> ExportSummary {
-    let reader = StoredSampleReader(store: store, filter: filter)
+    let reader = StoredSampleReader(store: store, filter: scope)
     let plan = try await reader.plan()
     let stage = progress.begin(ProgressStage(.exporting, totalItems: plan.samples))
     defer { stage.finish() }
@@ -91,6 +106,11 @@ public struct ExportOperation: Sendable {
       case .json: try await exporting.run(SampleJSONWriter(exported: now))
       case .csv: try await exporting.run(SampleCSVWriter())
       case .ndjson: try await exporting.run(ChangeFeedWriter())
+      case .transferJSON1: try await exporting.run(selective: transfer(.json1, now))
+      case .transferJSON2: try await exporting.run(selective: transfer(.json2, now))
+      case .transferCSV: try await exporting.run(selective: transfer(.csv, now))
+      case .gpx: try await exporting.run(GPXWriter(exported: now), withHeartRates: filter.passes(Exporting.heartRate))
+      case .calendar: try await exporting.run(selective: WorkoutCalendarWriter())
       case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
       }
     summary.isAudited = !store.isReadOnly
@@ -99,6 +119,24 @@ public struct ExportOperation: Sendable {
       try await uncancelled { try await store.audit.record(event) }
     }
     return summary
+  }
+
+  /// Of formats that are about some types only, these: the others are not missing in them.
+  private var scope: SampleFilter {
+    var scope = filter
+    switch format {
+    case .gpx:
+      // Who names workouts means their routes.
+      scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
+    case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV: break
+    }
+    return scope
+  }
+
+  private func transfer(_ form: HealthAppTransferWriter.Form, _ now: Timestamp) -> HealthAppTransferWriter {
+    HealthAppTransferWriter(
+      form, exported: now, range: (filter.earliest, filter.end), defusesFormulas: defusesFormulas)
   }
 
   private func sink() throws -> any ExportSink {

@@ -70,6 +70,16 @@ struct StoredSampleReader: Sendable {
     }
   }
 
+  /// Those samples that a correlation names and that are there; of other samples, none.
+  func members(of sample: Sample) async throws -> [Sample] {
+    guard case .correlation(let correlation) = sample.payload else { return [] }
+    var members: [Sample] = []
+    for reference in correlation.members {
+      if let member = try await store.samples.sample(reference) { members.append(member) }
+    }
+    return members
+  }
+
   /// The routes that are to be exported, by their workouts; those that name none are left out.
   func routes() async throws -> [SampleReference: [SampleReference]] {
     guard filter.passes(.workoutRoute) else { return [:] }

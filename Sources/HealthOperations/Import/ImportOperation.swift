@@ -23,7 +23,8 @@ public struct ImportOptions: Hashable, Sendable {
   public init() {}
 }
 
-/// Takes a file of samples into a store: one Apple Health export or several, hpeer's own formats, Health Auto Export.
+/// Takes a file of samples into a store: one Apple Health export or several, hpeer's own formats, those of
+/// Health Auto Export and HealthAppTransfer.
 ///
 /// ```swift
 /// func importFile(at path: String, into store: HealthStore) async throws {
@@ -106,6 +107,16 @@ public struct ImportOperation: Sendable {
         store: store, name: name, totalBytes: file.workBytes, policy: policy, progress: progress
       ) {
         try file.personReadings(progress: $0)
+      } reading: {
+        try file.read(progress: $0, deliver: $1)
+      }.run()
+    case .healthAppTransfer(let file):
+      try await SampleFileImport(
+        store: store, name: name, road: .healthAppTransfer, totalBytes: file.totalBytes, policy: policy,
+        progress: progress
+      ) { _ in
+        // It does not say.
+        PersonReadings()
       } reading: {
         try file.read(progress: $0, deliver: $1)
       }.run()

@@ -83,11 +83,8 @@ struct WorkoutPresentation {
 
   // MARK: Words
 
-  /// `Running`, out of Apple's `HKWorkoutActivityTypeRunning`.
   private static func name(_ workout: WorkoutSummary) -> String {
-    let name = workout.workout.activityType.exported
-    let prefix = "HKWorkoutActivityType"
-    return PlainText.escaped(name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name, limit: 40)
+    PlainText.escaped(workout.workout.activityType.displayName, limit: 40)
   }
 
   private static func duration(_ workout: WorkoutSummary) -> Double { workout.workout.duration ?? workout.elapsed }

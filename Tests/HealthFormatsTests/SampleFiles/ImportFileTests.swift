@@ -16,6 +16,7 @@ import Testing
     case .appleHealth: "apple"
     case .samples(let file): "\(file.format)"
     case .healthAutoExport: "hae"
+    case .healthAppTransfer(let file): "hat \(file.form)"
     }
   }
 
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "{}", "[1]", #"{"data":{"heartRate":[]},"metadata":{}}"#, #"{"schema_id":"health_bridge.batch.v1"}"#,
+    "{}", "[1]", #"{"data":{"heartbeats":[]},"metadata":{}}"#, #"{"schema_id":"health_bridge.batch.v1"}"#,
     #"{"format":"other","samples":[]}"#, "a,b,c\n1,2,3\n", "{", "text",
   ])
   func otherFilesAreRefused(text: String) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import HealthFormats
 import HealthModel
 import HealthOperations
 import HealthStore
@@ -21,7 +22,10 @@ import TestSupport
     try await home.audited().filter { $0.event.hasPrefix("export") }
   }
 
-  @Test(arguments: ExportFormat.allCases)
+  /// Those that hold samples of any type.
+  private static let formats = ExportFormat.allCases.filter { $0 != .gpx && $0 != .calendar }
+
+  @Test(arguments: formats)
   func whatIsWrittenCanBeImported(format: ExportFormat) async throws {
     let path = folder.path("health")
     let summary = try await ExportOperation(format, to: .file(path: path, replaces: false)).run(from: home.store)
@@ -62,7 +66,7 @@ import TestSupport
         end: AppleExportText.start, source: Source(name: "phone"), payload: .quantity(Quantity(60, "count/min")))
     }
     try await home.store.apply(ChangeBatch(additions: samples))
-    for format in ExportFormat.allCases {
+    for format in Self.formats {
       let operation = ExportOperation(format, to: .file(path: folder.path("export"), replaces: true))
       #expect(try await operation.run(from: home.store).written == count)
     }
@@ -86,6 +90,91 @@ import TestSupport
     let (here, there) = (home.store, other.store)
     #expect(try await there.samples.typeCounts() == here.samples.typeCounts())
     #expect(try await exported().last?.detail["count"] == "20")
+  }
+
+  /// A copy that says less, under the same identity, changes nothing.
+  @Test(arguments: [ExportFormat.transferJSON1, .transferJSON2, .transferCSV])
+  func whatOneAppGetsAndGivesBackChangesNothing(format: ExportFormat) async throws {
+    var maker = SampleMaker(seed: 5)
+    let time = Timestamp(microseconds: 1_718_447_400_250_700)
+    let members = [("Systolic", 120.0), ("Diastolic", 80)].map { name, value in
+      Sample(
+        uuid: maker.uuid(), type: SampleType("HKQuantityTypeIdentifierBloodPressure\(name)"), start: time, end: time,
+        source: Source(name: "cuff"), device: Device(name: "cuff"), payload: .quantity(Quantity(value, "mmHg")))
+    }
+    let pressure = Sample(
+      uuid: maker.uuid(), type: SampleType("HKCorrelationTypeIdentifierBloodPressure"), start: time, end: time,
+      created: time, source: Source(name: "cuff"), device: Device(name: "cuff"),
+      payload: .correlation(Correlation(members: members.map(\.reference))))
+    let workout = Sample(
+      uuid: maker.uuid(), type: .workout, start: time, end: Timestamp(seconds: time.seconds + 1800),
+      source: Source(name: "Watch", version: "10.1"), metadata: ["HKIndoorWorkout": "1"],
+      payload: .workout(
+        Workout(
+          activityType: .value(37), duration: 1700, totals: ["totalDistance": Quantity(5, "km")],
+          events: [WorkoutEvent(type: "HKWorkoutEventTypePause", date: time)])))
+    let additions = members + [pressure, workout] + (0..<10).map { maker.steps(at: $0) }
+    // By the road of a file, which says more than the app's.
+    var (whole, writer): ([UInt8], SampleJSONWriter) = ([], SampleJSONWriter(exported: time))
+    writer.begin(into: &whole)
+    for sample in additions { try writer.append(sample, to: &whole) }
+    writer.end(into: &whole)
+    try Data(whole).write(to: URL(filePath: folder.path("whole.json")))
+    #expect(try await home.importer(folder.path("whole.json")).run(into: home.store).summary.added == additions.count)
+    let before = try await home.store.samples.typeCounts()
+    let path = folder.path("file")
+    let summary = try await ExportOperation(format, to: .file(path: path, replaces: false)).run(from: home.store)
+    #expect(summary.written == 34)
+    #expect(summary.omitted.isEmpty)
+    #expect(try await home.importer(path).run(into: home.store).summary.added == 0)
+    #expect(try await home.store.samples.typeCounts() == before)
+    for sample in additions {
+      #expect(try await home.store.samples.sample(sample.reference) == sample, "\(sample.type.shortName)")
+    }
+    let other = try TestHome()
+    #expect(try await other.importer(path).run(into: other.store).summary.added == 34)
+    #expect(try await other.importer(path).run(into: other.store).summary.added == 0)
+    // What is known better arrives later, and takes its place.
+    #expect(try await other.importer(folder.path("whole.json")).run(into: other.store).summary.added == 0)
+    #expect(try await other.store.samples.typeCounts() == before)
+    for sample in additions {
+      #expect(try await other.store.samples.sample(sample.reference) == sample, "\(sample.type.shortName)")
+    }
+  }
+
+  @Test func routesBecomeTracksWithTheHeartRate() async throws {
+    let start = AppleExportText.start
+    let workout = Sample(
+      uuid: UUID(), type: .workout, start: start, end: Timestamp(seconds: start.seconds + 600),
+      source: Source(name: "Watch"), payload: .workout(Workout(activityType: .value(37))))
+    let route = Sample(
+      uuid: UUID(), type: .workoutRoute, start: start, end: Timestamp(seconds: start.seconds + 600),
+      source: Source(name: "Watch"),
+      payload: .workoutRoute(
+        WorkoutRoute(
+          workout: workout.reference,
+          points: (0..<10).map { RoutePoint(time: Double($0), latitude: 52, longitude: 13, elevation: 30) })))
+    try await home.store.apply(ChangeBatch(additions: [workout, route]))
+    for (types, rates) in [(nil, 6), ([.workout], 0), ([.workoutRoute, AppleExportText.heartRate], 6)]
+      as [(Set<SampleType>?, Int)]
+    {
+      let path = folder.path("routes.gpx")
+      let operation = ExportOperation(
+        .gpx, to: .file(path: path, replaces: true), filter: SampleFilter(types: types))
+      let summary = try await operation.run(from: home.store)
+      #expect(summary.written == 1)
+      #expect(summary.points == 10)
+      #expect(summary.omitted.isEmpty)
+      let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+      #expect(text.contains("<name>Running</name>"))
+      // The first was measured when the route began: it is that of the points within five seconds.
+      #expect(text.components(separatedBy: "<gpxtpx:hr>").count - 1 == rates)
+    }
+    let path = folder.path("workouts.ics")
+    let summary = try await ExportOperation(.calendar, to: .file(path: path, replaces: true)).run(from: home.store)
+    #expect(summary.written == 1)
+    #expect(summary.omitted.isEmpty)
+    #expect(try String(contentsOf: URL(filePath: path), encoding: .utf8).contains("UID:\(workout.uuid.uuidString)\r\n"))
   }
 
   @Test func samplesOfOneSourceAreWritten() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import HealthAppTransfer
 import HealthModel
 import PeerProtocol
 import Testing

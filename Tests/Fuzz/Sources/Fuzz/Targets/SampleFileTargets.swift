@@ -61,6 +61,41 @@ extension FuzzTarget {
     _ = SampleFileKind(file)
   }
 
+  @Sendable static func hatJSON(_ input: [UInt8]) { healthAppTransfer(input, .json, writer: .json1) }
+
+  @Sendable static func hatCSV(_ input: [UInt8]) { healthAppTransfer(input, .csv, writer: .csv) }
+
+  private static func healthAppTransfer(
+    _ input: [UInt8], _ form: HealthAppTransferFile.Form, writer: HealthAppTransferWriter.Form
+  ) {
+    guard let seed = input.first else { return }
+    let file = Array(input.dropFirst())
+    func reading(_ bytes: [UInt8], batchSize: Int = 100, chunkSize: Int = 1 << 16) -> FileReading {
+      FileReading(chunkSize: chunkSize) {
+        try HealthAppTransferFile(form, bytes: bytes).read(batchSize: batchSize, chunkSize: $0, deliver: $1)
+      }
+    }
+    func written(_ samples: [Sample]) -> [UInt8] {
+      var writer = HealthAppTransferWriter(writer, exported: Timestamp(seconds: 0))
+      var bytes: [UInt8] = []
+      writer.begin(into: &bytes)
+      for sample in samples { _ = writer.append(sample, members: [], to: &bytes) }
+      writer.end(into: &bytes)
+      return bytes
+    }
+    let whole = reading(file)
+    requireEqual(whole, reading(file, batchSize: 1 + Int(seed >> 4), chunkSize: 1 + Int(seed) % 61))
+    whole.samples.forEach(requireRoundTrip)
+    // What is read and written is read whole, and written the same.
+    let bytes = written(whole.samples)
+    let again = reading(bytes)
+    require(
+      again.error == nil && again.report?.isComplete == true && again.report?.skipped.isEmpty == true,
+      "a whole file: \(text(bytes))")
+    require(written(again.samples) == bytes, "the same again:\n\(text(bytes))\n\(text(written(again.samples)))")
+    _ = SampleFileKind(file)
+  }
+
   /// - Parameter other: the same file in other chunks, or read the other way.
   private static func requireEqual(_ whole: FileReading, _ other: FileReading) {
     // Of two things that are wrong with one sample, either may be named.

@@ -1,39 +1,32 @@
 import Foundation
 import HealthModel
-import PeerProtocol
 
 extension HealthSampleDTO {
-  /// Whether the app has words for samples of this type.
-  static func canSay(_ type: SampleType) -> Bool {
-    switch SampleTypeCatalogue.healthKit[type]?.kind {
-    case .quantity, .category, .workout, .correlation: true
-    case .characteristic, .activitySummary, .electrocardiogram, .heartbeatSeries, .audiogram, .stateOfMind,
-      .workoutRoute, .visionPrescription, .medicationDoseEvent, .scoredAssessment, .clinicalRecord, nil:
-      false
-    }
-  }
+  /// `HKWorkoutActivityType.other`: what the app calls a workout whose activity has no number here. Left out, it would be
+  /// missing there for good.
+  private static let otherActivity: UInt = 3000
 
-  /// A sample in the app's shape; `nil` for what the app has no words for: its clients refuse a page with an unknown
-  /// type.
+  /// A sample in the app's shape; `nil` for what the app has no words for: its clients refuse a page, and its importer a
+  /// file, with an unknown type.
   ///
-  /// - Parameter members: the samples that a correlation names.
-  init?(_ sample: Sample, members: [Sample], dates: DateSpelling) {
-    guard let entry = SampleTypeCatalogue.healthKit[sample.type] else { return nil }
+  /// - Parameter members: the samples that a correlation names, as far as there are any.
+  public init?(_ sample: Sample, members: [Sample], dates: DateSpelling) {
+    guard let entry = AppTypes.entry(of: sample.type) else { return nil }
     self.init(
       id: sample.uuid.uuidString, type: entry.shortName, start: sample.start, end: sample.end,
       sourceName: sample.source.name, dates: dates)
     sourceBundleIdentifier = sample.source.bundleIdentifier
-    metadataJSON = Self.metadata(sample.metadata)
-    switch sample.payload {
-    case .quantity(let quantity):
+    metadataJSON = AppMetadata.text(of: sample.metadata, isCorrelation: entry.kind == .correlation)
+    switch (sample.payload, entry.kind) {
+    case (.quantity(let quantity), .quantity):
       let (value, unit) = Self.canonical(quantity, unit: entry.canonicalUnit)
       // JSON has no number for it, and one such sample must not make its whole page unreadable.
       guard value.isFinite else { return nil }
       self.value = value
       self.unit = unit
-    case .category(let category):
+    case (.category(let category), .category):
       categoryValue = category.value
-    case .workout(let workout):
+    case (.workout(let workout), .workout):
       workoutActivityType = Self.number(of: workout.activityType)
       workoutDuration =
         workout.duration.flatMap(Self.finite)
@@ -42,15 +35,13 @@ extension HealthSampleDTO {
         workout.total("totalEnergyBurned", statistics: ["ActiveEnergyBurned"], in: "kcal").flatMap(Self.finite)
       workoutTotalDistance =
         workout.total("totalDistance", statistics: Self.distances, in: "m").flatMap(Self.finite)
-    case .correlation:
+    case (.correlation, .correlation):
       unit = entry.canonicalUnit
-      correlationValues = Self.values(of: members)
+      let values = Self.values(of: members)
+      correlationValues = values.isEmpty ? AppMetadata.correlationValues(in: sample.metadata) : values
     default: return nil
     }
   }
-
-  /// What the app calls a workout whose activity has no number here: left out, it would be missing there for good.
-  private static let otherActivity: UInt = 3000
 
   private static func number(of activity: WorkoutActivityType) -> UInt {
     switch activity {
@@ -87,22 +78,6 @@ extension HealthSampleDTO {
     }
     return values
   }
-
-  private static func metadata(_ metadata: Metadata) -> String? {
-    guard !metadata.isEmpty else { return nil }
-    let object = metadata.mapValues { value -> JSONValue in
-      switch value {
-      case .string(let text): .string(text)
-      case .integer(let integer): .integer(integer)
-      case .number(let number): number.isFinite ? .number(number) : .string("\(number)")
-      case .bool(let flag): .bool(flag)
-      case .date(let date): .string(Timestamp(seconds: date.seconds).iso8601)
-      }
-    }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
-    return (try? encoder.encode(object)).map { String(decoding: $0, as: UTF8.self) }
-  }
 }
 
 extension Workout {
@@ -116,5 +91,37 @@ extension Workout {
       return UnitConversion.convert(sum, from: from, to: unit)
     }
     return sums.isEmpty ? nil : sums.reduce(0, +)
+  }
+}
+
+// MARK: - Reading
+
+extension HealthSampleDTO {
+  /// What the store's sample of it is; `nil` where the type is none of the app's or its value is missing.
+  ///
+  /// The app does not say which samples a correlation consists of: its values are kept as metadata.
+  public var sample: Sample? {
+    guard let entry = AppTypes.entry(named: type), let uuid = UUID(uuidString: id) else { return nil }
+    var metadata = metadataJSON.map(AppMetadata.metadata) ?? [:]
+    let payload: Payload
+    switch entry.kind {
+    case .quantity:
+      guard let value else { return nil }
+      payload = .quantity(Quantity(value, unit ?? entry.canonicalUnit ?? ""))
+    case .workout:
+      guard let workoutActivityType else { return nil }
+      var totals: [String: Quantity] = [:]
+      if let energy = workoutTotalEnergyBurned { totals["totalEnergyBurned"] = Quantity(energy, "kcal") }
+      if let distance = workoutTotalDistance { totals["totalDistance"] = Quantity(distance, "m") }
+      payload = .workout(
+        Workout(activityType: .value(workoutActivityType), duration: workoutDuration, totals: totals))
+    case .correlation:
+      payload = .correlation(Correlation(members: [], isPartial: true))
+      metadata.merge(AppMetadata.metadata(ofCorrelation: correlationValues ?? [:])) { $1 }
+    default: payload = .category(CategoryValue(value: categoryValue))
+    }
+    return Sample(
+      uuid: uuid, type: entry.type, start: start, end: end,
+      source: Source(name: sourceName, bundleIdentifier: sourceBundleIdentifier), metadata: metadata, payload: payload)
   }
 }

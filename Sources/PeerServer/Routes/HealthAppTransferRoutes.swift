@@ -1,4 +1,5 @@
 import Foundation
+import HealthAppTransfer
 import HealthModel
 import HealthStore
 import Hummingbird
@@ -25,7 +26,7 @@ struct HealthAppTransferRoutes: EndpointGroup {
   @Sendable private func types(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let client = try context.authorized()
     // The app would ask for pages of every type that is listed, and get empty ones.
-    let counts = try await client.scope.typeCounts(in: store).filter { HealthSampleDTO.canSay($0.type) }
+    let counts = try await client.scope.typeCounts(in: store).filter { AppTypes.entry(of: $0.type) != nil }
     let entries = counts.map { count in
       HealthTypes.Entry(
         identifier: count.type.shortName,
@@ -63,7 +64,7 @@ struct HealthAppTransferRoutes: EndpointGroup {
   private func page(
     of type: SampleType, offset: Int, limit: Int, client: AuthorizedClient
   ) async throws -> (samples: [Sample], total: Int) {
-    guard HealthSampleDTO.canSay(type) else { return ([], 0) }
+    guard AppTypes.entry(of: type) != nil else { return ([], 0) }
     return try await client.scope.page(of: type, in: store, offset: offset, limit: limit)
   }
 

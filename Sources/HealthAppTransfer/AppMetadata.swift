@@ -1,0 +1,55 @@
+import HealthModel
+
+/// Metadata as the app has them: a JSON object in a string, dates in it as texts.
+enum AppMetadata {
+  /// Where the values of a correlation are whose members are not known.
+  private static let correlation = "hpeer.correlation."
+
+  /// `nil` for none.
+  ///
+  /// - Parameter isCorrelation: whether values of a correlation may be among them, which are said elsewhere.
+  static func text(of metadata: Metadata, isCorrelation: Bool) -> String? {
+    let entries = isCorrelation ? metadata.filter { !$0.key.hasPrefix(correlation) } : metadata
+    if entries.isEmpty { return nil }
+    let object = entries.mapValues { value -> JSONValue in
+      switch value {
+      case .string(let text): .string(text)
+      case .integer(let integer): .integer(integer)
+      case .number(let number): number.isFinite ? .number(number) : .string("\(number)")
+      case .bool(let flag): .bool(flag)
+      case .date(let date): .string(Timestamp(seconds: date.seconds).iso8601)
+      }
+    }
+    return try? CanonicalJSON.encode(object)
+  }
+
+  /// Empty where the text is no object; what is none of the values that the app writes is kept as its JSON.
+  static func metadata(_ text: String) -> Metadata {
+    guard JSONBudget.metadata.verdict(on: text) == .fits,
+      let object = try? CanonicalJSON.decode([String: JSONValue].self, text)
+    else { return [:] }
+    return object.compactMapValues { value in
+      switch value {
+      case .string(let text): .string(text)
+      case .integer(let integer): .integer(integer)
+      case .number(let number): .number(number)
+      case .bool(let flag): .bool(flag)
+      case .null: nil
+      case .array, .object: (try? CanonicalJSON.encode(value)).map(MetadataValue.string)
+      }
+    }
+  }
+
+  static func correlationValues(in metadata: Metadata) -> [String: Double] {
+    var values: [String: Double] = [:]
+    for (key, value) in metadata where key.hasPrefix(correlation) {
+      let name = String(key.dropFirst(correlation.count))
+      if case .number(let number) = value, number.isFinite { values[name] = number }
+    }
+    return values
+  }
+
+  static func metadata(ofCorrelation values: [String: Double]) -> Metadata {
+    Metadata(values.map { (correlation + $0.key, .number($0.value)) }) { first, _ in first }
+  }
+}

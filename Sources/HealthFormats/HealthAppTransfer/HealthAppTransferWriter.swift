@@ -1,0 +1,190 @@
+import Foundation
+import HealthAppTransfer
+import HealthModel
+
+/// Writes the files of the app HealthAppTransfer so that its Mac app imports them whole: it refuses a JSON file for one
+/// sample of a type that it does not know, and a table for a header that differs.
+///
+/// ```swift
+/// func write(_ samples: [Sample]) -> [UInt8] {
+///   var writer = HealthAppTransferWriter(.json2, exported: Timestamp(seconds: 1_718_447_400))
+///   var bytes: [UInt8] = []
+///   writer.begin(into: &bytes)
+///   for sample in samples where !writer.append(sample, members: [], to: &bytes) { print("no place for", sample.type) }
+///   writer.end(into: &bytes)
+///   return bytes
+/// }
+/// ```
+public struct HealthAppTransferWriter: SelectiveFileWriter {
+  /// Which of the app's three forms of samples a file is in.
+  public enum Form: Sendable, CaseIterable {
+    /// Version 1: an array of samples.
+    case json1
+    /// Version 2: samples by their types, and what the file is.
+    case json2
+    case csv
+  }
+
+  private let form: Form
+  private let exported: Timestamp
+  /// What was asked for; of version 2, which says it.
+  private let range: (start: Timestamp?, end: Timestamp?)
+  private let defusesFormulas: Bool
+  private let encoder = JSONEncoder()
+  private var count = 0
+  /// In the order in which they came.
+  private var types: [String] = []
+  /// From the first start to the last end of the samples.
+  private var extent: (start: Timestamp, end: Timestamp)?
+
+  /// - Parameters:
+  ///   - exported: what version 2 says of when it was made.
+  ///   - range: what was asked for, which version 2 says; else it says from when to when its samples are.
+  ///   - defusesFormulas: puts an apostrophe before a text that a spreadsheet would take for a formula.
+  public init(
+    _ form: Form, exported: Timestamp, range: (start: Timestamp?, end: Timestamp?) = (nil, nil),
+    defusesFormulas: Bool = false
+  ) {
+    (self.form, self.exported, self.range, self.defusesFormulas) = (form, exported, range, defusesFormulas)
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  }
+
+  public mutating func begin(into bytes: inout [UInt8]) {
+    switch form {
+    case .json1: bytes.append("[")
+    case .json2: bytes.append("{\"data\":{")
+    case .csv:
+      bytes.append(contentsOf: HealthSampleDTO.Member.allCases.map(\.rawValue).joined(separator: ",").utf8)
+      bytes.append("\n")
+    }
+  }
+
+  public mutating func append(_ sample: Sample, members: [Sample], to bytes: inout [UInt8]) -> Bool {
+    guard let row = HealthSampleDTO(sample, members: members, dates: .iso8601), row.hasDates,
+      row.correlationValues?.isEmpty != true
+    else { return false }
+    let json = form == .csv ? Data() : (try? encoder.encode(row)) ?? Data()
+    // No number in it is infinite, and so there is none that JSON cannot say.
+    guard form == .csv || !json.isEmpty else { return false }
+    switch form {
+    case .json1:
+      bytes.append(count == 0 ? "\n" : ",\n")
+      bytes.append(contentsOf: json)
+    case .json2:
+      if types.last == row.type {
+        bytes.append(",\n")
+      } else {
+        bytes.append(types.isEmpty ? "\n" : "\n],\n")
+        bytes.append(quoted: row.type)
+        bytes.append(":[\n")
+        types.append(row.type)
+      }
+      bytes.append(contentsOf: json)
+      let known = extent ?? (row.start, row.end)
+      extent = (min(known.start, row.start), max(known.end, row.end))
+    case .csv: row.writeRow(to: &bytes, defusesFormulas: defusesFormulas)
+    }
+    count += 1
+    return true
+  }
+
+  public mutating func end(into bytes: inout [UInt8]) {
+    switch form {
+    case .json1: bytes.append(count == 0 ? "]\n" : "\n]\n")
+    case .json2:
+      bytes.append(types.isEmpty ? "},\"metadata\":{" : "\n]},\n\"metadata\":{")
+      if let start = range.start ?? extent?.start, let end = range.end ?? extent?.end {
+        bytes.append("\"dateRange\":{\"end\":")
+        bytes.append(quoted: end.wholeSecond)
+        bytes.append(",\"start\":")
+        bytes.append(quoted: start.wholeSecond)
+        bytes.append("},")
+      }
+      bytes.append("\"exportDate\":")
+      bytes.append(quoted: exported.wholeSecond)
+      bytes.append(",\"formatVersion\":\"2.0\",\"sampleCount\":")
+      Int64(count).append(to: &bytes)
+      bytes.append(",\"types\":[")
+      for (index, type) in types.sorted().enumerated() {
+        if index > 0 { bytes.append(",") }
+        bytes.append(quoted: type)
+      }
+      bytes.append("]}}\n")
+    case .csv: break
+    }
+  }
+}
+
+extension HealthSampleDTO {
+  /// The years 1 to 9999, which the app's dates can say.
+  fileprivate var hasDates: Bool {
+    let years = Timestamp(seconds: -62_135_596_800)..<Timestamp(seconds: 253_402_300_799)
+    return years.contains(start) && years.contains(end)
+  }
+
+  /// One row. Dates have milliseconds, without which the app skips the row in silence; ends of lines become spaces, because it
+  /// splits lines before it reads quotes.
+  fileprivate func writeRow(to bytes: inout [UInt8], defusesFormulas: Bool) {
+    for member in Member.allCases {
+      if member != .id { bytes.append(",") }
+      switch member {
+      case .id: bytes.append(contentsOf: id.utf8)
+      case .type: bytes.append(contentsOf: type.utf8)
+      case .startDate: bytes.append(contentsOf: start.milliseconds.utf8)
+      case .endDate: bytes.append(contentsOf: end.milliseconds.utf8)
+      case .sourceName: Self.append(field: sourceName, defusesFormulas, to: &bytes)
+      case .sourceBundleIdentifier: Self.append(field: sourceBundleIdentifier, defusesFormulas, to: &bytes)
+      case .value: Self.append(value, to: &bytes)
+      case .unit: Self.append(field: unit, defusesFormulas, to: &bytes)
+      case .categoryValue: categoryValue?.append(to: &bytes)
+      case .workoutActivityType: if let workoutActivityType { bytes.append(contentsOf: "\(workoutActivityType)".utf8) }
+      case .workoutDuration: Self.append(workoutDuration, to: &bytes)
+      case .workoutTotalEnergyBurned: Self.append(workoutTotalEnergyBurned, to: &bytes)
+      case .workoutTotalDistance: Self.append(workoutTotalDistance, to: &bytes)
+      case .correlationValues:
+        let values = correlationValues?.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } ?? []
+        bytes.append(contentsOf: values.joined(separator: ";").utf8)
+      case .characteristicValue: break
+      case .metadata: Self.append(field: metadataJSON, defusesFormulas, to: &bytes)
+      }
+    }
+    bytes.append("\n")
+  }
+
+  private static func append(_ number: Double?, to bytes: inout [UInt8]) {
+    if let number { SampleCSV.append(number, to: &bytes) }
+  }
+
+  /// What begins like a formula, in any spreadsheet (OWASP, CSV injection).
+  private static let formula = Set("=+-@".utf8)
+
+  private static func append(field text: String?, _ defusesFormulas: Bool, to bytes: inout [UInt8]) {
+    guard let text else { return }
+    var field = text.utf8.map { $0 == 0x0A || $0 == 0x0D ? UInt8(ascii: " ") : $0 }
+    if defusesFormulas, let first = field.first, formula.contains(first) { field.insert(UInt8(ascii: "'"), at: 0) }
+    guard field.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }) else {
+      return bytes.append(contentsOf: field)
+    }
+    bytes.append("\"")
+    for byte in field {
+      if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+      bytes.append(byte)
+    }
+    bytes.append("\"")
+  }
+}
+
+extension Timestamp {
+  /// `2024-06-15T10:30:00Z`: what comes after the second is cut.
+  fileprivate var wholeSecond: String { Timestamp(seconds: seconds).iso8601 }
+
+  /// `2024-06-15T10:30:00.987Z`, rounded.
+  fileprivate var milliseconds: String {
+    // The years that the app can say are far from the ends of time.
+    let rounded = microseconds + 500
+    let milliseconds = (rounded - (rounded % 1000 + 1000) % 1000) / 1000
+    let rest = (milliseconds % 1000 + 1000) % 1000
+    let second = Timestamp(seconds: (milliseconds - rest) / 1000)
+    return "\(second.iso8601.dropLast()).\(String(1000 + rest).dropFirst())Z"
+  }
+}

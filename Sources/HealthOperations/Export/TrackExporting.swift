@@ -1,0 +1,71 @@
+import HealthFormats
+import HealthModel
+import HealthStore
+
+extension Exporting {
+  /// Route by route, each with the activity of its workout and the heart rate of its time, as far as these are asked for, too.
+  func run(_ writer: GPXWriter, withHeartRates: Bool) async throws -> ExportSummary {
+    try await writing {
+      var summary = ExportSummary()
+      var bytes: [UInt8] = []
+      writer.begin(into: &bytes)
+      for type in plan.types {
+        try await reader.pages(of: type) { page in
+          for sample in page {
+            let points = try await append(sample, with: writer, withHeartRates, to: &bytes)
+            if points > 0 {
+              summary.written += 1
+              summary.points += points
+            } else {
+              summary.omitted[type, default: 0] += 1
+            }
+            try await flush(&bytes)
+          }
+          stage.advance(items: page.count, bytes: 0)
+        }
+      }
+      writer.end(into: &bytes)
+      try await flush(&bytes)
+      return summary
+    }
+  }
+
+  /// - Returns: how many points were written.
+  private func append(
+    _ sample: Sample, with writer: GPXWriter, _ withHeartRates: Bool, to bytes: inout [UInt8]
+  ) async throws -> Int {
+    guard case .workoutRoute(let route) = sample.payload else { return 0 }
+    var name = "Workout"
+    if let reference = route.workout,
+      case .workout(let workout)? = try await reader.store.samples.sample(reference)?.payload
+    {
+      name = workout.activityType.displayName
+    }
+    return writer.append(
+      route, from: sample.start, named: name, heartRates: withHeartRates ? try await heartRates(during: sample) : [],
+      to: &bytes)
+  }
+
+  private func heartRates(during route: Sample) async throws -> [GPXWriter.HeartRate] {
+    guard route.start < route.end else { return [] }
+    let reach = GPXWriter.heartRateReach
+    let (start, isTooEarly) = route.start.microseconds.subtractingReportingOverflow(reach)
+    let (end, isTooLate) = route.end.microseconds.addingReportingOverflow(reach)
+    if isTooEarly || isTooLate { return [] }
+    let sources = reader.filter.sources
+    let rates = try await reader.store.samples.numbers { numbers in
+      var rates: [GPXWriter.HeartRate] = []
+      try numbers.forEach(Self.heartRate, overlapping: start..<end, from: sources) { sample in
+        // A route's time may be anything that a peer said.
+        guard sample.value.isFinite, rates.count < Self.mostRates else { return }
+        rates.append(GPXWriter.HeartRate(time: Timestamp(microseconds: sample.start), value: sample.value))
+      }
+      return rates
+    }
+    return rates
+  }
+
+  static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
+  /// One a second for eleven days, of a route that claims to be longer.
+  private static let mostRates = 1_000_000
+}
