@@ -17,6 +17,7 @@ struct Stats: AsyncParsableCommand {
         hpeer stats stepCount --from 2024-06-01 --to 2024-06-30
         hpeer stats heartRate restingHeartRate --by week --from 2024-01-01
         hpeer stats distanceWalkingRunning --by year
+        hpeer stats stepCount heartRate --from 2024-06 --csv > june.csv
         hpeer stats stepCount --by hour --on 2024-06-15 --zone Europe/Berlin --json
       """)
 
@@ -30,6 +31,12 @@ struct Stats: AsyncParsableCommand {
   var weekStart = WeekStart.monday
   @Flag(help: "Print one JSON object for each type on standard output instead of text.")
   var json = false
+  @Flag(help: "Print one table as CSV (RFC 4180), nothing rounded, a row for each bucket of each type.")
+  var csv = false
+
+  func validate() throws {
+    if json, csv { throw ValidationError("Give --json or --csv, not both.") }
+  }
 
   enum WeekStart: String, ExpressibleByArgument, CaseIterable {
     case monday, sunday
@@ -39,6 +46,7 @@ struct Stats: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     try await sources.requireKnown(in: store)
     let zone = try ZoneRules(period.zone.timeZone)
+    if csv { try OutputWriter.standardOutput.write(StatisticsTable.header) }
     for (index, type) in try selection.types.enumerated() {
       var query = StatisticsQuery(type, by: by, in: zone)
       (query.start, query.end, query.sources) = (period.start, period.end, sources.set)
@@ -46,6 +54,10 @@ struct Stats: AsyncParsableCommand {
       let statistics = try await query.run(on: store)
       if json {
         try Console.print(json: StatisticsObject(statistics, zone))
+        continue
+      }
+      if csv {
+        try OutputWriter.standardOutput.write(StatisticsTable.rows(statistics, zone))
         continue
       }
       if index > 0 { try Console.print("") }
