@@ -154,7 +154,7 @@ struct ExportTests {
       let exported = try await home.run("export", "--format", format, "--output", path)
       #expect(exported.status == 0, "\(exported.errors)")
       #expect(exported.errors.contains("Not exported: "), "\(exported.errors)")
-      #expect(exported.errors.contains("for which HealthAppTransfer has no type"), "\(exported.errors)")
+      #expect(exported.errors.contains("for which HealthAppTransfer has no place"), "\(exported.errors)")
       let back = try await home.run("import", path)
       #expect(back.status == 0, "\(back.errors)")
       #expect(back.lastLine.hasPrefix("0 samples added"), "\(back.output)")

@@ -39,6 +39,19 @@ import Testing
         ].joined(separator: "\r\n"))
   }
 
+  /// As exports have it since iOS 16.
+  @Test func statisticsSayItToo() {
+    var sample = workout()
+    sample.payload = .workout(
+      Workout(
+        activityType: .value(13),
+        statistics: [
+          WorkoutStatistics(type: SampleType("HKQuantityTypeIdentifierDistanceCycling"), sum: 20.5, unit: "km"),
+          WorkoutStatistics(type: SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"), sum: 418.4, unit: "kJ"),
+        ]))
+    #expect(calendar([sample]).contains(#"DESCRIPTION:20.5 km\n100 kcal\nWatch"#))
+  }
+
   /// RFC 5545, sections 3.1 and 3.3.11.
   @Test func textIsEscapedAndFolded() {
     let source = "a,b;c\\d\ne\u{7}\u{0}f" + String(repeating: "é😴", count: 60)

@@ -1,4 +1,5 @@
 import Foundation
+import HealthAppTransfer
 import HealthModel
 
 /// Writes workouts as events of a calendar (iCalendar, RFC 5545), which calendar programs import and can be subscribed to.
@@ -37,7 +38,7 @@ public struct WorkoutCalendarWriter: SelectiveFileWriter, Sendable {
     // An event without one ends when it begins, and one may not end before (section 3.6.1).
     if end > start { Self.append("DTEND:\(end)", to: &bytes) }
     Self.append("SUMMARY:\(Self.escaped(workout.activityType.displayName))", to: &bytes)
-    let lines = Self.description(of: workout) + [sample.source.name]
+    let lines = Self.description(of: workout, in: sample) + [sample.source.name]
     Self.append("DESCRIPTION:\(Self.escaped(lines.joined(separator: "\n")))", to: &bytes)
     Self.append("CATEGORIES:Workout", to: &bytes)
     Self.append("TRANSP:OPAQUE", to: &bytes)
@@ -47,17 +48,19 @@ public struct WorkoutCalendarWriter: SelectiveFileWriter, Sendable {
 
   public func end(into bytes: inout [UInt8]) { Self.append("END:VCALENDAR", to: &bytes) }
 
-  private static func description(of workout: Workout) -> [String] {
+  private static func description(of workout: Workout, in sample: Sample) -> [String] {
     var lines: [String] = []
     if let duration = workout.duration, (0..<1e9).contains(duration) {
       let minutes = Int((duration / 60).rounded())
       lines.append(minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min")
     }
-    for (name, unit) in [("totalDistance", "km"), ("totalEnergyBurned", "kcal")] {
-      guard let total = workout.totals[name],
-        let value = UnitConversion.convert(total.value, from: total.unit, to: unit), (0..<1e9).contains(value)
-      else { continue }
-      lines.append(unit == "km" ? "\((value * 100).rounded() / 100) km" : "\(Int(value.rounded())) kcal")
+    // Its totals are metres and kilocalories, out of attributes or of statistics.
+    let totals = HealthSampleDTO(sample, members: [], dates: .iso8601)
+    if let distance = totals?.workoutTotalDistance, (1..<1e12).contains(distance) {
+      lines.append("\((distance / 10).rounded() / 100) km")
+    }
+    if let energy = totals?.workoutTotalEnergyBurned, (1..<1e12).contains(energy) {
+      lines.append("\(Int(energy.rounded())) kcal")
     }
     return lines
   }

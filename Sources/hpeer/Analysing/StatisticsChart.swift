@@ -10,9 +10,7 @@ struct StatisticsChart {
   func print() throws {
     let text = StatisticsText(statistics: statistics, zone: zone)
     defer { text.sayLeftOut() }
-    guard let first = statistics.values.first, let last = statistics.values.last else {
-      return Console.say("No sample of \(text.name) in this range.")
-    }
+    guard let first = statistics.values.first, let last = statistics.values.last else { return }
     // What has no samples has a line all the same, so that it is seen.
     let buckets = try CalendarBuckets(
       statistics.size, in: zone, first.bucket.start..<last.bucket.end, cutsStart: false, cutsEnd: false,

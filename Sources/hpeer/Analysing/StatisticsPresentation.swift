@@ -13,7 +13,7 @@ struct StatisticsPresentation {
 
   func print() throws {
     defer { text.sayLeftOut() }
-    guard !statistics.values.isEmpty else { return Console.say("No sample of \(text.name) in this range.") }
+    guard !statistics.values.isEmpty else { return }
     try Console.print(text.heading)
     try Console.print(statistics.aggregation == .cumulative ? sums() : values())
   }

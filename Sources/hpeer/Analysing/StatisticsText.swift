@@ -46,7 +46,9 @@ struct StatisticsText {
     return value.magnitude < 1e12 ? (value * scale).rounded() / scale : value
   }
 
+  /// What a table does not show.
   func sayLeftOut() {
+    if statistics.values.isEmpty { Console.say("No sample of \(name) in this range.") }
     if statistics.withoutNumber > 0 {
       Console.say("Left out: \(HumanFormat.count(statistics.withoutNumber, "sample")) without a number.")
     }

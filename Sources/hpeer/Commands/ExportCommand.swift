@@ -120,7 +120,7 @@ extension ExportFormat: ExpressibleByArgument {
     case .appleXML: "Apple's export has no element"
     case .gpx: "there are no points on Earth"
     case .calendar: "a calendar has no date"
-    case .transferJSON1, .transferJSON2, .transferCSV: "HealthAppTransfer has no type, or no number"
+    case .transferJSON1, .transferJSON2, .transferCSV: "HealthAppTransfer has no place"
     case .json, .ndjson, .csv: "there is no place"
     }
   }

@@ -58,6 +58,7 @@ struct Stats: AsyncParsableCommand {
       }
       if csv {
         try OutputWriter.standardOutput.write(StatisticsTable.rows(statistics, zone))
+        StatisticsText(statistics: statistics, zone: zone).sayLeftOut()
         continue
       }
       if index > 0 { try Console.print("") }
