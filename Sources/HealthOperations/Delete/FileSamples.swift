@@ -62,17 +62,11 @@ struct FileSamples: Sendable {
     case .appleHealth:
       for one in exports { try forEach(of: one, work, isCancelled, deliver) }
     case .samples(let file):
-      try forEach(work, isCancelled, bytes: file.workBytes) { progress in
-        _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
-      }
+      try forEach(work, isCancelled, bytes: file.workBytes, deliver) { try file.read(progress: $0, deliver: $1) }
     case .healthAppTransfer(let file):
-      try forEach(work, isCancelled, bytes: file.totalBytes) { progress in
-        _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
-      }
+      try forEach(work, isCancelled, bytes: file.totalBytes, deliver) { try file.read(progress: $0, deliver: $1) }
     case .healthAutoExport(let file):
-      try forEach(work, isCancelled, bytes: file.workBytes) { progress in
-        _ = try file.read(progress: progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
-      }
+      try forEach(work, isCancelled, bytes: file.workBytes, deliver) { try file.read(progress: $0, deliver: $1) }
     }
   }
 
@@ -103,14 +97,16 @@ struct FileSamples: Sendable {
 
   private func forEach(
     _ work: ProgressStage.Work, _ isCancelled: @escaping () -> Bool, bytes: Int64,
-    _ read: (_ progress: @escaping (Int64) throws -> Void) throws -> Void
+    _ deliver: @escaping (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void,
+    _ read: SampleFileImport.Reading
   ) throws {
     let stage = stage(work, bytes: bytes)
     defer { stage.finish() }
-    try read { bytes in
+    let progress = { (bytes: Int64) in
       if isCancelled() { throw CancellationError() }
       stage.update(items: 0, bytes: Int(bytes))
     }
+    _ = try read(progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
   }
 
   private func stage(_ work: ProgressStage.Work, bytes: Int64) -> any StageObserver {

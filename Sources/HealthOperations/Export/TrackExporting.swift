@@ -6,24 +6,15 @@ extension Exporting {
   /// Route by route, each with the activity of its workout and the heart rate of its time, as far as these are asked for, too.
   func run(_ writer: GPXWriter, withHeartRates: Bool) async throws -> ExportSummary {
     try await writing {
-      var summary = ExportSummary()
+      var points = 0
       var bytes: [UInt8] = []
       writer.begin(into: &bytes)
-      for type in plan.types {
-        try await reader.pages(of: type) { page in
-          for sample in page {
-            let points = try await append(sample, with: writer, withHeartRates, to: &bytes)
-            if points > 0 {
-              summary.written += 1
-              summary.points += points
-            } else {
-              summary.omitted[type, default: 0] += 1
-            }
-            try await flush(&bytes)
-          }
-          stage.advance(items: page.count, bytes: 0)
-        }
+      var summary = try await appendSamples(to: &bytes) { sample, bytes in
+        let written = try await append(sample, with: writer, withHeartRates, to: &bytes)
+        points += written
+        return written > 0
       }
+      summary.points = points
       writer.end(into: &bytes)
       try await flush(&bytes)
       return summary
