@@ -165,12 +165,7 @@ extension HealthSampleDTO {
     guard field.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }) else {
       return bytes.append(contentsOf: field)
     }
-    bytes.append("\"")
-    for byte in field {
-      if byte == UInt8(ascii: "\"") { bytes.append(byte) }
-      bytes.append(byte)
-    }
-    bytes.append("\"")
+    SampleCSVWriter.append(quoted: field, to: &bytes)
   }
 }
 

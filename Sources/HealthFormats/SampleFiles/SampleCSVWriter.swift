@@ -67,8 +67,13 @@ public struct SampleCSVWriter: SampleFileWriter {
       bytes.append(contentsOf: text.utf8)
       return
     }
+    append(quoted: text.utf8, to: &bytes)
+  }
+
+  /// Appends a field in quotes, those in it doubled (RFC 4180).
+  static func append(quoted field: some Sequence<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
+    for byte in field {
       if byte == UInt8(ascii: "\"") { bytes.append(byte) }
       bytes.append(byte)
     }
