@@ -62,7 +62,11 @@ let package = Package(
       ]),
     .target(
       name: "HealthAnalysis",
-      dependencies: ["HealthModel", "HealthStore", .product(name: "HeapModule", package: "swift-collections")]),
+      dependencies: [
+        "HealthModel", "HealthStore", "OperatingSystem", "SQLiteFiles",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ]),
     .target(
       name: "HealthFormats",
       dependencies: [
@@ -151,7 +155,7 @@ let package = Package(
     .executableTarget(
       name: "hpeer-bench",
       dependencies: [
-        "BenchData", "HealthModel", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust",
+        "BenchData", "HealthAnalysis", "HealthModel", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust",
         "Terminal",
         "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

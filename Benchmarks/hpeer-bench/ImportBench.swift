@@ -23,31 +23,3 @@ struct ImportBench: AsyncParsableCommand {
     try await options.run(ImportRow.allCases.filter(only.contains), wheels: wheels)
   }
 }
-
-/// All there is.
-struct WholeBench: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "all", abstract: "Measure pulls, then imports.",
-    discussion: "Rows: \(PullRow.names), \(ImportRow.names).")
-
-  @Option(help: "Only these rows, comma-separated.", transform: Self.list)
-  var only: [String] = PullRow.allCases.map(\.rawValue) + ImportRow.allCases.map(\.rawValue)
-  @OptionGroup var options: BenchOptions
-  @OptionGroup var pulls: PullOptions
-  @Option(help: "Other importers as wheels in this directory, so that pip need not ask the registry.")
-  var wheels: String?
-
-  func run() async throws {
-    let rows: [any BenchRow] = PullRow.allCases + ImportRow.allCases
-    try await options.run(rows.filter { only.contains($0.rawValue) }, pulls: pulls.values, wheels: wheels)
-  }
-
-  @Sendable private static func list(_ text: String) throws -> [String] {
-    try text.split(separator: ",").map { name in
-      guard PullRow(rawValue: String(name)) != nil || ImportRow(rawValue: String(name)) != nil else {
-        throw ValidationError("There is no row \(name): \(PullRow.names), \(ImportRow.names).")
-      }
-      return String(name)
-    }
-  }
-}

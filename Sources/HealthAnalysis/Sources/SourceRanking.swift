@@ -55,6 +55,8 @@ public struct SourceRanking: Hashable, Sendable {
 
   /// From the highest to the lowest. The first is what people typed, of whatever source.
   public let sources: [Entry]
+  /// By rank, the ``SourceEvidence/id``s of those that are one source; none of the first.
+  let ids: [[Int64]]
   /// Ranks of sources, by ``SourceEvidence/id``.
   private let ranks: [Int64: Int]
   private let ranksBySource: [Source: Int]
@@ -74,6 +76,7 @@ public struct SourceRanking: Hashable, Sendable {
     ranksBySource = Dictionary(
       evidence.compactMap { one in ranks[one.id].map { (one.source, $0) } }, uniquingKeysWith: min)
     sources = [Entry(name: "manual", sourceClass: .manual, first: nil)] + ordered.map(\.entry)
+    ids = [[]] + ordered.map(\.ids)
   }
 
   /// Of all that a store has of a type. Devices are asked for only where there is something to rank.
@@ -90,9 +93,12 @@ public struct SourceRanking: Hashable, Sendable {
       })
   }
 
+  /// For whoever only asks for ranks.
+  var table: RankTable { RankTable(names: sources.map(\.name), ranks: ranks) }
+
   /// The index in ``sources`` of the source of a sample; one that is not known comes last.
   public func rank(of id: Int64, isUserEntered: Bool) -> Int {
-    isUserEntered ? 0 : ranks[id] ?? sources.count - 1
+    table.rank(of: id, isUserEntered: isUserEntered)
   }
 
   /// The index in ``sources``; one that is not known comes last.
@@ -148,6 +154,17 @@ public struct SourceRanking: Hashable, Sendable {
       }
     }
   }
+}
+
+/// The ranks of sources, from 0, and what people call them.
+struct RankTable: Hashable, Sendable {
+  /// By rank. The first is what people typed.
+  var names: [String]
+  /// By ``SourceEvidence/id``.
+  var ranks: [Int64: Int]
+
+  /// One that is not known comes last.
+  func rank(of id: Int64, isUserEntered: Bool) -> Int { isUserEntered ? 0 : ranks[id] ?? names.count - 1 }
 }
 
 /// Sources that have a name or a bundle identifier in common, directly or by way of others.

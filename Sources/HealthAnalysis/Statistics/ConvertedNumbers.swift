@@ -14,15 +14,17 @@ struct ConvertedNumbers {
     self.unit = unit
   }
 
-  mutating func value(of sample: NumericSample, _ reader: NumberReader) -> Double? {
+  /// - Parameter start: what ends before is not counted where it is left out.
+  mutating func value(of sample: NumericSample, _ reader: NumberReader, countedFrom start: Int64 = .min) -> Double? {
+    let isCounted = sample.start >= start || sample.end > start
     guard sample.value.isFinite else {
-      withoutNumber += 1
+      if isCounted { withoutNumber += 1 }
       return nil
     }
     guard let index = sample.unit else { return sample.value }
     while scales.count <= index { scales.append(scale(from: reader.units[scales.count])) }
     guard let scale = scales[index] else {
-      withoutUnit += 1
+      if isCounted { withoutUnit += 1 }
       return nil
     }
     return scale.offset == 0 ? sample.value * scale.factor : sample.value * scale.factor + scale.offset

@@ -34,7 +34,7 @@ struct DiscreteSweep {
     var powerChange = 0.0
   }
 
-  fileprivate struct Latest: Comparable {
+  struct Latest: Hashable, Comparable {
     var end: Int64
     var start: Int64
     var value: Double
@@ -193,14 +193,27 @@ extension DiscreteSweep.Slot {
 
   fileprivate func found(_ aggregation: SampleTypeCatalogue.Aggregation) -> DiscreteSweep.Found {
     let meanOfSamples = sum / Double(count)
-    let mean: Double? =
-      switch aggregation {
-      case .cumulative, .discrete: meanOfSamples
-      case .discreteTemporallyWeighted: weight > 0 ? weighted / weight : nil
-      case .discreteEquivalentContinuousLevel: weight > 0 ? 10 * log10(weighted / weight) : nil
-      }
     return DiscreteSweep.Found(
-      count: count, minimum: minimum, maximum: maximum, last: last?.value ?? 0, meanOfSamples: meanOfSamples, mean: mean
-    )
+      count: count, minimum: minimum, maximum: maximum, last: last?.value ?? 0, meanOfSamples: meanOfSamples,
+      mean: aggregation.mean(ofSamples: meanOfSamples, weighted: weighted, weight: weight))
+  }
+}
+
+extension SampleTypeCatalogue.Aggregation {
+  /// The time whose samples say something of a range, in microseconds.
+  func reach(_ range: Range<Int64>) -> Range<Int64> {
+    self == .discreteTemporallyWeighted ? LastingValues.reach(range) : range
+  }
+
+  /// - Parameters:
+  ///   - weighted: values times their lengths; of sounds, their powers.
+  ///   - weight: the lengths.
+  /// - Returns: `nil` of values that count for as long as they last, where all have ended.
+  func mean(ofSamples arithmetic: Double, weighted: Double, weight: Double) -> Double? {
+    switch self {
+    case .cumulative, .discrete: arithmetic
+    case .discreteTemporallyWeighted: weight > 0 ? weighted / weight : nil
+    case .discreteEquivalentContinuousLevel: weight > 0 ? 10 * log10(weighted / weight) : nil
+    }
   }
 }

@@ -48,6 +48,14 @@ public struct MergedSum: Hashable, Sendable {
     /// For how long it counted, in seconds; 0 for what has only instants.
     public var seconds: Double
   }
+
+  /// - Parameter covered: by rank, in microseconds.
+  init(sum: Double, covered: [Int: Int64], twins: Int, _ ranking: RankTable) {
+    (self.sum, self.twins) = (sum, twins)
+    sources = covered.sorted { $0.key < $1.key }.map {
+      Share(name: ranking.names[$0.key], seconds: Double($0.value) / 1_000_000)
+    }
+  }
 }
 
 /// What samples of a discrete type say, those of all sources together.

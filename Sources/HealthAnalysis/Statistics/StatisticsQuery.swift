@@ -21,7 +21,8 @@ public enum StatisticsError: Error, Hashable, Sendable {
 /// }
 /// ```
 ///
-/// What a number means is written down in `docs/statistics.md`. It is computed from the samples each time.
+/// What a number means is written down in `docs/statistics.md`. It is computed from the samples each time; ``Rollups`` answer
+/// the same from what they keep.
 public struct StatisticsQuery: Sendable {
   public var type: SampleType
   public var size: BucketSize
@@ -65,66 +66,75 @@ public struct StatisticsQuery: Sendable {
     var statistics = Statistics(
       type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
     statistics.weekStartsOnSunday = weekStartsOnSunday
-    guard let range = try range(reader) else { return statistics }
-    let buckets: CalendarBuckets
-    do {
-      buckets = try CalendarBuckets(
-        size, in: zone, range, cutsStart: start != nil, cutsEnd: end != nil, weekStartsOnSunday: weekStartsOnSunday)
-    } catch {
-      throw StatisticsError.tooManyBuckets
+    guard let extent = try reader.extent(of: type, from: sources), let buckets = try buckets(extent) else {
+      return statistics
     }
     var numbers = ConvertedNumbers(unit: unit)
+    let found: [(index: Int, number: BucketStatistics.Number)]
     if aggregation == .cumulative {
-      statistics.values = try sums(reader, buckets, &numbers)
+      found = try sums(reader, buckets.edges, try SourceRanking(of: type, reader).table, &numbers)
     } else {
-      statistics.values = try discrete(reader, buckets, aggregation, &numbers)
+      found = try discrete(reader, buckets.edges, aggregation, &numbers)
     }
+    statistics.values = found.map { bucket(buckets[$0.index], $0.number) }
     statistics.unit = numbers.unit
     (statistics.withoutNumber, statistics.withoutUnit) = (numbers.withoutNumber, numbers.withoutUnit)
     return statistics
   }
 
-  private func range(_ reader: NumberReader) throws -> Range<Timestamp>? {
-    guard let extent = try reader.extent(of: type, from: sources) else { return nil }
+  /// - Parameter extent: of the samples, in microseconds.
+  /// - Returns: `nil` where none of them can be in any.
+  func buckets(_ extent: ClosedRange<Int64>) throws(StatisticsError) -> CalendarBuckets? {
     let first = start ?? Timestamp(microseconds: extent.lowerBound)
     let last = end ?? Timestamp(microseconds: extent.upperBound == .max ? .max : extent.upperBound + 1)
-    return first < last ? first..<last : nil
+    guard first < last else { return nil }
+    do {
+      return try CalendarBuckets(
+        size, in: zone, first..<last, cutsStart: start != nil, cutsEnd: end != nil,
+        weekStartsOnSunday: weekStartsOnSunday)
+    } catch {
+      throw .tooManyBuckets
+    }
   }
 
-  private func sums(
-    _ reader: NumberReader, _ buckets: CalendarBuckets, _ numbers: inout ConvertedNumbers
-  ) throws -> [BucketStatistics] {
-    let ranking = try SourceRanking(of: type, reader)
-    var sweep = SumSweep(edges: buckets.edges, ranks: ranking.sources.count)
-    try reader.forEach(type, overlapping: buckets.range, from: sources) { sample in
+  /// - Parameters:
+  ///   - edges: of buckets, in microseconds.
+  ///   - longest: see ``NumberReader/forEach(_:overlapping:from:withEarlier:noLongerThan:other:_:)``.
+  func sums(
+    _ reader: NumberReader, _ edges: [Int64], _ ranking: RankTable, _ numbers: inout ConvertedNumbers,
+    noLongerThan longest: Int64? = nil
+  ) throws -> [(index: Int, number: BucketStatistics.Number)] {
+    var sweep = SumSweep(edges: edges, ranks: ranking.names.count)
+    try reader.forEach(
+      type, overlapping: edges[0]..<edges[edges.count - 1], from: sources, noLongerThan: longest
+    ) { sample in
       guard let value = numbers.value(of: sample, reader) else { return }
       sweep.add(
         start: sample.start, end: sample.end, value: value,
         rank: ranking.rank(of: sample.source, isUserEntered: sample.isUserEntered), unit: sample.unit)
     }
     return sweep.finish().map { index, sum in
-      let shares = sum.covered.sorted { $0.key < $1.key }.map { rank, covered in
-        MergedSum.Share(name: ranking.sources[rank].name, seconds: Double(covered) / 1_000_000)
-      }
-      return bucket(buckets[index], .sum(MergedSum(sum: sum.value, sources: shares, twins: sum.twins)))
+      (index, .sum(MergedSum(sum: sum.value, covered: sum.covered, twins: sum.twins, ranking)))
     }
   }
 
-  private func discrete(
-    _ reader: NumberReader, _ buckets: CalendarBuckets, _ aggregation: SampleTypeCatalogue.Aggregation,
-    _ numbers: inout ConvertedNumbers
-  ) throws -> [BucketStatistics] {
-    var sweep = DiscreteSweep(edges: buckets.edges, aggregation)
-    try reader.forEach(type, overlapping: LastingValues.reach(buckets.range), from: sources) { sample in
-      guard let value = numbers.value(of: sample, reader) else { return }
+  /// - Parameters: see ``sums(_:_:_:_:noLongerThan:)``.
+  func discrete(
+    _ reader: NumberReader, _ edges: [Int64], _ aggregation: SampleTypeCatalogue.Aggregation,
+    _ numbers: inout ConvertedNumbers, noLongerThan longest: Int64? = nil
+  ) throws -> [(index: Int, number: BucketStatistics.Number)] {
+    var sweep = DiscreteSweep(edges: edges, aggregation)
+    try reader.forEach(
+      type, overlapping: aggregation.reach(edges[0]..<edges[edges.count - 1]), from: sources,
+      withEarlier: aggregation == .discreteTemporallyWeighted, noLongerThan: longest
+    ) { sample in
+      guard let value = numbers.value(of: sample, reader, countedFrom: edges[0]) else { return }
       sweep.add(start: sample.start, end: sample.end, value: value)
     }
-    return sweep.finish().map { index, found in
-      bucket(buckets[index], .discrete(DiscreteValues(found)))
-    }
+    return sweep.finish().map { index, found in (index, .discrete(DiscreteValues(found))) }
   }
 
-  private func bucket(_ bucket: Bucket, _ number: BucketStatistics.Number) -> BucketStatistics {
+  func bucket(_ bucket: Bucket, _ number: BucketStatistics.Number) -> BucketStatistics {
     BucketStatistics(
       bucket: bucket, number: number, isPartial: bucket.isCut || bucket.start <= now && now < bucket.end)
   }

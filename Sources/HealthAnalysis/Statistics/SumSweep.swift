@@ -9,7 +9,7 @@ struct SumSweep {
   /// What was added up in one bucket.
   struct Sum: Hashable, Sendable {
     var value = 0.0
-    /// Samples that were not counted because another says the very same.
+    /// Samples that begin here and were not counted because another says the very same.
     var twins = 0
     /// By rank, in microseconds: for how long each source counted. What only has instants has 0.
     var covered: [Int: Int64] = [:]
@@ -117,7 +117,7 @@ struct SumSweep {
     }
     guard end > edges[0], start < edges[edges.count - 1] else { return }
     guard twins.insert(Twin(rank: rank, end: end, value: value, unit: unit)).inserted else {
-      pendingTwins += 1
+      if start >= edges[0] { pendingTwins += 1 }
       return
     }
     begin(Active(id: nextID, value: value, length: Double(end) - Double(start), since: 0), rank: rank, end: end)

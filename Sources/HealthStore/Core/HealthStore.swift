@@ -43,7 +43,8 @@ public final class HealthStore: Sendable {
   public let positionKey: Data
   /// The path of `store.sqlite`, with the symbolic links of its directory resolved.
   public let path: String
-  let directory: String
+  /// The directory that ``path`` is in, for what is kept beside it.
+  public let directory: String
   let pool: DatabasePool
   let epochs: EpochKeeper
   let watch: StoreWatch

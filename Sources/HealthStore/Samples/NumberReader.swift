@@ -13,18 +13,22 @@ public struct NumericSample: Hashable, Sendable {
   public var unit: Int?
   /// As ``NumberReader/sources(of:)`` names it.
   public var source: Int64
+  /// As ``SpanReader/device(_:)`` takes it; `nil` where none is told.
+  public var device: Int64?
   /// Whether somebody typed it in (`HKMetadataKeyWasUserEntered`).
   public var isUserEntered: Bool
 
   /// An instant where the end is the start.
   public init(
-    start: Int64, end: Int64, value: Double, unit: Int? = nil, source: Int64 = 0, isUserEntered: Bool = false
+    start: Int64, end: Int64, value: Double, unit: Int? = nil, source: Int64 = 0, device: Int64? = nil,
+    isUserEntered: Bool = false
   ) {
     self.start = start
     self.end = end
     self.value = value
     self.unit = unit
     self.source = source
+    self.device = device
     self.isUserEntered = isUserEntered
   }
 }
@@ -33,12 +37,17 @@ public struct NumericSample: Hashable, Sendable {
 public final class NumberReader {
   private let db: Database
   private let shown: String
+  private let numericKinds: Set<Int64>
   private var unitNames = StoredDictionary.units
 
   init(_ db: Database) throws {
     self.db = db
     shown = try Visibility.condition(db)
+    numericKinds = try Int64.fetchSet(db, sql: "SELECT id FROM kind WHERE name IN ('quantity', 'category')")
   }
+
+  /// Of the same state of the store.
+  public var spans: SpanReader { SpanReader(db, shown: shown) }
 
   /// The units of the samples that were read so far.
   public var units: [String] { unitNames.values }
@@ -96,16 +105,18 @@ public final class NumberReader {
     }
   }
 
-  /// In SQL, of a row of `sample`.
-  private static let isUserEntered =
-    "(metadata IS NOT NULL AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true'))"
+  /// In SQL, of a row of `sample`. Most metadata are about something else, and need not be parsed to see that.
+  private static let isUserEntered = """
+    (metadata IS NOT NULL AND instr(metadata, '"HKWasUserEntered"') > 0
+      AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true'))
+    """
 
-  /// How many samples of some sources, of all types, were measured by which device. Reads the whole table.
+  /// How many shown samples of some sources, of all types, were measured by which device. Reads the whole table.
   public func devices(ofSources ids: [Int64]) throws -> [Int64: [Device?: Int]] {
-    var devices = StoredDictionary("SELECT json FROM device WHERE id = ?") { try StoreJSON.decode(Device.self, $0) }
+    var devices = StoredDictionary<Device>.devices
     var rows: [(source: Int64, device: Int64?, count: Int64)] = []
     let list = ids.map(String.init).joined(separator: ",")
-    try Binding(db, "SELECT source, device, COUNT(*) FROM sample WHERE source IN (\(list)) GROUP BY source, device")
+    try Binding(db, "SELECT source, device, COUNT(*) FROM sample WHERE source IN (\(list))\(shown) GROUP BY source, device")
       .rows(db) { row in
         rows.append((row.integer(0), row.optionalInteger(1), row.integer(2)))
         return true
@@ -143,8 +154,13 @@ public final class NumberReader {
   /// - Parameters:
   ///   - range: in microseconds since 1970; what only begins or ends at its edge is left out.
   ///   - sources: the names of sources; `nil` for all.
+  ///   - withEarlier: hands over those that start before the range, too, of which one that overlaps it may be the first.
+  ///   - longest: in microseconds; no sample of the type that starts before the range is longer. Without it, all that do are
+  ///     looked at.
+  ///   - other: is handed those that have no number at all.
   public func forEach(
     _ type: SampleType, overlapping range: Range<Int64>, from sources: Set<String>? = nil,
+    withEarlier: Bool = false, noLongerThan longest: Int64? = nil, other: ((NumericSample) throws -> Void)? = nil,
     _ body: (NumericSample) throws -> Void
   ) throws {
     guard let id = try type.id(in: db) else { return }
@@ -152,26 +168,29 @@ public final class NumberReader {
     var query = try Binding(
       db,
       """
-      SELECT start, duration, value, unit, source,
-        \(Self.isUserEntered)
+      SELECT start, duration, value, unit, source, device, kind, \(Self.isUserEntered)
       FROM sample
-      WHERE type = ? AND start < ? AND (start >= ? OR start + duration > ?)
-        AND kind IN (SELECT id FROM kind WHERE name IN ('quantity', 'category'))
+      WHERE type = ? AND start >= ? AND start < ? AND (? OR start >= ? OR start + duration > ?)
         \(shown)\(try FilterCondition.from(sources, db))
       ORDER BY start
       """)
+    let (earliest, isTooEarly) = range.lowerBound.subtractingReportingOverflow(longest ?? .max)
     query.bind(id)
+    query.bind(longest == nil || isTooEarly ? Int64.min : earliest)
     query.bind(range.upperBound)
+    query.bind(Int64(withEarlier ? 1 : 0))
     query.bind(range.lowerBound)
     query.bind(range.lowerBound)
     try query.rows(db) { row in
+      let isNumeric = numericKinds.contains(row.integer(6))
+      if !isNumeric, other == nil { return true }
       let start = row.integer(0)
       let (end, isTooFar) = start.addingReportingOverflow(max(row.integer(1), 0))
-      try body(
-        NumericSample(
-          start: start, end: isTooFar ? .max : end, value: row.optionalDouble(2) ?? .nan,
-          unit: try row.optionalInteger(3).map { Int(try unitNames.index(of: $0, db)) }, source: row.integer(4),
-          isUserEntered: row.integer(5) != 0))
+      let sample = NumericSample(
+        start: start, end: isTooFar ? .max : end, value: row.optionalDouble(2) ?? .nan,
+        unit: try row.optionalInteger(3).map { Int(try unitNames.index(of: $0, db)) }, source: row.integer(4),
+        device: row.optionalInteger(5), isUserEntered: row.integer(7) != 0)
+      try isNumeric ? body(sample) : other?(sample)
       return true
     }
   }

@@ -13,9 +13,7 @@ struct StoredChanges {
   private var units = StoredDictionary.units
   private var kinds = StoredDictionary.kinds
   private var sources = StoredDictionary<Source>.all
-  private var devices = StoredDictionary("SELECT json FROM device WHERE id = ?") {
-    try StoreJSON.decode(Device.self, $0)
-  }
+  private var devices = StoredDictionary<Device>.devices
   private var metadata = ExactIndex<String>()
   private var metadataCount = 0
   private var payloads: [String] = []

@@ -48,6 +48,10 @@ extension StoredDictionary where Value == Source {
   static var all: Self { Self(sources) { try StoreJSON.decode(Source.self, $0) } }
 }
 
+extension StoredDictionary where Value == Device {
+  static var devices: Self { Self("SELECT json FROM device WHERE id = ?") { try StoreJSON.decode(Device.self, $0) } }
+}
+
 extension StoredDictionary {
   fileprivate static var sources: String { "SELECT json FROM source WHERE id = ?" }
 }

@@ -1,0 +1,104 @@
+import GRDB
+import HealthModel
+import HealthStore
+
+/// The ranking under which a type's cells were computed.
+struct KeptRanking: Hashable, Codable {
+  /// What is one source in it.
+  struct Entry: Hashable, Codable {
+    var name: String
+    /// As the store names them, ascending; none of what people typed, which is first.
+    var ids: [Int64]
+  }
+
+  var entries: [Entry]
+
+  init(_ ranking: SourceRanking) {
+    entries = zip(ranking.sources, ranking.ids).map { Entry(name: $0.name, ids: $1.sorted()) }
+  }
+
+  /// By which a cell names the sources of a rank.
+  func name(ofRank rank: Int) -> Int64 { entries[rank].ids.first ?? 0 }
+
+  var table: RankTable {
+    var ranks: [Int64: Int] = [0: 0]
+    for (rank, entry) in entries.enumerated() {
+      for id in entry.ids { ranks[id] = rank }
+    }
+    return RankTable(names: entries.map(\.name), ranks: ranks)
+  }
+
+  /// Whether all sources of an older ranking stand to each other as they did: cells that were computed under that are
+  /// right under this.
+  func keeps(_ older: KeptRanking) -> Bool {
+    let known = Set(older.entries.flatMap(\.ids))
+    let now = entries.map { $0.ids.filter(known.contains) }.filter { !$0.isEmpty }
+    return now == older.entries.map(\.ids).filter { !$0.isEmpty }
+  }
+}
+
+/// What a rollup file knows of who recorded what.
+struct KeptEvidence {
+  let db: Database
+  let reader: NumberReader
+
+  /// What the sources of a type are ranked by.
+  ///
+  /// - Parameter type: its row id in the file.
+  func ranking(ofType type: Int64) throws -> SourceRanking {
+    let firsts = try Row.fetchAll(
+      db, sql: "SELECT source, MIN(first) FROM evidence WHERE type = ? GROUP BY source", arguments: [type])
+    return SourceRanking(
+      try firsts.map { row in
+        let source: Int64 = row[0]
+        return SourceEvidence(
+          id: source, source: try reader.spans.source(source), first: Timestamp(microseconds: row[1]),
+          devices: firsts.count > 1 ? try devices(of: source) : [:])
+      })
+  }
+
+  private func devices(of source: Int64) throws -> [Device?: Int] {
+    let rows = try Row.fetchAll(
+      db, sql: "SELECT device, samples FROM measured WHERE source = ? AND samples > 0", arguments: [source])
+    var devices: [Device?: Int] = [:]
+    for row in rows {
+      let id: Int64 = row[0]
+      devices[id == 0 ? nil : try reader.spans.device(id), default: 0] += row[1]
+    }
+    return devices
+  }
+
+  /// Puts what was found on some days of a type in the place of what was known of them.
+  func replace(_ found: [SpanReader.Recorded], ofType type: Int64, days: ClosedRange<Int64>) throws {
+    let range: StatementArguments = [type, days.lowerBound, days.upperBound]
+    let before = try Row.fetchAll(
+      db,
+      sql: "SELECT source, device, SUM(samples) FROM evidence WHERE type = ? AND day BETWEEN ? AND ? GROUP BY 1, 2",
+      arguments: range)
+    for row in before { try count(row[0], row[1], -(row[2] as Int64)) }
+    try db.execute(sql: "DELETE FROM evidence WHERE type = ? AND day BETWEEN ? AND ?", arguments: range)
+    let insertion = try db.cachedStatement(
+      sql: "INSERT INTO evidence(type, day, source, device, samples, first) VALUES (?, ?, ?, ?, ?, ?)")
+    var measured: [Pair: Int64] = [:]
+    for one in found {
+      try insertion.execute(arguments: [type, one.stretch, one.source, one.device ?? 0, one.samples, one.first])
+      measured[Pair(source: one.source, device: one.device ?? 0), default: 0] += Int64(one.samples)
+    }
+    for (pair, samples) in measured { try count(pair.source, pair.device, samples) }
+    try db.execute(sql: "UPDATE history SET evidence = evidence + 1")
+  }
+
+  private struct Pair: Hashable {
+    var source: Int64
+    var device: Int64
+  }
+
+  private func count(_ source: Int64, _ device: Int64, _ change: Int64) throws {
+    try db.cachedStatement(
+      sql: """
+        INSERT INTO measured(source, device, samples) VALUES (?, ?, ?)
+        ON CONFLICT DO UPDATE SET samples = samples + excluded.samples
+        """
+    ).execute(arguments: [source, device, change])
+  }
+}

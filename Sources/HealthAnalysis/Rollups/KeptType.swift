@@ -1,0 +1,91 @@
+import GRDB
+import HealthModel
+import HealthStore
+
+/// A type as a rollup file has it.
+struct KeptType {
+  /// In the file.
+  var id: Int64
+  /// In this read of the store; `nil` where the store has not met it.
+  var storeID: Int64?
+  var type: SampleType
+  /// The length of its longest sample that was looked at, in microseconds.
+  var longest: Int64
+  /// There is a sample that is too long for cells: numbers of the type are computed from its samples.
+  var isLong: Bool
+
+  /// What its cells are, and in which unit; `nil` of a type of which there are none.
+  var rule: Rule? { Rule(type) }
+
+  struct Rule: Hashable {
+    var aggregation: SampleTypeCatalogue.Aggregation
+    var unit: String
+
+    init?(_ type: SampleType) {
+      guard let entry = SampleTypeCatalogue.healthKit[type], let aggregation = entry.aggregation,
+        let unit = entry.canonicalUnit
+      else { return nil }
+      (self.aggregation, self.unit) = (aggregation, unit)
+    }
+
+    var text: String { "\(aggregation.rawValue) \(unit)" }
+  }
+
+  /// Those of the store, which the file gets to know, and others that it has met.
+  static func all(_ db: Database, _ reader: NumberReader) throws -> [KeptType] {
+    let store = Dictionary(
+      try reader.spans.types().map { ($0.type.rawValue, $0.id) }, uniquingKeysWith: { first, _ in first })
+    let known = try String.fetchSet(db, sql: "SELECT name FROM type")
+    for name in store.keys.sorted() where !known.contains(name) {
+      try db.execute(
+        sql: "INSERT INTO type(name, rule) VALUES (?, ?)", arguments: [name, Rule(SampleType(name))?.text])
+    }
+    return try Row.fetchAll(db, sql: "SELECT id, name, longest, isLong FROM type").map { KeptType($0, store) }
+  }
+
+  static func find(_ type: SampleType, _ db: Database) throws -> KeptType? {
+    try Row.fetchOne(db, sql: "SELECT id, name, longest, isLong FROM type WHERE name = ?", arguments: [type.rawValue])
+      .map { KeptType($0, [:]) }
+  }
+
+  private init(_ row: Row, _ store: [String: Int64]) {
+    let name: String = row[1]
+    self.init(id: row[0], storeID: store[name], type: SampleType(name), longest: row[2], isLong: row[3])
+  }
+
+  private init(id: Int64, storeID: Int64?, type: SampleType, longest: Int64, isLong: Bool) {
+    (self.id, self.storeID, self.type, self.longest, self.isLong) = (id, storeID, type, longest, isLong)
+  }
+
+  func write(_ db: Database) throws {
+    try db.execute(
+      sql: "UPDATE type SET longest = ?, isLong = ? WHERE id = ?", arguments: [longest, isLong, id])
+  }
+
+  /// The ranking under which its cells are; `nil` where there is none yet.
+  func ranking(_ db: Database) throws -> (kept: KeptRanking, isCurrent: Bool)? {
+    guard
+      let row = try Row.fetchOne(
+        db, sql: "SELECT ranking, ranked = evidence FROM type, history WHERE id = ? AND ranking IS NOT NULL",
+        arguments: [id])
+    else { return nil }
+    do {
+      return (try CanonicalJSON.decode(KeptRanking.self, row[0]), row[1])
+    } catch {
+      throw RollupDamage()
+    }
+  }
+
+  /// Whether its cells are under the ranking of the evidence that there is now, or are under none.
+  func isRanked(_ db: Database) throws -> Bool {
+    rule?.aggregation != .cumulative || isLong ? true : try ranking(db)?.isCurrent ?? true
+  }
+
+  /// Notes the ranking of the evidence that there is now, and marks what was computed under another.
+  func rank(_ ranking: KeptRanking, _ db: Database) throws {
+    if let older = try self.ranking(db)?.kept, !ranking.keeps(older) { try ChangedDays.markMixed(ofType: id, db) }
+    try db.execute(
+      sql: "UPDATE type SET ranking = ?, ranked = (SELECT evidence FROM history) WHERE id = ?",
+      arguments: [try CanonicalJSON.encode(ranking), id])
+  }
+}

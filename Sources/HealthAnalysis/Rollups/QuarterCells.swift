@@ -1,0 +1,103 @@
+import Foundation
+import HealthModel
+import HealthStore
+
+/// The quarter-hours of some days in UTC.
+struct QuarterCells {
+  /// From 1970.
+  let days: Range<Int64>
+
+  /// In microseconds since 1970.
+  var range: Range<Int64> { days.lowerBound * RollupGrain.day..<days.upperBound * RollupGrain.day }
+
+  private var count: Int { days.count * RollupGrain.quarter.count }
+
+  private func index(_ time: Int64) -> Int { Int((time - range.lowerBound) / RollupGrain.quarterLength) }
+
+  private func start(_ index: Int) -> Int64 { range.lowerBound + Int64(index) * RollupGrain.quarterLength }
+
+  // MARK: Sums
+
+  /// - Parameters:
+  ///   - ranking: of all sources.
+  ///   - forEach: hands over the samples that overlap the days, by their starts.
+  func sums(
+    _ ranking: KeptRanking,
+    forEach: (_ body: (_ sample: NumericSample, _ value: Double) throws -> Void) throws -> Void
+  ) throws -> (cells: [SumCell], mixed: Set<Int64>) {
+    let table = ranking.table
+    var sweep = SumSweep(edges: (0...count).map(start), ranks: table.names.count)
+    var ranks: [Int64: Int] = [:]
+    var mixed: Set<Int64> = []
+    try forEach { sample, value in
+      let rank = table.rank(of: sample.source, isUserEntered: sample.isUserEntered)
+      for day in days.overlapping(sample) where ranks.updateValue(rank, forKey: day) ?? rank != rank {
+        mixed.insert(day)
+      }
+      sweep.add(start: sample.start, end: sample.end, value: value, rank: rank, unit: sample.unit)
+    }
+    var cells = [SumCell](repeating: SumCell(), count: count)
+    for (index, sum) in sweep.finish() {
+      cells[index].isTouched = true
+      cells[index].value = sum.value
+      cells[index].twins = sum.twins
+      cells[index].shares = sum.covered.sorted { $0.key < $1.key }
+        .map { SumCell.Share(source: ranking.name(ofRank: $0.key), covered: $0.value) }
+    }
+    return (cells, mixed)
+  }
+
+  // MARK: Discrete types
+
+  /// - Parameter forEach: hands over the samples that overlap the days, and the time before in which a value may last into
+  ///   them, by their starts.
+  func discrete(
+    _ aggregation: SampleTypeCatalogue.Aggregation,
+    forEach: (_ body: (_ sample: NumericSample, _ value: Double) throws -> Void) throws -> Void
+  ) throws -> [DiscreteCell] {
+    var cells = [DiscreteCell](repeating: DiscreteCell(), count: count)
+    var lasting = LastingValues()
+    func weigh(_ stretch: LastingValues.Stretch) {
+      forEachQuarter(stretch.start, stretch.end) { cells[$0].weigh(stretch.value, Double($1)) }
+    }
+    try forEach { sample, value in
+      if aggregation == .discreteTemporallyWeighted,
+        let stretch = lasting.add(start: sample.start, end: sample.end, value: value)
+      {
+        weigh(stretch)
+      }
+      let power = aggregation == .discreteEquivalentContinuousLevel ? pow(10, value / 10) : 0
+      let latest = DiscreteSweep.Latest(end: sample.end, start: sample.start, value: value)
+      // An instant is in the microsecond that it begins.
+      let end = max(sample.end, sample.start == .max ? .max : sample.start + 1)
+      forEachQuarter(sample.start, end) { index, length in
+        if start(index) <= sample.start { cells[index].begun.add(latest) } else { cells[index].entering.add(latest) }
+        if power > 0 { cells[index].weigh(power, Double(sample.start == sample.end ? 1_000_000 : length)) }
+      }
+    }
+    if let stretch = lasting.finish() { weigh(stretch) }
+    return cells
+  }
+
+  /// Hands over each quarter-hour that a stretch of time overlaps, and how long it does.
+  private func forEachQuarter(_ start: Int64, _ end: Int64, _ body: (_ index: Int, _ length: Int64) -> Void) {
+    var time = max(start, range.lowerBound)
+    let end = min(end, range.upperBound)
+    guard time < end else { return }
+    var index = index(time)
+    while time < end {
+      let next = min(end, self.start(index + 1))
+      body(index, next - time)
+      (time, index) = (next, index + 1)
+    }
+  }
+}
+
+extension Range<Int64> {
+  /// The days of these on which a sample has any time.
+  fileprivate func overlapping(_ sample: NumericSample) -> Range<Int64> {
+    let first = RollupGrain.day(of: sample.start)
+    let last = RollupGrain.day(of: Swift.max(sample.start, sample.end == .min ? .min : sample.end - 1))
+    return (first..<last + 1).clamped(to: self)
+  }
+}

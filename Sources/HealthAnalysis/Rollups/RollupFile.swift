@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+import OperatingSystem
+import SQLiteFiles
+
+/// The file beside a store in which its rollups are.
+///
+/// It follows from the store alone. Whatever is wrong with it, it is made anew, and whoever has no use for it may delete it.
+///
+/// Of each type, each day in UTC is a block: `hours` and `quarters` have its cells (``RollupBlock``), and `block` when it was
+/// computed. `evidence` and `measured` have what sources are ranked by, and `dirty` what has changed in the store since.
+final class RollupFile: Sendable {
+  /// To be counted on when a cell's bytes or what they mean change: what is there is computed anew then.
+  private static let version = 1
+  /// How long one process waits for another's chunk of work, in seconds.
+  private static let patience = 10.0
+
+  let path: String
+  let queue: DatabaseQueue
+
+  /// - Parameter directory: the store's.
+  convenience init(in directory: String) throws {
+    try self.init(path: directory + "/statistics.sqlite")
+  }
+
+  private init(path: String) throws {
+    self.path = path
+    try SQLiteFile(path).requireNoLinks()
+    if !PrivateFile.exists(path) { try PrivateFile.create(path, []) }
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(Self.patience)
+    configuration.label = "hpeer.statistics"
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA page_size = 8192")
+      try db.execute(sql: "PRAGMA journal_mode = WAL")
+      // What a power failure takes away is computed again.
+      try db.execute(sql: "PRAGMA synchronous = NORMAL")
+      try db.execute(sql: "PRAGMA cache_size = -8192")
+      try db.execute(sql: "PRAGMA journal_size_limit = 16777216")
+    }
+    queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.inDatabase { db in
+      let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+      if found == Self.version { return }
+      // Another process may make it at the same time.
+      try db.inTransaction(.immediate) {
+        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard found == 0 || found == Self.version else { throw RollupDamage() }
+        if found == 0 { try db.execute(sql: Self.schema + "PRAGMA user_version = \(Self.version)") }
+        return .commit
+      }
+    }
+  }
+
+  /// Removes the file, where it is of no use.
+  static func discard(in directory: String) {
+    let name = "statistics.sqlite"
+    PrivateFile.discard(directory, SQLiteFile.names(of: name))
+  }
+
+  /// Dates are microseconds since 1970. `history.json` is a ``FeedHistory``.
+  ///
+  /// Of a type, `rule` says how its cells were computed, NULL where there are none; `longest` is the length of its longest
+  /// sample, in microseconds, and `isLong` says that there is one too long for cells. `ranking` is a ``KeptRanking``, of
+  /// the evidence that `ranked` counts.
+  ///
+  /// A block's `position` is the last change that it knows, `isMixed` whether more than one source has data in it, and
+  /// `withoutNumber` and `withoutUnit` count samples that were left out.
+  private static let schema = """
+    CREATE TABLE history(json TEXT NOT NULL, evidence INTEGER NOT NULL) STRICT;
+    CREATE TABLE type(
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE,
+      rule TEXT,
+      longest INTEGER NOT NULL DEFAULT 0,
+      isLong INTEGER NOT NULL DEFAULT 0,
+      ranking TEXT,
+      ranked INTEGER NOT NULL DEFAULT -1
+    ) STRICT;
+    CREATE TABLE dirty(
+      type INTEGER NOT NULL,
+      first INTEGER NOT NULL,
+      last INTEGER NOT NULL,
+      PRIMARY KEY(type, first)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE block(
+      key INTEGER PRIMARY KEY,
+      position INTEGER NOT NULL,
+      isMixed INTEGER NOT NULL,
+      withoutNumber INTEGER NOT NULL,
+      withoutUnit INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE hours(key INTEGER PRIMARY KEY, cells BLOB NOT NULL) STRICT;
+    CREATE TABLE quarters(key INTEGER PRIMARY KEY, cells BLOB NOT NULL) STRICT;
+    CREATE TABLE evidence(
+      type INTEGER NOT NULL,
+      day INTEGER NOT NULL,
+      source INTEGER NOT NULL,
+      device INTEGER NOT NULL,
+      samples INTEGER NOT NULL,
+      first INTEGER NOT NULL,
+      PRIMARY KEY(type, day, source, device)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE measured(
+      source INTEGER NOT NULL,
+      device INTEGER NOT NULL,
+      samples INTEGER NOT NULL,
+      PRIMARY KEY(source, device)
+    ) STRICT, WITHOUT ROWID;
+
+    """
+}
+
+/// Names blocks: those of a type follow one another in the file, in order of time.
+enum BlockKey {
+  private static let bits: Int64 = 28
+  private static let zero: Int64 = 1 << 27
+
+  /// - Parameters:
+  ///   - type: its row id in the file.
+  ///   - day: in UTC, from 1970; any that a number of microseconds can be in.
+  static func key(type: Int64, day: Int64) -> Int64 { type << bits | (day + zero) }
+
+  static func keys(type: Int64, days: ClosedRange<Int64>) -> ClosedRange<Int64> {
+    key(type: type, day: days.lowerBound)...key(type: type, day: days.upperBound)
+  }
+
+  static func day(_ key: Int64) -> Int64 { (key & (1 << bits - 1)) - zero }
+
+  /// In SQL, of a column `key`.
+  static let dayOfKey = "((key & \(1 << bits - 1)) - \(zero))"
+  static let typeOfKey = "(key >> \(bits))"
+}
