@@ -31,8 +31,8 @@ public struct NumericSample: Hashable, Sendable {
 
 /// Reads the numbers of samples without the rest, within one read of the store.
 public final class NumberReader {
-  private let db: Database
-  private let shown: String
+  let db: Database
+  let shown: String
   private var unitNames = StoredDictionary.units
 
   init(_ db: Database) throws {
