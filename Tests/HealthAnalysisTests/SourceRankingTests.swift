@@ -69,7 +69,8 @@ import Testing
   @Test func theOneThatWasChosenComesFirst() {
     let evidence = [
       Self.source(1, "Watch", first: 1, bundle: "com.apple.health.A"), Self.source(2, "Old app", first: 2),
-      Self.source(3, "New name", first: 3, bundle: "com.example.b"), Self.source(4, "App", first: 4, bundle: "com.example.b"),
+      Self.source(3, "New name", first: 3, bundle: "com.example.b"),
+      Self.source(4, "App", first: 4, bundle: "com.example.b"),
     ]
     // Under any of its names.
     let ranking = SourceRanking(evidence, first: "New name")

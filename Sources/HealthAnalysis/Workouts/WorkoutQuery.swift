@@ -48,6 +48,8 @@ public struct WorkoutDetails: Hashable, Sendable {
   public var heartRate: DiscreteValues?
   /// Seconds by zone; empty where there are no zones, or no samples.
   public var zones: [Double]
+  /// `nil` where there is none.
+  public var track: RouteTrack?
   /// Of its route, in metres; `nil` where there is none.
   public var routeDistance: Double?
   /// In metres; `nil` where no route tells elevations.
@@ -101,7 +103,8 @@ public struct WorkoutQuery: Sendable {
   }
 
   /// The same workout, with what samples say where it says nothing itself. Throws ``StoreError``.
-  public static func filled(_ workout: WorkoutSummary, in store: HealthStore) async throws(StoreError) -> WorkoutSummary {
+  public static func filled(_ workout: WorkoutSummary, in store: HealthStore) async throws(StoreError) -> WorkoutSummary
+  {
     try await store.samples.numbers { try WorkoutSummary.filled([workout], $0).first } ?? workout
   }
 
@@ -153,7 +156,8 @@ public struct WorkoutQuery: Sendable {
     let track = RouteTrack(points)
     return WorkoutDetails(
       summary: summary, heartRate: found.map(DiscreteValues.init), zones: found == nil ? [] : durations ?? [],
-      routeDistance: points.isEmpty ? nil : track.distance, ascent: track.ascent, splits: track.splits(every: 1000))
+      track: points.isEmpty ? nil : track, routeDistance: points.isEmpty ? nil : track.distance, ascent: track.ascent,
+      splits: track.splits(every: 1000))
   }
 
   /// Of all parts of its route, in their order; times are since the start of the first.
