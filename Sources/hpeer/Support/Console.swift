@@ -29,6 +29,10 @@ enum Console {
     try OutputWriter.standardOutput.writeLines(table.rendered(width: width, style: outputStyle))
   }
 
+  static func print(_ rows: CSVRows) throws {
+    try OutputWriter.standardOutput.write(rows.bytes)
+  }
+
   /// - Parameter rendered: draws for a width, a style and whether blocks and lines can be shown.
   static func print(chart rendered: (_ width: Int, _ style: Style, _ usesUTF8: Bool) -> [String]) throws {
     let width = capabilities.isTerminal(.output) ? capabilities.size.columns : 80
