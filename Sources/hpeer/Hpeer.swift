@@ -33,7 +33,7 @@ struct Hpeer: AsyncParsableCommand {
         subcommands: [
           SummaryCommand.self, Stats.self, Chart.self, SleepCommand.self, Workouts.self, WorkoutCommand.self,
           Latest.self, Sources.self,
-          CoverageCommand.self, 
+          CoverageCommand.self, ReportCommand.self,
           ZoneCommand.self,
         ]),
       CommandGroup(
