@@ -129,4 +129,41 @@ struct QuestionTests {
     #expect(try await home.run("stats").status == 2)
     #expect(try await home.run("stats", "--types", "stepCount,heartRate", "--by", "year").status == 0)
   }
+
+  /// What a command shows on a terminal, when it has ended.
+  private func screen(_ arguments: [String], columns: UInt16, environment: [String] = []) async throws -> PseudoTerminal
+  {
+    let command = ([Build.hpeer] + arguments).map { "'\($0)'" }.joined(separator: " ")
+    let terminal = try PseudoTerminal(
+      ["HPEER_HOME=\(home.home)"] + environment + ["sh", "-c", "\(command); echo THE END"], columns: columns)
+    try await terminal.text(matching: #/THE END/#)
+    return terminal
+  }
+
+  @Test("every answer fits the window, in UTF-8 and in ASCII, in colours and without", arguments: [40, 80] as [UInt16])
+  func windows(columns: UInt16) async throws {
+    try await home.hold(.small)
+    let listed = try await home.run("workouts", "--json").json()
+    let workout = try #require(((listed["workouts"] as? [[String: Any]])?.first?["id"] as? String)?.prefix(12))
+    for arguments in [
+      ["summary", "--on", "2019-01-05"], ["coverage"], ["coverage", "stepCount"], ["chart", "sleep"],
+      ["chart", "stepCount", "--from", "2019-01-04", "--compare", "previous"], ["chart", "heartRate", "--by", "hour"],
+      ["chart", "heartRate", "--by", "hour", "--from", "2019-01-01"], ["workout", String(workout)],
+    ] {
+      for environment in [["LC_ALL=C.UTF-8"], ["LC_ALL=C", "NO_COLOR=1"]] {
+        let terminal = try await screen(arguments, columns: columns, environment: environment)
+        let lines = terminal.lines
+        #expect(lines.count > 3, "\(arguments): \(terminal.text)")
+        // A sentence beside the data may be longer.
+        let data = lines.filter { !$0.hasSuffix(".") }
+        #expect(data.allSatisfy { $0.count <= Int(columns) }, "\(arguments) \(environment): \(lines)")
+        if arguments[0] == "summary", columns == 80 { #expect(lines.count <= 24, "\(lines)") }
+        if environment.count > 1 {
+          #expect(!terminal.text.contains("\u{1B}"), "\(arguments)")
+          let own = terminal.text.unicodeScalars.filter { $0.value > 0x7E && $0.value != 0x2019 && $0.value != 0x2026 }
+          #expect(own.isEmpty, "\(arguments): \(String(String.UnicodeScalarView(own)))")
+        }
+      }
+    }
+  }
 }

@@ -29,19 +29,19 @@ struct CoveragePresentation {
       }
       try Console.print("\(month.text) \(style.green(cells.joined()))".trimmedAtEnd)
     }
-    try Console.print(Self.sentence(coverage))
+    try Console.print(phrases: Self.phrases(coverage))
   }
 
-  private static func sentence(_ coverage: Coverage) -> String {
+  private static func phrases(_ coverage: Coverage) -> [String] {
     let of = coverage.extent?.count ?? 0
     let gaps = coverage.gaps.sorted { ($1.count, $0.lowerBound) < ($0.count, $1.lowerBound) }
     let texts = gaps.prefix(namedGaps).map { gap in
       let (first, last) = (CalendarDay(gap.lowerBound).text, CalendarDay(gap.upperBound - 1).text)
       return gap.count == 1 ? first : "\(first) to \(last) (\(HumanFormat.count(gap.count, "day")))"
     }
-    let rest = gaps.count > namedGaps ? " and \(HumanFormat.count(gaps.count - namedGaps)) more" : ""
-    return "\(HumanFormat.count(coverage.days.count)) of \(HumanFormat.count(of, "day"))"
-      + (gaps.isEmpty ? ", no gap" : "; gaps: \(texts.joined(separator: ", "))\(rest)")
+    let rest = gaps.count > namedGaps ? ["and \(HumanFormat.count(gaps.count - namedGaps)) more"] : []
+    return ["\(HumanFormat.count(coverage.days.count)) of \(HumanFormat.count(of, "day"))"]
+      + (gaps.isEmpty ? ["no gap"] : ["gaps:"] + texts + rest)
   }
 
   // MARK: Months

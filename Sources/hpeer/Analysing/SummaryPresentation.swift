@@ -16,35 +16,19 @@ struct SummaryPresentation {
     let style = Console.outputStyle
     let weekday = Self.weekdays[(summary.day % 7 + 7) % 7]
     let date = question.zone.date(Timestamp(seconds: question.zone.start(ofDay: summary.day)))
-    try say([
+    try Console.print(
       "\(style.bold("\(weekday), \(date)")), \(PlainText.escaped(question.zone.name, limit: 60))"
-        + (summary.isPartial ? ", up to now" : "")
-    ])
+        + (summary.isPartial ? ", up to now" : ""))
     let parts = [rings, night, pressure, workouts].filter { !$0.isEmpty }
     if parts.isEmpty, summary.types.isEmpty { return Console.say("No sample of this day, or of the weeks before it.") }
     if !parts.isEmpty { try Console.print("") }
-    for part in parts { try say(part) }
+    for part in parts { try Console.print(phrases: part) }
     guard !summary.types.isEmpty else { return }
     try Console.print("")
     try Console.print(table)
   }
 
   private var width: Int { Console.capabilities.isTerminal(.output) ? Console.capabilities.size.columns : 80 }
-
-  /// Words that go on in the next line, indented, where one is too narrow.
-  private func say(_ words: [String]) throws {
-    var line = ""
-    for (index, word) in words.enumerated() {
-      let joined = line + (line.isEmpty ? "" : "  ") + word
-      if index > 0, joined.count > width, !line.isEmpty {
-        try Console.print(line)
-        line = "  " + word
-      } else {
-        line = joined
-      }
-    }
-    if !line.isEmpty { try Console.print(line) }
-  }
 
   // MARK: Parts
 

@@ -42,9 +42,14 @@ struct WorkoutPresentation {
 
   func print(_ details: WorkoutDetails, _ zones: HeartRateZones?) throws {
     let workout = details.summary
+    let (start, end) = (zone.text(workout.sample.start), zone.text(workout.sample.end))
+    let times = [start, end].map { String($0.dropFirst(11).prefix(5)) }
+    let endDay = start.prefix(10) == end.prefix(10) ? "" : "\(end.prefix(10)) "
     try Console.print(
-      "\(Self.name(workout)), \(zone.text(workout.sample.start)) to \(zone.text(workout.sample.end)), "
-        + PlainText.escaped(workout.sample.source.name, limit: 60))
+      phrases: [
+        Self.name(workout), "\(start.prefix(10)) \(times[0]) to \(endDay)\(times[1])",
+        PlainText.escaped(zone.name, limit: 60), PlainText.escaped(workout.sample.source.name, limit: 60),
+      ], separator: ", ")
     var words = ["time \(Self.time(Self.duration(workout)))"]
     if workout.elapsed > Self.duration(workout) + 1 { words.append("\(Self.time(workout.elapsed)) with pauses") }
     if let metres = workout.distance ?? details.routeDistance, let text = distance(metres) {
@@ -52,12 +57,14 @@ struct WorkoutPresentation {
     }
     if let ascent = details.ascent { words.append("ascent \(elevation(ascent))") }
     if let text = workout.energy.flatMap(energy) { words.append("energy \(text)") }
-    try Console.print(words.joined(separator: ", "))
+    try Console.print(phrases: words, separator: ", ")
     if let heartRate = details.heartRate {
       let mean = heartRate.mean ?? heartRate.meanOfSamples
+      let range = [heartRate.minimum, heartRate.maximum].map { HumanFormat.number($0.rounded()) }
       try Console.print(
-        "heart rate \(HumanFormat.number(mean.rounded())), from \(HumanFormat.number(heartRate.minimum.rounded())) to "
-          + "\(HumanFormat.number(heartRate.maximum.rounded())) count/min")
+        phrases: [
+          "heart rate \(HumanFormat.number(mean.rounded()))", "from \(range[0]) to \(range[1]) count/min",
+        ], separator: ", ")
     }
     if let zones, !details.zones.isEmpty { try print(details.zones, zones) }
     if !details.splits.isEmpty { try print(splits: details.splits) }

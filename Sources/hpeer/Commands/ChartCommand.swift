@@ -100,10 +100,12 @@ struct Chart: AsyncParsableCommand {
     }
     let share = comparison.share.map { share in
       let percent = NumberText.rounded(share * 100, digits: 1)
-      return ", \(percent > 0 ? "+" : "")\(HumanFormat.number(percent)) %"
+      return "\(percent > 0 ? "+" : "")\(HumanFormat.number(percent)) %"
     }
     try Console.print(
-      "Mean of a whole day: \(words(comparison.now)), before \(words(comparison.before))\(share ?? "")")
+      phrases: [
+        "Mean of a whole day:", words(comparison.now), "before: \(words(comparison.before))", share,
+      ].compactMap(\.self))
   }
 
   private func nights(_ store: HealthStore, _ question: Question) async throws {
