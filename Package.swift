@@ -125,8 +125,8 @@ let package = Package(
     .target(
       name: "HealthOperations",
       dependencies: [
-        "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "PeerTrust", "PeerDiscovery",
-        "PeerServer", "PeerClient",
+        "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "PeerTrust",
+        "PeerDiscovery", "PeerServer", "PeerClient",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -203,8 +203,9 @@ let package = Package(
     .testTarget(
       name: "HealthOperationsTests",
       dependencies: [
-        "HealthFormats", "HealthModel", "HealthOperations", "HealthStore", "PeerClient", "PeerProtocol", "PeerTrust",
-        "TestSupport",
+        "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations", "HealthStore", "PeerClient",
+        "PeerProtocol",
+        "PeerTrust", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),

@@ -31,7 +31,10 @@ struct Hpeer: AsyncParsableCommand {
       CommandGroup(
         name: "What it says",
         subcommands: [
-          Stats.self, Chart.self, SleepCommand.self, Workouts.self, WorkoutCommand.self, Latest.self, Sources.self,
+          SummaryCommand.self, Stats.self, Chart.self, SleepCommand.self, Workouts.self, WorkoutCommand.self,
+          Latest.self, Sources.self,
+          CoverageCommand.self, ReportCommand.self,
+          ZoneCommand.self,
         ]),
       CommandGroup(
         name: "Peers",

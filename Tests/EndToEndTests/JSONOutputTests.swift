@@ -13,7 +13,8 @@ struct JSONOutputTests {
     "status": ("status.json", false), "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
     "undelete": ("undelete.json", false), "stats": ("statistics.json", true),
     "sleep": ("sleep.json", false), "latest": ("sample.json", true), "sources": ("sources.json", false),
-    "workouts": ("workouts.json", false), "workout": ("workout.json", false),
+    "workouts": ("workouts.json", false), "workout": ("workout.json", false), "zone": ("zone.json", false),
+    "summary": ("summary.json", false), "coverage": ("coverage.json", false),
   ]
   private static let documents = Build.root + "/docs/schemas"
   private let schema: JSONSchema
@@ -135,6 +136,21 @@ struct JSONOutputTests {
       try expect(listed, "sources.json")
       #expect(try (listed.json()["sources"] as? [Any])?.isEmpty == false)
     }
+    let night = try #require((try slept.json()["nights"] as? [[String: Any]])?.last?["date"] as? String)
+    for arguments in [["--on", night], ["--on", night, "--units", "imperial", "--zone", "travel"], []] {
+      let summary = try await home.start(["summary", "--json"] + arguments).outcome()
+      try expect(summary, "summary.json")
+      #expect(try summary.json()["night"] != nil || arguments.isEmpty)
+    }
+    try expectError(try await home.run("summary", "--json", "--from", night), "usage", 2)
+    for arguments in [[], ["stepCount", "workout", "mindfulSession"]] {
+      let coverage = try await home.start(["coverage", "--json"] + arguments).outcome()
+      try expect(coverage, "coverage.json")
+      #expect(try (coverage.json()["types"] as? [Any])?.isEmpty == false)
+    }
+    try expect(try await home.run("zone", "--json"), "zone.json")
+    try expect(try await home.run("zone", "Europe/Berlin", "--json"), "zone.json")
+    try expectError(try await home.run("zone", "Europe/Nowhere", "--json"), "usage", 2)
     let listed = try await home.run("workouts", "--json")
     try expect(listed, "workouts.json")
     let workouts = try #require(try listed.json()["workouts"] as? [[String: Any]])

@@ -51,8 +51,8 @@ struct ShowTests {
     #expect(try await shown("bloodPressure").contains("  120/80.5 mmHg  Watch"))
     // One of them is not here.
     #expect(try await shown("HKCorrelationTypeIdentifierFood").contains("  2 members  Watch"))
-    #expect(try await shown("workout").contains("  HKWorkoutActivityTypeWalking 32 min 2.5 km  Watch"))
-    #expect(try await shown("sleepAnalysis").contains("  HKCategoryValueSleepAnalysisAsleepCore  Watch"))
+    #expect(try await shown("workout").contains("  Walking 32 min 2.5 km  Watch"))
+    #expect(try await shown("sleepAnalysis").contains("  Asleep Core  Watch"))
     let table = try await home.run("export", "--format", "csv", "--types", "sleepAnalysis").output
     #expect(table.contains(",3,HKCategoryValueSleepAnalysisAsleepCore,"), "\(table)")
   }
@@ -62,7 +62,7 @@ struct ShowTests {
   func durations(_ duration: Double) async throws {
     let walk = Workout(activityType: WorkoutActivityType(exported: "HKWorkoutActivityTypeWalking"), duration: duration)
     try await fill([sample("HKWorkoutTypeIdentifier", .workout(walk))])
-    #expect(try await shown("workout").contains("  HKWorkoutActivityTypeWalking  Watch"))
+    #expect(try await shown("workout").contains("  Walking  Watch"))
   }
 
   @Test("what is true of a person has no time")

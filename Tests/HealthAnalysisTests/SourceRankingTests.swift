@@ -65,4 +65,21 @@ import Testing
     #expect(ranking.sources[1].first == Timestamp(seconds: 1))
     #expect([1, 2, 3].allSatisfy { ranking.rank(of: $0, isUserEntered: false) == 1 })
   }
+
+  @Test func theOneThatWasChosenComesFirst() {
+    let evidence = [
+      Self.source(1, "Watch", first: 1, bundle: "com.apple.health.A"), Self.source(2, "Old app", first: 2),
+      Self.source(3, "New name", first: 3, bundle: "com.example.b"),
+      Self.source(4, "App", first: 4, bundle: "com.example.b"),
+    ]
+    // Under any of its names.
+    let ranking = SourceRanking(evidence, first: "New name")
+    #expect(ranking.sources.map(\.name) == ["App", "manual", "Watch", "Old app"])
+    #expect(ranking.sources.map(\.isChosen) == [true, false, false, false])
+    #expect((1...5).map { ranking.rank(of: $0, isUserEntered: false) } == [2, 3, 0, 0, 3])
+    #expect(ranking.rank(of: 3, isUserEntered: true) == 1)
+    // One that is not there changes nothing.
+    #expect(SourceRanking(evidence, first: "Gone").sources == SourceRanking(evidence).sources)
+    #expect(SourceRanking(evidence, first: "manual").rank(of: 1, isUserEntered: true) == 0)
+  }
 }

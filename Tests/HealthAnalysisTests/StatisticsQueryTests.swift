@@ -61,6 +61,20 @@ import Testing
     #expect(hours.map { $0.sum.rounded() } == [2100, 1200, 1200, 1200, 1000])
   }
 
+  @Test func theSourceThatWasChosenCountsFirst() async throws {
+    let samples = try Self.walk.map { try Self.sample(Self.steps, $0.3, $0.0, $0.1, $0.2) }
+    try await store.apply(ChangeBatch(additions: samples))
+    try await store.settings.setFirstSource("iPhone", of: Self.steps)
+    let day = try await sums(query(Self.steps))
+    // The watch has 08:00 to 08:15 and 12:10 to 12:20 for itself.
+    #expect(day.count == 1 && abs(day[0].sum - (4700 + 750 + 500)) < 1e-9)
+    #expect(day[0].sources.map(\.name) == ["iPhone", "Watch"])
+    let listed = try await SourceSurvey.sources(of: Self.steps, in: store).map(\.source)
+    #expect(listed.map(\.name) == ["iPhone", "Watch"] && listed.map(\.isChosen) == [true, false])
+    try await store.settings.setFirstSource(nil, of: Self.steps)
+    #expect(try await sums(query(Self.steps)).map { $0.sum.rounded() } == [6700])
+  }
+
   @Test func whatIsLeftOutByAFilterStillRanks() async throws {
     let samples = try Self.walk.map { try Self.sample(Self.steps, $0.3, $0.0, $0.1, $0.2) }
     try await store.apply(ChangeBatch(additions: samples))

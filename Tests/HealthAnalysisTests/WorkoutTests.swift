@@ -141,6 +141,85 @@ import Testing
     #expect(details.splits.count == 1 && abs((details.splits.first ?? 0) - 300 * 1000 / 1111.951) < 0.01)
   }
 
+  private static func quantity(
+    _ name: String, _ source: Source, _ from: Int64, _ to: Int64, _ value: Double, _ unit: String
+  ) -> Sample {
+    Sample(
+      uuid: UUID(), type: SampleType("HKQuantityTypeIdentifier" + name), start: at(from), end: at(to), source: source,
+      payload: .quantity(Quantity(value, unit)))
+  }
+
+  @Test func whatAWorkoutDoesNotSayItsSamplesDo() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    try await store.apply(
+      ChangeBatch(additions: [
+        // The app's own come first in its workout, although the watch ranks higher.
+        Self.workout(Self.app, 0, 1000), Self.workout(Self.watch, 5000, 6000),
+        Self.workout(Self.watch, 8000, 9000, 57), Self.workout(Self.app, 20_000, 21_000, 13),
+        Self.quantity("DistanceWalkingRunning", Self.watch, -500, 500, 2, "km"),
+        Self.quantity("DistanceWalkingRunning", Self.app, 200, 800, 3000, "m"),
+        Self.quantity("DistanceWalkingRunning", Self.watch, 8000, 9000, 5, "m"),
+        Self.quantity("ActiveEnergyBurned", Self.watch, 900, 1100, 836.8, "kJ"),
+      ]))
+    let workouts = try await WorkoutQuery().run(on: store)
+    // 200 s of the watch at 2 m/s and the 3,000 m of the app; nothing but what is there.
+    #expect(workouts.map(\.distance) == [3400, nil, nil, nil])
+    #expect(workouts.map { $0.energy?.rounded() } == [100, nil, nil, nil])
+    #expect(workouts.map(\.isMerged) == [true, false, false, false])
+    var bare = WorkoutQuery()
+    bare.readsSamples = false
+    let unread = try await bare.run(on: store)
+    #expect(unread.allSatisfy { $0.distance == nil && $0.energy == nil && !$0.isMerged })
+    #expect(try await WorkoutQuery.filled(unread[0], in: store) == workouts[0])
+    // The workout's own word holds.
+    let said = Self.workout(Self.app, 100, 900, 37, totals: ["totalDistance": Quantity(1, "km")])
+    try await store.apply(ChangeBatch(additions: [said]))
+    let again = try await WorkoutQuery().run(on: store).first { $0.sample.uuid == said.uuid }
+    #expect(again?.distance == 1000 && again?.isMerged == false && again?.energy == nil)
+  }
+
+  /// Against a second by second reading.
+  @Test func sumsOfWorkoutsAreThoseOfTheirSeconds() async throws {
+    var random = SeededGenerator(seed: 6)
+    for _ in 0..<15 {
+      let directory = try TemporaryDirectory()
+      let store = try HealthStore(directory: directory.path)
+      let workouts = (0..<8).map { _ -> Sample in
+        let from = Int64.random(in: 0...500, using: &random)
+        return Self.workout(
+          [Self.watch, Self.app].randomElement(using: &random) ?? Self.app, from,
+          from + .random(in: 1...200, using: &random))
+      }
+      let samples = (0..<30).map { index -> Sample in
+        let from = Int64.random(in: -50...600, using: &random)
+        return Self.quantity(
+          "DistanceWalkingRunning", [Self.watch, Self.app].randomElement(using: &random) ?? Self.app, from,
+          from + .random(in: 1...150, using: &random), Double(index + 1), "m")
+      }
+      try await store.apply(ChangeBatch(additions: workouts + samples))
+      for workout in try await WorkoutQuery().run(on: store) {
+        let order = workout.sample.source == Self.watch ? [Self.watch, Self.app] : [Self.app, Self.watch]
+        var sum = 0.0
+        var isTouched = false
+        for second in workout.sample.start.seconds..<workout.sample.end.seconds {
+          let active = samples.filter { $0.start.seconds <= second && second < $0.end.seconds }
+          isTouched = isTouched || !active.isEmpty
+          for source in order {
+            let own = active.filter { $0.source == source }
+            for sample in own {
+              guard case .quantity(let quantity) = sample.payload else { continue }
+              sum += quantity.value / Double(sample.end.seconds - sample.start.seconds)
+            }
+            if !own.isEmpty { break }
+          }
+        }
+        #expect(isTouched == (workout.distance != nil))
+        #expect(abs((workout.distance ?? 0) - sum) < 1e-6)
+      }
+    }
+  }
+
   /// More than a page of them, so that one that is passed over must not shift the next page.
   @Test(.timeLimit(.minutes(1))) func whatNobodyKnowsAsAWorkoutIsPassedOver() async throws {
     let directory = try TemporaryDirectory()

@@ -7,25 +7,33 @@ struct KeptRanking: Hashable, Codable {
   /// What is one source in it.
   struct Entry: Hashable, Codable {
     var name: String
-    /// As the store names them, ascending; none of what people typed, which is first.
+    /// As the store names them, ascending; of what people typed, ``KeptRanking/manual``.
     var ids: [Int64]
   }
 
   var entries: [Entry]
+  /// The source that the person wants before all others; `nil` for none.
+  var chosen: String?
 
-  init(_ ranking: SourceRanking) {
-    entries = zip(ranking.sources, ranking.ids).map { Entry(name: $0.name, ids: $1.sorted()) }
+  init(_ ranking: SourceRanking, chosen: String?) {
+    entries = zip(ranking.sources, ranking.ids).map {
+      Entry(name: $0.name, ids: $1.isEmpty ? [Self.manual] : $1.sorted())
+    }
+    self.chosen = chosen
   }
 
+  /// Stands for what people typed, of whatever source: no source has this number.
+  static let manual: Int64 = 0
+
   /// By which a cell names the sources of a rank.
-  func name(ofRank rank: Int) -> Int64 { entries[rank].ids.first ?? 0 }
+  func name(ofRank rank: Int) -> Int64 { entries[rank].ids.first ?? Self.manual }
 
   var table: RankTable {
-    var ranks: [Int64: Int] = [0: 0]
+    var ranks: [Int64: Int] = [:]
     for (rank, entry) in entries.enumerated() {
       for id in entry.ids { ranks[id] = rank }
     }
-    return RankTable(names: entries.map(\.name), ranks: ranks)
+    return RankTable(names: entries.map(\.name), ranks: ranks, manual: ranks[Self.manual] ?? 0)
   }
 
   /// Whether all sources of an older ranking stand to each other as they did: cells that were computed under that are
@@ -42,19 +50,21 @@ struct KeptEvidence {
   let db: Database
   let reader: NumberReader
 
-  /// What the sources of a type are ranked by.
-  ///
-  /// - Parameter type: its row id in the file.
-  func ranking(ofType type: Int64) throws -> SourceRanking {
+  /// How the sources of a type are ranked by all that is known now.
+  func ranking(of type: KeptType) throws -> KeptRanking {
+    let chosen = try reader.settings().firstSources[type.type]
+    return KeptRanking(SourceRanking(try evidence(ofType: type.id), first: chosen), chosen: chosen)
+  }
+
+  private func evidence(ofType type: Int64) throws -> [SourceEvidence] {
     let firsts = try Row.fetchAll(
       db, sql: "SELECT source, MIN(first) FROM evidence WHERE type = ? GROUP BY source", arguments: [type])
-    return SourceRanking(
-      try firsts.map { row in
-        let source: Int64 = row[0]
-        return SourceEvidence(
-          id: source, source: try reader.spans.source(source), first: Timestamp(microseconds: row[1]),
-          devices: firsts.count > 1 ? try devices(of: source) : [:])
-      })
+    return try firsts.map { row in
+      let source: Int64 = row[0]
+      return SourceEvidence(
+        id: source, source: try reader.spans.source(source), first: Timestamp(microseconds: row[1]),
+        devices: firsts.count > 1 ? try devices(of: source) : [:])
+    }
   }
 
   private func devices(of source: Int64) throws -> [Device?: Int] {

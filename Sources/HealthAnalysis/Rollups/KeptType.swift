@@ -76,9 +76,10 @@ struct KeptType {
     }
   }
 
-  /// Whether its cells are under the ranking of the evidence that there is now, or are under none.
-  func isRanked(_ db: Database) throws -> Bool {
-    rule?.aggregation != .cumulative || isLong ? true : try ranking(db)?.isCurrent ?? true
+  /// Whether its cells are under the ranking of all that is known now, or are under none.
+  func isRanked(_ db: Database, _ reader: NumberReader) throws -> Bool {
+    guard rule?.aggregation == .cumulative, !isLong, let known = try ranking(db) else { return true }
+    return try known.isCurrent && known.kept.chosen == reader.settings().firstSources[type]
   }
 
   /// Notes the ranking of the evidence that there is now, and marks what was computed under another.

@@ -145,7 +145,10 @@ extension DiscreteCell: CellOfNothing {
 extension MergedSum {
   fileprivate init(_ cell: SumCell, _ ranking: RankTable) {
     var covered: [Int: Int64] = [:]
-    for share in cell.shares { covered[ranking.rank(of: share.source, isUserEntered: false), default: 0] += share.covered }
+    for share in cell.shares {
+      let rank = ranking.rank(of: share.source, isUserEntered: share.source == KeptRanking.manual)
+      covered[rank, default: 0] += share.covered
+    }
     self.init(sum: cell.value, covered: covered, twins: cell.twins, ranking)
   }
 }

@@ -159,7 +159,7 @@ struct RollupWriter {
     var mixed: Set<Int64> = []
     let written: Set<Int64>
     if rule.aggregation == .cumulative {
-      let ranking = KeptRanking(try evidence.ranking(ofType: type.id))
+      let ranking = try evidence.ranking(of: type)
       try type.rank(ranking, db)
       let cells: [SumCell]
       (cells, mixed) = try quarters.sums(ranking, forEach: forEach)

@@ -127,7 +127,7 @@ public final class Rollups: Sendable {
       // Only a transaction that writes waits for other processes.
       let known = try queue.read { db -> Answer? in
         guard try ChangedDays(db: db, reader: reader, history: history).areNone(),
-          try type.flatMap({ try KeptType.find($0, db) })?.isRanked(db) ?? true
+          try type.flatMap({ try KeptType.find($0, db) })?.isRanked(db, reader) ?? true
         else { return nil }
         return try body(db, reader)
       }
@@ -138,7 +138,7 @@ public final class Rollups: Sendable {
         let samples = try writer.work()
         daysAtOnce = writer.daysAtOnce
         if samples == nil, let type = try type.flatMap({ try KeptType.find($0, db) }) {
-          try type.rank(KeptRanking(try KeptEvidence(db: db, reader: reader).ranking(ofType: type.id)), db)
+          try type.rank(try KeptEvidence(db: db, reader: reader).ranking(of: type), db)
         }
         return samples ?? 0
       }

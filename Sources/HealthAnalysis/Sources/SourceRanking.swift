@@ -51,50 +51,67 @@ public struct SourceRanking: Hashable, Sendable {
     public var sourceClass: SourceClass
     /// The start of its first sample of the type; `nil` for what was typed, which is first whenever it was.
     public var first: Timestamp?
+    /// Whether the person wants it before all others.
+    public var isChosen = false
   }
 
-  /// From the highest to the lowest. The first is what people typed, of whatever source.
+  /// From the highest to the lowest. What people typed, of whatever source, is one of them: the first but for one that was chosen.
   public let sources: [Entry]
-  /// By rank, the ``SourceEvidence/id``s of those that are one source; none of the first.
+  /// By rank, the ``SourceEvidence/id``s of those that are one source; none of what people typed.
   let ids: [[Int64]]
+  /// Of what people typed.
+  private let manual: Int
   /// Ranks of sources, by ``SourceEvidence/id``.
   private let ranks: [Int64: Int]
   private let ranksBySource: [Source: Int]
 
   /// Watches come before phones, phones before apps; in a class the one whose first sample is newest, and then by name. What
   /// has a name or a bundle identifier in common is one source: exports have only the one, apps on phones both.
-  public init(_ evidence: [SourceEvidence]) {
+  ///
+  /// - Parameter chosen: the name of one that comes before all others, also before what was typed; `nil` for none. A name that
+  ///   none of them has changes nothing.
+  public init(_ evidence: [SourceEvidence], first chosen: String? = nil) {
     var groups = SourceGroups()
     for one in evidence { groups.add(one) }
-    let ordered = groups.merged.map { (entry: Self.entry(of: $0), ids: $0.map(\.id)) }
+    var ordered = groups.merged.map { (entry: Self.entry(of: $0), ids: $0.map(\.id)) }
       .sorted { Self.precedes($0.entry, $1.entry) }
+    let names = Set(evidence.filter { $0.source.name == chosen }.map(\.id))
+    manual = names.isEmpty ? 0 : 1
+    if let index = ordered.firstIndex(where: { !names.isDisjoint(with: $0.ids) }) {
+      var group = ordered.remove(at: index)
+      group.entry.isChosen = true
+      ordered.insert(group, at: 0)
+    }
+    ordered.insert((entry: Entry(name: "manual", sourceClass: .manual, first: nil), ids: []), at: manual)
     var ranks: [Int64: Int] = [:]
     for (index, group) in ordered.enumerated() {
-      for id in group.ids { ranks[id] = index + 1 }
+      for id in group.ids { ranks[id] = index }
     }
     self.ranks = ranks
     ranksBySource = Dictionary(
       evidence.compactMap { one in ranks[one.id].map { (one.source, $0) } }, uniquingKeysWith: min)
-    sources = [Entry(name: "manual", sourceClass: .manual, first: nil)] + ordered.map(\.entry)
-    ids = [[]] + ordered.map(\.ids)
+    sources = ordered.map(\.entry)
+    ids = ordered.map(\.ids)
   }
 
-  /// Of all that a store has of a type. Devices are asked for only where there is something to rank.
+  /// Of all that a store has of a type, as its settings want it. Devices are asked for only where there is something to rank.
   init(of type: SampleType, _ reader: NumberReader) throws {
-    try self.init(of: try reader.sources(of: type), reader)
+    try self.init(of: try reader.sources(of: type), reader, first: try reader.settings().firstSources[type])
   }
 
-  init(of sources: [(id: Int64, source: Source, first: Int64)], _ reader: NumberReader) throws {
+  init(
+    of sources: [(id: Int64, source: Source, first: Int64)], _ reader: NumberReader, first chosen: String?
+  ) throws {
     let devices = sources.count > 1 ? try reader.devices(ofSources: sources.map(\.id)) : [:]
     self.init(
       sources.map {
         SourceEvidence(
           id: $0.id, source: $0.source, first: Timestamp(microseconds: $0.first), devices: devices[$0.id] ?? [:])
-      })
+      }, first: chosen)
   }
 
   /// For whoever only asks for ranks.
-  var table: RankTable { RankTable(names: sources.map(\.name), ranks: ranks) }
+  var table: RankTable { RankTable(names: sources.map(\.name), ranks: ranks, manual: manual) }
 
   /// The index in ``sources`` of the source of a sample; one that is not known comes last.
   public func rank(of id: Int64, isUserEntered: Bool) -> Int {
@@ -102,7 +119,10 @@ public struct SourceRanking: Hashable, Sendable {
   }
 
   /// The index in ``sources``; one that is not known comes last.
-  public func rank(of source: Source) -> Int { ranksBySource[source] ?? sources.count - 1 }
+  public func rank(of source: Source) -> Int { knownRank(of: source) ?? sources.count - 1 }
+
+  /// The index in ``sources``; `nil` of one that has no sample of the type.
+  func knownRank(of source: Source) -> Int? { ranksBySource[source] }
 
   private static func precedes(_ one: Entry, _ other: Entry) -> Bool {
     if one.sourceClass != other.sourceClass { return one.sourceClass < other.sourceClass }
@@ -158,13 +178,15 @@ public struct SourceRanking: Hashable, Sendable {
 
 /// The ranks of sources, from 0, and what people call them.
 struct RankTable: Hashable, Sendable {
-  /// By rank. The first is what people typed.
+  /// By rank.
   var names: [String]
   /// By ``SourceEvidence/id``.
   var ranks: [Int64: Int]
+  /// Of what people typed.
+  var manual: Int
 
   /// One that is not known comes last.
-  func rank(of id: Int64, isUserEntered: Bool) -> Int { isUserEntered ? 0 : ranks[id] ?? names.count - 1 }
+  func rank(of id: Int64, isUserEntered: Bool) -> Int { isUserEntered ? manual : ranks[id] ?? names.count - 1 }
 }
 
 /// Sources that have a name or a bundle identifier in common, directly or by way of others.

@@ -22,7 +22,8 @@ public enum SourceSurvey {
         guard let first = counts.map(\.starts.lowerBound).min() else { return nil }
         return (id, counts[0].source, first)
       }
-      let ranking = try SourceRanking(of: sources, reader)
+      let chosen = try type.flatMap { try reader.settings().firstSources[$0] }
+      let ranking = try SourceRanking(of: sources, reader, first: chosen)
       var summaries: [Int: SourceSummary] = [:]
       for count in counts {
         let rank = ranking.rank(of: count.id, isUserEntered: count.isUserEntered)

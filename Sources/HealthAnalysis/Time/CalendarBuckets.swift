@@ -73,7 +73,8 @@ public struct CalendarBuckets: Sendable {
     edges = [begin] + starts.dropFirst().dropLast() + [end]
   }
 
-  private static let years = Timestamp(seconds: -62_135_596_800)...Timestamp(seconds: 253_402_300_799)
+  /// Those of which there are buckets: 1 to 9999.
+  static let years = Timestamp(seconds: -62_135_596_800)...Timestamp(seconds: 253_402_300_799)
 
   /// The bucket that an instant is in; `nil` outside of all.
   public func index(of instant: Timestamp) -> Int? {

@@ -75,6 +75,30 @@ public struct ZoneRules: Hashable, Sendable {
     }
   }
 
+  /// The rules of one zone, from an instant on.
+  struct Piece: Hashable, Sendable {
+    /// Seconds since 1970.
+    var start: Int64
+    var rules: ZoneRules
+  }
+
+  /// Several zones one after the other, each up to where the next begins.
+  ///
+  /// - Parameter pieces: at least one; their starts ascend.
+  init(pieces: [Piece], name: String) {
+    self.name = name
+    offsets = [pieces[0].rules.offset(at: pieces[0].start)]
+    for (index, piece) in pieces.enumerated() {
+      let end = index + 1 < pieces.count ? pieces[index + 1].start : .max
+      if index > 0 { append(piece.start, piece.rules.offset(at: piece.start)) }
+      var change = piece.rules.segment(at: piece.start) + 1
+      while change < piece.rules.starts.count, piece.rules.starts[change] < end {
+        append(piece.rules.starts[change], piece.rules.offsets[change])
+        change += 1
+      }
+    }
+  }
+
   /// Changes of the name only, or of what is daylight saving time, are none here.
   private mutating func append(_ time: Int64, _ offset: Int) {
     if offset == offsets[offsets.count - 1] { return }

@@ -9,7 +9,7 @@ import HealthModel
 /// print(track.distance)             // 1111.951 m
 /// print(track.splits(every: 1000))  // 269.8 s for the first kilometre
 /// ```
-public struct RouteTrack: Sendable {
+public struct RouteTrack: Hashable, Sendable {
   /// The mean radius of the earth in metres (IUGG, R1).
   private static let radius = 6_371_008.8
   /// Points of which less is known are left out: metres.
@@ -17,14 +17,21 @@ public struct RouteTrack: Sendable {
   /// Less of a rise is noise: metres.
   private static let leastRise = 2.0
 
-  private struct Step {
+  /// One point of it that is known well enough.
+  public struct Step: Hashable, Sendable {
+    /// In degrees.
+    public var latitude: Double
+    public var longitude: Double
+    /// In metres; `nil` where it is not known.
+    public var elevation: Double?
     /// From the start, in metres.
-    var distance: Double
-    /// Seconds since the route's start.
-    var time: Double?
+    public var distance: Double
+    /// Seconds since the route's start; `nil` where it is not known.
+    public var time: Double?
   }
 
-  private let steps: [Step]
+  /// In their order.
+  public let steps: [Step]
   private let elevations: [Double]
 
   /// - Parameter points: in their order; those whose horizontal accuracy is negative or above 50 m, and those that are no place on
@@ -38,7 +45,10 @@ public struct RouteTrack: Sendable {
     var steps: [Step] = []
     for (index, point) in known.enumerated() {
       if index > 0 { distance += Self.distance(from: known[index - 1], to: point) }
-      steps.append(Step(distance: distance, time: point.time))
+      steps.append(
+        Step(
+          latitude: point.latitude, longitude: point.longitude,
+          elevation: point.elevation.flatMap { $0.isFinite ? $0 : nil }, distance: distance, time: point.time))
     }
     self.steps = steps
     elevations = known.compactMap(\.elevation).filter(\.isFinite)

@@ -6,10 +6,12 @@ public struct WorkoutSummary: Hashable, Sendable {
   /// Its payload is a workout.
   public var sample: Sample
   public var workout: Workout
-  /// In metres; `nil` where the workout does not say.
+  /// In metres; `nil` where nothing says it.
   public var distance: Double?
-  /// Active energy in kilocalories; `nil` where the workout does not say.
+  /// Active energy in kilocalories; `nil` where nothing says it.
   public var energy: Double?
+  /// Whether ``distance`` or ``energy`` was added up from samples, as the workout itself does not say it.
+  public var isMerged = false
   /// Whether another one, whose source ranks higher, is the same: it is listed, and not added to sums.
   public var isCounted = true
 
@@ -46,6 +48,8 @@ public struct WorkoutDetails: Hashable, Sendable {
   public var heartRate: DiscreteValues?
   /// Seconds by zone; empty where there are no zones, or no samples.
   public var zones: [Double]
+  /// `nil` where there is none.
+  public var track: RouteTrack?
   /// Of its route, in metres; `nil` where there is none.
   public var routeDistance: Double?
   /// In metres; `nil` where no route tells elevations.
@@ -68,6 +72,8 @@ public struct WorkoutQuery: Sendable {
   public var range: Range<Timestamp>?
   /// The names of their sources; `nil` for all.
   public var sources: Set<String>?
+  /// Whether samples are read where a workout itself does not say how far it went, or what it took.
+  public var readsSamples = true
 
   private static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
   private static let pageSize = 500
@@ -89,8 +95,17 @@ public struct WorkoutQuery: Sendable {
       workouts += page.compactMap(WorkoutSummary.init)
       if page.count < Self.pageSize { break }
     }
-    let ranking = try await store.samples.numbers { try SourceRanking(of: .workout, $0) }
-    return Self.marked(workouts.reversed(), ranking)
+    let ordered = [WorkoutSummary](workouts.reversed())
+    return try await store.samples.numbers { [readsSamples] reader in
+      let marked = Self.marked(ordered, try SourceRanking(of: .workout, reader))
+      return readsSamples ? try WorkoutSummary.filled(marked, reader) : marked
+    }
+  }
+
+  /// The same workout, with what samples say where it says nothing itself. Throws ``StoreError``.
+  public static func filled(_ workout: WorkoutSummary, in store: HealthStore) async throws(StoreError) -> WorkoutSummary
+  {
+    try await store.samples.numbers { try WorkoutSummary.filled([workout], $0).first } ?? workout
   }
 
   /// - Parameter workouts: in order of their starts.
@@ -141,7 +156,8 @@ public struct WorkoutQuery: Sendable {
     let track = RouteTrack(points)
     return WorkoutDetails(
       summary: summary, heartRate: found.map(DiscreteValues.init), zones: found == nil ? [] : durations ?? [],
-      routeDistance: points.isEmpty ? nil : track.distance, ascent: track.ascent, splits: track.splits(every: 1000))
+      track: points.isEmpty ? nil : track, routeDistance: points.isEmpty ? nil : track.distance, ascent: track.ascent,
+      splits: track.splits(every: 1000))
   }
 
   /// Of all parts of its route, in their order; times are since the start of the first.

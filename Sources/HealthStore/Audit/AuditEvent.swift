@@ -78,6 +78,8 @@ public struct AuditEvent: Hashable, Sendable {
     case deleted = "delete"
     /// The owner has brought deleted samples back.
     case restored = "undelete"
+    /// The owner has decided how numbers are made; `setting` says what of it, `from` and `to` what it was and is.
+    case settingChanged = "setting.changed"
     /// Events of the log were removed because of their age; those that are left begin after it says.
     case auditPruned = "audit.pruned"
   }

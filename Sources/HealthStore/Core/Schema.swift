@@ -71,7 +71,7 @@ enum Schema {
 
   /// - Parameter identifiers: of all migrations, so that none of them runs.
   private static func create(_ db: Database, asIfMigratedBy identifiers: [String]) throws {
-    for part in [samples, feed, imports, digests, audit] { try db.execute(sql: part) }
+    for part in [samples, feed, imports, digests, audit, settings] { try db.execute(sql: part) }
     let id = UUID().bytes
     let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
     try db.execute(
@@ -299,6 +299,16 @@ enum Schema {
       detail TEXT NOT NULL,
       hash BLOB NOT NULL,
       PRIMARY KEY(peer, kind)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  /// See ``AnalysisSettings``. `type` is an identifier, or empty for what is decided of all; the table `type` may not have it yet.
+  private static let settings = """
+    CREATE TABLE analysisSetting(
+      name TEXT NOT NULL,
+      type TEXT NOT NULL,
+      value TEXT NOT NULL,
+      PRIMARY KEY(name, type)
     ) STRICT, WITHOUT ROWID;
     """
 }

@@ -18,6 +18,7 @@ enum SchemaHistory {
     migrator.registerMigration("consumers", migrate: addConsumers)
     migrator.registerMigration("roads", migrate: addRoads)
     migrator.registerMigration("roadsOfTypes", migrate: addRoadsOfTypes)
+    migrator.registerMigration("analysisSettings", migrate: addAnalysisSettings)
     return migrator
   }
 
@@ -317,6 +318,19 @@ enum SchemaHistory {
             FROM (SELECT DISTINCT type, road FROM sample NOT INDEXED) GROUP BY type
           ) AS came
           WHERE came.type = type.id;
+        """)
+  }
+
+  /// See ``AnalysisSettings``. `type` is an identifier, or empty for what is decided of all.
+  private static func addAnalysisSettings(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE analysisSetting(
+          name TEXT NOT NULL,
+          type TEXT NOT NULL,
+          value TEXT NOT NULL,
+          PRIMARY KEY(name, type)
+        ) STRICT, WITHOUT ROWID;
         """)
   }
 }

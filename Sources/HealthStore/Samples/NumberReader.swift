@@ -35,8 +35,8 @@ public struct NumericSample: Hashable, Sendable {
 
 /// Reads the numbers of samples without the rest, within one read of the store.
 public final class NumberReader {
-  private let db: Database
-  private let shown: String
+  let db: Database
+  let shown: String
   private let numericKinds: Set<Int64>
   private var unitNames = StoredDictionary.units
 

@@ -26,6 +26,7 @@ public struct BandChart: Sendable {
     var label: String
     var band: Band?
     var text: String
+    var mark: Double?
   }
 
   private static let narrowest = 10
@@ -39,8 +40,12 @@ public struct BandChart: Sendable {
   ///   - label: escaped here, as ``text`` is.
   ///   - band: `nil` where there is nothing to draw.
   ///   - text: the number for people.
-  public mutating func append(_ label: String, _ band: Band?, _ text: String) {
-    rows.append(Row(label: PlainText.escaped(label, limit: 60), band: band, text: PlainText.escaped(text, limit: 60)))
+  ///   - mark: a number to compare with, at which there is a line; `nil` for none.
+  public mutating func append(_ label: String, _ band: Band?, _ text: String, mark: Double? = nil) {
+    rows.append(
+      Row(
+        label: PlainText.escaped(label, limit: 60), band: band, text: PlainText.escaped(text, limit: 60),
+        mark: mark.flatMap { $0.isFinite ? $0 : nil }))
   }
 
   /// A line with the ends of the axis, and one for each band.
@@ -55,7 +60,7 @@ public struct BandChart: Sendable {
     let label = rows.map { DisplayWidth.of($0.label) }.max() ?? 0
     let text = rows.map { DisplayWidth.of($0.text) }.max() ?? 0
     let room = max(Self.narrowest, width - label - text - 2)
-    let ends = rows.compactMap(\.band).flatMap { [$0.low, $0.high] }.filter(\.isFinite)
+    let ends = (rows.compactMap(\.band).flatMap { [$0.low, $0.high] } + rows.compactMap(\.mark)).filter(\.isFinite)
     guard let lowest = ends.min(), let highest = ends.max() else { return rows.map(\.label) }
     let axis = Axis(low: lowest, high: highest, room: room)
     let (left, right) = (number(lowest), number(highest))
@@ -63,10 +68,10 @@ public struct BandChart: Sendable {
     let heading = String(repeating: " ", count: label + 1) + left + String(repeating: " ", count: space) + right
     return [style.dim(heading)]
       + rows.map { row in
-        guard let band = row.band else { return row.label }
+        if row.band == nil, row.mark == nil { return row.label }
         let gap = String(repeating: " ", count: label - DisplayWidth.of(row.label))
         let number = String(repeating: " ", count: text - DisplayWidth.of(row.text)) + row.text
-        let (line, rest) = axis.line(band, style, usesUTF8)
+        let (line, rest) = axis.line(row.band, row.mark, style, usesUTF8)
         return "\(row.label)\(gap) \(line)" + (row.text.isEmpty ? "" : "\(rest) \(number)")
       }
   }
@@ -82,17 +87,26 @@ public struct BandChart: Sendable {
     }
 
     /// What is drawn, and the spaces after it.
-    func line(_ band: Band, _ style: Style, _ usesUTF8: Bool) -> (String, String) {
-      let (first, last) = (column(band.low), max(column(band.low), column(band.high)))
-      let dot = band.dot.map { min(max(column($0), first), last) }
-      let (bar, mark) = usesUTF8 ? ("─", "●") : ("-", "o")
-      let before = String(repeating: " ", count: first)
-      let after = String(repeating: " ", count: room - last - 1)
-      guard let dot else { return (before + style.green(String(repeating: bar, count: last - first + 1)), after) }
-      let band =
-        style.green(String(repeating: bar, count: dot - first)) + style.bold(mark)
-        + style.green(String(repeating: bar, count: last - dot))
-      return (before + band, after)
+    func line(_ band: Band?, _ mark: Double?, _ style: Style, _ usesUTF8: Bool) -> (String, String) {
+      let (bar, dot, line) = usesUTF8 ? ("─", "●", "┃") : ("-", "o", "|")
+      var cells = Array(repeating: " ", count: room)
+      if let band {
+        let (first, last) = (column(band.low), max(column(band.low), column(band.high)))
+        for cell in first...last { cells[cell] = bar }
+        if let value = band.dot { cells[min(max(column(value), first), last)] = dot }
+      }
+      if let mark { cells[column(mark)] = line }
+      let end = (cells.lastIndex { $0 != " " } ?? -1) + 1
+      var drawn = ""
+      var rest = cells[..<end]
+      while let first = rest.first {
+        // One pair of escape sequences for what looks the same.
+        let run = rest.prefix { $0 == first }
+        let text = run.joined()
+        drawn += first == dot ? style.bold(text) : first == bar ? style.green(text) : text
+        rest = rest.dropFirst(run.count)
+      }
+      return (drawn, String(repeating: " ", count: room - end))
     }
   }
 }

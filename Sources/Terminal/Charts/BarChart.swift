@@ -13,6 +13,7 @@ public struct BarChart: Sendable {
     var label: String
     var value: Double?
     var text: String
+    var mark: Double?
   }
 
   /// The shortest that a bar may be made to fit a window.
@@ -29,30 +30,47 @@ public struct BarChart: Sendable {
   ///   - label: escaped here, as ``text`` is.
   ///   - value: `nil` where there is none.
   ///   - text: the number for people.
-  public mutating func append(_ label: String, _ value: Double?, _ text: String) {
-    bars.append(Bar(label: PlainText.escaped(label, limit: 60), value: value, text: PlainText.escaped(text, limit: 60)))
+  ///   - mark: a number to compare with, at which there is a line; `nil` for none.
+  public mutating func append(_ label: String, _ value: Double?, _ text: String, mark: Double? = nil) {
+    bars.append(
+      Bar(
+        label: PlainText.escaped(label, limit: 60), value: value, text: PlainText.escaped(text, limit: 60), mark: mark))
   }
 
-  /// A line for each bar.
+  /// A line for each bar, below one with the ends of the axis where there is something to write them.
   ///
   /// - Parameters:
   ///   - width: the terminal's columns.
   ///   - usesUTF8: whether blocks can be shown; else bars are made of `#`.
-  public func rendered(width: Int, style: Style = .plain, usesUTF8: Bool = true) -> [String] {
+  ///   - axis: writes the ends of the axis; `nil` for none.
+  public func rendered(
+    width: Int, style: Style = .plain, usesUTF8: Bool = true, axis: ((Double) -> String)? = nil
+  ) -> [String] {
     let label = bars.map { DisplayWidth.of($0.label) }.max() ?? 0
     let text = bars.map { DisplayWidth.of($0.text) }.max() ?? 0
     let room = max(Self.narrowest, width - label - text - 2)
-    let values = bars.compactMap(\.value).filter(\.isFinite)
+    let values = bars.flatMap { [$0.value, $0.mark].compactMap(\.self) }.filter(\.isFinite)
     let highest = max(values.max() ?? 0, .leastNormalMagnitude)
-    return bars.map { bar in
-      let share = bar.value.map { $0.isFinite ? max(0, min(1, $0 / highest)) : 0 } ?? 0
-      let body = Self.bar(share, room, usesUTF8)
-      let padding = String(repeating: " ", count: room - DisplayWidth.of(body))
-      let gap = String(repeating: " ", count: label - DisplayWidth.of(bar.label))
-      let number = String(repeating: " ", count: text - DisplayWidth.of(bar.text)) + bar.text
-      let line = "\(bar.label)\(gap) \(style.green(body))\(padding) \(number)"
-      return bar.value == nil ? bar.label : line
+    let heading = axis.map { number in
+      let (left, right) = (number(0), number(values.isEmpty ? 0 : highest))
+      let space = max(1, room - DisplayWidth.of(left) - DisplayWidth.of(right))
+      return style.dim(String(repeating: " ", count: label + 1) + left + String(repeating: " ", count: space) + right)
     }
+    return [heading].compactMap(\.self)
+      + bars.map { bar -> String in
+        let share = bar.value.map { $0.isFinite ? max(0, min(1, $0 / highest)) : 0 } ?? 0
+        let body = Self.bar(share, room, usesUTF8)
+        var line = body + String(repeating: " ", count: room - DisplayWidth.of(body))
+        if let mark = bar.mark, mark.isFinite {
+          var cells = line.map(String.init)
+          cells[Int((max(0, min(1, mark / highest)) * Double(room - 1)).rounded())] = usesUTF8 ? "┃" : "|"
+          line = cells.joined()
+        }
+        let gap = String(repeating: " ", count: label - DisplayWidth.of(bar.label))
+        let number = String(repeating: " ", count: text - DisplayWidth.of(bar.text)) + bar.text
+        if bar.value == nil, bar.mark == nil { return bar.label }
+        return "\(bar.label)\(gap) \(style.green(line)) \(number)"
+      }
   }
 
   /// - Parameter share: from 0 to 1; NaN is nothing.

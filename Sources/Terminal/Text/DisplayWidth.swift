@@ -1,6 +1,7 @@
 /// How many terminal columns text takes: an approximation of `wcwidth(3)` that does not depend on the locale.
-enum DisplayWidth {
-  static func of(_ text: String) -> Int {
+public enum DisplayWidth {
+  /// The columns of a text on one line.
+  public static func of(_ text: String) -> Int {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
     return text.reduce(0) { $0 + of($1) }
   }
@@ -10,6 +11,12 @@ enum DisplayWidth {
     let scalars = character.unicodeScalars
     if scalars.contains("\u{FE0F}") { return 2 }
     return scalars.lazy.map(width).first { $0 > 0 } ?? 0
+  }
+
+  /// `text` in just as many columns, cut or with spaces after it.
+  public static func padded(_ text: String, to columns: Int) -> String {
+    let cut = truncated(text, to: columns)
+    return cut + String(repeating: " ", count: max(0, columns - of(cut)))
   }
 
   /// `text` in at most `columns` columns; what is cut off ends in `…`.

@@ -28,20 +28,17 @@ struct SleepPresentation {
   private func row(_ title: String, _ session: SleepSession) -> [Table.Cell] {
     let stages = [SleepStage.asleepDeep, .asleepREM, .asleepCore, .awake].map { stage in
       let duration = session.duration(of: stage)
-      return Table.Cell(duration > 0 ? Self.text(duration) : "-")
+      return Table.Cell(duration > 0 ? DurationText.hours(duration) : "-")
     }
     let times = [session.onset ?? session.start, session.wake ?? session.end].map {
       zone.text($0).dropFirst(11).prefix(5)
     }
-    return [.init(title), .init(session.asleep.map(Self.text) ?? "-"), .init(Self.text(session.duration(of: .inBed)))]
+    return [
+      .init(title), .init(session.asleep.map(DurationText.hours) ?? "-"),
+      .init(DurationText.hours(session.duration(of: .inBed))),
+    ]
       + stages + [
         .init(times.joined(separator: "-")), .init(session.source.map { PlainText.escaped($0, limit: 40) } ?? "-"),
       ]
-  }
-
-  /// `7:05` hours and minutes.
-  private static func text(_ seconds: Double) -> String {
-    let minutes = Int(min(max(seconds, 0), 1e12) / 60)
-    return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
   }
 }

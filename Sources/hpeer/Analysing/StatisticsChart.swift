@@ -6,6 +6,14 @@ import Terminal
 struct StatisticsChart {
   let statistics: Statistics
   let zone: ZoneRules
+  /// The numbers of as many buckets before, where they are to be compared.
+  var before: Statistics?
+
+  /// Of more there is a plot instead of a line for each.
+  private static let mostLines = 100
+  private static let plotHeight = 12
+
+  private typealias Line = (label: String, number: BucketStatistics.Number?, before: BucketStatistics.Number?)
 
   func print() throws {
     let text = StatisticsText(statistics: statistics, zone: zone)
@@ -15,27 +23,47 @@ struct StatisticsChart {
     let buckets = try CalendarBuckets(
       statistics.size, in: zone, first.bucket.start..<last.bucket.end, cutsStart: false, cutsEnd: false,
       weekStartsOnSunday: statistics.weekStartsOnSunday)
-    let values = Dictionary(
-      statistics.values.map { (buckets.index(of: $0.bucket.start), $0.number) }, uniquingKeysWith: { $1 })
-    let lines = (0..<buckets.count).map { (label: text.label(buckets[$0]), number: values[$0]) }
     try Console.print(text.heading)
+    if buckets.count > Self.mostLines {
+      return try plot(text, from: text.label(buckets[0]), to: text.label(buckets[buckets.count - 1]))
+    }
+    let lines = try lines(buckets, text)
     try Console.print(chart: { width, style, usesUTF8 in
       statistics.aggregation == .cumulative
-        ? bars(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8)
-        : bands(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8, number: text.number)
+        ? bars(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8, axis: text.withUnit)
+        : bands(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8, number: text.withUnit)
     })
   }
 
-  private typealias Line = (label: String, number: BucketStatistics.Number?)
+  private func lines(_ buckets: CalendarBuckets, _ text: StatisticsText) throws -> [Line] {
+    let values = Dictionary(
+      statistics.values.map { (buckets.index(of: $0.bucket.start), $0.number) }, uniquingKeysWith: { $1 })
+    let earlier = try before.map { try numbers($0, before: buckets[0].start, buckets.count) } ?? []
+    return (0..<buckets.count).map { index in
+      (text.label(buckets[index]), values[index] ?? nil, index < earlier.count ? earlier[index] : nil)
+    }
+  }
+
+  /// Those of as many buckets that end where the first one begins.
+  private func numbers(
+    _ before: Statistics, before start: Timestamp, _ count: Int
+  ) throws -> [BucketStatistics.Number?] {
+    let end = Timestamp(microseconds: start.microseconds - 1)
+    let first = try CalendarBuckets.start(ofLast: count, before.size, in: zone, to: end)
+    let buckets = try CalendarBuckets(
+      before.size, in: zone, first..<start, weekStartsOnSunday: before.weekStartsOnSunday)
+    var numbers: [BucketStatistics.Number?] = Array(repeating: nil, count: buckets.count)
+    for value in before.values {
+      if let index = buckets.index(of: value.bucket.start) { numbers[index] = value.number }
+    }
+    return numbers
+  }
 
   private func bars(_ lines: [Line], _ text: StatisticsText) -> BarChart {
     var chart = BarChart()
     for line in lines {
-      guard case .sum(let sum)? = line.number else {
-        chart.append(line.label, nil, "")
-        continue
-      }
-      chart.append(line.label, sum.sum, text.number(sum.sum))
+      let value = line.number?.representative
+      chart.append(line.label, value, value.map(text.number) ?? "", mark: line.before?.representative)
     }
     return chart
   }
@@ -44,13 +72,24 @@ struct StatisticsChart {
     var chart = BandChart()
     for line in lines {
       guard case .discrete(let values)? = line.number else {
-        chart.append(line.label, nil, "")
+        chart.append(line.label, nil, "", mark: line.before?.representative)
         continue
       }
       chart.append(
         line.label, BandChart.Band(low: values.minimum, dot: values.mean, high: values.maximum),
-        text.number(values.mean ?? values.meanOfSamples))
+        text.number(values.mean ?? values.meanOfSamples), mark: line.before?.representative)
     }
     return chart
+  }
+
+  private func plot(_ text: StatisticsText, from first: String, to last: String) throws {
+    let points = statistics.values.map {
+      DotPlot.Point(x: Double($0.bucket.start.seconds), y: $0.number.representative)
+    }
+    try Console.print(chart: { width, style, usesUTF8 in
+      DotPlot(points).rendered(
+        width: width, height: Self.plotHeight, style: style, usesUTF8: usesUTF8, from: first, to: last,
+        number: text.withUnit)
+    })
   }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import HealthAnalysis
 import HealthModel
 import Terminal
@@ -30,20 +29,12 @@ struct StatisticsText {
     }
   }
 
-  /// Percent as percent; counts of cumulative types are rounded down, as the Health app shows them.
   func number(_ value: Double) -> String {
-    if statistics.unit == "%" { return "\(HumanFormat.number(Self.rounded(value * 100, digits: 1))) %" }
-    guard statistics.aggregation == .cumulative, value.magnitude < 1e15 else {
-      return HumanFormat.number(Self.rounded(value, digits: 2))
-    }
-    // 289.99999999999994 is 290 steps.
-    if statistics.unit == "count" { return HumanFormat.count(Int((value + value.magnitude * 1e-9).rounded(.down))) }
-    return HumanFormat.number(Self.rounded(value, digits: 1))
+    NumberText(unit: statistics.unit, aggregation: statistics.aggregation).number(value)
   }
 
-  private static func rounded(_ value: Double, digits: Int) -> Double {
-    let scale = pow(10, Double(digits))
-    return value.magnitude < 1e12 ? (value * scale).rounded() / scale : value
+  func withUnit(_ value: Double) -> String {
+    NumberText(unit: statistics.unit, aggregation: statistics.aggregation).withUnit(value)
   }
 
   /// What a table does not show.

@@ -13,6 +13,7 @@ struct WorkoutObject: Encodable {
   var elapsed: Double
   var distance: JSONNumber?
   var energy: JSONNumber?
+  var merged: Bool?
   var heartRate: HeartRate?
   var zones: [Zone]?
   var splits: [Double]?
@@ -42,6 +43,7 @@ struct WorkoutObject: Encodable {
     elapsed = summary.elapsed
     distance = summary.distance.map(JSONNumber.init)
     energy = summary.energy.map(JSONNumber.init)
+    merged = summary.isMerged ? true : nil
   }
 
   init(_ details: WorkoutDetails, _ zones: HeartRateZones?, _ zone: ZoneRules) {

@@ -5,6 +5,7 @@ import Terminal
 /// Workouts for people.
 struct WorkoutPresentation {
   let zone: ZoneRules
+  let units: UnitChoice
 
   // MARK: Many
 
@@ -19,41 +20,75 @@ struct WorkoutPresentation {
       table.append([
         .init("\(start.prefix(10)) \(start.dropFirst(11).prefix(5))" + (workout.isCounted ? "" : " =")),
         .init(Self.name(workout)), .init(Self.time(Self.duration(workout))),
-        .init(workout.distance.flatMap(Self.kilometres) ?? "-"), .init(workout.energy.flatMap(Self.energy) ?? "-"),
+        .init(workout.distance.flatMap(distance) ?? "-"), .init(workout.energy.flatMap(energy) ?? "-"),
         .init(workout.sample.source.name), .init(String(workout.sample.uuid.uuidString.prefix(8))),
       ])
     }
     try Console.print(table)
     let counted = workouts.filter(\.isCounted)
-    let distance = Self.kilometres(counted.compactMap(\.distance).reduce(0, +)) ?? "-"
-    Console.say(
-      "\(HumanFormat.count(counted.count, "workout")), \(Self.time(counted.map(Self.duration).reduce(0, +))), \(distance)."
-    )
+    Console.say(total(counted).joined(separator: ", ") + ".")
+  }
+
+  /// How many, how long and how far.
+  func total(_ workouts: [WorkoutSummary]) -> [String] {
+    let distances = workouts.compactMap(\.distance)
+    return [
+      HumanFormat.count(workouts.count, "workout"), Self.time(workouts.map(Self.duration).reduce(0, +)),
+      distances.isEmpty ? nil : distance(distances.reduce(0, +)),
+    ].compactMap(\.self)
   }
 
   // MARK: One
 
   func print(_ details: WorkoutDetails, _ zones: HeartRateZones?) throws {
     let workout = details.summary
+    let (start, end) = (zone.text(workout.sample.start), zone.text(workout.sample.end))
+    let times = [start, end].map { String($0.dropFirst(11).prefix(5)) }
+    let endDay = start.prefix(10) == end.prefix(10) ? "" : "\(end.prefix(10)) "
     try Console.print(
-      "\(Self.name(workout)), \(zone.text(workout.sample.start)) to \(zone.text(workout.sample.end)), "
-        + PlainText.escaped(workout.sample.source.name, limit: 60))
+      phrases: [
+        Self.name(workout), "\(start.prefix(10)) \(times[0]) to \(endDay)\(times[1])",
+        PlainText.escaped(zone.name, limit: 60), PlainText.escaped(workout.sample.source.name, limit: 60),
+      ], separator: ", ")
     var words = ["time \(Self.time(Self.duration(workout)))"]
     if workout.elapsed > Self.duration(workout) + 1 { words.append("\(Self.time(workout.elapsed)) with pauses") }
-    if let distance = workout.distance ?? details.routeDistance, let text = Self.kilometres(distance) {
+    if let metres = workout.distance ?? details.routeDistance, let text = distance(metres) {
       words.append("distance \(text)")
     }
-    if let ascent = details.ascent { words.append("ascent \(HumanFormat.number(ascent.rounded())) m") }
-    if let energy = workout.energy.flatMap(Self.energy) { words.append("energy \(energy)") }
-    try Console.print(words.joined(separator: ", "))
+    if let ascent = details.ascent { words.append("ascent \(elevation(ascent))") }
+    if let text = workout.energy.flatMap(energy) { words.append("energy \(text)") }
+    try Console.print(phrases: words, separator: ", ")
     if let heartRate = details.heartRate {
       let mean = heartRate.mean ?? heartRate.meanOfSamples
+      let range = [heartRate.minimum, heartRate.maximum].map { HumanFormat.number($0.rounded()) }
       try Console.print(
-        "heart rate \(HumanFormat.number(mean.rounded())), from \(HumanFormat.number(heartRate.minimum.rounded())) to "
-          + "\(HumanFormat.number(heartRate.maximum.rounded())) count/min")
+        phrases: [
+          "heart rate \(HumanFormat.number(mean.rounded()))", "from \(range[0]) to \(range[1]) count/min",
+        ], separator: ", ")
     }
     if let zones, !details.zones.isEmpty { try print(details.zones, zones) }
     if !details.splits.isEmpty { try print(splits: details.splits) }
+    if let track = details.track { try print(track) }
+  }
+
+  private static let mapHeight = 14
+  private static let profileHeight = 5
+
+  private func print(_ track: RouteTrack) throws {
+    let places = track.steps.map { TrackPlot.Place(latitude: $0.latitude, longitude: $0.longitude) }
+    let profile = track.steps.compactMap { step in step.elevation.map { DotPlot.Point(x: step.distance, y: $0) } }
+    let end = distance(track.distance) ?? "-"
+    try Console.print(chart: { width, style, usesUTF8 in
+      let map = TrackPlot(places).rendered(
+        width: min(width, 60), height: Self.mapHeight, style: style, usesUTF8: usesUTF8)
+      guard !map.isEmpty else { return [] }
+      let lines = ["", "Route, north up:"] + map
+      guard profile.count > 1 else { return lines }
+      return lines + ["", "Elevation:"]
+        + DotPlot(profile, isLine: true).rendered(
+          width: min(width, 60), height: Self.profileHeight, style: style, usesUTF8: usesUTF8, from: "0", to: end,
+          number: elevation)
+    })
   }
 
   private func print(_ durations: [Double], _ zones: HeartRateZones) throws {
@@ -98,11 +133,22 @@ struct WorkoutPresentation {
     return total < 3600 ? "\(minutes):\(two(rest))" : "\(HumanFormat.count(total / 3600)):\(two(minutes)):\(two(rest))"
   }
 
-  private static func kilometres(_ metres: Double) -> String? {
-    (0..<1e12).contains(metres) ? "\(HumanFormat.number((metres / 10).rounded() / 100)) km" : nil
+  private func distance(_ metres: Double) -> String? {
+    guard (0..<1e12).contains(metres), let value = UnitConversion.convert(metres, from: "m", to: units.distance) else {
+      return nil
+    }
+    return "\(HumanFormat.number((value * 100).rounded() / 100)) \(units.distance)"
   }
 
-  private static func energy(_ kilocalories: Double) -> String? {
-    (0..<1e12).contains(kilocalories) ? "\(HumanFormat.count(Int(kilocalories.rounded()))) kcal" : nil
+  private func elevation(_ metres: Double) -> String {
+    let value = UnitConversion.convert(metres, from: "m", to: units.elevation) ?? metres
+    return "\(HumanFormat.number(value.rounded())) \(units.elevation)"
+  }
+
+  private func energy(_ kilocalories: Double) -> String? {
+    guard (0..<1e12).contains(kilocalories),
+      let value = UnitConversion.convert(kilocalories, from: "kcal", to: units.energy)
+    else { return nil }
+    return "\(HumanFormat.count(Int(value.rounded()))) \(units.energy)"
   }
 }

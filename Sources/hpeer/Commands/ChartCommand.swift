@@ -1,47 +1,122 @@
 import ArgumentParser
 import HealthAnalysis
 import HealthModel
+import HealthStore
 import Terminal
 
 struct Chart: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chart",
-    abstract: "Draw the numbers of a type in the terminal.",
+    abstract: "Draw the numbers of a type, or nights, in the terminal.",
     discussion: """
-      What is added up has bars; what has a mean has a band from the lowest to the highest with a dot at the mean. A line \
-      without anything is a time of which there are no samples. The numbers are those of `hpeer stats`.
+      What is added up has bars; what has a mean has a band from the lowest to the highest with a dot at the mean; a night \
+      is a bar from going to bed to getting up. A line without anything is a time of which there are no samples. Where there \
+      would be more than a hundred lines, each number is a dot. The numbers are those of `hpeer stats` and `hpeer sleep`.
 
-      Without --from and --to the last ones are drawn: 24 hours, 30 days, 26 weeks, 24 months, or all years.
+      Without --from and --to the last ones are drawn: 24 hours, 30 days, 26 weeks, 24 months, or all years. With --compare \
+      previous a line across each bar is where the time before was, and what both have in the mean of a day is said below.
 
       Examples:
         hpeer chart stepCount
+        hpeer chart stepCount --from 7d --compare previous
         hpeer chart heartRate --by hour --on 2024-06-15
-        hpeer chart restingHeartRate --by month
+        hpeer chart bodyMass --from 2y --units lb
+        hpeer chart sleep --from 14d
       """)
 
+  enum Comparison: String, ExpressibleByArgument, CaseIterable {
+    case previous
+  }
+
   @OptionGroup var common: CommonOptions
-  @Argument(help: "A short name (stepCount) or a HealthKit identifier.")
-  var type: String
+  @OptionGroup var selection: TypeArguments
   @Option(help: "How long the stretches of time are of which there is one line each.")
   var by = BucketSize.day
-  @OptionGroup var period: PeriodOptions
-  @OptionGroup var sources: SourceOptions
+  @Option(help: "Beside what the numbers are to be seen: the time just as long before.")
+  var compare: Comparison?
+  @OptionGroup var options: QuestionOptions
 
-  func validate() throws { _ = try SampleType.named(type) }
+  /// What people call it.
+  private static let sleep = "sleep"
+
+  private var isSleep: Bool {
+    selection.names.map { $0.lowercased() } == [Self.sleep]
+      || (try? selection.types) == [SleepQuery.type]
+  }
+
+  func validate() throws {
+    if isSleep {
+      guard by == .day, compare == nil else { throw ValidationError("Nights are drawn by day, and not compared.") }
+      return
+    }
+    guard try selection.types.count == 1 else { throw ValidationError("Name one type, such as stepCount.") }
+  }
 
   func run() async throws {
-    let type = try SampleType.named(type)
     let store = try common.homeDirectory.openStoreForReading()
-    try await sources.requireKnown(in: store)
-    let zone = try ZoneRules(period.zone.timeZone)
-    var query = StatisticsQuery(type, by: by, in: zone)
-    (query.start, query.end, query.sources) = (period.start, period.end, sources.set)
+    let question = try await options.question(to: store)
+    if isSleep { return try await nights(store, question) }
+    for type in try selection.types { try await numbers(of: type, store, question) }
+  }
+
+  private func numbers(of type: SampleType, _ store: HealthStore, _ question: Question) async throws {
+    var query = question.statistics(of: type, by: by, from: question.start, to: question.end)
     if query.start == nil, query.end == nil, let count, let last = try await store.samples.extent(of: type)?.upperBound
     {
-      query.start = try CalendarBuckets.start(ofLast: count, by, in: zone, to: last)
+      query.start = try CalendarBuckets.start(ofLast: count, by, in: question.zone, to: last)
     }
-    let statistics = try await query.run(on: store)
-    try StatisticsChart(statistics: statistics, zone: zone).print()
+    let statistics = question.units.statistics(try await query.run(on: store))
+    var chart = StatisticsChart(statistics: statistics, zone: question.zone)
+    guard compare == .previous, let first = statistics.values.first, let last = statistics.values.last else {
+      return try chart.print()
+    }
+    let (start, end) = (query.start ?? first.bucket.start, query.end ?? last.bucket.end)
+    let buckets = try CalendarBuckets(by, in: question.zone, start..<end, cutsStart: false, cutsEnd: false)
+    let earlier = try CalendarBuckets.start(
+      ofLast: buckets.count, by, in: question.zone, to: Timestamp(microseconds: buckets[0].start.microseconds - 1))
+    query.start = earlier
+    query.end = buckets[0].start
+    chart.before = question.units.statistics(try await query.run(on: store))
+    try chart.print()
+    try await say(type, (earlier..<buckets[0].start, start..<end), store, question)
+  }
+
+  /// The means of the days of both times.
+  private func say(
+    _ type: SampleType, _ times: (before: Range<Timestamp>, now: Range<Timestamp>), _ store: HealthStore,
+    _ question: Question
+  ) async throws {
+    var days: [[Double]] = []
+    var text = NumberText(unit: nil, aggregation: .discrete)
+    for time in [times.now, times.before] {
+      let query = question.statistics(of: type, by: .day, from: time.lowerBound, to: time.upperBound)
+      let statistics = question.units.statistics(try await query.run(on: store))
+      text = NumberText(unit: statistics.unit, aggregation: statistics.aggregation)
+      days.append(statistics.dailyValues(in: question.zone).sorted { $0.key < $1.key }.map(\.value))
+    }
+    let comparison = PeriodComparison(days[0], before: days[1])
+    func words(_ period: PeriodComparison.Period) -> String {
+      "\(period.mean.map(text.withUnit) ?? "-") (\(HumanFormat.count(period.days, "day")))"
+    }
+    let share = comparison.share.map { share in
+      let percent = NumberText.rounded(share * 100, digits: 1)
+      return "\(percent > 0 ? "+" : "")\(HumanFormat.number(percent)) %"
+    }
+    try Console.print(
+      phrases: [
+        "Mean of a whole day:", words(comparison.now), "before: \(words(comparison.before))", share,
+      ].compactMap(\.self))
+  }
+
+  private func nights(_ store: HealthStore, _ question: Question) async throws {
+    var query = SleepQuery(in: question.zone)
+    (query.firstDay, query.lastDay) = question.days
+    query.sources = question.sources
+    var nights = try await query.run(on: store)
+    if question.start == nil, question.end == nil, let last = nights.last, let count {
+      nights.removeAll { $0.day <= last.day - count }
+    }
+    try NightChart(nights: nights, zone: question.zone).print()
   }
 
   /// How many are drawn where no time was named; `nil` for all.

@@ -9,22 +9,35 @@ struct Latest: AsyncParsableCommand {
     discussion: """
       Examples:
         hpeer latest heartRate bodyMass bloodPressure
+        hpeer latest bodyMass --to 2024-06-30 --units lb
+        hpeer latest --types restingHeartRate,vo2Max --csv
         hpeer latest bodyMass --json
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeArguments
-  @OptionGroup var sources: SourceOptions
-  @OptionGroup var zone: ZoneOptions
-  @Flag(help: "Print each sample as a JSON object on a line of its own.")
+  @OptionGroup var options: QuestionOptions
+  @Flag(help: "Print each sample as a JSON object on a line of its own, in its own unit.")
   var json = false
+  @Flag(help: "Print one table as CSV (RFC 4180).")
+  var csv = false
+
+  func validate() throws {
+    try selection.requireOne()
+    if json, csv { throw ValidationError("Give --json or --csv, not both.") }
+  }
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    try await sources.requireKnown(in: store)
+    let question = try await options.question(to: store)
+    var rows = CSVRows(columns: ["type", "value", "start", "end", "source"])
     var table = Table(columns: [.init("TYPE"), .init("VALUE"), .init("WHEN", isWhole: true), .init("SOURCE")])
     for type in try selection.types {
-      guard let sample = try await store.samples.page(of: type, from: sources.set, limit: 1).first else {
+      guard
+        let sample = try await store.samples.page(
+          of: type, in: question.range, from: question.sources, limit: 1
+        ).first
+      else {
         Console.say("No sample of \(PlainText.escaped(type.shortName, limit: 100)).")
         continue
       }
@@ -32,14 +45,21 @@ struct Latest: AsyncParsableCommand {
         try Console.print(json: sample)
         continue
       }
-      var when = zone.seconds(sample.start)
+      let value = SampleText(units: question.units).of(sample, members: try await store.members(of: sample))
+      if csv {
+        rows.append([
+          type.shortName, value, question.text(sample.start), question.text(sample.end), sample.source.name,
+        ])
+        continue
+      }
+      var when = question.seconds(sample.start)
       // What is true of the person has no time.
       if case .characteristic = sample.payload { when = "-" }
       table.append([
-        .init(type.shortName), .init(SampleText.of(sample, members: try await store.members(of: sample))), .init(when),
-        .init(sample.source.name),
+        .init(type.shortName), .init(value), .init(when), .init(sample.source.name),
       ])
     }
+    if csv { return try Console.print(rows) }
     if !table.isEmpty { try Console.print(table) }
   }
 }

@@ -16,16 +16,17 @@ struct Show: AsyncParsableCommand {
         hpeer show heartRate
         hpeer show workout --from 2024-01-01 --to 2024-12-31 --limit 100
         hpeer show stepCount --from 2024-06-15T10:00 --to 2024-06-15T11:30 --zone Europe/Berlin
+        hpeer show bodyMass --units lb --source Scale
         hpeer show stepCount --json --limit 0
       """)
 
   @OptionGroup var common: CommonOptions
   @Argument(help: "A short name (stepCount) or a HealthKit identifier.")
   var type: String
-  @OptionGroup var period: PeriodOptions
+  @OptionGroup var options: QuestionOptions
   @Option(help: "How many; 0 for all.")
   var limit = 20
-  @Flag(help: "Print each sample as a JSON object on a line of its own.")
+  @Flag(help: "Print each sample as a JSON object on a line of its own, in its own unit.")
   var json = false
 
   func validate() throws {
@@ -37,25 +38,28 @@ struct Show: AsyncParsableCommand {
   func run() async throws {
     let type = try SampleType.named(type)
     let store = try common.homeDirectory.openStoreForReading()
+    let question = try await options.question(to: store)
     let wanted = limit == 0 ? Int.max : limit
     var offset = 0
     while offset < wanted {
       let page = try await store.samples.page(
-        of: type, in: period.range, offset: offset, limit: min(Self.pageSize, wanted - offset))
-      for sample in page { try await print(sample, from: store) }
+        of: type, in: question.range, from: question.sources, offset: offset,
+        limit: min(Self.pageSize, wanted - offset))
+      for sample in page { try await print(sample, from: store, question) }
       offset += page.count
       if page.count < Self.pageSize { break }
     }
     if offset == 0 { Console.say("No sample of \(type.shortName) in this range.") }
   }
 
-  private func print(_ sample: Sample, from store: HealthStore) async throws {
+  private func print(_ sample: Sample, from store: HealthStore, _ question: Question) async throws {
     if json { return try Console.print(json: sample) }
     let members = try await store.members(of: sample)
     // What is true of the person has no time.
-    var times = [sample.start, sample.end].map(period.zone.text)
+    var times = [sample.start, sample.end].map(question.text)
     if case .characteristic = sample.payload { times = ["-", "-"] }
-    let words = times + [SampleText.of(sample, members: members), PlainText.escaped(sample.source.name)]
+    let words =
+      times + [SampleText(units: question.units).of(sample, members: members), PlainText.escaped(sample.source.name)]
     try Console.print(words.joined(separator: "  "))
   }
 }

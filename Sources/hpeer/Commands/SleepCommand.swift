@@ -14,24 +14,24 @@ struct SleepCommand: AsyncParsableCommand {
 
       Examples:
         hpeer sleep --from 2024-06-01 --to 2024-06-30
+        hpeer sleep --from 30d --csv > nights.csv
         hpeer sleep --on 2024-06-15 --zone Europe/Berlin --json
       """)
 
   @OptionGroup var common: CommonOptions
-  @OptionGroup var period: PeriodOptions
-  @OptionGroup var sources: SourceOptions
-  @OptionGroup var output: JSONOption
+  @OptionGroup var options: QuestionOptions
+  @OptionGroup var output: TableOutput
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    try await sources.requireKnown(in: store)
-    let zone = try ZoneRules(period.zone.timeZone)
+    let question = try await options.question(to: store)
+    let zone = question.zone
     var query = SleepQuery(in: zone)
-    query.firstDay = period.start.map { zone.dayNumber(at: $0.seconds) }
-    query.lastDay = period.end.map { zone.dayNumber(at: Timestamp(microseconds: $0.microseconds - 1).seconds) }
-    query.sources = sources.set
+    (query.firstDay, query.lastDay) = question.days
+    query.sources = question.sources
     let nights = try await query.run(on: store)
     if output.json { return try Console.print(json: SleepObject(nights, zone)) }
+    if output.csv { return try Console.print(SleepTable(nights, zone).rows) }
     try SleepPresentation(nights: nights, zone: zone).print()
   }
 }

@@ -10,23 +10,31 @@ struct Sources: AsyncParsableCommand {
     discussion: """
       Where several have recorded the same steps, energy or distance, each counts only where none above it has data. What \
       somebody typed in comes first, then watches, phones and apps; in each kind the one whose first sample is newest. The \
-      order may be another for another type.
+      order may be another for another type. --first puts a source before all others of a type, on this machine only, \
+      until --no-first takes that back.
 
       Examples:
         hpeer sources
         hpeer sources stepCount
+        hpeer sources stepCount --first "Casey's iPhone"
+        hpeer sources stepCount --no-first
         hpeer sources --json
       """)
 
   @OptionGroup var common: CommonOptions
   @Argument(help: "A short name (stepCount) or a HealthKit identifier; without it, all types together.")
   var type: String?
-  @OptionGroup var output: JSONOption
-  @OptionGroup var zone: ZoneOptions
+  @Option(help: ArgumentHelp("From now on this source of the type counts before all others.", valueName: "name"))
+  var first: String?
+  @Flag(help: "From now on the type's sources count as without --first.")
+  var noFirst = false
+  @OptionGroup var output: TableOutput
+  @OptionGroup var zone: QuestionZoneOptions
 
   private struct Entry: Encodable {
     var name: String
     var kind: String
+    var chosen: Bool?
     var samples: Int
     var first: Timestamp
     var last: Timestamp
@@ -37,17 +45,51 @@ struct Sources: AsyncParsableCommand {
     var sources: [Entry]
   }
 
-  func validate() throws { _ = try type.map(SampleType.named) }
+  func validate() throws {
+    _ = try type.map(SampleType.named)
+    if first != nil, noFirst { throw ValidationError("Give --first or --no-first, not both.") }
+    if type == nil, first != nil || noFirst { throw ValidationError("Name the type whose first source is meant.") }
+  }
+
+  /// Throws where no sample of the type is of the source: a name that is mistyped would change nothing.
+  private func decide(_ type: SampleType) async throws {
+    let store = try common.homeDirectory.openStore()
+    guard let first else { return try await store.settings.setFirstSource(nil, of: type) }
+    let isKnown = try await store.samples.numbers { reader in
+      try reader.sources(of: type).contains { $0.source.name == first }
+    }
+    guard isKnown else {
+      throw CommandFailure(
+        .usage,
+        "No sample of \(PlainText.escaped(type.shortName, limit: 100)) is of a source called "
+          + "\"\(PlainText.escaped(first, limit: 60))\"; `hpeer sources \(PlainText.escaped(type.shortName, limit: 100))` lists them."
+      )
+    }
+    try await store.settings.setFirstSource(first, of: type)
+  }
 
   func run() async throws {
     let type = try type.map(SampleType.named)
+    if let type, first != nil || noFirst { try await decide(type) }
     let store = try common.homeDirectory.openStoreForReading()
+    let question = try await Question(zone: zone, to: store)
     let entries = try await SourceSurvey.sources(of: type, in: store).map { summary in
       Entry(
-        name: summary.source.name, kind: "\(summary.source.sourceClass)", samples: summary.samples,
-        first: summary.starts.lowerBound, last: summary.starts.upperBound)
+        name: summary.source.name, kind: "\(summary.source.sourceClass)",
+        chosen: summary.source.isChosen ? true : nil, samples: summary.samples, first: summary.starts.lowerBound,
+        last: summary.starts.upperBound)
     }
     if output.json { return try Console.print(json: Answer(type: type?.shortName, sources: entries)) }
+    if output.csv {
+      var rows = CSVRows(columns: ["source", "kind", "chosen", "samples", "first", "last"])
+      for entry in entries {
+        rows.append([
+          entry.name, entry.kind, "\(entry.chosen ?? false)", "\(entry.samples)", question.text(entry.first),
+          question.text(entry.last),
+        ])
+      }
+      return try Console.print(rows)
+    }
     guard !entries.isEmpty else {
       Console.say(type.map { "No sample of \(PlainText.escaped($0.shortName, limit: 100))." } ?? "The store is empty.")
       return
@@ -58,8 +100,9 @@ struct Sources: AsyncParsableCommand {
     ])
     for entry in entries {
       table.append([
-        .init(entry.name), .init(entry.kind), .init(HumanFormat.count(entry.samples)), .init(zone.date(entry.first)),
-        .init(zone.date(entry.last)),
+        .init(entry.name), .init(entry.chosen == true ? "first by choice" : entry.kind),
+        .init(HumanFormat.count(entry.samples)), .init(question.zone.date(entry.first)),
+        .init(question.zone.date(entry.last)),
       ])
     }
     try Console.print(table)

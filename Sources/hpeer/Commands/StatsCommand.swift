@@ -18,6 +18,8 @@ struct Stats: AsyncParsableCommand {
         hpeer stats heartRate restingHeartRate --by week --from 2024-01-01
         hpeer stats distanceWalkingRunning --by year
         hpeer stats stepCount heartRate --from 2024-06 --csv > june.csv
+        hpeer stats bodyMass distanceCycling --by month --units lb,mi
+        hpeer stats stepCount --from 7d --zone travel
         hpeer stats stepCount --by hour --on 2024-06-15 --zone Europe/Berlin --json
       """)
 
@@ -25,8 +27,7 @@ struct Stats: AsyncParsableCommand {
   @OptionGroup var selection: TypeArguments
   @Option(help: "How long the stretches of time are of which there is one number each.")
   var by = BucketSize.day
-  @OptionGroup var period: PeriodOptions
-  @OptionGroup var sources: SourceOptions
+  @OptionGroup var options: QuestionOptions
   @Option(help: "The day on which weeks begin.")
   var weekStart = WeekStart.monday
   @Flag(help: "Print one JSON object for each type on standard output instead of text.")
@@ -35,6 +36,7 @@ struct Stats: AsyncParsableCommand {
   var csv = false
 
   func validate() throws {
+    try selection.requireOne()
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
   }
 
@@ -44,14 +46,13 @@ struct Stats: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    try await sources.requireKnown(in: store)
-    let zone = try ZoneRules(period.zone.timeZone)
+    let question = try await options.question(to: store)
+    let zone = question.zone
     if csv { try OutputWriter.standardOutput.write(StatisticsTable.header) }
     for (index, type) in try selection.types.enumerated() {
-      var query = StatisticsQuery(type, by: by, in: zone)
-      (query.start, query.end, query.sources) = (period.start, period.end, sources.set)
-      query.weekStartsOnSunday = weekStart == .sunday
-      let statistics = try await query.run(on: store)
+      let query = question.statistics(
+        of: type, by: by, from: question.start, to: question.end, weekStartsOnSunday: weekStart == .sunday)
+      let statistics = question.units.statistics(try await query.run(on: store))
       if json {
         try Console.print(json: StatisticsObject(statistics, zone))
         continue

@@ -15,8 +15,8 @@ struct Types: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var zone: ZoneOptions
+  @OptionGroup var output: TableOutput
+  @OptionGroup var zone: QuestionZoneOptions
 
   private struct Entry: Encodable {
     var type: String
@@ -38,6 +38,18 @@ struct Types: AsyncParsableCommand {
     }
     entries.sort { ($1.samples, $0.type) < ($0.samples, $1.type) }
     if output.json { return try Console.print(json: ["types": entries]) }
+    let question = try await Question(zone: zone, to: store)
+    if output.csv {
+      var rows = CSVRows(columns: ["type", "identifier", "samples", "first", "last"])
+      for entry in entries {
+        rows.append([
+          entry.type, entry.identifier, "\(entry.samples)", entry.first.map(question.text),
+          entry.last.map(question.text),
+        ])
+      }
+      return try Console.print(rows)
+    }
+    func day(_ instant: Timestamp?) -> String { instant.map(question.zone.date) ?? "-" }
     guard !entries.isEmpty else {
       Console.say("The store is empty.")
       return
@@ -64,6 +76,4 @@ struct Types: AsyncParsableCommand {
     if case .characteristic? = try await store.samples.page(of: type, limit: 1).first?.payload { return nil }
     return extent
   }
-
-  private func day(_ instant: Timestamp?) -> String { instant.map(zone.date) ?? "-" }
 }

@@ -23,7 +23,8 @@ struct WorkoutCommand: AsyncParsableCommand {
   var id: String
   @Option(help: "Where heart rate zones begin, in beats a minute: 110,125,140,160.", transform: Self.edges)
   var zones: HeartRateZones?
-  @OptionGroup var zone: ZoneOptions
+  @OptionGroup var zone: QuestionZoneOptions
+  @OptionGroup var units: UnitOptions
   @OptionGroup var output: JSONOption
 
   /// Fewer characters than this would be found by chance.
@@ -44,11 +45,14 @@ struct WorkoutCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    let zone = try ZoneRules(zone.timeZone)
-    let found = try await WorkoutQuery().run(on: store).filter {
+    let question = try await Question(zone: zone, units: units.choice, to: store)
+    let zone = question.zone
+    var query = WorkoutQuery()
+    query.readsSamples = false
+    let found = try await query.run(on: store).filter {
       $0.sample.uuid.uuidString.hasPrefix(id.uppercased())
     }
-    guard let workout = found.first else {
+    guard let first = found.first else {
       throw CommandFailure(
         .usage, "There is no workout with the id \(PlainText.escaped(id, limit: 40)); `hpeer workouts` lists them.")
     }
@@ -58,11 +62,12 @@ struct WorkoutCommand: AsyncParsableCommand {
         "\(HumanFormat.count(found.count, "workout")) have ids that begin with \(PlainText.escaped(id, limit: 40)): give more of it."
       )
     }
+    let workout = try await WorkoutQuery.filled(first, in: store)
     var zones = zones
     if zones == nil { zones = try await zonesOfAge(store, on: workout.sample.start, zone) }
     let details = try await WorkoutQuery.details(of: workout, zones: zones, in: store)
     if output.json { return try Console.print(json: WorkoutObject(details, zones, zone)) }
-    try WorkoutPresentation(zone: zone).print(details, zones)
+    try WorkoutPresentation(zone: zone, units: question.units).print(details, zones)
   }
 
   /// `nil` where the record does not know when its person was born.

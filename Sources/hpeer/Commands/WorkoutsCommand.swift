@@ -12,25 +12,26 @@ struct Workouts: AsyncParsableCommand {
       The id is what `hpeer workout` takes.
 
       Examples:
-        hpeer workouts --from 2024-06-01
+        hpeer workouts --from 2024-06-01 --units imperial
+        hpeer workouts --from 2024 --csv > workouts.csv
         hpeer workouts --source "Casey's Apple Watch" --json
       """)
 
   @OptionGroup var common: CommonOptions
-  @OptionGroup var period: PeriodOptions
-  @OptionGroup var sources: SourceOptions
-  @OptionGroup var output: JSONOption
+  @OptionGroup var options: QuestionOptions
+  @OptionGroup var output: TableOutput
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    try await sources.requireKnown(in: store)
-    let zone = try ZoneRules(period.zone.timeZone)
+    let question = try await options.question(to: store)
+    let zone = question.zone
     var query = WorkoutQuery()
-    (query.range, query.sources) = (period.range, sources.set)
+    (query.range, query.sources) = (question.range, question.sources)
     let workouts = try await query.run(on: store)
     if output.json {
       return try Console.print(json: ["workouts": workouts.map { WorkoutObject($0, zone) }])
     }
-    try WorkoutPresentation(zone: zone).print(workouts)
+    if output.csv { return try Console.print(WorkoutTable(workouts, question).rows) }
+    try WorkoutPresentation(zone: zone, units: question.units).print(workouts)
   }
 }

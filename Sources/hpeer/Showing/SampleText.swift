@@ -3,13 +3,15 @@ import HealthStore
 import Terminal
 
 /// What a sample says, on one line for a person.
-enum SampleText {
+struct SampleText {
+  var units = UnitChoice()
+
   /// - Parameter members: those of a correlation's that the store has.
-  static func of(_ sample: Sample, members: [Sample]) -> String {
+  func of(_ sample: Sample, members: [Sample]) -> String {
     switch sample.payload {
-    case .quantity(let quantity): text(quantity)
+    case .quantity(let quantity): text(units.quantity(quantity, of: sample.type))
     case .category(let category):
-      PlainText.escaped(CategoryValueNames.healthKit.exported(category, type: sample.type) ?? "-", limit: 100)
+      PlainText.escaped(CategoryText.of(category, sample.type) ?? "-", limit: 100)
     case .workout(let workout): text(workout)
     case .correlation(let correlation): text(correlation, members)
     case .characteristic(let value): PlainText.escaped(value.value, limit: 100)
@@ -29,13 +31,13 @@ enum SampleText {
   }
 
   /// HealthKit's percentages are fractions.
-  private static func text(_ quantity: Quantity) -> String {
+  private func text(_ quantity: Quantity) -> String {
     quantity.unit == "%"
       ? "\(HumanFormat.number(quantity.value * 100)) %"
       : "\(HumanFormat.number(quantity.value)) \(PlainText.escaped(quantity.unit))"
   }
 
-  private static func text(_ workout: Workout) -> String {
+  private func text(_ workout: Workout) -> String {
     let distance =
       workout.totals["totalDistance"]
       ?? workout.statistics.lazy.compactMap { statistics in
@@ -43,21 +45,21 @@ enum SampleText {
         return statistics.unit.map { Quantity(sum, $0) }
       }.first
     return [
-      PlainText.escaped(workout.activityType.exported, limit: 100),
+      PlainText.escaped(workout.activityType.displayName, limit: 100),
       workout.duration.flatMap(duration),
-      distance.map(text),
+      distance.map { text(units.quantity($0, of: SampleType("HKQuantityTypeIdentifierDistanceWalkingRunning"))) },
     ].compactMap(\.self).joined(separator: " ")
   }
 
   /// `nil` for what is none: whoever sent the workout may have said anything.
-  private static func duration(_ seconds: Double) -> String? {
+  private func duration(_ seconds: Double) -> String? {
     (0..<0x1p40).contains(seconds) ? HumanFormat.duration(.seconds(seconds)) : nil
   }
 
-  private static func text(_ correlation: Correlation, _ members: [Sample]) -> String {
+  private func text(_ correlation: Correlation, _ members: [Sample]) -> String {
     let quantities = members.compactMap { member -> (name: String, quantity: Quantity)? in
       guard case .quantity(let quantity) = member.payload else { return nil }
-      return (member.type.shortName, quantity)
+      return (member.type.shortName, units.quantity(quantity, of: member.type))
     }
     guard !quantities.isEmpty, quantities.count == correlation.members.count else {
       return HumanFormat.count(correlation.members.count, "member")
@@ -74,7 +76,7 @@ enum SampleText {
     return texts.joined(separator: ", ") + rest
   }
 
-  private static func text(_ prescription: VisionPrescription) -> String {
+  private func text(_ prescription: VisionPrescription) -> String {
     let eyes = [("right", prescription.right), ("left", prescription.left)].compactMap { side, eye in
       eye.map { eye in
         "\(side) "

@@ -26,16 +26,25 @@ extension PeerEndpoint {
   }
 }
 
-/// The types that a command is about, one after the other.
+/// The types that a command is about, one after the other: words of their own, or `--types`.
 struct TypeArguments: ParsableArguments {
   @Argument(help: ArgumentHelp("Short names (stepCount) or HealthKit identifiers.", valueName: "type"))
-  var names: [String]
+  var names: [String] = []
+  @OptionGroup var options: TypeOptions
 
   func validate() throws { _ = try types }
 
-  /// In the order given.
+  /// In the order given, each once; empty where none was named.
   var types: [SampleType] {
-    get throws { try names.map(SampleType.named) }
+    get throws {
+      var seen: Set<SampleType> = []
+      return (try names.map(SampleType.named) + options.types).filter { seen.insert($0).inserted }
+    }
+  }
+
+  /// Throws where none was named.
+  func requireOne() throws {
+    if try types.isEmpty { throw ValidationError("Name a type, such as stepCount; `hpeer types` lists them.") }
   }
 }
 

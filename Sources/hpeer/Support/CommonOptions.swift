@@ -21,6 +21,18 @@ struct CommonOptions: ParsableArguments {
   }
 }
 
+/// For commands whose table can be printed as one JSON object or as CSV.
+struct TableOutput: ParsableArguments {
+  @Flag(help: "Print one JSON object on standard output instead of text.")
+  var json = false
+  @Flag(help: "Print one table as CSV (RFC 4180), nothing rounded.")
+  var csv = false
+
+  func validate() throws {
+    if json, csv { throw ValidationError("Give --json or --csv, not both.") }
+  }
+}
+
 /// For commands that can print one JSON object instead of text for people.
 struct JSONOption: ParsableArguments {
   @Flag(help: "Print one JSON object on standard output instead of text.")

@@ -24,9 +24,31 @@ enum Console {
     try OutputWriter.standardOutput.writeLine(line)
   }
 
+  /// Phrases on one line, or on more, indented, where the window is too narrow.
+  ///
+  /// - Parameter separator: between two of them; what is left of it at the end of a line has no spaces.
+  static func print(phrases: [String], separator: String = "  ") throws {
+    let width = capabilities.isTerminal(.output) ? capabilities.size.columns : .max
+    var line = ""
+    for (index, phrase) in phrases.enumerated() {
+      let joined = index == 0 ? phrase : line + separator + phrase
+      if index > 0, DisplayWidth.of(joined) > width {
+        try print((line + separator).trimmedAtEnd)
+        line = "  " + phrase
+      } else {
+        line = joined
+      }
+    }
+    if !line.isEmpty { try print(line) }
+  }
+
   static func print(_ table: Table) throws {
     let width = capabilities.isTerminal(.output) ? capabilities.size.columns : nil
     try OutputWriter.standardOutput.writeLines(table.rendered(width: width, style: outputStyle))
+  }
+
+  static func print(_ rows: CSVRows) throws {
+    try OutputWriter.standardOutput.write(rows.bytes)
   }
 
   /// - Parameter rendered: draws for a width, a style and whether blocks and lines can be shown.

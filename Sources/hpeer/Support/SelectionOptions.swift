@@ -68,8 +68,8 @@ struct FromOption: ParsableArguments {
   var bound: DateBound? { (from ?? since)?.bound }
 }
 
-/// `--from`, `--to`, `--on` and `--zone`: the part of time that a command is about.
-struct PeriodOptions: ParsableArguments {
+/// `--from`, `--to` and `--on`, whatever the zone.
+struct DateOptions: ParsableArguments {
   @OptionGroup var beginning: FromOption
   @Option(help: ArgumentHelp("Only what starts on or before this date, or before this time.", valueName: "date"))
   var to: DateArgument?
@@ -78,7 +78,6 @@ struct PeriodOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Only what starts on this date: as --from and --to with the same date.", valueName: "date"))
   var on: DateArgument?
-  @OptionGroup var zone: ZoneOptions
 
   func validate() throws {
     if to != nil, until != nil { throw ValidationError("--until is another name of --to: give one of them.") }
@@ -88,12 +87,24 @@ struct PeriodOptions: ParsableArguments {
       }
       guard on.bound.isWholeDays else { throw ValidationError("--on takes a date, such as 2024-06-15 or yesterday.") }
     }
+  }
+
+  var start: DateBound? { on?.bound ?? beginning.bound }
+  var end: DateBound? { (on ?? to ?? until)?.bound }
+}
+
+/// `--from`, `--to`, `--on` and `--zone`: the part of time that a command is about.
+struct PeriodOptions: ParsableArguments {
+  @OptionGroup var dates: DateOptions
+  @OptionGroup var zone: ZoneOptions
+
+  func validate() throws {
     if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
   }
 
-  var start: Timestamp? { (on?.bound ?? beginning.bound)?.start(in: zone.timeZone, now: .now) }
+  var start: Timestamp? { dates.start?.start(in: zone.timeZone, now: .now) }
   /// Not included.
-  var end: Timestamp? { (on ?? to ?? until)?.bound.end(in: zone.timeZone, now: .now) }
+  var end: Timestamp? { dates.end?.end(in: zone.timeZone, now: .now) }
 
   /// What starts in this time, of these types and sources.
   func filter(_ types: TypeOptions, _ sources: SourceOptions) -> SampleFilter {
@@ -107,7 +118,7 @@ struct PeriodOptions: ParsableArguments {
 
   /// Throws where clocks are put back and `--from` or `--to` may mean two instants: what changes the record must not guess.
   func requireNoDoubt() throws {
-    let doubts = [beginning.bound, (to ?? until)?.bound].compactMap { $0?.doubt(in: zone.timeZone) }
+    let doubts = [dates.start, dates.end].compactMap { $0?.doubt(in: zone.timeZone) }
     guard let doubt = doubts.first(where: { !$0.isEmpty }) else { return }
     let choices = doubt.map(zone.text).joined(separator: " or ")
     throw ValidationError("Clocks were put back over this time, so that it was twice: name one, \(choices).")

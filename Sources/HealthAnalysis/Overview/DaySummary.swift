@@ -1,0 +1,37 @@
+import HealthModel
+
+/// What a record says of one day at a glance, and how that compares with what is usual.
+public struct DaySummary: Sendable {
+  /// Days since 1970-01-01.
+  public var day: Int
+  /// Whether the day is not over.
+  public var isPartial: Bool
+  /// `nil` where nothing says any of them.
+  public var rings: ActivityRings?
+  /// Of the types that were asked for, those that have a value on the day or in its week, or something that is usual.
+  public var types: [TypeSummary]
+  /// The sleep that ended on the day.
+  public var night: Night?
+  /// Of the seconds asleep.
+  public var usualSleep: Baseline?
+  /// The newest blood pressure up to the end of the day.
+  public var bloodPressure: BloodPressure?
+  /// Of the week up to the end of the day, those that count.
+  public var workouts: [WorkoutSummary]
+
+  /// One type on a day.
+  public struct TypeSummary: Hashable, Sendable {
+    public var type: SampleType
+    /// Of all numbers.
+    public var unit: String?
+    public var aggregation: SampleTypeCatalogue.Aggregation
+    /// What the day has; `nil` where there is no sample.
+    public var number: BucketStatistics.Number?
+    /// Of ``BucketStatistics/Number/representative``.
+    public var baseline: Baseline?
+    /// The whole days of the week up to the day, and the 28 days before the week.
+    public var week: PeriodComparison
+    /// Whether the day is over, and not as usual.
+    public var isUnusual: Bool
+  }
+}

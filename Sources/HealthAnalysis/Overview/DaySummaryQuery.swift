@@ -1,0 +1,85 @@
+import HealthModel
+import HealthStore
+
+/// A question about one day.
+///
+/// ```swift
+/// func today(in store: HealthStore) async throws {
+///   let zone = try ZoneRules(named: "Europe/Berlin")
+///   let day = zone.dayNumber(at: Timestamp.now.seconds)
+///   let summary = try await DaySummaryQuery(day: day, in: zone).run(on: store)
+///   for entry in summary.types where entry.isUnusual { print(entry.type.shortName) }
+/// }
+/// ```
+public struct DaySummaryQuery: Sendable {
+  /// Days since 1970-01-01.
+  public var day: Int
+  public var zone: ZoneRules
+  /// Those with numbers.
+  public var types: [SampleType]
+  /// The names of sources; `nil` for all. Rings are those of all.
+  public var sources: Set<String>?
+  public var now: Timestamp
+
+  /// What people look at first.
+  public static let usualTypes = [
+    "StepCount", "DistanceWalkingRunning", "ActiveEnergyBurned", "AppleExerciseTime", "RestingHeartRate",
+    "HeartRateVariabilitySDNN", "BodyMass", "VO2Max", "OxygenSaturation", "RespiratoryRate",
+  ].map { SampleType("HKQuantityTypeIdentifier" + $0) }
+
+  /// - Parameters:
+  ///   - day: days since 1970-01-01.
+  ///   - now: the day that it lies in is partial.
+  public init(
+    day: Int, in zone: ZoneRules, types: [SampleType] = DaySummaryQuery.usualTypes, now: Timestamp = .now
+  ) {
+    (self.day, self.zone, self.types, self.now) = (day, zone, types, now)
+  }
+
+  /// Throws ``StatisticsError`` or ``StoreError``.
+  public func run(on store: HealthStore) async throws -> DaySummary {
+    let time = zone.day(day)
+    var summary = DaySummary(
+      day: day, isPartial: time.contains(now.seconds),
+      rings: try await RingsQuery(days: day...day, in: zone).run(on: store).first, types: [], workouts: [])
+    for type in types {
+      if let entry = try await entry(type, store) { summary.types.append(entry) }
+    }
+    var sleep = SleepQuery(in: zone)
+    (sleep.firstDay, sleep.lastDay, sleep.sources) = (day - Baseline.window, day, sources)
+    let nights = Dictionary(try await sleep.run(on: store).map { ($0.day, $0) }, uniquingKeysWith: { $1 })
+    summary.night = nights[day]
+    summary.usualSleep = Baseline(of: day, in: nights.compactMapValues(\.main.asleep))
+    let end = Timestamp(seconds: time.upperBound)
+    summary.bloodPressure = try await BloodPressure.newest(before: end, sources, in: store)
+    var workouts = WorkoutQuery()
+    workouts.range = Timestamp(seconds: zone.start(ofDay: monday))..<end
+    workouts.sources = sources
+    if !(workouts.range?.isEmpty ?? true) {
+      summary.workouts = try await workouts.run(on: store).filter(\.isCounted)
+    }
+    return summary
+  }
+
+  /// The first day of the week; 1970-01-01 was a Thursday.
+  private var monday: Int { day - ((day + 3) % 7 + 7) % 7 }
+
+  private func entry(_ type: SampleType, _ store: HealthStore) async throws -> DaySummary.TypeSummary? {
+    var query = StatisticsQuery(type, by: .day, in: zone, now: now)
+    query.start = Timestamp(seconds: zone.start(ofDay: min(monday, day) - Baseline.window))
+    query.end = Timestamp(seconds: zone.start(ofDay: day + 1))
+    query.sources = sources
+    let statistics = try await query.run(on: store)
+    guard !statistics.values.isEmpty else { return nil }
+    let days = statistics.dailyValues(in: zone)
+    let last = statistics.values.last { zone.dayNumber(at: $0.bucket.start.seconds) == day }
+    let baseline = Baseline(of: day, in: days)
+    let week = PeriodComparison(
+      (monday...day).compactMap { days[$0] }, before: (monday - Baseline.window..<monday).compactMap { days[$0] })
+    guard last != nil || baseline != nil || week.now.days > 0 else { return nil }
+    let isUnusual = days[day].flatMap { value in baseline.map { $0.isUnusual(value) } } ?? false
+    return DaySummary.TypeSummary(
+      type: type, unit: statistics.unit, aggregation: statistics.aggregation, number: last?.number, baseline: baseline,
+      week: week, isUnusual: isUnusual)
+  }
+}

@@ -1,0 +1,113 @@
+import HealthModel
+import HealthStore
+
+/// Sums of a cumulative type over the times of workouts, each with the workout's own source before all others.
+struct WorkoutSums {
+  /// A time of which the sum is wanted.
+  struct Question {
+    /// In microseconds.
+    var time: Range<Int64>
+    /// Of the workout.
+    var source: Source
+  }
+
+  /// The type that tells how far somebody came by an activity; `nil` of one by which nobody gets anywhere.
+  static func distance(of activity: WorkoutActivityType) -> SampleType? {
+    guard let name = distances[activity.exported.replacing("HKWorkoutActivityType", with: "")] else { return nil }
+    return SampleType("HKQuantityTypeIdentifierDistance" + name)
+  }
+
+  private static let distances: [String: String] = [
+    "Walking": "WalkingRunning", "Running": "WalkingRunning", "Hiking": "WalkingRunning",
+    "TrackAndField": "WalkingRunning", "Cycling": "Cycling", "HandCycling": "Cycling", "Swimming": "Swimming",
+    "WheelchairWalkPace": "Wheelchair", "WheelchairRunPace": "Wheelchair", "DownhillSkiing": "DownhillSnowSports",
+    "Snowboarding": "DownhillSnowSports", "SnowSports": "DownhillSnowSports",
+    "CrossCountrySkiing": "CrossCountrySkiing", "PaddleSports": "PaddleSports", "Rowing": "Rowing",
+    "SkatingSports": "SkatingSports",
+  ]
+
+  /// In one walk along the samples, however many workouts there are.
+  ///
+  /// - Parameters:
+  ///   - unit: of the sums.
+  ///   - questions: in order of their starts.
+  /// - Returns: a sum for each; `nil` where no sample touches it.
+  static func sums(
+    of type: SampleType, in unit: String, over questions: [Question], _ reader: NumberReader
+  ) throws -> [Double?] {
+    var sums: [Double?] = Array(repeating: nil, count: questions.count)
+    guard let first = questions.first else { return sums }
+    // Up to each of them, when the last one ends.
+    var ends: [Int64] = []
+    for question in questions { ends.append(max(ends.last ?? .min, question.time.upperBound)) }
+    let starts = questions.map(\.time.lowerBound)
+    let ranking = try SourceRanking(of: type, reader)
+    let owns = questions.map { ranking.knownRank(of: $0.source) }
+    var sweeps: [Int: SumSweep] = [:]
+    var numbers = ConvertedNumbers(unit: unit)
+    try reader.forEach(type, overlapping: first.time.lowerBound..<(ends.last ?? .min)) { sample in
+      guard let value = numbers.value(of: sample, reader) else { return }
+      let rank = ranking.rank(of: sample.source, isUserEntered: sample.isUserEntered)
+      let last = sample.end > sample.start ? sample.end - 1 : sample.start
+      guard last >= starts[0] else { return }
+      var index = starts.lastIndex(notAfter: last)
+      while index >= 0, ends[index] > sample.start {
+        if questions[index].time.upperBound > sample.start {
+          sweeps[
+            index,
+            default: SumSweep(
+              edges: [questions[index].time.lowerBound, questions[index].time.upperBound], ranks: ranking.sources.count)
+          ].add(
+            start: sample.start, end: sample.end, value: value, rank: Self.rank(rank, own: owns[index]),
+            unit: sample.unit)
+        }
+        index -= 1
+      }
+    }
+    for index in Array(sweeps.keys) { sums[index] = sweeps[index]?.finish().first?.sum.value }
+    return sums
+  }
+
+  /// A rank where the own source comes before all others.
+  private static func rank(_ rank: Int, own: Int?) -> Int {
+    guard let own, rank <= own else { return rank }
+    return rank == own ? 0 : rank + 1
+  }
+}
+
+extension WorkoutSummary {
+  /// What samples say of workouts whose statistics and totals say nothing, filled in.
+  ///
+  /// - Parameter workouts: in order of their starts.
+  static func filled(_ workouts: [WorkoutSummary], _ reader: NumberReader) throws -> [WorkoutSummary] {
+    var workouts = workouts
+    func fill(_ indices: [Int], _ type: SampleType, _ unit: String, _ path: WritableKeyPath<WorkoutSummary, Double?>)
+      throws
+    {
+      let questions = indices.map { index in
+        let sample = workouts[index].sample
+        return WorkoutSums.Question(time: sample.start.microseconds..<sample.end.microseconds, source: sample.source)
+      }
+      for (index, sum) in zip(indices, try WorkoutSums.sums(of: type, in: unit, over: questions, reader)) {
+        guard let sum else { continue }
+        workouts[index][keyPath: path] = sum
+        workouts[index].isMerged = true
+      }
+    }
+    let open = workouts.indices.filter { index in
+      let sample = workouts[index].sample
+      // Whoever sent the workout may have said anything.
+      return sample.start < sample.end && CalendarBuckets.years.contains(sample.start)
+        && CalendarBuckets.years.contains(sample.end)
+    }
+    let energies = open.filter { workouts[$0].energy == nil }
+    try fill(energies, SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"), "kcal", \.energy)
+    let distances = Dictionary(grouping: open.filter { workouts[$0].distance == nil }) {
+      WorkoutSums.distance(of: workouts[$0].workout.activityType)
+    }
+    for (type, indices) in distances {
+      if let type { try fill(indices, type, "m", \.distance) }
+    }
+    return workouts
+  }
+}

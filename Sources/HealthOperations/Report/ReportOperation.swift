@@ -1,0 +1,83 @@
+import Foundation
+import HealthAnalysis
+import HealthModel
+import HealthStore
+import OperatingSystem
+
+/// Writes a report for a doctor: what a record says of some days on two pages, as one HTML file that needs nothing else.
+///
+/// ```swift
+/// func report(_ store: HealthStore, to path: String) async throws {
+///   let zone = try ZoneRules(named: "Europe/Berlin")
+///   let operation = ReportOperation(days: 19_800...19_889, in: zone, to: .file(path: path, replaces: false))
+///   print(try await operation.run(from: store).isAudited)
+/// }
+/// ```
+///
+/// The audit log has it before the first sample is read, as it has an export (``ExportOperation``).
+public struct ReportOperation: Sendable {
+  /// More are no report.
+  public static let mostDays = 3_700
+
+  /// Days since 1970-01-01, whole ones; no more than ``mostDays``.
+  public let days: ClosedRange<Int>
+  public let zone: ZoneRules
+  public let destination: ExportDestination
+  private let sources: Set<String>?
+  private let unit: @Sendable (SampleType, String) -> String
+
+  /// What a report has.
+  public struct Summary: Hashable, Sendable {
+    /// Whether there was anything to say.
+    public var isEmpty: Bool
+    /// Whether the audit log has it: that of a store that cannot be written has not.
+    public var isAudited: Bool
+  }
+
+  /// - Parameters:
+  ///   - sources: the names of sources; `nil` for all.
+  ///   - unit: in which unit numbers of a type are to be written that come in another.
+  public init(
+    days: ClosedRange<Int>, in zone: ZoneRules, to destination: ExportDestination, from sources: Set<String>? = nil,
+    unit: @escaping @Sendable (_ type: SampleType, _ own: String) -> String = { $1 }
+  ) {
+    (self.days, self.zone, self.destination, self.sources, self.unit) = (days, zone, destination, sources, unit)
+  }
+
+  /// Throws ``ExportError`` for the file, ``StoreError``, ``StatisticsError``, or what the stream does.
+  public func run(from store: HealthStore) async throws -> Summary {
+    let sink: any ExportSink =
+      switch destination {
+      case .file(let path, let replaces): try OutputFile(path: path, replaces: replaces)
+      case .stream(let sink): sink
+      }
+    do {
+      if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
+      let reader = ReportReader(store: store, zone: zone, days: days, sources: sources, unit: unit)
+      let content = try await reader.content(made: .now)
+      let bytes = Array(ReportPage(content: content).html().utf8)
+      try await onThread { _ in
+        try sink.write(bytes)
+        try sink.finish()
+      }
+      if !store.isReadOnly { try await store.audit.record(AuditEvent(.exported, detail)) }
+      return Summary(isEmpty: content.isEmpty, isAudited: !store.isReadOnly)
+    } catch {
+      sink.discard()
+      throw error
+    }
+  }
+
+  private var detail: [String: String] {
+    var detail = ["format": "report"]
+    detail["file"] =
+      switch destination {
+      case .file(let path, _): URL(fileURLWithPath: path).lastPathComponent
+      case .stream: "-"
+      }
+    detail["from"] = Timestamp(seconds: zone.start(ofDay: days.lowerBound)).iso8601
+    detail["to"] = Timestamp(seconds: zone.start(ofDay: days.upperBound + 1)).iso8601
+    detail["sources"] = SampleFilter(sources: sources).sourceList
+    return detail
+  }
+}

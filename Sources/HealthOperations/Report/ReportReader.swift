@@ -1,0 +1,94 @@
+import HealthAnalysis
+import HealthModel
+import HealthStore
+
+/// Reads what a report says out of a store.
+struct ReportReader {
+  let store: HealthStore
+  let zone: ZoneRules
+  /// Days since 1970-01-01.
+  let days: ClosedRange<Int>
+  let sources: Set<String>?
+  /// The unit for a type that comes in another.
+  let unit: @Sendable (SampleType, String) -> String
+
+  private static let electrocardiogram = SampleType("HKDataTypeIdentifierElectrocardiogram")
+  private static let listedElectrocardiograms = 12
+
+  /// What is measured of a body, and what somebody did.
+  private static let types = [
+    "RestingHeartRate", "HeartRate", "HeartRateVariabilitySDNN", "OxygenSaturation", "RespiratoryRate",
+    "BodyTemperature", "BloodGlucose", "BodyMass", "BodyMassIndex", "BodyFatPercentage", "VO2Max", "StepCount",
+    "DistanceWalkingRunning", "AppleExerciseTime", "ActiveEnergyBurned",
+  ].map { SampleType("HKQuantityTypeIdentifier" + $0) }
+
+  private var range: Range<Timestamp> {
+    Timestamp(seconds: zone.start(ofDay: days.lowerBound))..<Timestamp(seconds: zone.start(ofDay: days.upperBound + 1))
+  }
+
+  func content(made: Timestamp) async throws -> ReportContent {
+    var measures: [ReportContent.Measure] = []
+    for type in Self.types {
+      if let measure = try await measure(type, now: made) { measures.append(measure) }
+    }
+    var sleep = SleepQuery(in: zone)
+    (sleep.firstDay, sleep.lastDay, sleep.sources) = (days.lowerBound, days.upperBound, sources)
+    var workouts = WorkoutQuery()
+    (workouts.range, workouts.sources) = (range, sources)
+    return ReportContent(
+      days: days, zone: zone, person: try await store.person(), made: made, measures: measures,
+      pressures: try await BloodPressure.all(in: range, from: sources, in: store),
+      nights: try await sleep.run(on: store), workouts: try await workouts.run(on: store).filter(\.isCounted),
+      electrocardiograms: try await electrocardiograms())
+  }
+
+  private func measure(_ type: SampleType, now: Timestamp) async throws -> ReportContent.Measure? {
+    var query = StatisticsQuery(type, by: .day, in: zone, now: now)
+    (query.start, query.end, query.sources) = (range.lowerBound, range.upperBound, sources)
+    let found = try await query.run(on: store)
+    guard !found.values.isEmpty else { return nil }
+    let statistics = found.unit.flatMap { found.converted(to: unit(type, $0)) } ?? found
+    var days: [Int: ReportContent.Measure.Value] = [:]
+    for value in statistics.values {
+      let day = zone.dayNumber(at: value.bucket.start.seconds)
+      switch value.number {
+      case .sum(let sum):
+        // The day that is not over says less than it will.
+        if !value.isPartial { days[day] = .init(low: sum.sum, middle: sum.sum, high: sum.sum, last: sum.sum) }
+      case .discrete(let numbers):
+        days[day] = .init(
+          low: numbers.minimum, middle: numbers.mean ?? numbers.meanOfSamples, high: numbers.maximum,
+          last: numbers.last)
+      }
+    }
+    guard !days.isEmpty else { return nil }
+    let samples = try await samples(of: type)
+    return ReportContent.Measure(
+      type: type, name: SampleTypeCatalogue.healthKit[type]?.displayName ?? type.shortName,
+      unit: statistics.unit ?? "", isSum: statistics.aggregation == .cumulative, days: days, count: samples.count,
+      sources: samples.sources)
+  }
+
+  private func samples(of type: SampleType) async throws -> (count: Int, sources: [String]) {
+    let time = range.lowerBound.microseconds..<range.upperBound.microseconds
+    return try await store.samples.numbers { [sources] reader in
+      var counts: [Int64: Int] = [:]
+      try reader.forEach(type, overlapping: time, from: sources) { counts[$0.source, default: 0] += 1 }
+      let names = Dictionary(
+        try reader.sources(of: type).map { ($0.id, $0.source.name) }, uniquingKeysWith: { first, _ in first })
+      var byName: [String: Int] = [:]
+      for (id, count) in counts { byName[names[id] ?? "", default: 0] += count }
+      let ordered = byName.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+      return (counts.values.reduce(0, +), ordered)
+    }
+  }
+
+  private func electrocardiograms() async throws -> [(instant: Timestamp, source: String, value: Electrocardiogram)] {
+    let page = try await store.samples.page(
+      of: Self.electrocardiogram, in: range, from: sources, limit: Self.listedElectrocardiograms)
+    return page.compactMap { sample in
+      guard case .electrocardiogram(let value) = sample.payload else { return nil }
+      return (sample.start, sample.source.name, value)
+    }
+  }
+}

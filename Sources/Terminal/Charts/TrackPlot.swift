@@ -1,0 +1,55 @@
+import Foundation
+
+/// The way that something went over the ground, north up.
+///
+/// ```swift
+/// let plot = TrackPlot([.init(latitude: 52.50, longitude: 13.40), .init(latitude: 52.51, longitude: 13.42)])
+/// try OutputWriter.standardOutput.writeLines(plot.rendered(width: 40, height: 12))
+/// ```
+public struct TrackPlot: Sendable {
+  /// In degrees.
+  public struct Place: Hashable, Sendable {
+    public var latitude: Double
+    public var longitude: Double
+
+    public init(latitude: Double, longitude: Double) {
+      (self.latitude, self.longitude) = (latitude, longitude)
+    }
+  }
+
+  /// In degrees of latitude, east and north.
+  private var points: [(x: Double, y: Double)] = []
+
+  /// - Parameter places: in their order; what is no place on earth is left out.
+  public init(_ places: [Place]) {
+    let known = places.filter { abs($0.latitude) <= 90 && abs($0.longitude) <= 180 }
+    guard let first = known.first else { return }
+    let scale = cos(first.latitude * .pi / 180)
+    points = known.map { place in
+      // Over the date line the way goes on.
+      let east = (place.longitude - first.longitude).remainder(dividingBy: 360)
+      return (x: east * scale, y: place.latitude - first.latitude)
+    }
+  }
+
+  /// Lines of text, no more than fit; none where there is no way.
+  public func rendered(width: Int, height: Int, style: Style = .plain, usesUTF8: Bool = true) -> [String] {
+    guard points.count > 1, let left = points.map(\.x).min(), let right = points.map(\.x).max(),
+      let bottom = points.map(\.y).min(), let top = points.map(\.y).max()
+    else { return [] }
+    let full = DotCanvas(columns: width, rows: height, usesUTF8: usesUTF8)
+    let (wide, high) = (max(right - left, 1e-9), max(top - bottom, 1e-9))
+    // Dots a degree, across; down they are as much fewer as they are higher.
+    let scale = min(Double(full.width - 1) / wide, Double(full.height - 1) * full.aspect / high)
+    let rows = Int((high * scale / full.aspect / Double(usesUTF8 ? 4 : 1)).rounded(.up)) + 1
+    var canvas = DotCanvas(columns: width, rows: min(height, rows), usesUTF8: usesUTF8)
+    let dots = points.map { point in
+      (
+        x: Int(((point.x - left) * scale).rounded()),
+        y: Int(((top - point.y) * scale / canvas.aspect).rounded())
+      )
+    }
+    for (one, other) in zip(dots, dots.dropFirst()) { canvas.line(from: one, to: other) }
+    return canvas.lines().map(style.green)
+  }
+}

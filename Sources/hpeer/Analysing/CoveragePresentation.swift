@@ -1,0 +1,102 @@
+import HealthAnalysis
+import HealthModel
+import Terminal
+
+/// A calendar of what there is, for people.
+struct CoveragePresentation {
+  let question: Question
+
+  private static let namedGaps = 3
+
+  private var width: Int { Console.capabilities.isTerminal(.output) ? Console.capabilities.size.columns : 80 }
+  private var usesUTF8: Bool { Console.capabilities.usesUTF8 }
+
+  // MARK: Days
+
+  /// A line for each month, a column for each day: 39 columns wide.
+  func print(days coverage: Coverage) throws {
+    let style = Console.outputStyle
+    guard let extent = coverage.extent else {
+      return Console.say("No sample of \(name(coverage)) in this range.")
+    }
+    try Console.print("\(style.bold(name(coverage))), \(PlainText.escaped(question.zone.name, limit: 60))")
+    let marks = (1...31).map { $0 == 1 || $0 % 5 == 0 ? String($0 % 10) : " " }.joined()
+    try Console.print(style.dim("        " + marks).trimmedAtEnd)
+    for month in CalendarDay(extent.lowerBound).month.number...CalendarDay(extent.upperBound).month.number {
+      let month = CalendarMonthNumber(number: month)
+      let cells = (month.firstDay..<month.firstDay + month.length).map { day in
+        extent.contains(day) ? mark(coverage.days[day] != nil ? 1 : 0) : " "
+      }
+      try Console.print("\(month.text) \(style.green(cells.joined()))".trimmedAtEnd)
+    }
+    try Console.print(phrases: Self.phrases(coverage))
+  }
+
+  private static func phrases(_ coverage: Coverage) -> [String] {
+    let of = coverage.extent?.count ?? 0
+    let gaps = coverage.gaps.sorted { ($1.count, $0.lowerBound) < ($0.count, $1.lowerBound) }
+    let texts = gaps.prefix(namedGaps).map { gap in
+      let (first, last) = (CalendarDay(gap.lowerBound).text, CalendarDay(gap.upperBound - 1).text)
+      return gap.count == 1 ? first : "\(first) to \(last) (\(HumanFormat.count(gap.count, "day")))"
+    }
+    let rest = gaps.count > namedGaps ? ["and \(HumanFormat.count(gaps.count - namedGaps)) more"] : []
+    return ["\(HumanFormat.count(coverage.days.count)) of \(HumanFormat.count(of, "day"))"]
+      + (gaps.isEmpty ? ["no gap"] : ["gaps:"] + texts + rest)
+  }
+
+  // MARK: Months
+
+  /// A line for each type, a column for each month: as many of the last as fit.
+  func print(months coverages: [Coverage]) throws {
+    let extents = coverages.compactMap(\.extent)
+    guard let first = extents.map(\.lowerBound).min(), let last = extents.map(\.upperBound).max() else {
+      return Console.say("No sample in this range.")
+    }
+    let style = Console.outputStyle
+    let label = min(coverages.map { name($0).count }.max() ?? 0, max(12, width / 3))
+    let newest = CalendarDay(last).month.number
+    let room = max(1, width - label - 1)
+    let oldest = max(CalendarDay(first).month.number, newest - room + 1)
+    try Console.print(style.dim(String(repeating: " ", count: label + 1) + years(oldest, newest)).trimmedAtEnd)
+    for coverage in coverages {
+      let counts = Dictionary(grouping: coverage.days.keys) { CalendarDay($0).month.number }.mapValues(\.count)
+      let cells = (oldest...newest).map { number -> String in
+        guard let count = counts[number] else { return " " }
+        return mark(Double(count) / Double(CalendarMonthNumber(number: number).length))
+      }
+      let text = DisplayWidth.padded(name(coverage), to: label)
+      try Console.print("\(text) \(style.green(cells.joined()))".trimmedAtEnd)
+    }
+    if oldest > CalendarDay(first).month.number {
+      Console.say(
+        "There is more before \(CalendarMonthNumber(number: oldest).text): --from and --to name another time.")
+    }
+  }
+
+  /// A year above its January, as far as there is room for it.
+  private func years(_ first: Int, _ last: Int) -> String {
+    var line = ""
+    for number in first...last where number % 12 == 0 || number == first {
+      let place = number - first
+      let year = "\(number / 12)"
+      guard place >= line.count + (line.isEmpty ? 0 : 1), place + year.count <= last - first + 1 else { continue }
+      line += String(repeating: " ", count: place - line.count) + year
+    }
+    return line
+  }
+
+  // MARK: Marks
+
+  private func name(_ coverage: Coverage) -> String { PlainText.escaped(coverage.type.shortName, limit: 60) }
+
+  /// - Parameter share: from 0 to 1.
+  private func mark(_ share: Double) -> String {
+    let marks = usesUTF8 ? ["·", "░", "▒", "▓", "█"] : [".", "-", "=", "%", "#"]
+    return share <= 0 ? marks[0] : marks[min(4, 1 + Int(share * 3.999))]
+  }
+}
+
+extension String {
+  /// Without spaces at its end.
+  var trimmedAtEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import HealthModel
+import Terminal
+
+/// How numbers of one unit are written for people.
+struct NumberText {
+  /// `nil` where nothing says it.
+  var unit: String?
+  var aggregation: SampleTypeCatalogue.Aggregation
+
+  /// Percent as percent; counts of cumulative types are rounded down, as the Health app shows them.
+  func number(_ value: Double) -> String {
+    if unit == "%" { return "\(HumanFormat.number(Self.rounded(value * 100, digits: 1))) %" }
+    guard aggregation == .cumulative, value.magnitude < 1e15 else {
+      return HumanFormat.number(Self.rounded(value, digits: 2))
+    }
+    // 289.99999999999994 is 290 steps.
+    if unit == "count" { return HumanFormat.count(Int((value + value.magnitude * 1e-9).rounded(.down))) }
+    return HumanFormat.number(Self.rounded(value, digits: 1))
+  }
+
+  /// The same with its unit: `6,700`, `72.4 kg`, `98 %`.
+  func withUnit(_ value: Double) -> String {
+    guard let unit, unit != "count", unit != "%" else { return number(value) }
+    return "\(number(value)) \(PlainText.escaped(unit, limit: 40))"
+  }
+
+  static func rounded(_ value: Double, digits: Int) -> Double {
+    let scale = pow(10, Double(digits))
+    return value.magnitude < 1e12 ? (value * scale).rounded() / scale : value
+  }
+}
+
+/// Stretches of time for people.
+enum DurationText {
+  /// `7:05` hours and minutes.
+  static func hours(_ seconds: Double) -> String {
+    let minutes = Int(min(max(seconds, 0), 1e12) / 60)
+    return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
+  }
+}

@@ -1,0 +1,106 @@
+import HealthAnalysis
+import HealthModel
+
+/// One day as JSON: docs/json.md.
+struct SummaryObject: Encodable {
+  var date: String
+  var zone: String
+  var partial: Bool
+  var rings: Rings?
+  var types: [Entry]
+  var night: SleepObject.NightObject?
+  var usualSleep: BaselineObject?
+  var bloodPressure: Pressure?
+  var workouts: [WorkoutObject]
+
+  struct Rings: Encodable {
+    var computed: Bool
+    var move: Ring?
+    var exercise: Ring?
+    var stand: Ring?
+  }
+
+  struct Ring: Encodable {
+    var value: JSONNumber
+    var unit: String
+    var goal: JSONNumber?
+    var share: JSONNumber?
+
+    init(_ ring: ActivityRings.Ring) {
+      (value, unit) = (JSONNumber(value: ring.value), ring.unit)
+      (goal, share) = (ring.goal.map(JSONNumber.init), ring.share.map(JSONNumber.init))
+    }
+  }
+
+  struct BaselineObject: Encodable {
+    var median: JSONNumber
+    var low: JSONNumber
+    var high: JSONNumber
+    var days: Int
+
+    init(_ baseline: Baseline, _ convert: (Double) -> Double = { $0 }) {
+      median = JSONNumber(value: convert(baseline.median))
+      low = JSONNumber(value: convert(baseline.band.lowerBound))
+      high = JSONNumber(value: convert(baseline.band.upperBound))
+      days = baseline.days
+    }
+  }
+
+  struct Entry: Encodable {
+    var type: String
+    var unit: String?
+    var value: JSONNumber?
+    var unusual: Bool
+    var usual: BaselineObject?
+    var week: PeriodObject
+    var before: PeriodObject
+    var change: JSONNumber?
+  }
+
+  struct PeriodObject: Encodable {
+    var days: Int
+    var mean: JSONNumber?
+  }
+
+  struct Pressure: Encodable {
+    var instant: String
+    var systolic: Double
+    var diastolic: Double
+    var source: String
+  }
+
+  init(_ summary: DaySummary, _ question: Question) {
+    let zone = question.zone
+    date = zone.date(Timestamp(seconds: zone.start(ofDay: summary.day)))
+    self.zone = zone.name
+    partial = summary.isPartial
+    rings = summary.rings.map {
+      Rings(
+        computed: $0.isComputed, move: $0.move.map(Ring.init), exercise: $0.exercise.map(Ring.init),
+        stand: $0.stand.map(Ring.init))
+    }
+    types = summary.types.map { Self.entry($0, question.units) }
+    night = summary.night.flatMap { SleepObject([$0], zone).nights.first }
+    usualSleep = summary.usualSleep.map { BaselineObject($0) }
+    bloodPressure = summary.bloodPressure.map {
+      Pressure(
+        instant: zone.text($0.instant), systolic: $0.systolic, diastolic: $0.diastolic, source: $0.source)
+    }
+    workouts = summary.workouts.map { WorkoutObject($0, zone) }
+  }
+
+  private static func entry(_ entry: DaySummary.TypeSummary, _ units: UnitChoice) -> Entry {
+    let unit = entry.unit.map { units.unit(for: entry.type, in: $0) }
+    func convert(_ value: Double) -> Double {
+      guard let own = entry.unit, let unit else { return value }
+      return UnitConversion.convert(value, from: own, to: unit) ?? value
+    }
+    func period(_ period: PeriodComparison.Period) -> PeriodObject {
+      PeriodObject(days: period.days, mean: period.mean.map { JSONNumber(value: convert($0)) })
+    }
+    return Entry(
+      type: entry.type.shortName, unit: unit, value: entry.number.map { JSONNumber(value: convert($0.representative)) },
+      unusual: entry.isUnusual, usual: entry.baseline.map { BaselineObject($0, convert) },
+      week: period(entry.week.now), before: period(entry.week.before), change: entry.week.share.map(JSONNumber.init))
+  }
+}

@@ -1,0 +1,127 @@
+import HealthAnalysis
+import HealthModel
+import Terminal
+
+/// One day on one screen.
+struct SummaryPresentation {
+  let summary: DaySummary
+  let question: Question
+
+  /// Narrower windows have fewer columns.
+  private static let wide = 60
+
+  private static let weekdays = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
+
+  func print() throws {
+    let style = Console.outputStyle
+    let weekday = Self.weekdays[(summary.day % 7 + 7) % 7]
+    let date = question.zone.date(Timestamp(seconds: question.zone.start(ofDay: summary.day)))
+    try Console.print(
+      "\(style.bold("\(weekday), \(date)")), \(PlainText.escaped(question.zone.name, limit: 60))"
+        + (summary.isPartial ? ", up to now" : ""))
+    let parts = [rings, night, pressure, workouts].filter { !$0.isEmpty }
+    if parts.isEmpty, summary.types.isEmpty { return Console.say("No sample of this day, or of the weeks before it.") }
+    if !parts.isEmpty { try Console.print("") }
+    for part in parts { try Console.print(phrases: part) }
+    guard !summary.types.isEmpty else { return }
+    try Console.print("")
+    try Console.print(table)
+  }
+
+  private var width: Int { Console.capabilities.isTerminal(.output) ? Console.capabilities.size.columns : 80 }
+
+  // MARK: Parts
+
+  private var rings: [String] {
+    guard let rings = summary.rings else { return [] }
+    let named = [("move", rings.move), ("exercise", rings.exercise), ("stand", rings.stand)]
+    let words = named.compactMap { name, ring -> String? in
+      guard let ring else { return nil }
+      let isEnergy = ring.unit == "kcal"
+      let unit = isEnergy ? question.units.energy : ring.unit
+      func text(_ value: Double) -> String {
+        let shown = isEnergy ? UnitConversion.convert(value, from: "kcal", to: unit) ?? value : value
+        return HumanFormat.number(NumberText.rounded(shown, digits: 0))
+      }
+      guard let goal = ring.goal, let share = ring.share else { return "\(name) \(text(ring.value)) \(unit)" }
+      return "\(name) \(text(ring.value))/\(text(goal)) \(unit) "
+        + "(\(HumanFormat.number(NumberText.rounded(share * 100, digits: 0))) %)"
+    }
+    return ["Rings:"] + words + (rings.isComputed ? ["(added up)"] : [])
+  }
+
+  private var night: [String] {
+    guard let night = summary.night else { return [] }
+    let session = night.main
+    let times = [session.onset ?? session.start, session.wake ?? session.end].map {
+      String(question.zone.text($0).dropFirst(11).prefix(5))
+    }
+    var words = ["Night:", session.asleep.map { "asleep \(DurationText.hours($0))" } ?? "no sleep recorded"]
+    if let asleep = session.asleep, summary.usualSleep?.isUnusual(asleep) == true { words[1] += " !" }
+    if let usual = summary.usualSleep { words.append("(usual \(DurationText.hours(usual.median)))") }
+    words.append(times.joined(separator: "-"))
+    let stages = [("deep", SleepStage.asleepDeep), ("REM", .asleepREM), ("core", .asleepCore), ("awake", .awake)]
+    for (name, stage) in stages where session.duration(of: stage) > 0 {
+      words.append("\(name) \(DurationText.hours(session.duration(of: stage)))")
+    }
+    for nap in night.naps { words.append("nap \(nap.asleep.map(DurationText.hours) ?? "-")") }
+    return words
+  }
+
+  private var pressure: [String] {
+    guard let pressure = summary.bloodPressure else { return [] }
+    return ["Blood pressure:", BloodPressureText.of(pressure), "on \(question.zone.date(pressure.instant))"]
+  }
+
+  private var workouts: [String] {
+    guard !summary.workouts.isEmpty else { return [] }
+    let text = WorkoutPresentation(zone: question.zone, units: question.units)
+    return ["Workouts of the week:"] + text.total(summary.workouts)
+  }
+
+  // MARK: Types
+
+  private var table: Table {
+    let isWide = width >= Self.wide
+    var columns: [Table.Column] = [.init("TYPE"), .init(summary.isPartial ? "TODAY" : "DAY", .trailing)]
+    columns += [.init("USUAL", .trailing)] + (isWide ? [.init("HALF OF DAYS", .trailing)] : [])
+    columns += [.init("WEEK", .trailing)] + (isWide ? [.init("DAYS", .trailing)] : []) + [.init("CHANGE", .trailing)]
+    var table = Table(columns: columns)
+    for entry in summary.types { table.append(row(entry, isWide)) }
+    return table
+  }
+
+  private func row(_ entry: DaySummary.TypeSummary, _ isWide: Bool) -> [Table.Cell] {
+    let own = entry.unit ?? ""
+    let unit = question.units.unit(for: entry.type, in: own)
+    let text = NumberText(unit: unit, aggregation: entry.aggregation)
+    func number(_ value: Double) -> String { text.number(UnitConversion.convert(value, from: own, to: unit) ?? value) }
+    let today = entry.number.map { number($0.representative) } ?? "-"
+    let name = ["", "count", "%"].contains(unit) ? entry.type.shortName : "\(entry.type.shortName), \(unit)"
+    let change = entry.week.share.map { share -> String in
+      let percent = NumberText.rounded(share * 100, digits: 0)
+      return (percent > 0 ? "+" : "") + "\(HumanFormat.number(percent)) %"
+    }
+    var cells: [Table.Cell] = [
+      .init(name), .init(entry.isUnusual ? "! \(today)" : today, entry.isUnusual ? .yellow : nil),
+      .init(entry.baseline.map { number($0.median) } ?? "-"),
+    ]
+    if isWide {
+      cells.append(
+        .init(entry.baseline.map { "\(number($0.band.lowerBound)) to \(number($0.band.upperBound))" } ?? "-"))
+    }
+    cells.append(.init(entry.week.now.mean.map(number) ?? "-"))
+    if isWide { cells.append(.init("\(entry.week.now.days)")) }
+    cells.append(.init(change ?? "-"))
+    return cells
+  }
+}
+
+/// A blood pressure as people say it.
+enum BloodPressureText {
+  /// `120/80 mmHg`
+  static func of(_ pressure: BloodPressure) -> String {
+    let values = [pressure.systolic, pressure.diastolic].map { HumanFormat.number(NumberText.rounded($0, digits: 1)) }
+    return values.joined(separator: "/") + " mmHg"
+  }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import HealthAnalysis
+import HealthModel
+import HealthOperations
+import Terminal
+
+struct ReportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "report",
+    abstract: "Write two pages for a doctor: one HTML file, to be read in a browser and printed.",
+    discussion: """
+      It has what was measured, blood pressure, resting heart rate, weight, sleep, activity, workouts and electrocardiograms, \
+      every number with how many measurements there are and from where. The file needs no network and has no script. \
+      Without --from it is about the last 90 days.
+
+      Examples:
+        hpeer report --output report.html
+        hpeer report --from 2024-01-01 --to 2024-06-30 --output report.html
+        hpeer report --from 1y --units imperial --output report.html --force
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var options: QuestionOptions
+  @Option(help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
+  var output: String
+  @Flag(help: "Replace the file if it is there.")
+  var force = false
+
+  private static let usualDays = 90
+
+  func validate() throws {
+    if output.isEmpty { throw ValidationError("--output takes a file, or - for standard output.") }
+  }
+
+  func run() async throws {
+    let isFile = output != "-"
+    if !isFile { try OutputWriter.standardOutput.requireOpen() }
+    let store = try common.homeDirectory.openStoreForReading()
+    let question = try await options.question(to: store)
+    let last = question.days.last ?? question.today
+    let first = question.days.first ?? last - Self.usualDays + 1
+    guard first <= last else { throw ValidationError("--from must be before --to.") }
+    guard last - first < ReportOperation.mostDays else {
+      throw ValidationError("A report is of ten years at most: name a shorter time with --from and --to.")
+    }
+    let operation = ReportOperation(
+      days: first...last, in: question.zone,
+      to: isFile ? .file(path: output, replaces: force) : .stream(ReportOutput()), from: question.sources,
+      unit: question.units.unit)
+    let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
+    if !summary.isAudited { Console.warn("this store cannot be written, so its audit log does not have this report.") }
+    if summary.isEmpty { Console.warn("there is no sample of this time, so the report is empty.") }
+    if isFile {
+      Console.say(
+        "Report of \(CalendarDay(first).text) to \(CalendarDay(last).text) written to \(PlainText.escaped(output)).")
+    }
+  }
+}
+
+private struct ReportOutput: ExportSink {
+  func write(_ bytes: [UInt8]) throws { try OutputWriter.standardOutput.write(bytes) }
+  func finish() {}
+  func discard() {}
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import HealthAnalysis
+import HealthModel
+import Terminal
+
+struct SummaryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "summary",
+    abstract: "Print today, last night and this week on one screen, against what is usual.",
+    discussion: """
+      Usual is the median of the 28 days before, of which 14 must have a value, with the range in which half of them lay; ! \
+      marks a whole day far outside of it. The week has the mean of its whole days, and how far that is from the mean of \
+      the 28 days before it. docs/statistics.md says what each number means.
+
+      Examples:
+        hpeer summary
+        hpeer summary --on yesterday --units imperial
+        hpeer summary --types stepCount,bodyMass,heartRate --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var selection: TypeOptions
+  @OptionGroup var options: QuestionOptions
+  @OptionGroup var output: JSONOption
+
+  func validate() throws {
+    let isOneDay = options.dates.on != nil || options.dates.start == nil && options.dates.end == nil
+    guard isOneDay else { throw ValidationError("A summary is of one day: name it with --on.") }
+  }
+
+  func run() async throws {
+    let store = try common.homeDirectory.openStoreForReading()
+    let question = try await options.question(to: store)
+    let day = question.days.first ?? question.today
+    var query = DaySummaryQuery(day: day, in: question.zone, now: question.now)
+    if !selection.types.isEmpty { query.types = selection.types }
+    query.sources = question.sources
+    let summary = try await query.run(on: store)
+    if output.json { return try Console.print(json: SummaryObject(summary, question)) }
+    try SummaryPresentation(summary: summary, question: question).print()
+  }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import HealthAnalysis
+import Terminal
+
+struct ZoneCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "zone",
+    abstract: "Print or set the zone whose days count.",
+    discussion: """
+      Days, nights and hours are those of this zone, wherever this machine is. It is kept with the record, on this machine \
+      only. Without it the zone of this machine counts.
+
+      Examples:
+        hpeer zone
+        hpeer zone Europe/Berlin
+        hpeer zone --machine
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Argument(help: "From now on this zone counts, such as Europe/Berlin.")
+  var name: String?
+  @Flag(help: "From now on the zone of this machine counts.")
+  var machine = false
+  @OptionGroup var output: JSONOption
+
+  private struct Answer: Encodable {
+    var home: String
+    var chosen: Bool
+  }
+
+  func validate() throws {
+    if name != nil, machine { throw ValidationError("Give a zone or --machine, not both.") }
+    if let name { _ = try Self.zone(named: name) }
+  }
+
+  /// The name as the system has it.
+  private static func zone(named name: String) throws -> String {
+    guard let zone = ZoneArgument(argument: name)?.timeZone.identifier, (try? ZoneRules(named: zone)) != nil else {
+      throw ValidationError(
+        "There is no zone called \(PlainText.escaped(name, limit: 60)); zones are named as Europe/Berlin is, by "
+          + "`timedatectl list-timezones`.")
+    }
+    return zone
+  }
+
+  func run() async throws {
+    if name != nil || machine {
+      let store = try common.homeDirectory.openStore()
+      try await store.settings.setHomeZone(try name.map(Self.zone))
+    }
+    let store = try common.homeDirectory.openStoreForReading()
+    let home = try HomeZone(try await store.settings.current())
+    let answer = Answer(home: home.rules.name, chosen: home.isChosen)
+    if output.json { return try Console.print(json: answer) }
+    try Console.print(answer.home + (answer.chosen ? "" : " (this machine's)"))
+  }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foundation
+import HealthAnalysis
+import HealthModel
+import HealthStore
+
+/// What all commands take that say what a record says: `--source`, `--from`, `--to`, `--on`, `--zone`, `--units`.
+struct QuestionOptions: ParsableArguments {
+  @OptionGroup var dates: DateOptions
+  @OptionGroup var sources: SourceOptions
+  @OptionGroup var zone: QuestionZoneOptions
+  @OptionGroup var units: UnitOptions
+
+  /// What is meant, in a store whose person has a home. Throws where a source is unknown or the time is empty.
+  func question(to store: HealthStore, now: Timestamp = .now) async throws -> Question {
+    try await sources.requireKnown(in: store)
+    return try await Question(
+      dates: dates, zone: zone, sources: sources.set, units: units.choice, to: store, now: now)
+  }
+}
+
+/// A part of a record, and how it is to be shown.
+struct Question {
+  /// Whose days count, and in which all times are printed.
+  let zone: ZoneRules
+  /// The zone of the person, where times without a zone are read.
+  let home: HomeZone
+  /// `nil` for the beginning of the record.
+  let start: Timestamp?
+  /// Not included; `nil` for the end of the record.
+  let end: Timestamp?
+  /// Names; `nil` for all.
+  let sources: Set<String>?
+  let units: UnitChoice
+  let now: Timestamp
+  /// As Foundation knows ``zone``; `nil` where that is several.
+  private let timeZone: TimeZone?
+
+  init(
+    dates: DateOptions? = nil, zone options: QuestionZoneOptions, sources: Set<String>? = nil,
+    units: UnitChoice = UnitChoice(), to store: HealthStore, now: Timestamp = .now
+  ) async throws {
+    home = try HomeZone(try await store.settings.current())
+    let reading: TimeZone
+    switch options.utc ? .named(.gmt) : options.zone {
+    case .named(let named): (reading, zone) = (named, try ZoneRules(named))
+    case .home: (reading, zone) = (home.timeZone, home.rules)
+    case .travel: (reading, zone) = (home.timeZone, try await .travel(in: store, home: home.rules))
+    }
+    timeZone = options.zone == .travel && !options.utc ? nil : reading
+    let bounds = (dates?.start?.start(in: reading, now: now), dates?.end?.end(in: reading, now: now))
+    // Whole days begin where those of the zone do, wherever somebody was then.
+    let (rules, isTravel) = ((home: home.rules, zone: zone), timeZone == nil)
+    func moved(_ instant: Timestamp?, _ bound: DateBound?) -> Timestamp? {
+      guard isTravel, let instant, bound?.isWholeDays == true else { return instant }
+      return Timestamp(seconds: rules.zone.start(ofDay: rules.home.dayNumber(at: instant.seconds)))
+    }
+    start = moved(bounds.0, dates?.start)
+    end = moved(bounds.1, dates?.end)
+    (self.sources, self.units, self.now) = (sources, units, now)
+    if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
+  }
+
+  /// All of time where neither end is given.
+  var range: Range<Timestamp> {
+    (start ?? Timestamp(microseconds: .min))..<(end ?? Timestamp(microseconds: .max))
+  }
+
+  /// Days since 1970-01-01 of the first date and the last; `nil` where that end is open.
+  var days: (first: Int?, last: Int?) {
+    (
+      start.map { zone.dayNumber(at: $0.seconds) },
+      end.map { zone.dayNumber(at: Timestamp(microseconds: $0.microseconds - 1).seconds) }
+    )
+  }
+
+  /// An instant with its offset, `Z` in UTC.
+  func text(_ instant: Timestamp) -> String { timeZone.map(instant.iso8601) ?? zone.text(instant) }
+
+  /// The same to the second.
+  func seconds(_ instant: Timestamp) -> String { text(Timestamp(seconds: instant.seconds)) }
+
+  /// The date that it is now, in days since 1970-01-01.
+  var today: Int { zone.dayNumber(at: now.seconds) }
+
+  /// What asks for the numbers of a type.
+  ///
+  /// - Parameter start: not that of the question, whose part it is.
+  func statistics(
+    of type: SampleType, by size: BucketSize, from start: Timestamp?, to end: Timestamp?,
+    weekStartsOnSunday: Bool = false
+  ) -> StatisticsQuery {
+    var query = StatisticsQuery(type, by: size, in: zone, now: now)
+    (query.start, query.end, query.sources) = (start, end, sources)
+    query.weekStartsOnSunday = weekStartsOnSunday
+    return query
+  }
+}

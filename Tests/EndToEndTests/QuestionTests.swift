@@ -1,0 +1,169 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Testing
+
+/// What a record says, asked for at the command line: zones, first sources, units, tables.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct QuestionTests {
+  private let scratch: Scratch
+  private var home: Host { scratch.host("home") }
+
+  init() throws { scratch = try Scratch() }
+
+  private static let watch = Source(name: "Casey's Watch", bundleIdentifier: "com.apple.health.W")
+  private static let phone = Source(name: "Casey's iPhone", bundleIdentifier: "com.apple.health.P")
+
+  private static func sample(
+    _ name: String, _ source: Source, _ start: String, _ seconds: Int64, _ value: Double, _ unit: String,
+    metadata: Metadata = [:]
+  ) throws -> Sample {
+    let start = try #require(Timestamp(iso8601: start))
+    return Sample(
+      uuid: UUID(), type: SampleType("HKQuantityTypeIdentifier" + name), start: start,
+      end: Timestamp(seconds: start.seconds + seconds), source: source, metadata: metadata,
+      payload: .quantity(Quantity(value, unit)))
+  }
+
+  private func run(_ arguments: String..., status: Int32 = 0) async throws -> Outcome {
+    let outcome = try await home.start(arguments, environment: ["TZ": "UTC"]).outcome()
+    #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+    return outcome
+  }
+
+  private func fill(_ samples: [Sample]) async throws {
+    try await HealthStore(directory: home.home).apply(ChangeBatch(additions: samples))
+  }
+
+  @Test("a home zone is kept, counts without --zone, and is written down")
+  func homeZone() async throws {
+    try await fill([
+      Self.sample("StepCount", Self.watch, "2024-06-15T23:30:00Z", 60, 100, "count"),
+      Self.sample("StepCount", Self.watch, "2024-06-15T12:00:00Z", 60, 10, "count"),
+    ])
+    #expect(try await run("zone").output.hasSuffix(" (this machine's)\n"))
+    #expect(try await run("stats", "stepCount", "--on", "2024-06-15", "--csv").output.contains(",110.0,"))
+    #expect(try await run("zone", "europe/berlin").output == "Europe/Berlin\n")
+    let there = try await run("stats", "stepCount", "--csv").output
+    #expect(there.contains(",Europe/Berlin,2024-06-16T00:00:00+02:00,"), "\(there)")
+    #expect(try await run("stats", "stepCount", "--on", "2024-06-15", "--csv").output.contains(",10.0,"))
+    #expect(try await run("stats", "stepCount", "--on", "2024-06-15", "--utc", "--csv").output.contains(",110.0,"))
+    #expect(try await run("show", "stepCount").output.contains("2024-06-16T01:30:00+02:00"))
+    _ = try await run("zone", "Mars/Olympus", status: 2)
+    _ = try await run("zone", "UTC", "--machine", status: 2)
+    #expect(try await run("zone", "--machine").output.contains("this machine's"))
+    #expect(try await run("audit").output.split(separator: "\n").count { $0.contains("setting.changed") } == 2)
+  }
+
+  @Test("travel: a day is where the person was")
+  func travel() async throws {
+    let tokyo: Metadata = ["HKTimeZone": "Asia/Tokyo"]
+    try await fill([
+      Self.sample("StepCount", Self.watch, "2024-06-15T16:00:00Z", 60, 100, "count", metadata: tokyo),
+      Self.sample("StepCount", Self.watch, "2024-06-15T12:00:00Z", 60, 10, "count"),
+    ])
+    let table = try await run("stats", "stepCount", "--zone", "travel", "--csv").output
+    #expect(table.contains(",travel,") && table.contains(",2024-06-16,") && table.contains(",100.0,"), "\(table)")
+    let day = try await run("stats", "stepCount", "--zone", "travel", "--on", "2024-06-16", "--csv").output
+    #expect(day.contains(",100.0,") && !day.contains(",10.0,"), "\(day)")
+    #expect(try await run("latest", "stepCount", "--zone", "travel").output.contains("2024-06-16T01:00:00+09:00"))
+  }
+
+  @Test("the first source is chosen, counts, and is taken back")
+  func firstSource() async throws {
+    try await fill([
+      Self.sample("StepCount", Self.watch, "2024-06-15T12:00:00Z", 600, 100, "count"),
+      Self.sample("StepCount", Self.phone, "2024-06-15T12:00:00Z", 600, 70, "count"),
+    ])
+    func steps() async throws -> String { try await run("stats", "stepCount", "--csv").output }
+    #expect(try await steps().contains(",100.0,"))
+    let chosen = try await run("sources", "stepCount", "--first", "Casey's iPhone").output
+    #expect(chosen.split(separator: "\n")[1].contains("first by choice"), "\(chosen)")
+    #expect(try await steps().contains(",70.0,"))
+    #expect(!(try await run("sources", "heartRate").output.contains("by choice")))
+    let unknown = try await run("sources", "stepCount", "--first", "Nobody", status: 2)
+    #expect(unknown.errors.contains("called \"Nobody\""))
+    _ = try await run("sources", "--first", "Casey's iPhone", status: 2)
+    _ = try await run("sources", "stepCount", "--no-first")
+    #expect(try await steps().contains(",100.0,"))
+  }
+
+  @Test("units are those that were asked for, wherever there are numbers")
+  func units() async throws {
+    try await fill([
+      Self.sample("BodyMass", Self.phone, "2024-06-15T12:00:00Z", 0, 70, "kg"),
+      Self.sample("Height", Self.phone, "2024-06-15T12:00:00Z", 0, 1.8, "m"),
+      Self.sample("DistanceCycling", Self.phone, "2024-06-15T12:00:00Z", 600, 16.09344, "km"),
+      Self.sample("BodyTemperature", Self.phone, "2024-06-15T12:00:00Z", 0, 37, "degC"),
+      Self.sample("OxygenSaturation", Self.phone, "2024-06-15T12:00:00Z", 0, 0.98, "%"),
+    ])
+    let names = ["bodyMass", "height", "distanceCycling", "bodyTemperature", "oxygenSaturation"]
+    let imperial = try await home.start(["latest", "--units", "imperial"] + names).outcome().output
+    for text in ["154.32 lb", "5.91 ft", "10 mi", "98.6 degF", "98 %"] {
+      #expect(imperial.contains(text), "\(imperial)")
+    }
+    #expect(try await run("show", "bodyMass", "--units", "bodyMass=st").output.contains("11.02 st"))
+    #expect(
+      try await run("stats", "distanceCycling", "--units", "lb,mi").output.contains("distanceCycling, mi, by day"))
+    let json = try await run("stats", "bodyMass", "--units", "lb", "--json").output
+    #expect(json.contains("\"unit\":\"lb\"") && json.contains("154.32"), "\(json)")
+    for wrong in ["ell", "%", "bodyMass=mi", "lb,", "stepCount=%=%"] {
+      _ = try await run("latest", "bodyMass", "--units", wrong, status: 2)
+    }
+  }
+
+  @Test("tables for spreadsheets, of all that is printed as one")
+  func tables() async throws {
+    try await home.hold(.small)
+    for (arguments, header) in [
+      (["sleep"], "date,kind,start,end,source,"), (["workouts"], "id,start,end,activity,source,"),
+      (["latest", "stepCount"], "type,value,start,end,source"), (["sources"], "source,kind,chosen,samples,first,last"),
+      (["types"], "type,identifier,samples,first,last"),
+    ] {
+      let outcome = try await home.start(arguments + ["--csv"]).outcome()
+      let rows = outcome.output.components(separatedBy: "\r\n")
+      #expect(outcome.status == 0 && rows[0].hasPrefix(header), "\(arguments): \(outcome.errors)")
+      #expect(rows.count > 2 && rows.last == "", "\(arguments)")
+    }
+    #expect(try await home.run("sleep", "--csv", "--json").status == 2)
+    #expect(try await home.run("stats").status == 2)
+    #expect(try await home.run("stats", "--types", "stepCount,heartRate", "--by", "year").status == 0)
+  }
+
+  /// What a command shows on a terminal, when it has ended.
+  private func screen(_ arguments: [String], columns: UInt16, environment: [String] = []) async throws -> PseudoTerminal
+  {
+    let command = ([Build.hpeer] + arguments).map { "'\($0)'" }.joined(separator: " ")
+    let terminal = try PseudoTerminal(
+      ["HPEER_HOME=\(home.home)"] + environment + ["sh", "-c", "\(command); echo THE END"], columns: columns)
+    try await terminal.text(matching: #/THE END/#)
+    return terminal
+  }
+
+  @Test("every answer fits the window, in UTF-8 and in ASCII, in colours and without", arguments: [40, 80] as [UInt16])
+  func windows(columns: UInt16) async throws {
+    try await home.hold(.small)
+    let listed = try await home.run("workouts", "--json").json()
+    let workout = try #require(((listed["workouts"] as? [[String: Any]])?.first?["id"] as? String)?.prefix(12))
+    for arguments in [
+      ["summary", "--on", "2019-01-05"], ["coverage"], ["coverage", "stepCount"], ["chart", "sleep"],
+      ["chart", "stepCount", "--from", "2019-01-04", "--compare", "previous"], ["chart", "heartRate", "--by", "hour"],
+      ["chart", "heartRate", "--by", "hour", "--from", "2019-01-01"], ["workout", String(workout)],
+    ] {
+      for environment in [["LC_ALL=C.UTF-8"], ["LC_ALL=C", "NO_COLOR=1"]] {
+        let terminal = try await screen(arguments, columns: columns, environment: environment)
+        let lines = terminal.lines
+        #expect(lines.count > 3, "\(arguments): \(terminal.text)")
+        // A sentence beside the data may be longer.
+        let data = lines.filter { !$0.hasSuffix(".") }
+        #expect(data.allSatisfy { $0.count <= Int(columns) }, "\(arguments) \(environment): \(lines)")
+        if arguments[0] == "summary", columns == 80 { #expect(lines.count <= 24, "\(lines)") }
+        if environment.count > 1 {
+          #expect(!terminal.text.contains("\u{1B}"), "\(arguments)")
+          let own = terminal.text.unicodeScalars.filter { $0.value > 0x7E && $0.value != 0x2019 && $0.value != 0x2026 }
+          #expect(own.isEmpty, "\(arguments): \(String(String.UnicodeScalarView(own)))")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+@testable import HealthAnalysis
+
+/// The vector R1, and what summaries say.
+@Suite struct RingsTests {
+  private static let day = 19_889
+  private static let watch = Source(name: "Watch", bundleIdentifier: "com.apple.health.W")
+  private static let phone = Source(name: "iPhone", bundleIdentifier: "com.apple.health.P")
+
+  private let directory: TemporaryDirectory
+  private let store: HealthStore
+  private let zone: ZoneRules
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    store = try HealthStore(directory: directory.path)
+    zone = try ZoneRules(named: "Europe/Berlin")
+  }
+
+  private static func instant(_ time: String) throws -> Timestamp {
+    try #require(Timestamp(iso8601: "2024-06-15T\(time):00+02:00"))
+  }
+
+  private static func stand(_ hour: String, _ value: Int64, _ source: Source) throws -> Sample {
+    let start = try instant(hour)
+    return Sample(
+      uuid: UUID(), type: SampleType("HKCategoryTypeIdentifierAppleStandHour"), start: start,
+      end: Timestamp(seconds: start.seconds + 3600), source: source, payload: .category(CategoryValue(value: value)))
+  }
+
+  private static func quantity(
+    _ name: String, _ source: Source, _ start: String, _ end: String, _ value: Double, _ unit: String
+  ) throws -> Sample {
+    Sample(
+      uuid: UUID(), type: SampleType("HKQuantityTypeIdentifier" + name), start: try instant(start),
+      end: try instant(end), source: source, payload: .quantity(Quantity(value, unit)))
+  }
+
+  private func rings() async throws -> [ActivityRings] {
+    try await RingsQuery(days: Self.day...Self.day, in: zone).run(on: store)
+  }
+
+  @Test func R1() async throws {
+    let samples = [
+      try Self.stand("08:00", 0, Self.watch), try Self.stand("09:00", 1, Self.watch),
+      try Self.stand("10:00", 0, Self.watch), try Self.stand("10:00", 0, Self.phone),
+      try Self.stand("11:00", 1, Self.watch),
+    ]
+    try await store.apply(ChangeBatch(additions: samples))
+    let rings = try await rings()
+    #expect(rings == [ActivityRings(day: Self.day, stand: .init(2, unit: "h"), isComputed: true)])
+    #expect(rings[0].stand?.share == nil)
+  }
+
+  @Test func whatNoSummarySaysIsAddedUpAndMarked() async throws {
+    let samples = [
+      try Self.quantity("ActiveEnergyBurned", Self.watch, "10:00", "10:10", 100, "kcal"),
+      try Self.quantity("ActiveEnergyBurned", Self.phone, "10:05", "10:15", 80, "kcal"),
+      try Self.quantity("AppleExerciseTime", Self.watch, "10:00", "10:10", 10, "min"),
+    ]
+    try await store.apply(ChangeBatch(additions: samples))
+    let rings = try #require(try await rings().first)
+    #expect(rings.isComputed && rings.stand == nil)
+    #expect(rings.move == .init(140, unit: "kcal") && rings.exercise == .init(10, unit: "min"))
+  }
+
+  @Test func aSummaryIsTakenAsItIs() async throws {
+    let summary = ActivitySummary(
+      date: "2024-06-15",
+      attributes: [
+        "activeEnergyBurned": "1046", "activeEnergyBurnedGoal": "2092", "activeEnergyBurnedUnit": "kJ",
+        "appleExerciseTime": "45", "appleExerciseTimeGoal": "30", "appleStandHours": "9", "appleStandHoursGoal": "0",
+      ])
+    // As from a person who was far away that day.
+    let start = try #require(Timestamp(iso8601: "2024-06-14T10:00:00Z"))
+    let samples = [
+      Sample(
+        uuid: UUID(), type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
+        source: Self.watch, payload: .activitySummary(summary)),
+      try Self.quantity("ActiveEnergyBurned", Self.watch, "10:00", "10:10", 100, "kcal"),
+    ]
+    try await store.apply(ChangeBatch(additions: samples))
+    let all = try await rings()
+    let rings = try #require(all.first)
+    #expect(all.count == 1 && !rings.isComputed)
+    #expect(rings.move?.value.rounded() == 250 && rings.move.flatMap(\.share).map { abs($0 - 0.5) < 1e-12 } == true)
+    #expect(rings.exercise?.share == 1.5)
+    #expect(rings.stand?.value == 9 && rings.stand?.goal == nil && rings.stand?.share == nil)
+  }
+
+  @Test func minutesOfMovementTakeThePlaceOfEnergyWithoutAGoal() {
+    let attributes = [
+      "activeEnergyBurned": "0", "activeEnergyBurnedGoal": "0", "activeEnergyBurnedUnit": "Cal",
+      "appleMoveTime": "20", "appleMoveTimeGoal": "40",
+    ]
+    let rings = ActivityRings(day: 0, ActivitySummary(date: "1970-01-01", attributes: attributes))
+    #expect(rings.move == .init(20, goal: 40, unit: "min") && rings.move?.share == 0.5)
+  }
+
+  @Test(arguments: ["", "nan", "inf", "-5", "many", "1e999"])
+  func whatIsNoNumberIsNoRing(text: String) {
+    let attributes = ["activeEnergyBurned": text, "appleStandHours": "3", "appleStandHoursGoal": text]
+    let rings = ActivityRings(day: 0, ActivitySummary(date: "1970-01-01", attributes: attributes))
+    #expect(rings.move == nil && rings.exercise == nil && rings.stand == .init(3, unit: "h"))
+  }
+
+  @Test func theHourThatComesTwiceIsTwo() {
+    var hours = StandHours(in: zone)
+    // 2024-10-27 02:00+02:00 and 02:00+01:00.
+    for seconds in [1_729_987_200, 1_729_990_800, 1_729_990_860] as [Int64] {
+      hours.add(start: seconds * 1_000_000, value: 0)
+    }
+    #expect(hours.counts == [20_023: 2])
+  }
+}

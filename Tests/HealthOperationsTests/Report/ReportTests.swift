@@ -1,0 +1,152 @@
+import Foundation
+import HealthAnalysis
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+@testable import HealthOperations
+
+/// Two pages for a doctor.
+@Suite struct ReportTests {
+  private static let hostile = "<script>alert(1)</script>\"'&\u{202E}\u{1B}[2J"
+  private static let first = 19_800
+
+  private let directory: TemporaryDirectory
+  private let store: HealthStore
+  private let zone: ZoneRules
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    store = try HealthStore(directory: directory.path("home"))
+    zone = try ZoneRules(named: "Europe/Berlin")
+  }
+
+  private func sample(
+    _ type: String, _ day: Int, _ payload: Payload, source: String = "Watch", seconds: Int64 = 0, hour: Int64 = 8
+  ) -> Sample {
+    let start = Timestamp(seconds: zone.start(ofDay: day) + hour * 3600)
+    return Sample(
+      uuid: UUID(), type: SampleType(type), start: start, end: Timestamp(seconds: start.seconds + seconds),
+      source: Source(name: source), payload: payload)
+  }
+
+  /// All that a report has a section for.
+  private func fill(source: String) async throws {
+    var samples: [Sample] = []
+    for day in Self.first..<Self.first + 30 {
+      let value = Double(day - Self.first)
+      for (name, number, unit) in [
+        ("RestingHeartRate", 55 + value / 10, "count/min"), ("BodyMass", 80 - value / 20, "kg"),
+        ("OxygenSaturation", 0.97, "%"),
+      ] {
+        samples.append(
+          sample("HKQuantityTypeIdentifier" + name, day, .quantity(Quantity(number, unit)), source: source))
+      }
+      samples.append(
+        sample(
+          "HKQuantityTypeIdentifierStepCount", day, .quantity(Quantity(5000 + value * 100, "count")), source: source,
+          seconds: 3600))
+      samples.append(
+        sample(
+          "HKCategoryTypeIdentifierSleepAnalysis", day, .category(CategoryValue(value: 3)), source: source,
+          seconds: 7 * 3600, hour: 0))
+      let systolic = sample(
+        "HKQuantityTypeIdentifierBloodPressureSystolic", day, .quantity(Quantity(120 + value, "mmHg")), source: source)
+      let diastolic = sample(
+        "HKQuantityTypeIdentifierBloodPressureDiastolic", day, .quantity(Quantity(80, "mmHg")), source: source)
+      let members = Correlation(members: [systolic.reference, diastolic.reference])
+      samples += [
+        systolic, diastolic,
+        sample("HKCorrelationTypeIdentifierBloodPressure", day, .correlation(members), source: source),
+      ]
+    }
+    samples.append(
+      sample(
+        "HKWorkoutTypeIdentifier", Self.first, .workout(Workout(activityType: .name(source), duration: 1800)),
+        source: source, seconds: 1800))
+    let voltages = (0..<5000).map { index -> Double in index % 400 == 0 ? 900 : Double(index % 20) }
+    samples.append(
+      sample(
+        SampleType.electrocardiogram.rawValue, Self.first,
+        .electrocardiogram(
+          Electrocardiogram(
+            classification: source, averageHeartRate: 61, samplingFrequency: 512, lead: source, unit: "µV",
+            voltages: voltages + [Double.nan])), source: source))
+    try await store.apply(ChangeBatch(additions: samples))
+  }
+
+  private func report(_ days: ClosedRange<Int>) async throws -> String {
+    let path = directory.path("report.html")
+    let operation = ReportOperation(days: days, in: zone, to: .file(path: path, replaces: true)) { type, own in
+      own == "kg" ? "lb" : own
+    }
+    _ = try await operation.run(from: store)
+    return try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  @Test func everySectionSaysHowManyAndFromWhere() async throws {
+    try await fill(source: "Casey's Watch")
+    let html = try await report(Self.first...Self.first + 29)
+    for title in ["Measurements", "Blood pressure, mmHg", "Resting Heart Rate", "Sleep, hours a night", "Activity"] {
+      #expect(html.contains("<h2>\(title)"), "\(title)")
+    }
+    #expect(html.contains("Mean <b>135/80 mmHg</b> of 30 readings; systolic 120 – 149, diastolic 80 – 80."))
+    #expect(html.contains(">Weight") && html.contains(">lb</span>") && html.contains("176.4"), "pounds")
+    #expect(html.contains("30 of 30 days") && html.contains("30 of 30 nights"))
+    #expect(html.contains("Median <b>7:00</b>") && html.contains("asleep at 00:00, awake at 07:00"))
+    #expect(html.contains("<bdi>Casey&#39;s Watch</bdi>"))
+    #expect(html.contains("width=\"175mm\" height=\"30mm\""))
+    let events = try await store.audit.records()
+    #expect(events.map(\.event) == ["export.started", "export"] && events[1].detail["format"] == "report")
+    let mode = try FileManager.default.attributesOfItem(atPath: directory.path("report.html"))[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+  }
+
+  /// Of names that want to be markup nothing gets out of its text, and the page asks for nothing.
+  @Test func aNameIsNeverMarkup() async throws {
+    try await fill(source: Self.hostile)
+    let html = try await report(Self.first...Self.first + 29)
+    #expect(!html.contains("<script") && !html.contains("\u{202E}") && !html.contains("\u{1B}"))
+    #expect(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"))
+    for address in ["http:", "https:", "url(", "@import", "src=", "href="] { #expect(!html.contains(address)) }
+    // What opens closes.
+    for element in ["table", "tr", "section", "svg", "bdi", "ul", "li", "p", "h2"] {
+      let opened =
+        html.components(separatedBy: "<\(element)>").count + html.components(separatedBy: "<\(element) ").count
+      #expect(opened - 1 == html.components(separatedBy: "</\(element)>").count, "\(element)")
+    }
+  }
+
+  @Test func ofNothingThereIsAPageAllTheSame() async throws {
+    let html = try await report(Self.first...Self.first)
+    #expect(html.contains("There is no sample of this time.") && html.hasSuffix("</html>\n"))
+  }
+
+  @Test func whatIsThereIsNotLost() async throws {
+    let path = directory.path("here.html")
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+    let operation = ReportOperation(days: 0...1, in: zone, to: .file(path: path, replaces: false))
+    await #expect(throws: ExportError.alreadyThere(path: path)) { try await operation.run(from: store) }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+  }
+
+  @Test func numbersOnAnAxisAreRound() {
+    #expect(ReportChart.steps(0, 10) == [0, 2.5, 5, 7.5, 10])
+    for (low, high) in [(60.0, 60.0), (0, 0), (-3, 7), (1e-6, 2e-6), (48, 142), (0, 1e11)] {
+      let steps = ReportChart.steps(low, high)
+      #expect((2...7).contains(steps.count) && steps[0] <= low && steps[steps.count - 1] >= high, "\(low) \(high)")
+      #expect(zip(steps, steps.dropFirst()).allSatisfy { $0 < $1 })
+    }
+    let chart = ReportChart(title: "x", days: 0...3, marks: [.dot(day: 1, .nan)], date: { "\($0)" })
+    #expect(chart.svg() == nil)
+  }
+
+  @Test(arguments: [
+    (1234.5, "1\u{202F}234.5"), (0.04, "0"), (-0.04, "0"), (-12.34, "−12.3"), (1e15, "–"), (Double.nan, "–"),
+    (999.95, "1\u{202F}000"), (1_000_000, "1\u{202F}000\u{202F}000"), (0.05, "0.1"),
+  ])
+  func numbersAreGrouped(value: Double, text: String) {
+    #expect(HTMLText.number(value) == text)
+  }
+}
