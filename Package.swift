@@ -94,7 +94,7 @@ let package = Package(
     .target(
       name: "PeerServer",
       dependencies: [
-        "HealthAppTransfer", "HealthModel", "HealthStore", "OperatingSystem", "PeerProtocol", "PeerTrust",
+        "HealthAnalysis", "HealthAppTransfer", "HealthModel", "HealthStore", "OperatingSystem", "PeerProtocol", "PeerTrust",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -175,6 +175,17 @@ public final class AuditTrail: Sendable {
     try await requireRead(.digestRead, by: client, detail)
   }
 
+  /// Records a question for numbers, before they are sent.
+  func counted(_ client: AuthorizedClient, _ question: StatisticsQuestion) async throws {
+    var detail = ["types": question.types.map(\.shortName).sorted().joined(separator: ",")]
+    detail["bucket"] = question.size.rawValue
+    detail["zone"] = question.zone.name
+    detail["from"] = question.from
+    detail["to"] = question.to
+    detail["sources"] = SampleFilter(sources: question.sources).sourceList
+    try await requireRead(.statisticsRead, by: client, kind: " \(question.size.rawValue)", detail)
+  }
+
   /// Before a caller is told whether both records are of one person.
   ///
   /// - Parameter claims: how many different persons it has claimed, this one counted.

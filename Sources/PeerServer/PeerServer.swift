@@ -112,13 +112,16 @@ public struct PeerServer: Service {
     let processors = ProcessInfo.processInfo.activeProcessorCount
     let readers = FairSemaphore(
       permits: processors, permitsPerClient: max(1, processors - 1), queuePerClient: limits.connectionsPerClient)
+    func paired() -> RouterGroup<PeerRequestContext> {
+      router.group().add(middleware: authentication).add(middleware: ResponseLimit(semaphore: responses))
+    }
+    func reading(_ group: RouterGroup<PeerRequestContext>) -> RouterGroup<PeerRequestContext> {
+      group.add(middleware: FairScheduling(semaphore: readers)).add(
+        middleware: AuthorizationRecheck(authentication: authentication, limits: limits, clock: configuration.clock))
+    }
     let routers = AccessRouters(
-      anyone: router,
-      paired: router.group().add(middleware: authentication).add(middleware: ResponseLimit(semaphore: responses)),
-      reading: router.group().add(middleware: authentication).add(middleware: ResponseLimit(semaphore: responses))
-        .add(middleware: FairScheduling(semaphore: readers))
-        .add(
-          middleware: AuthorizationRecheck(authentication: authentication, limits: limits, clock: configuration.clock)))
+      anyone: router, paired: paired(), reading: reading(paired().add(middleware: SampleAccess())),
+      counting: reading(paired()))
     StatusRoutes(
       store: store, audit: audit, authentication: authentication, responses: responses,
       name: configuration.name, version: configuration.version, id: identity.id
@@ -138,6 +141,7 @@ public struct PeerServer: Service {
       pageSize: configuration.changesPerToken, semaphore: readers
     ).add(to: routers)
     DigestRoutes(store: store, audit: audit).add(to: routers)
+    StatisticsRoutes(store: store, audit: audit).add(to: routers)
     return router
   }
 
@@ -145,7 +149,7 @@ public struct PeerServer: Service {
   static let methods: [String: Set<HTTPRequest.Method>] = {
     let groups: [any EndpointGroup.Type] = [
       StatusRoutes.self, PairingRoutes.self, PairedRoutes.self, PersonRoutes.self, HealthAppTransferRoutes.self,
-      ChangeRoutes.self, DigestRoutes.self,
+      ChangeRoutes.self, DigestRoutes.self, StatisticsRoutes.self,
     ]
     return groups.reduce(into: [:]) { methods, group in methods.merge(group.methods) { $0.union($1) } }
   }()

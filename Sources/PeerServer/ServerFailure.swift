@@ -16,6 +16,14 @@ struct ServerFailure: Error {
     .init(status: .unauthorized, message: "Unauthorized", headers: [.wwwAuthenticate: "Bearer"])
   }
 
+  /// 403: the client may ask for numbers of days, and for nothing finer.
+  static var onlyDaily: Self {
+    .init(
+      status: .forbidden,
+      message:
+        "This client may read numbers of whole days only: finished days of this machine's home zone, from /api/v2/statistics.")
+  }
+
   static var tokenGone: Self {
     .init(status: .gone, message: "The change token is not valid for this store and filter: start over without one.")
   }

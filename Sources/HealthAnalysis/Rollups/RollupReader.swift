@@ -9,7 +9,7 @@ struct RollupReader {
 
   /// - Returns: `nil` for what cells cannot answer: some sources only, types without cells.
   func statistics(_ query: StatisticsQuery) throws -> Statistics? {
-    guard query.sources == nil, let type = try KeptType.find(query.type, db), let rule = type.rule, !type.isLong else {
+    guard query.sources == nil, query.startingIn == nil, let type = try KeptType.find(query.type, db), let rule = type.rule, !type.isLong else {
       return nil
     }
     var statistics = Statistics(

@@ -18,7 +18,7 @@ import Synchronization
 /// follows the change feed with a position of its own; before each question, the days are computed anew on which anything
 /// has changed. The file may be deleted at any time, and is made anew where anything is wrong with it.
 ///
-/// The numbers are those of ``StatisticsQuery/run(on:)``, but for the rounding of sums that are added in another order.
+/// The numbers are those of ``StatisticsQuery/computed(from:)``, but for the rounding of sums that are added in another order.
 /// That is what answers where cells cannot: for some sources only, for types that nobody knows or that have samples of
 /// more than 25 hours, and for a store that cannot be written.
 public final class Rollups: Sendable {
@@ -36,11 +36,11 @@ public final class Rollups: Sendable {
 
   /// Throws ``StatisticsError`` or ``StoreError``.
   public func statistics(_ query: StatisticsQuery) async throws -> Statistics {
-    if query.sources == nil, !store.isReadOnly, SampleTypeCatalogue.healthKit[query.type]?.aggregation != nil {
+    if query.sources == nil, query.startingIn == nil, !store.isReadOnly, SampleTypeCatalogue.healthKit[query.type]?.aggregation != nil {
       let kept = try await attempt(query.type) { db, reader in try RollupReader(db: db, reader: reader).statistics(query) }
       if case .answer(let statistics?)? = kept { return statistics }
     }
-    return try await query.run(on: store)
+    return try await query.computed(from: store)
   }
 
   /// Computes what is missing, for all types, and so does everything that takes long. Where the file cannot be kept, nothing

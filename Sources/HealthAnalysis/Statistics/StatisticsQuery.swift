@@ -21,8 +21,7 @@ public enum StatisticsError: Error, Hashable, Sendable {
 /// }
 /// ```
 ///
-/// What a number means is written down in `docs/statistics.md`. It is computed from the samples each time; ``Rollups`` answer
-/// the same from what they keep.
+/// What a number means is written down in `docs/statistics.md`. ``Rollups`` keep it.
 public struct StatisticsQuery: Sendable {
   public var type: SampleType
   public var size: BucketSize
@@ -33,6 +32,8 @@ public struct StatisticsQuery: Sendable {
   public var end: Timestamp?
   /// The names of sources whose samples count; `nil` for all. Their ranking is that of the whole store.
   public var sources: Set<String>?
+  /// Only samples that start then count, whatever of them lies in ``start`` to ``end``; `nil` for all.
+  public var startingIn: Range<Timestamp>?
   public var weekStartsOnSunday = false
   /// A bucket that it lies in is partial.
   public var now: Timestamp
@@ -45,8 +46,11 @@ public struct StatisticsQuery: Sendable {
     self.now = now
   }
 
-  /// Throws ``StatisticsError`` or ``StoreError``.
-  public func run(on store: HealthStore) async throws -> Statistics {
+  /// From what is kept beside the store (``Rollups``). Throws ``StatisticsError`` or ``StoreError``.
+  public func run(on store: HealthStore) async throws -> Statistics { try await Rollups(of: store).statistics(self) }
+
+  /// From the samples, each of which is read: what ``run(on:)`` must say, too, and what answers where nothing is kept.
+  public func computed(from store: HealthStore) async throws -> Statistics {
     let entry = SampleTypeCatalogue.healthKit[type]
     guard entry.map({ $0.aggregation != nil }) ?? true else { throw StatisticsError.noQuantity(type) }
     let aggregation = entry?.aggregation ?? .discrete
@@ -108,7 +112,9 @@ public struct StatisticsQuery: Sendable {
     try reader.forEach(
       type, overlapping: edges[0]..<edges[edges.count - 1], from: sources, noLongerThan: longest
     ) { sample in
-      guard let value = numbers.value(of: sample, reader) else { return }
+      guard startingIn?.contains(Timestamp(microseconds: sample.start)) ?? true,
+        let value = numbers.value(of: sample, reader)
+      else { return }
       sweep.add(
         start: sample.start, end: sample.end, value: value,
         rank: ranking.rank(of: sample.source, isUserEntered: sample.isUserEntered), unit: sample.unit)
@@ -128,7 +134,9 @@ public struct StatisticsQuery: Sendable {
       type, overlapping: aggregation.reach(edges[0]..<edges[edges.count - 1]), from: sources,
       withEarlier: aggregation == .discreteTemporallyWeighted, noLongerThan: longest
     ) { sample in
-      guard let value = numbers.value(of: sample, reader, countedFrom: edges[0]) else { return }
+      guard startingIn?.contains(Timestamp(microseconds: sample.start)) ?? true,
+        let value = numbers.value(of: sample, reader, countedFrom: edges[0])
+      else { return }
       sweep.add(start: sample.start, end: sample.end, value: value)
     }
     return sweep.finish().map { index, found in (index, .discrete(DiscreteValues(found))) }

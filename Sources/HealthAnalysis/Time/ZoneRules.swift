@@ -1,5 +1,6 @@
 import Foundation
 import HealthModel
+import HealthStore
 
 /// Why the rules of a time zone are not known.
 public enum ZoneError: Error, Hashable, Sendable {
@@ -56,6 +57,11 @@ public struct ZoneRules: Hashable, Sendable {
       guard case .unknown = error, zone.identifier.hasPrefix("GMT") else { throw error }
       self.init(offset: zone.secondsFromGMT(), name: zone.identifier)
     }
+  }
+
+  /// The rules of the zone whose days a person's numbers are of: what was decided, or else this machine's.
+  public init(homeOf settings: AnalysisSettings) throws(ZoneError) {
+    try self.init(settings.homeZone.flatMap(TimeZone.init(identifier:)) ?? .current)
   }
 
   /// - Parameter tzif: the file's bytes (RFC 8536).

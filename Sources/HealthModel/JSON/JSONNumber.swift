@@ -1,5 +1,5 @@
 /// A double in JSON: a number when it is finite, else `"nan"`, `"inf"` or `"-inf"`, which JSON numbers cannot say.
-package struct JSONNumber: Codable {
+package struct JSONNumber: Codable, Sendable {
   package var value: Double
 
   package init(value: Double) { self.value = value }

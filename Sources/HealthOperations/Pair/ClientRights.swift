@@ -42,18 +42,25 @@ public struct ClientRights: Sendable {
 
   /// Says what a machine may read.
   ///
-  /// - Parameter tokenDays: without a request, after which it must pair again; `nil` leaves that as it is.
-  public func limit(_ client: ClientRecord, to scope: SampleFilter, tokenDays: Int? = nil) async throws {
+  /// - Parameters:
+  ///   - isOnlyDaily: whether it may have numbers of days only; `nil` leaves that as it is.
+  ///   - tokenDays: without a request, after which it must pair again; `nil` leaves that as it is.
+  public func limit(
+    _ client: ClientRecord, to scope: SampleFilter, isOnlyDaily: Bool? = nil, tokenDays: Int? = nil
+  ) async throws {
     try await uncancelled {
       if let tokenDays {
         try await registry.setTokenLifetime(TimeInterval(tokenDays) * 86_400, ofClient: client.id)
       }
+      // First what narrows: in between, a request is answered.
+      if let isOnlyDaily { try await registry.setOnlyDaily(isOnlyDaily, ofClient: client.id) }
       if scope != client.scope { try await registry.setScope(scope, ofClient: client.id) }
       var detail = ["peer": client.name, "id": client.id.hex]
       detail["types"] = scope.types.map { $0.map(\.shortName).sorted().joined(separator: ",") } ?? "all"
       detail["earliest"] = scope.earliest?.iso8601
       detail["end"] = scope.end?.iso8601
       detail["sources"] = scope.sourceList
+      detail["onlyDaily"] = isOnlyDaily.map(String.init)
       detail["tokenDays"] = tokenDays.map(String.init)
       try await store.audit.record(AuditEvent(.scopeChanged, detail))
     }

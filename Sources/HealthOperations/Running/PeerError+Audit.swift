@@ -8,6 +8,7 @@ extension PeerError {
     case .pairing(let rejection): rejection.code
     case .confirmationFailed: "confirmation_failed"
     case .tokenRefused: "token_refused"
+    case .onlyDaily: "only_daily"
     case .personUnknown, .personNotCompared: "person_unknown"
     default:
       switch category {

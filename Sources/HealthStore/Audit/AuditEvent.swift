@@ -48,6 +48,8 @@ public struct AuditEvent: Hashable, Sendable {
     case followStarted = "follow.started"
     /// A client was sent a digest.
     case digestRead = "digest.read"
+    /// A client was sent sums, means and extremes.
+    case statisticsRead = "statistics.read"
     /// This machine begins to pull from a server.
     case pullStarted = "pull.started"
     /// A pull has come to the end of the server's changes, or what was watched has ended.

@@ -19,6 +19,8 @@ public enum PeerError: Error, Hashable, Sendable {
   case notHpeer(endpoint: String, detail: String)
   /// The peer does not accept our token any more.
   case tokenRefused(peer: String)
+  /// The peer lets this machine ask for numbers of days, and for nothing finer.
+  case onlyDaily(peer: String)
   /// We hold no token for this peer.
   case notPaired(peer: String)
   /// The server refused a step of pairing.
@@ -91,7 +93,7 @@ extension PeerError {
     case .silent, .tooSlow, .connectionLost: .interrupted
     case .certificateChanged: .certificateChanged
     case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
-    case .pairing, .tokenRefused, .notPaired, .confirmationFailed: .refused
+    case .pairing, .tokenRefused, .onlyDaily, .notPaired, .confirmationFailed: .refused
     case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
     case .feed(.cutOff), .feed(.server): .failing
     case .unexpectedAnswer(let status, _) where status >= 500: .failing
@@ -123,6 +125,8 @@ extension PeerError: CustomStringConvertible {
       "The connection to \(endpoint) was lost: run the same command again; it goes on where it stopped."
     case .notHpeer(let endpoint, let detail):
       "What listens at \(endpoint) is not an hpeer (\(detail))."
+    case .onlyDaily(let peer):
+      "\(peer) gives this machine numbers of whole days only (GET /api/v2/statistics), and no samples: its owner may change that there with `hpeer peers set NAME --no-only-daily`."
     case .tokenRefused(let peer):
       "\(peer) does not accept this machine any more (revoked or expired): pair again with `hpeer pair \(peer)`."
     case .notPaired(let peer):

@@ -20,6 +20,8 @@ public enum Route {
   public static let changes = "/api/v2/changes"
   /// `GET` with a token: ``DigestData``.
   public static let digest = "/api/v2/digest"
+  /// Sums, means and extremes by hour, day, week, month or year.
+  public static let statistics = "/api/v2/statistics"
   /// `POST` of a ``PersonClaim`` with a token: ``PersonAnswer``.
   public static let person = "/api/v2/person"
   /// `DELETE` with a token: the client unpairs itself.

@@ -105,7 +105,7 @@ extension AuthorizedClient {
     id = client.id
     name = client.name
     token = client.tokenHash
-    scope = ClientScope(client.scope)
+    scope = ClientScope(client.scope, isOnlyDaily: client.isOnlyDaily)
     isForeign = client.method == .plain
   }
 }

@@ -1,3 +1,4 @@
+import HealthAnalysis
 import HealthModel
 import HealthStore
 import PeerProtocol
@@ -7,14 +8,20 @@ import Synchronization
 /// samples of a client but through this.
 struct ClientScope: Hashable, Sendable {
   private let granted: SampleFilter
+  /// The client may have numbers of days within what is granted, and no samples.
+  let isOnlyDaily: Bool
 
   /// - Parameter granted: what the owner allows; ``SampleFilter/everything`` where nothing was said.
-  init(_ granted: SampleFilter) {
+  init(_ granted: SampleFilter, isOnlyDaily: Bool = false) {
     self.granted = granted
+    self.isOnlyDaily = isOnlyDaily
   }
 
+  /// Of samples.
+  private var readable: SampleFilter { isOnlyDaily ? SampleFilter(types: []) : granted }
+
   /// What of `asked` the client may see.
-  func applied(to asked: SampleFilter) -> SampleFilter { asked.intersection(granted) }
+  func applied(to asked: SampleFilter) -> SampleFilter { asked.intersection(readable) }
 
   /// What the client may know of each sample. That it asks for fewer takes nothing away from them.
   var cut: SampleCut { granted.cut }
@@ -31,8 +38,8 @@ struct ClientScope: Hashable, Sendable {
   func page(
     of type: SampleType, in store: HealthStore, offset: Int, limit: Int
   ) async throws -> (samples: [Sample], total: Int) {
-    guard granted.passes(type) else { return ([], 0) }
-    let (range, sources) = (granted.range, granted.sources)
+    guard readable.passes(type) else { return ([], 0) }
+    let (range, sources) = (readable.range, readable.sources)
     let samples = try await store.samples.page(of: type, in: range, from: sources, offset: offset, limit: limit)
     let total = try await store.samples.count(of: type, in: range, from: sources)
     return (samples.map(cut.applied(to:)), total)
@@ -40,9 +47,32 @@ struct ClientScope: Hashable, Sendable {
 
   /// A sample that another one names; `nil` where the client may not see it.
   func sample(_ reference: SampleReference, in store: HealthStore) async throws -> Sample? {
-    guard granted.passes(reference), let sample = try await store.samples.sample(reference), granted.passes(sample)
+    guard readable.passes(reference), let sample = try await store.samples.sample(reference), readable.passes(sample)
     else { return nil }
     return sample
+  }
+
+  /// What of a question the client may be answered: nothing outside of what is granted is in the numbers, while sources are
+  /// ranked by the whole store. `nil` where it may not know of the type.
+  func applied(to query: StatisticsQuery) -> StatisticsQuery? {
+    guard granted.passes(query.type) else { return nil }
+    var query = query
+    query.sources = SampleFilter(sources: query.sources).intersection(granted).sources
+    query.startingIn = granted.range
+    return query
+  }
+
+  /// What the client is told of an answer.
+  func object(of statistics: Statistics, _ zone: ZoneRules, now: Timestamp) -> StatisticsObject {
+    guard isOnlyDaily else { return StatisticsObject(statistics, zone) }
+    let bounds = granted.bounds
+    var whole = statistics
+    whole.values.removeAll { value in
+      // Of a day that is not whole, what is missing could be told from a later answer.
+      value.bucket.end > now || bounds.earliest.map { value.bucket.start < $0 } ?? false
+        || bounds.end.map { value.bucket.end > $0 } ?? false
+    }
+    return StatisticsObject(sumsOnly: whole, zone)
   }
 }
 

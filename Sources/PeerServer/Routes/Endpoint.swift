@@ -28,6 +28,8 @@ enum EndpointAccess: Hashable {
   case paired
   /// Those who read the record: their turns at the store are shared out fairly, and their right is asked for to the end.
   case reading
+  /// The same, and those who may have no more of it than numbers of days.
+  case counting
 }
 
 /// Routes that belong together, and what they need.
@@ -55,6 +57,7 @@ struct AccessRouters {
   let anyone: Router<PeerRequestContext>
   let paired: RouterGroup<PeerRequestContext>
   let reading: RouterGroup<PeerRequestContext>
+  let counting: RouterGroup<PeerRequestContext>
 
   fileprivate func on(
     _ method: HTTPRequest.Method, _ path: String, for access: EndpointAccess,
@@ -64,6 +67,7 @@ struct AccessRouters {
     case .anyone: anyone.on(RouterPath(path), method: method, use: handler)
     case .paired: paired.on(RouterPath(path), method: method, use: handler)
     case .reading: reading.on(RouterPath(path), method: method, use: handler)
+    case .counting: counting.on(RouterPath(path), method: method, use: handler)
     }
   }
 }

@@ -16,6 +16,8 @@ public struct ClientRecord: Hashable, Sendable, Identifiable {
   public let method: PairedClient.Method
   /// What it may read; ``SampleFilter/everything`` unless somebody narrowed it.
   public let scope: SampleFilter
+  /// It may ask for numbers of whole days within that scope, and for nothing finer.
+  public let isOnlyDaily: Bool
   /// When it last paired.
   public let created: Date
   /// The last use of the token, at most a minute late: not every use is written.
@@ -44,6 +46,8 @@ public struct ClientAuthorization: Hashable, Sendable {
   public let method: PairedClient.Method
   /// What the request may read.
   public let scope: SampleFilter
+  /// See ``ClientRecord/isOnlyDaily``.
+  public let isOnlyDaily: Bool
   /// The use of the token before this one; `nil` for the first.
   public let lastSeen: Date?
 }

@@ -105,6 +105,15 @@ extension PeerRegistry {
     }
   }
 
+  /// Says whether a client may ask for numbers of days only.
+  /// - Throws: `notFound`.
+  public func setOnlyDaily(_ isOnlyDaily: Bool, ofClient id: PeerID) async throws {
+    try await write { db in
+      try db.execute(sql: "UPDATE client SET onlyDaily = ? WHERE id = ?", arguments: [isOnlyDaily, id.hex])
+      if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
+    }
+  }
+
   /// Makes a client's token valid for so many seconds from now, and from each later use.
   /// - Throws: `notFound`, also for a token that has been revoked or has expired: nothing brings those back but pairing.
   public func setTokenLifetime(_ lifetime: TimeInterval, ofClient id: PeerID, now: Date = Date()) async throws {
@@ -173,6 +182,6 @@ extension ClientAuthorization {
   init(_ record: ClientRecord) {
     self.init(
       id: record.id, name: record.name, tokenHash: record.tokenHash, method: record.method, scope: record.scope,
-      lastSeen: record.lastSeen)
+      isOnlyDaily: record.isOnlyDaily, lastSeen: record.lastSeen)
   }
 }

@@ -82,6 +82,7 @@ extension ClientRecord {
     self.init(
       id: try row.peerID(), formerID: try row.optionalPeerID("formerID"), name: try row.required("name"),
       tokenHash: hash, method: method, scope: try SampleFilter(row),
+      isOnlyDaily: row.hasColumn("onlyDaily") ? try row.required("onlyDaily") : false,
       created: try row.requiredDate("created"), lastSeen: try row.date("lastSeen"),
       expires: try row.requiredDate("expires"), tokenLifetime: TimeInterval(try row.required("lifetime") as Int64),
       revoked: try row.date("revoked"),

@@ -75,6 +75,10 @@ enum PeerSchema {
       // A JSON array of names of sources; NULL: all.
       try db.execute(sql: "ALTER TABLE client ADD COLUMN sources TEXT")
     }
+    migrator.registerMigration("onlyDaily") { db in
+      // 1: it may ask for numbers of days, and for nothing finer.
+      try db.execute(sql: "ALTER TABLE client ADD COLUMN onlyDaily INTEGER NOT NULL DEFAULT 0")
+    }
     return migrator
   }()
 

@@ -44,6 +44,7 @@ struct PeersList: AsyncParsableCommand {
       var since: Timestamp?
       var until: Timestamp?
       var sources: [String]?
+      var onlyDaily: Bool?
       var created: Date
       var lastSeen: Date?
       var expires: Date
@@ -84,7 +85,7 @@ struct PeersList: AsyncParsableCommand {
       for client in clients {
         table.append([
           .init(client.name), .init(client.id.short), .init(Self.state(of: client)),
-          .init(Self.text(client.scope, in: zone.timeZone)), .init(client.lastSeen.map(time) ?? "never"),
+          .init(Self.text(client.scope, onlyDaily: client.isOnlyDaily, in: zone.timeZone)), .init(client.lastSeen.map(time) ?? "never"),
           .init(zone.date(Timestamp(client.expires))),
         ])
       }
@@ -112,7 +113,8 @@ struct PeersList: AsyncParsableCommand {
         .init(
           name: $0.name, id: $0.id.hex, formerId: $0.formerID?.hex, method: $0.method.rawValue, state: state(of: $0),
           bound: $0.isBound, types: $0.scope.types?.map(\.rawValue).sorted(), since: $0.scope.earliest,
-          until: $0.scope.end, sources: $0.scope.sources?.sorted(), created: $0.created, lastSeen: $0.lastSeen,
+          until: $0.scope.end, sources: $0.scope.sources?.sorted(),
+          onlyDaily: $0.isOnlyDaily ? true : nil, created: $0.created, lastSeen: $0.lastSeen,
           expires: $0.expires, tokenDays: $0.tokenLifetime / 86_400)
       },
       servers: servers.map {
@@ -123,9 +125,10 @@ struct PeersList: AsyncParsableCommand {
   }
 
   /// What a scope lets through, in a few words.
-  static func text(_ scope: SampleFilter, in zone: TimeZone = .current) -> String {
+  static func text(_ scope: SampleFilter, onlyDaily: Bool, in zone: TimeZone = .current) -> String {
     let types = scope.types.map { $0.count == 1 ? $0.first?.shortName ?? "" : "\($0.count) types" }
-    return (types ?? "everything") + ScopeText.period(of: scope, in: zone) + ScopeText.sources(of: scope)
+    let prefix = onlyDaily ? "daily numbers of " : ""
+    return prefix + (types ?? "everything") + ScopeText.period(of: scope, in: zone) + ScopeText.sources(of: scope)
   }
 
   private static func state(of client: ClientRecord) -> String {

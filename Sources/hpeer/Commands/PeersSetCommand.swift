@@ -19,6 +19,7 @@ struct PeersSet: AsyncParsableCommand {
         hpeer peers set laptop --from 2023-01-01 --to 2023-12-31
         hpeer peers set laptop --source "Robin's Watch"
         hpeer peers set laptop --all-types --all-sources --no-from --no-to
+        hpeer peers set dashboard --only-daily
         hpeer peers set laptop --token-days 365
       """)
 
@@ -38,6 +39,11 @@ struct PeersSet: AsyncParsableCommand {
   @OptionGroup var sources: SourceOptions
   @Flag(help: "All sources, now and later.")
   var allSources = false
+  @Flag(
+    inversion: .prefixedNo,
+    help:
+      "Numbers of finished days of this machine's home zone (hpeer zone), and nothing finer: no samples, hours or counts.")
+  var onlyDaily: Bool?
   @OptionGroup var lifetime: TokenLifetimeOption
 
   func validate() throws {
@@ -47,11 +53,11 @@ struct PeersSet: AsyncParsableCommand {
     if sources.set != nil, allSources { throw ValidationError("Give --source or --all-sources, not both.") }
     let says = selection.set != nil || allTypes || sources.set != nil || allSources
     let saysTime = period.start != nil || forgetsFrom || period.end != nil || noTo
-    guard says || saysTime || lifetime.tokenDays != nil else {
+    guard says || saysTime || onlyDaily != nil || lifetime.tokenDays != nil else {
       throw ValidationError(
         """
-        Say what to change: --types, --all-types, --source, --all-sources, --from, --no-from, --to, --no-to or \
-        --token-days.
+        Say what to change: --types, --all-types, --source, --all-sources, --from, --no-from, --to, --no-to, \
+        --only-daily, --no-only-daily or --token-days.
         """)
     }
   }
@@ -72,8 +78,9 @@ struct PeersSet: AsyncParsableCommand {
     // One of them may be from before. Nothing is changed by a command that is refused.
     guard scope.instants != nil else { throw ValidationError("--from must be before --to.") }
     let rights = ClientRights(registry, auditedIn: try home.createStore())
-    try await rights.limit(client, to: scope, tokenDays: lifetime.tokenDays)
-    Console.say("\(PlainText.escaped(client.name)) may now read \(PeersList.text(scope, in: period.zone.timeZone)).")
+    try await rights.limit(client, to: scope, isOnlyDaily: onlyDaily, tokenDays: lifetime.tokenDays)
+    let what = PeersList.text(scope, onlyDaily: onlyDaily ?? client.isOnlyDaily, in: period.zone.timeZone)
+    Console.say("\(PlainText.escaped(client.name)) may now read \(what).")
   }
 
   private var forgetsFrom: Bool { noFrom || noSince }

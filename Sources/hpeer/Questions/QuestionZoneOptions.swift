@@ -51,7 +51,7 @@ struct HomeZone {
   init(_ settings: AnalysisSettings) throws {
     let chosen = settings.homeZone.flatMap(TimeZone.init(identifier:))
     timeZone = chosen ?? .current
-    rules = try ZoneRules(timeZone)
+    rules = try ZoneRules(homeOf: settings)
     isChosen = chosen != nil
   }
 }

@@ -86,6 +86,9 @@ struct RollupHistory {
       early.end = early.start
       known.append(early)
       try await store.apply(ChangeBatch(additions: [early]))
+    case 9 where generator.oneIn(2):
+      let name = generator.oneIn(3) ? nil : generator.pick(Self.sources).name
+      try await store.settings.setFirstSource(name, of: Self.steps)
     default:
       // A finer copy of something takes its place.
       guard var copy = known.randomElement(using: &generator) else { return }

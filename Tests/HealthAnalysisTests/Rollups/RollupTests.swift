@@ -15,7 +15,7 @@ import Testing
   private func expectSame(_ history: inout RollupHistory, _ store: HealthStore, _ rollups: Rollups, _ seed: UInt64) async throws {
     let query = try history.query()
     let kept = try await rollups.statistics(query)
-    let computed = try await query.run(on: store)
+    let computed = try await query.computed(from: store)
     let zone = query.zone.name
     let bounds = "\(query.start?.iso8601 ?? "-") to \(query.end?.iso8601 ?? "-")"
     #expect(

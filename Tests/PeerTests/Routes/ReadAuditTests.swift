@@ -93,6 +93,7 @@ struct ReadAuditTests {
     switch path {
     case Route.data: ["\(path)?type=heartRate", "\(path)?type=stepCount&offset=1", path]
     case Route.digest: [path, "\(path)?deep=true", "\(path)?types=heartRate"]
+    case Route.statistics: [path, "\(path)?types=heartRate", "\(path)?types=sleepAnalysis"]
     case Route.changes: [path, "\(path)?types=heartRate&limit=1", "\(path)?wait=1"]
     default: [path]
     }

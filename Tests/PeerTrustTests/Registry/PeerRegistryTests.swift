@@ -53,7 +53,8 @@ import Testing
     try await registry.addClient(client(1))
     let authorization = try await verdict(1).get()
     let expected = try ClientAuthorization(
-      id: id(1), name: "laptop", tokenHash: token(1).hash, method: .spake2, scope: .everything, lastSeen: nil)
+      id: id(1), name: "laptop", tokenHash: token(1).hash, method: .spake2, scope: .everything, isOnlyDaily: false,
+      lastSeen: nil)
     #expect(authorization == expected)
     #expect(try await verdict(2) == .failure(.unknown))
   }

@@ -72,6 +72,7 @@ struct HpeerSession: PeerSession {
     let raw = try await connection.body()
     switch head.status.code {
     case 401: return .tokenRefused(peer: server.name)
+    case 403: return .onlyDaily(peer: server.name)
     // Without a token of ours there is nothing to start over from.
     case 410 where since != nil: return .tokenGone
     case 429, 503: return .busy(retryAfter: head.retryAfter)

@@ -1,8 +1,8 @@
-import HealthAnalysis
 import HealthModel
 
-/// The numbers of a type as JSON: docs/json.md.
-struct StatisticsObject: Encodable {
+/// The numbers of a type as JSON: what `hpeer stats --json` prints and `GET /api/v2/statistics` answers (docs/json.md). Nothing
+/// is rounded; times are ISO 8601 with the offset of their zone.
+public struct StatisticsObject: Encodable, Sendable {
   var type: String
   var unit: String?
   var zone: String
@@ -11,7 +11,7 @@ struct StatisticsObject: Encodable {
   var withoutNumber: Int?
   var withoutUnit: Int?
 
-  struct Value: Encodable {
+  struct Value: Encodable, Sendable {
     var start: String
     var end: String
     var date: String
@@ -28,12 +28,13 @@ struct StatisticsObject: Encodable {
     var last: JSONNumber?
   }
 
-  struct Covered: Encodable {
+  struct Covered: Encodable, Sendable {
     var source: String
     var seconds: Double
   }
 
-  init(_ statistics: Statistics, _ zone: ZoneRules) {
+  /// - Parameter zone: that of the question.
+  public init(_ statistics: Statistics, _ zone: ZoneRules) {
     type = statistics.type.shortName
     unit = statistics.unit
     self.zone = statistics.zone
@@ -62,5 +63,23 @@ struct StatisticsObject: Encodable {
       object.last = JSONNumber(value: values.last)
     }
     return object
+  }
+
+  /// Without what tells of single samples: their number, the last of them, what each source has.
+  ///
+  /// - Parameter statistics: of which only whole buckets that are over are said.
+  public init(sumsOnly statistics: Statistics, _ zone: ZoneRules) {
+    var whole = statistics
+    whole.values.removeAll(where: \.isPartial)
+    self.init(whole, zone)
+    (withoutNumber, withoutUnit) = (nil, nil)
+    for index in values.indices {
+      values[index].sources = nil
+      values[index].covered = nil
+      values[index].twins = nil
+      values[index].meanOfSamples = nil
+      values[index].count = nil
+      values[index].last = nil
+    }
   }
 }

@@ -1,0 +1,83 @@
+import Foundation
+import HTTPTypes
+import HealthAnalysis
+import HealthModel
+import HealthStore
+import Hummingbird
+import NIOCore
+import OperatingSystem
+import PeerProtocol
+
+/// `GET /api/v2/statistics?types&bucket&zone&from&to&source&weekStart`: sums, means and extremes of what the caller may see
+/// (`docs/statistics.md`).
+///
+/// Whoever may have numbers of days only is told of finished days of the home zone that lie whole within what it may see,
+/// and of nothing that tells of single samples; anything else is 403. 400 for a question that cannot be understood, or whose
+/// answer would be too long.
+struct StatisticsRoutes: EndpointGroup {
+  static let endpoints: [Endpoint<Self>] = [
+    Endpoint(.get, Route.statistics, for: .counting, statistics)
+  ]
+
+  /// Buckets of one answer: some 10 MB of JSON.
+  static let maximumValues = 40_000
+
+  private let store: HealthStore
+  private let audit: AuditTrail
+  private let rollups: Rollups
+
+  init(store: HealthStore, audit: AuditTrail) {
+    self.store = store
+    self.audit = audit
+    rollups = Rollups(of: store)
+  }
+
+  private struct Answer: Encodable {
+    var statistics: [StatisticsObject]
+  }
+
+  @Sendable private func statistics(_ request: Request, context: PeerRequestContext) async throws -> Response {
+    let client = try context.authorized()
+    let settings = try await store.settings.current()
+    let (parameters, isOnlyDaily) = (request.uri.queryParameters, client.scope.isOnlyDaily)
+    // Zones are files.
+    let question = try await onThread { _ in
+      try StatisticsQuestion(parameters, home: try ZoneRules(homeOf: settings), isOnlyDaily: isOnlyDaily)
+    }
+    if request.method == .head {
+      return Response(status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"])
+    }
+    // Before anything is computed: that an answer would be too long tells something, too.
+    try await audit.counted(client, question)
+    let now = Timestamp.now
+    var (answers, count): ([StatisticsObject], Int) = ([], 0)
+    for type in question.types {
+      guard let query = client.scope.applied(to: question.query(type, now: now)) else { continue }
+      let statistics: Statistics
+      do {
+        statistics = try await rollups.statistics(query)
+      } catch StatisticsError.noQuantity {
+        throw ServerFailure.badRequest("'\(type.shortName)' has no numbers")
+      } catch StatisticsError.tooManyBuckets {
+        throw Self.tooLong
+      }
+      count += statistics.values.count
+      guard count <= Self.maximumValues else { throw Self.tooLong }
+      answers.append(client.scope.object(of: statistics, question.zone, now: now))
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let bytes = try encoder.encode(Envelope(Answer(statistics: answers)))
+    // Without a length, so that it goes out in small pieces (``FairScheduling``).
+    let body = ResponseBody { writer in
+      try await writer.write(ByteBuffer(bytes: bytes))
+      try await writer.finish(nil)
+    }
+    return Response(
+      status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
+  }
+
+  private static var tooLong: ServerFailure {
+    .badRequest("The answer would have more than \(maximumValues) values: ask for fewer types, less time or larger buckets.")
+  }
+}
