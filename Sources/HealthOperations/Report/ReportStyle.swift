@@ -12,7 +12,8 @@ enum ReportStyle {
     header p { color: #333; }
     table { border-collapse: collapse; width: 100%; font-size: 8.5pt; }
     th, td { padding: 0.7mm 1.5mm; text-align: left; vertical-align: top; border-bottom: 0.15mm solid #bbb; }
-    thead th { font-weight: 600; text-align: right; }
+    thead th { font-weight: 600; text-align: right; white-space: nowrap; }
+    tbody th { white-space: nowrap; }
     thead th.text { text-align: left; }
     tbody th { font-weight: 400; padding-left: 0; }
     .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
