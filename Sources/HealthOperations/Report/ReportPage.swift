@@ -211,15 +211,15 @@ struct ReportPage {
     let groups = Dictionary(grouping: content.workouts) { $0.workout.activityType.displayName }.sorted {
       ($1.value.count, $0.key) < ($0.value.count, $1.key)
     }
-    let rows = groups.prefix(Self.listedWorkouts).map { name, workouts in
+    let texts = groups.prefix(Self.listedWorkouts).map { name, workouts -> String in
       let seconds = workouts.map { $0.workout.duration ?? $0.elapsed }.filter { (0..<0x1p40).contains($0) }
       let metres = workouts.compactMap(\.distance).filter { (0..<1e12).contains($0) }.reduce(0, +)
-      return row([
-        "<th scope=\"row\">\(HTMLText.escaped(name))</th>", cell("\(workouts.count)"),
-        cell(duration(seconds.reduce(0, +) / 3600)), cell(metres > 0 ? "\(HTMLText.number(metres / 1000)) km" : "–"),
-      ])
+      return "<b>\(HTMLText.escaped(name))</b> \(workouts.count) ×, \(duration(seconds.reduce(0, +) / 3600)) h"
+        + (metres > 0 ? ", \(HTMLText.number(metres / 1000)) km" : "")
     }
-    return section("Workouts", table(["", "Count", "Time", "Distance"], rows))
+    let others = groups.dropFirst(Self.listedWorkouts).reduce(0) { $0 + $1.value.count }
+    let rest = others > 0 ? "; and \(others) others" : ""
+    return section("Workouts", "<p>\(texts.joined(separator: "; "))\(rest).</p>")
   }
 
   private var electrocardiograms: String {
