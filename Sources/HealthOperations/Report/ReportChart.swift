@@ -23,7 +23,7 @@ struct ReportChart {
   /// Writes a day below the horizontal axis.
   var date: (Int) -> String
 
-  private static let (width, height) = (680.0, 120.0)
+  private static let (width, height) = (680.0, 96.0)
   private static let (left, right, top, bottom) = (52.0, 6.0, 6.0, 16.0)
 
   /// `nil` where there is nothing to draw.

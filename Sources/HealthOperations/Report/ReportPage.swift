@@ -8,7 +8,7 @@ struct ReportPage {
 
   /// More readings are in the means only.
   private static let listedPressures = 16
-  private static let listedWorkouts = 8
+  private static let listedWorkouts = 6
   /// Where a line through the days is smoothed.
   private static let smoothedDays = 7
 
@@ -29,10 +29,10 @@ struct ReportPage {
     <body>
     <section class="page">
     \(header)
-    \(content.isEmpty ? "<p>There is no sample of this time.</p>" : [overview, pressure, vitals].joined())
+    \(content.isEmpty ? "<p>There is no sample of this time.</p>" : [overview, pressure, course(of: "RestingHeartRate")].joined())
     </section>
     <section class="page">
-    \([sleep, activity, workouts, electrocardiograms].joined())
+    \([course(of: "BodyMass"), sleep, activity, workouts, electrocardiograms].joined())
     \(footer)
     </section>
     </body>
@@ -95,7 +95,7 @@ struct ReportPage {
         "<td>\(sources(measure.sources))</td>",
       ])
     }
-    let head = ["", "Mean of days", "Lowest – highest", "Last", "on", "Days", "Samples", "Source"]
+    let head = ["", "Mean of days", "Range", "Last", "on", "Days", "Samples", "Source"]
     return section("Measurements", table(head, rows))
   }
 
@@ -127,20 +127,19 @@ struct ReportPage {
         + "<ul class=\"columns\">\(readings.joined())</ul>")
   }
 
-  private var vitals: String {
-    let charts = ["RestingHeartRate", "BodyMass"].compactMap(content.measure).filter { $0.days.count > 1 }
-    return charts.map { measure in
-      let days = measure.days.sorted { $0.key < $1.key }.map { (day: Double($0.key), value: $0.value.middle) }
-      let chart = ReportChart(
-        title: "\(measure.name), \(days.count) days", days: content.days,
-        marks: [.path(Self.smoothed(days))] + days.map { .dot(day: $0.day, $0.value) },
-        number: { number($0, measure) }, date: date)
-      return section(
-        "\(HTMLText.escaped(measure.name))\(unit(measure))",
-        (chart.svg() ?? "")
-          + "<p>Each dot is a day, the line the median of \(Self.smoothedDays) days; \(measure.days.count) of "
-          + "\(content.days.count) days. Source: \(sources(measure.sources)).</p>")
-    }.joined()
+  /// How a measure went, day by day.
+  private func course(of name: String) -> String {
+    guard let measure = content.measure(name), measure.days.count > 1 else { return "" }
+    let days = measure.days.sorted { $0.key < $1.key }.map { (day: Double($0.key), value: $0.value.middle) }
+    let chart = ReportChart(
+      title: "\(measure.name), \(days.count) days", days: content.days,
+      marks: Self.unbroken(Self.smoothed(days)).map { .path($0) } + days.map { .dot(day: $0.day, $0.value) },
+      number: { number($0, measure) }, date: date)
+    return section(
+      "\(HTMLText.escaped(measure.name))\(unit(measure))",
+      (chart.svg() ?? "")
+        + "<p>Each dot is a day, the line the median of \(Self.smoothedDays) days; \(measure.days.count) of "
+        + "\(content.days.count) days. Source: \(sources(measure.sources)).</p>")
   }
 
   private var sleep: String {
@@ -212,15 +211,15 @@ struct ReportPage {
     let groups = Dictionary(grouping: content.workouts) { $0.workout.activityType.displayName }.sorted {
       ($1.value.count, $0.key) < ($0.value.count, $1.key)
     }
-    let rows = groups.prefix(Self.listedWorkouts).map { name, workouts in
+    let texts = groups.prefix(Self.listedWorkouts).map { name, workouts -> String in
       let seconds = workouts.map { $0.workout.duration ?? $0.elapsed }.filter { (0..<0x1p40).contains($0) }
       let metres = workouts.compactMap(\.distance).filter { (0..<1e12).contains($0) }.reduce(0, +)
-      return row([
-        "<th scope=\"row\">\(HTMLText.escaped(name))</th>", cell("\(workouts.count)"),
-        cell(duration(seconds.reduce(0, +) / 3600)), cell(metres > 0 ? "\(HTMLText.number(metres / 1000)) km" : "–"),
-      ])
+      return "<b>\(HTMLText.escaped(name))</b> \(workouts.count) ×, \(duration(seconds.reduce(0, +) / 3600)) h"
+        + (metres > 0 ? ", \(HTMLText.number(metres / 1000)) km" : "")
     }
-    return section("Workouts", table(["", "Count", "Time", "Distance"], rows))
+    let others = groups.dropFirst(Self.listedWorkouts).reduce(0) { $0 + $1.value.count }
+    let rest = others > 0 ? "; and \(others) others" : ""
+    return section("Workouts", "<p>\(texts.joined(separator: "; "))\(rest).</p>")
   }
 
   private var electrocardiograms: String {
@@ -296,6 +295,21 @@ struct ReportPage {
     let text = content.zone.text(instant)
     let day = content.zone.date(instant)
     return "\(day) \(text.dropFirst(day.count + 1).prefix(5))"
+  }
+
+  /// Lines that end where more days than are smoothed have no value.
+  private static func unbroken(
+    _ days: [(day: Double, value: Double)]
+  ) -> [[(day: Double, value: Double)]] {
+    var lines: [[(day: Double, value: Double)]] = []
+    for day in days {
+      if let last = lines.last?.last, day.day - last.day <= Double(smoothedDays) {
+        lines[lines.count - 1].append(day)
+      } else {
+        lines.append([day])
+      }
+    }
+    return lines
   }
 
   /// The median of the days around each.

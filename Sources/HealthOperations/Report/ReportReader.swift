@@ -13,7 +13,7 @@ struct ReportReader {
   let unit: @Sendable (SampleType, String) -> String
 
   private static let electrocardiogram = SampleType("HKDataTypeIdentifierElectrocardiogram")
-  private static let listedElectrocardiograms = 12
+  private static let listedElectrocardiograms = 4
 
   /// What is measured of a body, and what somebody did.
   private static let types = [

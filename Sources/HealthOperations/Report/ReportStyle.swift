@@ -1,18 +1,19 @@
 /// How a report looks, on paper first.
 enum ReportStyle {
   static let css = """
-    @page { size: A4; margin: 14mm 15mm; }
+    @page { size: A4; margin: 12mm 15mm; }
     * { box-sizing: border-box; }
-    html { font: 9.5pt/1.35 "Noto Sans", "DejaVu Sans", Helvetica, Arial, sans-serif; color: #111; background: #fff; }
+    html { font: 9pt/1.3 "Noto Sans", "DejaVu Sans", Helvetica, Arial, sans-serif; color: #111; background: #fff; }
     body { margin: 0 auto; max-width: 180mm; padding: 8mm 0; }
     h1 { font-size: 17pt; margin: 0 0 1mm; }
-    h2 { font-size: 11.5pt; margin: 4.5mm 0 1.5mm; border-bottom: 0.3mm solid #111; padding-bottom: 0.5mm; }
+    h2 { font-size: 11.5pt; margin: 4mm 0 1mm; border-bottom: 0.3mm solid #111; padding-bottom: 0.5mm; }
     h3 { font-size: 9.5pt; margin: 2mm 0 0; }
     p { margin: 1mm 0; }
     header p { color: #333; }
     table { border-collapse: collapse; width: 100%; font-size: 8.5pt; }
     th, td { padding: 0.7mm 1.5mm; text-align: left; vertical-align: top; border-bottom: 0.15mm solid #bbb; }
-    thead th { font-weight: 600; text-align: right; }
+    thead th { font-weight: 600; text-align: right; white-space: nowrap; }
+    tbody th { white-space: nowrap; }
     thead th.text { text-align: left; }
     tbody th { font-weight: 400; padding-left: 0; }
     .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }

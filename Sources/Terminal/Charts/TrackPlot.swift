@@ -32,6 +32,9 @@ public struct TrackPlot: Sendable {
     }
   }
 
+  /// From the west to the east end, in degrees of latitude; 0 where there is no way.
+  public var width: Double { (points.map(\.x).max() ?? 0) - (points.map(\.x).min() ?? 0) }
+
   /// Lines of text, no more than fit; none where there is no way.
   public func rendered(width: Int, height: Int, style: Style = .plain, usesUTF8: Bool = true) -> [String] {
     guard points.count > 1, let left = points.map(\.x).min(), let right = points.map(\.x).max(),
@@ -50,6 +53,8 @@ public struct TrackPlot: Sendable {
       )
     }
     for (one, other) in zip(dots, dots.dropFirst()) { canvas.line(from: one, to: other) }
-    return canvas.lines().map(style.green)
+    let lines = canvas.lines()
+    let last = lines.lastIndex { !$0.isEmpty } ?? 0
+    return lines[...last].map(style.green)
   }
 }

@@ -12,6 +12,8 @@ struct StatisticsChart {
   /// Of more there is a plot instead of a line for each.
   private static let mostLines = 100
   private static let plotHeight = 12
+  /// In a narrower window only the heading says the unit.
+  private static let wide = 60
 
   private typealias Line = (label: String, number: BucketStatistics.Number?, before: BucketStatistics.Number?)
 
@@ -29,9 +31,10 @@ struct StatisticsChart {
     }
     let lines = try lines(buckets, text)
     try Console.print(chart: { width, style, usesUTF8 in
-      statistics.aggregation == .cumulative
-        ? bars(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8, axis: text.withUnit)
-        : bands(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8, number: text.withUnit)
+      let axis = width < Self.wide ? text.number : text.withUnit
+      return statistics.aggregation == .cumulative
+        ? bars(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8, axis: axis)
+        : bands(lines, text).rendered(width: width, style: style, usesUTF8: usesUTF8, number: axis)
     })
   }
 

@@ -13,12 +13,11 @@ struct SummaryPresentation {
   private static let weekdays = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
 
   func print() throws {
-    let style = Console.outputStyle
     let weekday = Self.weekdays[(summary.day % 7 + 7) % 7]
     let date = question.zone.date(Timestamp(seconds: question.zone.start(ofDay: summary.day)))
+    let zone = PlainText.escaped(question.zone.name, limit: 60)
     try Console.print(
-      "\(style.bold("\(weekday), \(date)")), \(PlainText.escaped(question.zone.name, limit: 60))"
-        + (summary.isPartial ? ", up to now" : ""))
+      phrases: ["\(weekday), \(date)", zone] + (summary.isPartial ? ["up to now"] : []), separator: ", ")
     let parts = [rings, night, pressure, workouts].filter { !$0.isEmpty }
     if parts.isEmpty, summary.types.isEmpty { return Console.say("No sample of this day, or of the weeks before it.") }
     if !parts.isEmpty { try Console.print("") }
@@ -85,7 +84,7 @@ struct SummaryPresentation {
     let isWide = width >= Self.wide
     var columns: [Table.Column] = [.init("TYPE"), .init(summary.isPartial ? "TODAY" : "DAY", .trailing)]
     columns += [.init("USUAL", .trailing)] + (isWide ? [.init("HALF OF DAYS", .trailing)] : [])
-    columns += [.init("WEEK", .trailing)] + (isWide ? [.init("DAYS", .trailing)] : []) + [.init("CHANGE", .trailing)]
+    columns += [.init("WEEK", .trailing)] + (isWide ? [.init("DAYS", .trailing), .init("CHANGE", .trailing)] : [])
     var table = Table(columns: columns)
     for entry in summary.types { table.append(row(entry, isWide)) }
     return table
@@ -111,8 +110,7 @@ struct SummaryPresentation {
         .init(entry.baseline.map { "\(number($0.band.lowerBound)) to \(number($0.band.upperBound))" } ?? "-"))
     }
     cells.append(.init(entry.week.now.mean.map(number) ?? "-"))
-    if isWide { cells.append(.init("\(entry.week.now.days)")) }
-    cells.append(.init(change ?? "-"))
+    if isWide { cells += [.init("\(entry.week.now.days)"), .init(change ?? "-")] }
     return cells
   }
 }

@@ -73,16 +73,19 @@ struct WorkoutPresentation {
 
   private static let mapHeight = 14
   private static let profileHeight = 5
+  /// Of latitude, on a sphere with the earth's mean radius.
+  private static let metresADegree = 111_195.08
 
   private func print(_ track: RouteTrack) throws {
     let places = track.steps.map { TrackPlot.Place(latitude: $0.latitude, longitude: $0.longitude) }
     let profile = track.steps.compactMap { step in step.elevation.map { DotPlot.Point(x: step.distance, y: $0) } }
     let end = distance(track.distance) ?? "-"
     try Console.print(chart: { width, style, usesUTF8 in
-      let map = TrackPlot(places).rendered(
-        width: min(width, 60), height: Self.mapHeight, style: style, usesUTF8: usesUTF8)
+      let plot = TrackPlot(places)
+      let map = plot.rendered(width: min(width, 60), height: Self.mapHeight, style: style, usesUTF8: usesUTF8)
       guard !map.isEmpty else { return [] }
-      let lines = ["", "Route, north up:"] + map
+      let across = distance(plot.width * Self.metresADegree) ?? "-"
+      let lines = ["", "Route, north up, \(across) from west to east:"] + map
       guard profile.count > 1 else { return lines }
       return lines + ["", "Elevation:"]
         + DotPlot(profile, isLine: true).rendered(

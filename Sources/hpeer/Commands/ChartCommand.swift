@@ -36,13 +36,7 @@ struct Chart: AsyncParsableCommand {
   var compare: Comparison?
   @OptionGroup var options: QuestionOptions
 
-  /// What people call it.
-  private static let sleep = "sleep"
-
-  private var isSleep: Bool {
-    selection.names.map { $0.lowercased() } == [Self.sleep]
-      || (try? selection.types) == [SleepQuery.type]
-  }
+  private var isSleep: Bool { (try? selection.types) == [SleepQuery.type] }
 
   func validate() throws {
     if isSleep {

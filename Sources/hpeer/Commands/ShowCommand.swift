@@ -7,7 +7,7 @@ import Terminal
 struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Print samples of one type, newest first.",
+    abstract: "Print samples of a type, newest first.",
     discussion: """
       Times are local, with their offset from UTC; --zone or --utc shows others. With --json each sample is one JSON \
       object on a line of its own, with times in UTC.
@@ -21,24 +21,27 @@ struct Show: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "A short name (stepCount) or a HealthKit identifier.")
-  var type: String
+  @OptionGroup var selection: TypeArguments
   @OptionGroup var options: QuestionOptions
-  @Option(help: "How many; 0 for all.")
+  @Option(help: "How many of each type; 0 for all.")
   var limit = 20
   @Flag(help: "Print each sample as a JSON object on a line of its own, in its own unit.")
   var json = false
 
   func validate() throws {
+    try selection.requireOne()
     if limit < 0 { throw ValidationError("--limit takes a number from 0.") }
   }
 
   private static let pageSize = 1000
 
   func run() async throws {
-    let type = try SampleType.named(type)
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await options.question(to: store)
+    for type in try selection.types { try await print(type, from: store, question) }
+  }
+
+  private func print(_ type: SampleType, from store: HealthStore, _ question: Question) async throws {
     let wanted = limit == 0 ? Int.max : limit
     var offset = 0
     while offset < wanted {
@@ -49,7 +52,7 @@ struct Show: AsyncParsableCommand {
       offset += page.count
       if page.count < Self.pageSize { break }
     }
-    if offset == 0 { Console.say("No sample of \(type.shortName) in this range.") }
+    if offset == 0 { Console.say("No sample of \(PlainText.escaped(type.shortName, limit: 100)) in this range.") }
   }
 
   private func print(_ sample: Sample, from store: HealthStore, _ question: Question) async throws {

@@ -51,6 +51,8 @@ struct TypeArguments: ParsableArguments {
 extension SampleType {
   /// The type that a person names: a short name (`stepCount`) or a HealthKit identifier.
   static func named(_ text: String) throws -> SampleType {
+    // What people call it.
+    let text = text.lowercased() == "sleep" ? "sleepAnalysis" : text
     guard let type = SampleTypeCatalogue.healthKit.type(named: text) else {
       let suggestions = SampleTypeCatalogue.healthKit.suggestions(for: text)
       throw ValidationError(

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A process on a terminal of its own, 80x24 unless said otherwise, with everything that it has written there.
 final class PseudoTerminal: Sendable {
-  private let screen = Mutex("")
+  private let screen = Mutex<[UInt8]>([])
   private let primary: Int32
   private let process: Mutex<Process>
 
@@ -31,8 +31,8 @@ final class PseudoTerminal: Sendable {
         let count = read(descriptor, &buffer, buffer.count)
         // EIO: the last process on the terminal has ended.
         guard count > 0, let self else { return }
-        let text = String(decoding: buffer[..<count], as: UTF8.self)
-        self.screen.withLock { $0 += text }
+        // A read may end within a character.
+        self.screen.withLock { $0 += buffer[..<count] }
       }
     }.start()
   }
@@ -43,7 +43,7 @@ final class PseudoTerminal: Sendable {
   }
 
   /// Everything that was written, control sequences and all.
-  var text: String { screen.withLock { $0 } }
+  var text: String { String(decoding: screen.withLock { $0 }, as: UTF8.self) }
 
   /// The lines, without control sequences, from the first that was written to the one that the cursor is on.
   var lines: [String] {
