@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HealthFormats
 import HealthModel
 import HealthOperations
 import Terminal
@@ -19,7 +20,10 @@ struct Export: AsyncParsableCommand {
       workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. What a format has \
       no place for is counted and named.
 
-      The file gets mode 0600 and appears when it is whole; interrupted, nothing is left of it.
+      A file whose name ends in .gz or .zst is compressed; `hpeer import` reads those, too. --split writes a file for each \
+      type, each month or each workout (gpx, ics) into the folder that --output names.
+
+      Files get mode 0600 and appear when they are whole; interrupted, nothing is left of them.
 
       Examples:
         hpeer export --output health.json
@@ -28,6 +32,9 @@ struct Export: AsyncParsableCommand {
         hpeer export --format apple-xml --output export.xml --offset +02:00
         hpeer export --format gpx --from 2024-06-01 --output routes.gpx
         hpeer export --format ics --output workouts.ics
+        hpeer export --output health.json.zst
+        hpeer export --format csv --split month --compress gz --output months/
+        hpeer export --format gpx --split workout --output tracks/
         hpeer export --output - | xz > health.json.xz
       """)
 
@@ -37,15 +44,20 @@ struct Export: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: PeriodOptions
   @OptionGroup var sources: SourceOptions
-  @Option(help: "The file to write, or - for standard output (default).", completion: .file())
+  @Option(help: "The file to write, with --split the folder, or - for standard output (default).", completion: .file())
   var output = "-"
-  @Flag(help: "Replace the file if there is one.")
+  @Option(help: "Write a file for each of these, into the folder that --output names.")
+  var split: Division?
+  @Option(help: "Compress what is written; without it, what the suffix of --output says.")
+  var compress: FileCompression?
+  @Flag(help: "Replace files that are there.")
   var force = false
   // Those west of Greenwich begin like options.
   @Option(
     parsing: .unconditional,
     help:
-      "apple-xml: the offset from UTC of all dates, such as +02:00; default: that of --zone, or this machine's, now.")
+      "apple-xml: the offset from UTC of all dates, such as +02:00; default: that of --zone, or this machine's, now."
+  )
   var offset: OffsetArgument?
   @Flag(help: "hat-csv: put an apostrophe before a text that a spreadsheet would take for a formula.")
   var defuseFormulas = false
@@ -59,6 +71,16 @@ struct Export: AsyncParsableCommand {
       )
     }
     if output.isEmpty { throw ValidationError("--output takes a file, or - for standard output.") }
+    if split != nil, output == "-" {
+      throw ValidationError("--split writes several files: name a folder with --output.")
+    }
+    if split == .workout, format != .gpx, format != .calendar {
+      throw ValidationError("--split workout is for --format gpx and ics: the others do not go by workouts.")
+    }
+    if split == nil, let suffix = FileCompression(suffixOf: output), let compress, compress != suffix {
+      throw ValidationError(
+        "\(output) would not be compressed as its name says: leave --compress out, or name it otherwise.")
+    }
   }
 
   func run() async throws {
@@ -71,8 +93,7 @@ struct Export: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     try await sources.requireKnown(in: store)
     let operation = ExportOperation(
-      format, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
-      filter: period.filter(selection, sources),
+      format, to: destination, filter: period.filter(selection, sources), compression: compression,
       offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
       progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
@@ -87,14 +108,36 @@ struct Export: AsyncParsableCommand {
     if summary.partial > 0 {
       Console.say(
         "Not exported: files that Apple's export keeps beside the XML (points of routes, clinical resources, "
-          + "attachments), which \(HumanFormat.count(summary.partial, "sample")) would have; --format json holds them.")
+          + "attachments), which \(HumanFormat.count(summary.partial, "sample")) would have; --format json holds them."
+      )
     }
     Console.say(
       "\(HumanFormat.count(summary.written, "sample"))"
         + (summary.points > 0 ? " with \(HumanFormat.count(summary.points, "point"))" : "")
         + (summary.deletions > 0 ? " and \(HumanFormat.count(summary.deletions, "deletion"))" : "") + " exported"
-        + (isFile ? " to \(PlainText.escaped(output))" : "")
+        + (split == nil ? "" : " to \(HumanFormat.count(summary.files, "file"))")
+        + (isFile ? " \(split == nil ? "to" : "in") \(PlainText.escaped(output))" : "")
         + ", in \(HumanFormat.duration(started.duration(to: .now)))")
+  }
+
+  private var destination: ExportDestination {
+    if output == "-" { return .stream(StandardOutput()) }
+    let zone = period.zone.timeZone
+    return switch split {
+    case .type: .folder(path: output, split: .type, replaces: force)
+    case .month: .folder(path: output, split: .month(zone), replaces: force)
+    case .workout: .folder(path: output, split: .workout(zone), replaces: force)
+    case nil: .file(path: output, replaces: force)
+    }
+  }
+
+  private var compression: FileCompression? {
+    // A folder may be called anything.
+    compress ?? (split == nil ? FileCompression(suffixOf: output) : nil)
+  }
+
+  enum Division: String, ExpressibleByArgument, CaseIterable {
+    case type, month, workout
   }
 
   private struct StandardOutput: ExportSink {
@@ -103,6 +146,8 @@ struct Export: AsyncParsableCommand {
     func discard() {}
   }
 }
+
+extension FileCompression: ExpressibleByArgument {}
 
 extension ExportFormat: ExpressibleByArgument {
   /// One of these types has to be among those that were asked for.
