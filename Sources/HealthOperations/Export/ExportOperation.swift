@@ -14,6 +14,8 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case csv
   /// As the Health app writes it.
   case appleXML = "apple-xml"
+  /// The same with the files beside it, zipped as the Health app shares it.
+  case appleArchive = "apple-zip"
   /// JSON of the app HealthAppTransfer, version 1: an array of samples.
   case transferJSON1 = "hat-json-v1"
   /// Its version 2: samples by their types.
@@ -33,6 +35,7 @@ extension ExportFormat {
     case .json, .transferJSON1, .transferJSON2: "json"
     case .csv, .transferCSV: "csv"
     case .appleXML: "xml"
+    case .appleArchive: "zip"
     case .ndjson, .gpx, .calendar: rawValue
     }
   }
@@ -64,7 +67,7 @@ public struct ExportOperation: Sendable {
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
   ///   - compression: of each file as a whole, or of the stream.
-  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``; the others say each sample's own.
+  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML`` and ``ExportFormat/appleArchive``; the others say each sample's own.
   ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
@@ -146,6 +149,9 @@ public struct ExportOperation: Sendable {
     case .gpx: try await exporting.run(GPXWriter(exported: now), withHeartRates: filter.passes(Exporting.heartRate))
     case .calendar: try await exporting.run(selective: WorkoutCalendarWriter())
     case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
+    case .appleArchive:
+      try await exporting.run(
+        archive: AppleExportWriter(exportDate: now, offset: offset), exported: now, offset: offset)
     }
   }
 
@@ -166,7 +172,7 @@ public struct ExportOperation: Sendable {
       // Who names workouts means their routes.
       scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
     case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV: break
+    case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV: break
     }
     return scope
   }

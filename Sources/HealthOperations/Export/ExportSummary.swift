@@ -12,7 +12,8 @@ public struct ExportSummary: Hashable, Sendable {
   public var routes = 0
   /// Points of ``ExportFormat/gpx``.
   public var points = 0
-  /// Samples of which Apple's export keeps a part in files beside the XML.
+  /// Samples of which a part is not written: of ``ExportFormat/appleXML``, what Apple's export keeps in files beside the XML; of
+  /// ``ExportFormat/appleArchive``, attachments without a name, and points that are nowhere on Earth.
   public var partial = 0
   /// Files that were made of it in a folder.
   public var files = 0

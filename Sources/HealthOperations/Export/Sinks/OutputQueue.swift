@@ -10,9 +10,17 @@ actor OutputQueue {
   init(_ sink: any ExportSink) { self.sink = sink }
 
   /// Waits for the piece before, and throws what became of it.
-  func write(_ bytes: [UInt8]) async throws {
+  func write(_ bytes: [UInt8]) async throws { try await write { bytes } }
+
+  /// The same of what `make` makes on that thread.
+  func write(_ make: @escaping @Sendable () -> [UInt8]) async throws {
     try await settle()
-    pending = Task { [sink] in try await onThread { _ in try sink.write(bytes) } }
+    pending = Task { [sink] in
+      try await onThread { _ in
+        let bytes = make()
+        if !bytes.isEmpty { try sink.write(bytes) }
+      }
+    }
   }
 
   /// All has been written.
