@@ -27,25 +27,26 @@ struct ImportBench: AsyncParsableCommand {
 /// All there is.
 struct WholeBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "all", abstract: "Measure pulls, then imports.",
-    discussion: "Rows: \(PullRow.names), \(ImportRow.names).")
+    commandName: "all", abstract: "Measure pulls, then imports, then exports.",
+    discussion: "Rows: \(PullRow.names), \(ImportRow.names), \(ExportRow.names).")
 
   @Option(help: "Only these rows, comma-separated.", transform: Self.list)
-  var only: [String] = PullRow.allCases.map(\.rawValue) + ImportRow.allCases.map(\.rawValue)
+  var only: [String] = everything.map { $0.rawValue }
   @OptionGroup var options: BenchOptions
   @OptionGroup var pulls: PullOptions
   @Option(help: "Other importers as wheels in this directory, so that pip need not ask the registry.")
   var wheels: String?
 
   func run() async throws {
-    let rows: [any BenchRow] = PullRow.allCases + ImportRow.allCases
-    try await options.run(rows.filter { only.contains($0.rawValue) }, pulls: pulls.values, wheels: wheels)
+    try await options.run(Self.everything.filter { only.contains($0.rawValue) }, pulls: pulls.values, wheels: wheels)
   }
+
+  private static let everything: [any BenchRow] = PullRow.allCases + ImportRow.allCases + ExportRow.allCases
 
   @Sendable private static func list(_ text: String) throws -> [String] {
     try text.split(separator: ",").map { name in
-      guard PullRow(rawValue: String(name)) != nil || ImportRow(rawValue: String(name)) != nil else {
-        throw ValidationError("There is no row \(name): \(PullRow.names), \(ImportRow.names).")
+      guard everything.contains(where: { $0.rawValue == name }) else {
+        throw ValidationError("There is no row \(name): \(PullRow.names), \(ImportRow.names), \(ExportRow.names).")
       }
       return String(name)
     }
