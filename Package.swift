@@ -39,6 +39,7 @@ let package = Package(
 
     // Not `System`: NIO's file system imports a module of that name where there is one, and means Apple's.
     .target(name: "OperatingSystem", dependencies: ["CLinux"]),
+    .target(name: "ZstandardFrames", dependencies: ["CZstd"]),
 
     // MARK: The record
 
@@ -70,7 +71,8 @@ let package = Package(
     .target(
       name: "HealthFormats",
       dependencies: [
-        "HealthAppTransfer", "HealthModel", "CISAL", "CZip", .product(name: "Crypto", package: "swift-crypto"),
+        "HealthAppTransfer", "HealthModel", "ZstandardFrames", "CISAL", "CZip",
+        .product(name: "Crypto", package: "swift-crypto"),
       ]),
 
     // MARK: Peers
@@ -78,7 +80,7 @@ let package = Package(
     .target(
       name: "PeerProtocol",
       dependencies: [
-        "HealthAppTransfer", "HealthModel", "CZstd",
+        "HealthAppTransfer", "HealthModel", "ZstandardFrames",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
@@ -184,11 +186,14 @@ let package = Package(
     .testTarget(
       name: "HealthStoreTests",
       dependencies: ["HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "TestSupport"]),
-    .testTarget(name: "HealthFormatsTests", dependencies: ["HealthAppTransfer", "HealthFormats", "TestSupport"]),
+    .testTarget(
+      name: "HealthFormatsTests",
+      dependencies: ["HealthAppTransfer", "HealthFormats", "TestSupport", "ZstandardFrames"]),
     .testTarget(
       name: "PeerProtocolTests",
       dependencies: [
-        "HealthAppTransfer", "PeerProtocol", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+        "HealthAppTransfer", "PeerProtocol", "TestSupport", "ZstandardFrames",
+        .product(name: "Crypto", package: "swift-crypto"),
       ]),
     .testTarget(
       name: "DestinationsTests", dependencies: ["Destinations", "HealthModel", "HealthStore", "TestSupport"]),
@@ -198,7 +203,8 @@ let package = Package(
     .testTarget(
       name: "PeerTests",
       dependencies: [
-        "PeerServer", "PeerClient", "HostilePeer", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
+        "PeerServer", "PeerClient", "HostilePeer", "TestSupport", "ZstandardFrames",
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     .testTarget(
       name: "HealthOperationsTests",

@@ -5,6 +5,8 @@ import ArgumentParser
 struct HpeerBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hpeer-bench", abstract: "Measure hpeer against what SQLite itself can do, in ratios of one run.",
-    subcommands: [WholeBench.self, PullBench.self, ImportBench.self, LookBench.self, MakeExport.self],
+    subcommands: [
+      WholeBench.self, PullBench.self, ImportBench.self, ExportBench.self, LookBench.self, MakeExport.self,
+    ],
     defaultSubcommand: WholeBench.self)
 }

@@ -3,7 +3,7 @@ import ArgumentParser
 /// All there is.
 struct WholeBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "all", abstract: "Measure pulls, then imports, then looks.",
+    commandName: "all", abstract: "Measure pulls, then imports, exports and looks.",
     discussion: "Rows: \(names).")
 
   @Option(help: "Only these rows, comma-separated.", transform: Self.list)
@@ -17,7 +17,7 @@ struct WholeBench: AsyncParsableCommand {
     try await options.run(Self.rows.filter { only.contains($0.rawValue) }, pulls: pulls.values, wheels: wheels)
   }
 
-  private static let rows: [any BenchRow] = PullRow.allCases + ImportRow.allCases + LookRow.allCases
+  private static let rows: [any BenchRow] = PullRow.allCases + ImportRow.allCases + ExportRow.allCases + LookRow.allCases
 
   private static var names: String { rows.map { $0.rawValue }.joined(separator: ", ") }
 

@@ -29,3 +29,6 @@ static inline void linux_return_large_blocks(void) {
 static inline int linux_exchange(const char *first, const char *second) {
   return (int)syscall(SYS_renameat2, AT_FDCWD, first, AT_FDCWD, second, 2u);
 }
+
+/// syncfs(2).
+static inline int linux_synchronise_file_system(int descriptor) { return (int)syscall(SYS_syncfs, descriptor); }

@@ -9,18 +9,28 @@ enum AppMetadata {
   ///
   /// - Parameter isCorrelation: whether values of a correlation may be among them, which are said elsewhere.
   static func text(of metadata: Metadata, isCorrelation: Bool) -> String? {
-    let entries = isCorrelation ? metadata.filter { !$0.key.hasPrefix(correlation) } : metadata
+    if metadata.isEmpty { return nil }
+    var entries = Array(metadata)
+    if isCorrelation { entries.removeAll { $0.key.hasPrefix(correlation) } }
     if entries.isEmpty { return nil }
-    let object = entries.mapValues { value -> JSONValue in
+    entries.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    // As CanonicalJSON, which takes longer.
+    var bytes: [UInt8] = []
+    for (index, (key, value)) in entries.enumerated() {
+      bytes.append(index == 0 ? "{" : ",")
+      bytes.append(quoted: key)
+      bytes.append(":")
       switch value {
-      case .string(let text): .string(text)
-      case .integer(let integer): .integer(integer)
-      case .number(let number): number.isFinite ? .number(number) : .string("\(number)")
-      case .bool(let flag): .bool(flag)
-      case .date(let date): .string(Timestamp(seconds: date.seconds).iso8601)
+      case .string(let text): bytes.append(quoted: text)
+      case .integer(let integer): integer.append(to: &bytes)
+      case .number(let number) where number.isFinite: bytes.append(number: number)
+      case .number(let number): bytes.append(quoted: "\(number)")
+      case .bool(let flag): bytes.append(flag ? "true" : "false")
+      case .date(let date): bytes.append(quoted: Timestamp(seconds: date.seconds).iso8601)
       }
     }
-    return try? CanonicalJSON.encode(object)
+    bytes.append("}")
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Empty where the text is no object; what is none of the values that the app writes is kept as its JSON.

@@ -12,8 +12,11 @@ extension HealthSampleDTO {
   /// - Parameter members: the samples that a correlation names, as far as there are any.
   public init?(_ sample: Sample, members: [Sample], dates: DateSpelling) {
     guard let entry = AppTypes.entry(of: sample.type) else { return nil }
+    var id: [UInt8] = []
+    id.reserveCapacity(36)
+    sample.uuid.append(to: &id)
     self.init(
-      id: sample.uuid.uuidString, type: entry.shortName, start: sample.start, end: sample.end,
+      id: String(decoding: id, as: UTF8.self), type: entry.shortName, start: sample.start, end: sample.end,
       sourceName: sample.source.name, dates: dates)
     sourceBundleIdentifier = sample.source.bundleIdentifier
     metadataJSON = AppMetadata.text(of: sample.metadata, isCorrelation: entry.kind == .correlation)

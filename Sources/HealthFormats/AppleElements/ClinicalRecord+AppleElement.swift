@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// `ClinicalRecord`, whose resource is a file, which is read and not written.
+/// `ClinicalRecord`, whose resource is a file.
 extension ClinicalRecord: AppleElement {
   static var elementName: String { "ClinicalRecord" }
   static var typeWithoutName: SampleType { SampleType("HKClinicalTypeIdentifier") }
@@ -69,11 +69,21 @@ extension ClinicalRecord: AppleElement {
   }
 }
 
-/// The FHIR resource of a clinical record, out of its file.
-enum ClinicalResource {
+/// The FHIR resource of a clinical record, out of its file and into it.
+package enum ClinicalResource {
   static let maximumBytes: Int64 = 4 << 20
   /// Far deeper than any resource, and little enough for decoders, which stop at 512.
   private static let budget = JSONBudget(bytes: Int(maximumBytes), weight: JSONBudget.payload.weight, depth: 100)
+
+  /// What a file has to say to be read as `resource`.
+  package static func file(_ resource: JSONValue) throws -> [UInt8] {
+    if case .string(let text) = resource {
+      // Mostly what was no JSON.
+      let plain = Array(text.utf8)
+      if read(plain).resource == resource { return plain }
+    }
+    return Array(try CanonicalJSON.encode(resource).utf8)
+  }
 
   /// - Returns: the resource, and whether it is JSON; what is not, or holds more than a payload may, is kept as text.
   static func read(_ bytes: [UInt8]) -> (resource: JSONValue, isJSON: Bool) {

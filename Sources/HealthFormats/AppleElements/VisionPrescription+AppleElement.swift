@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// `VisionPrescription` with its eyes and attachments; attachments are files, which are read and not written.
+/// `VisionPrescription` with its eyes and attachments; attachments are files.
 extension VisionPrescription: AppleElement {
   static var elementName: String { "VisionPrescription" }
   static var typeWithoutName: SampleType { SampleType("HKVisionPrescriptionTypeIdentifier") }

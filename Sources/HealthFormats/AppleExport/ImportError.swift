@@ -14,6 +14,8 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   case onlyClinicalDocument(path: String)
   /// - Parameter someKept: whether samples had been delivered before the damage showed.
   case damagedZip(path: String, detail: String, someKept: Bool)
+  /// A file that is compressed, with gzip or Zstandard, and not what it should be; what came before may have been delivered.
+  case damagedCompression(path: String, detail: String)
   /// The zip file's entries are encrypted, and a password cannot be given: unpack it, and import the folder.
   case encryptedZip(path: String)
   /// - Parameter method: its name, such as `LZMA`.
@@ -47,6 +49,8 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
         + (someKept
           ? "what was read before has been kept, so copy the file again and repeat: nothing is added twice."
           : "nothing was imported, so copy the file again or export again in the Health app.")
+    case .damagedCompression(let path, let detail):
+      "\(path) is damaged (\(detail)); copy or export it again, nothing is added twice."
     case .encryptedZip(let path):
       "\(path) is protected by a password; unpack it yourself and give the folder instead."
     case .unsupportedCompression(let path, let method):
@@ -83,6 +87,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .onlyClinicalDocument(let path): .onlyClinicalDocument(path: named(path))
     case .damagedZip(let path, let detail, let someKept):
       .damagedZip(path: named(path), detail: detail, someKept: someKept)
+    case .damagedCompression(let path, let detail): .damagedCompression(path: named(path), detail: detail)
     case .encryptedZip(let path): .encryptedZip(path: named(path))
     case .unsupportedCompression(let path, let method): .unsupportedCompression(path: named(path), method: method)
     case .tooLarge: self

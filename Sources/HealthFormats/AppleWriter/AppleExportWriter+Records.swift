@@ -33,7 +33,10 @@ extension AppleExportWriter {
   mutating func source(of sample: Sample) {
     output.attribute("sourceName", sample.source.name)
     output.attribute("sourceVersion", sample.source.version)
-    output.attribute("device", sample.device.flatMap { text.device($0) })
+    guard let device = sample.device else { return }
+    // Those of one device mostly follow each other.
+    if lastDevice?.device != device { lastDevice = (device, text.device(device)) }
+    output.attribute("device", lastDevice?.text)
   }
 
   /// `creationDate`, `startDate` and `endDate`; a date that could not be read as it was.

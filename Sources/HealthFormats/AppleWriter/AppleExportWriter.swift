@@ -28,6 +28,28 @@ public struct AppleExportWriter {
     case none
   }
 
+  /// When values were so that drift from export to export. The format says it once for all: as the date of the export.
+  public enum Age: Hashable, Sendable {
+    /// There are no such values.
+    case ofThisExport
+    /// They came with an export, of which this was the date; the newest, where there were several.
+    case ofExport(Timestamp)
+    /// They came with an export that had no date; with one, they would be newer than those of others.
+    case unknown
+
+    /// Takes another value into account.
+    ///
+    /// - Parameter date: of its export; `nil` where that had none.
+    public mutating func add(_ date: Timestamp?) {
+      switch (self, date) {
+      case (.ofExport(let known), let date?): self = .ofExport(max(known, date))
+      case (_, let date?): self = .ofExport(date)
+      case (.ofThisExport, nil): self = .unknown
+      case (.ofExport, nil), (.unknown, nil): break
+      }
+    }
+  }
+
   let text: AppleText
   private let exportDate: Timestamp
   private let locale: String
@@ -35,6 +57,8 @@ public struct AppleExportWriter {
   /// The metadata of the workout that is being written.
   var openWorkout: KeptMetadata?
   var openRoute: OpenRoute?
+  /// The device that was printed last, and what it was printed as.
+  var lastDevice: (device: Device, text: String?)?
 
   /// - Parameters:
   ///   - exportDate: when the export was made.
@@ -62,8 +86,10 @@ public struct AppleExportWriter {
 
   /// What comes before the first sample.
   ///
-  /// - Parameter characteristics: all of the person's.
-  public mutating func begin(characteristics: [Sample]) {
+  /// - Parameters:
+  ///   - characteristics: all of the person's.
+  ///   - age: when their values, and those of activity summaries, were so.
+  public mutating func begin(characteristics: [Sample], asOf age: Age = .ofThisExport) {
     var values: [SampleType: String] = [:]
     // The newest of two.
     for sample in characteristics.sorted(by: { $0.created ?? $0.start < $1.created ?? $1.start }) {
@@ -75,10 +101,18 @@ public struct AppleExportWriter {
     output.start("HealthData")
     output.attribute("locale", locale)
     write(unknown, of: "HealthData")
-    output.start("ExportDate")
-    output.attribute("value", text.date(exportDate))
-    write(unknown, of: "ExportDate")
-    output.end()
+    let date: Timestamp? =
+      switch age {
+      case .ofThisExport: exportDate
+      case .ofExport(let date): date
+      case .unknown: nil
+      }
+    if date != nil || unknown.contains(where: { $0.place.element == "ExportDate" }) {
+      output.start("ExportDate")
+      output.attribute("value", date.map { text.date($0) })
+      write(unknown, of: "ExportDate")
+      output.end()
+    }
     output.start("Me")
     for name in Self.characteristics { output.attribute(name, values.removeValue(forKey: SampleType(name)) ?? "") }
     for (type, value) in values.sorted(by: { $0.key < $1.key }) where XMLOutput.isName(type.rawValue) {

@@ -10,10 +10,19 @@ struct AppleText {
     // Beyond what microseconds can hold, the offset is dropped.
     let (sum, overflow) = instant.microseconds.addingReportingOverflow(Int64(offset) * 1_000_000)
     let local = Timestamp(microseconds: overflow ? instant.microseconds : sum)
-    let text = Timestamp(seconds: local.seconds).iso8601
     let zone = overflow ? 0 : abs(offset)
-    let digits = [zone / 3600, zone % 3600 / 60].map { ($0 < 10 ? "0" : "") + String($0) }.joined()
-    return text.dropLast().replacing("T", with: " ") + (offset < 0 && !overflow ? " -" : " +") + digits
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    Timestamp(seconds: local.seconds).append(to: &bytes)
+    // `T` and `Z`.
+    bytes[bytes.count - "T10:30:00Z".utf8.count] = UInt8(ascii: " ")
+    bytes[bytes.count - 1] = UInt8(ascii: " ")
+    bytes.append(UInt8(ascii: offset < 0 && !overflow ? "-" : "+"))
+    for number in [zone / 3600, zone % 3600 / 60] {
+      bytes.append(0x30 + UInt8(number / 10))
+      bytes.append(0x30 + UInt8(number % 10))
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The shortest decimal text that gives the number back.

@@ -14,7 +14,8 @@ struct XMLOutput {
   mutating func start(_ name: String) {
     finishTag(">\n")
     bytes.append(contentsOf: repeatElement(0x20, count: open.count))
-    write("<\(name)")
+    bytes.append(UInt8(ascii: "<"))
+    write(name)
     open.append(name)
     names.removeAll(keepingCapacity: true)
     isInTag = true
@@ -24,7 +25,9 @@ struct XMLOutput {
   mutating func attribute(_ name: String, _ value: String?) {
     guard let value else { return }
     names.append(name)
-    write(" \(name)=\"")
+    bytes.append(UInt8(ascii: " "))
+    write(name)
+    bytes.append("=\"")
     Self.append(escaped: value, to: &bytes)
     bytes.append(UInt8(ascii: "\""))
   }
@@ -62,7 +65,13 @@ struct XMLOutput {
 
   /// Characters that XML 1.0 cannot say (section 2.2) are left out.
   static func append(escaped text: String, to bytes: inout [UInt8]) {
-    for byte in text.utf8 {
+    var text = text
+    text.withUTF8 { append(escaped: $0, to: &bytes) }
+  }
+
+  private static func append(escaped text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+    guard text.contains(where: isSpecial) else { return bytes.append(contentsOf: text) }
+    for byte in text {
       switch byte {
       case UInt8(ascii: "&"): bytes.append("&amp;")
       case UInt8(ascii: "<"): bytes.append("&lt;")
@@ -74,6 +83,11 @@ struct XMLOutput {
       default: bytes.append(byte)
       }
     }
+  }
+
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
+      || byte == UInt8(ascii: "\"")
   }
 
   /// Whether a text can be the name of an attribute.

@@ -22,19 +22,18 @@ public struct HealthAppTransferFile: Sendable {
 
   /// As it was recognised.
   public let form: Form
+  private let content: FileContent
+
   /// As the person gave it, for messages.
-  public let path: String
-  /// The size of the file when it was recognised.
-  public let totalBytes: Int64
-  private let bytes: [UInt8]?
+  public var path: String { content.path }
+  /// The size of the file when it was recognised; of one that is compressed, as it is.
+  public var totalBytes: Int64 { content.size }
 
-  init(_ form: Form, path: String, totalBytes: Int64) {
-    (self.form, self.path, self.totalBytes, bytes) = (form, path, totalBytes, nil)
+  init(_ form: Form, _ content: FileContent) {
+    (self.form, self.content) = (form, content)
   }
 
-  init(_ form: Form, bytes: [UInt8]) {
-    (self.form, path, totalBytes, self.bytes) = (form, "memory", Int64(bytes.count), bytes)
-  }
+  init(_ form: Form, bytes: [UInt8]) { self.init(form, FileContent(bytes)) }
 
   /// Reads the file once, in constant memory. Blocks: call it on a thread of your own.
   ///
@@ -55,22 +54,20 @@ public struct HealthAppTransferFile: Sendable {
     batchSize: Int, chunkSize: Int, progress: @escaping (Int64) throws -> Void = { _ in },
     deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
-    var reader = Reader(collector: SampleCollector(size: batchSize, deliver: deliver), progress: progress)
+    let source = try content.open()
+    var reader = Reader(collector: SampleCollector(size: batchSize, deliver: deliver)) { _ in
+      try progress(source.position)
+    }
     do {
       switch form {
-      case .json: try reader.read(JSONScanner(source: try source(), path: path, chunkSize: chunkSize))
-      case .csv: try reader.read(CSVScanner(source: try source(), path: path, chunkSize: chunkSize), path: path)
+      case .json: try reader.read(JSONScanner(source: source, path: path, chunkSize: chunkSize))
+      case .csv: try reader.read(CSVScanner(source: source, path: path, chunkSize: chunkSize), path: path)
       }
       reader.collector.report.isComplete = true
     } catch SampleFileError.endsEarly(_, let position) {
       reader.collector.report.end = position
     }
     return try reader.collector.finish()
-  }
-
-  private func source() throws(ImportError) -> any ByteSource {
-    if let bytes { return MemorySource(bytes) }
-    return SizedSource(try FileSource(path: path), path: path, size: totalBytes)
   }
 
   // MARK: Recognising

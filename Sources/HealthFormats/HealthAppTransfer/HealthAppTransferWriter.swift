@@ -30,7 +30,6 @@ public struct HealthAppTransferWriter: SelectiveFileWriter {
   /// What was asked for; of version 2, which says it.
   private let range: (start: Timestamp?, end: Timestamp?)
   private let defusesFormulas: Bool
-  private let encoder = JSONEncoder()
   private var count = 0
   /// In the order in which they came.
   private var types: [String] = []
@@ -46,7 +45,6 @@ public struct HealthAppTransferWriter: SelectiveFileWriter {
     defusesFormulas: Bool = false
   ) {
     (self.form, self.exported, self.range, self.defusesFormulas) = (form, exported, range, defusesFormulas)
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   }
 
   public mutating func begin(into bytes: inout [UInt8]) {
@@ -63,13 +61,10 @@ public struct HealthAppTransferWriter: SelectiveFileWriter {
     guard let row = HealthSampleDTO(sample, members: members, dates: .iso8601), row.hasDates,
       row.correlationValues?.isEmpty != true
     else { return false }
-    let json = form == .csv ? Data() : (try? encoder.encode(row)) ?? Data()
-    // No number in it is infinite, and so there is none that JSON cannot say.
-    guard form == .csv || !json.isEmpty else { return false }
     switch form {
     case .json1:
       bytes.append(count == 0 ? "\n" : ",\n")
-      bytes.append(contentsOf: json)
+      row.append(to: &bytes)
     case .json2:
       if types.last == row.type {
         bytes.append(",\n")
@@ -79,7 +74,7 @@ public struct HealthAppTransferWriter: SelectiveFileWriter {
         bytes.append(":[\n")
         types.append(row.type)
       }
-      bytes.append(contentsOf: json)
+      row.append(to: &bytes)
       let known = extent ?? (row.start, row.end)
       extent = (min(known.start, row.start), max(known.end, row.end))
     case .csv: row.writeRow(to: &bytes, defusesFormulas: defusesFormulas)
@@ -130,8 +125,8 @@ extension HealthSampleDTO {
       switch member {
       case .id: bytes.append(contentsOf: id.utf8)
       case .type: bytes.append(contentsOf: type.utf8)
-      case .startDate: bytes.append(contentsOf: start.milliseconds.utf8)
-      case .endDate: bytes.append(contentsOf: end.milliseconds.utf8)
+      case .startDate: start.append(milliseconds: &bytes)
+      case .endDate: end.append(milliseconds: &bytes)
       case .sourceName: Self.append(field: sourceName, defusesFormulas, to: &bytes)
       case .sourceBundleIdentifier: Self.append(field: sourceBundleIdentifier, defusesFormulas, to: &bytes)
       case .value: Self.append(value, to: &bytes)
@@ -160,6 +155,8 @@ extension HealthSampleDTO {
 
   private static func append(field text: String?, _ defusesFormulas: Bool, to bytes: inout [UInt8]) {
     guard let text else { return }
+    let isPlain = text.utf8.allSatisfy { $0 > 0x22 && $0 != UInt8(ascii: ",") || $0 == 0x20 || $0 == 0x21 }
+    if isPlain, !defusesFormulas { return bytes.append(contentsOf: text.utf8) }
     var field = text.utf8.map { $0 == 0x0A || $0 == 0x0D ? UInt8(ascii: " ") : $0 }
     if defusesFormulas, let first = field.first, formula.contains(first) { field.insert(UInt8(ascii: "'"), at: 0) }
     guard field.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }) else {
@@ -173,13 +170,17 @@ extension Timestamp {
   /// `2024-06-15T10:30:00Z`: what comes after the second is cut.
   fileprivate var wholeSecond: String { Timestamp(seconds: seconds).iso8601 }
 
-  /// `2024-06-15T10:30:00.987Z`, rounded.
-  fileprivate var milliseconds: String {
+  /// Appends `2024-06-15T10:30:00.987Z`, rounded.
+  fileprivate func append(milliseconds bytes: inout [UInt8]) {
     // The years that the app can say are far from the ends of time.
     let rounded = microseconds + 500
     let milliseconds = (rounded - (rounded % 1000 + 1000) % 1000) / 1000
     let rest = (milliseconds % 1000 + 1000) % 1000
     let second = Timestamp(seconds: (milliseconds - rest) / 1000)
-    return "\(second.iso8601.dropLast()).\(String(1000 + rest).dropFirst())Z"
+    second.append(to: &bytes)
+    // Over the letter at the end.
+    bytes[bytes.count - 1] = UInt8(ascii: ".")
+    for divisor in [100, 10, 1] as [Int64] { bytes.append(0x30 + UInt8(rest / divisor % 10)) }
+    bytes.append("Z")
   }
 }

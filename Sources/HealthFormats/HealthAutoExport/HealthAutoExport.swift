@@ -15,16 +15,12 @@ import HealthModel
 /// - A workout is kept whole as `hae.workout`. With a UUID as its `id` it is HealthKit's, and also comes as a workout under
 ///   that UUID.
 public struct HealthAutoExport: Sendable {
-  enum Origin: Sendable {
-    case file(path: String)
-    case memory([UInt8])
-  }
+  private let content: FileContent
 
-  let origin: Origin
   /// As the person gave it, for messages.
-  public let path: String
-  /// The size of the file when it was recognised.
-  public let totalBytes: Int64
+  public var path: String { content.path }
+  /// The size of the file when it was recognised; of one that is compressed, as it is.
+  public var totalBytes: Int64 { content.size }
 
   /// What ``read(asOf:period:batchSize:progress:deliver:)`` reports when it is done: the file is read twice.
   public var workBytes: Int64 { 2 * totalBytes }
@@ -32,15 +28,9 @@ public struct HealthAutoExport: Sendable {
   /// Maximum bytes of one point or workout; a workout holds its route and its heart rates.
   static let maximumValue = 64 << 20
 
-  init(path: String, totalBytes: Int64) {
-    (self.path, self.totalBytes) = (path, totalBytes)
-    origin = .file(path: path)
-  }
+  init(_ content: FileContent) { self.content = content }
 
-  init(bytes: [UInt8]) {
-    (path, totalBytes) = ("memory", Int64(bytes.count))
-    origin = .memory(bytes)
-  }
+  init(bytes: [UInt8]) { self.init(FileContent(bytes)) }
 
   /// Reads the file in memory for its largest point or workout. Blocks: call it on a thread of your own.
   ///
@@ -62,7 +52,8 @@ public struct HealthAutoExport: Sendable {
   ) throws -> ImportReport {
     var survey = AutoExportSurvey()
     do {
-      try AutoExportWalk.walk(scanner(chunkSize), into: &survey, progress)
+      let source = try content.open()
+      try AutoExportWalk.walk(scanner(source, chunkSize), into: &survey) { _ in try progress(source.position) }
     } catch SampleFileError.endsEarly {
       // The second time it ends there too, after what is whole.
     }
@@ -71,7 +62,8 @@ public struct HealthAutoExport: Sendable {
       survey: survey, asOf: asOf ?? survey.newest ?? modified, period: period ?? survey.periods.period,
       collector: SampleCollector(size: batchSize, deliver: deliver))
     do {
-      try AutoExportWalk.walk(scanner(chunkSize), into: &reader) { try progress(base + $0) }
+      let source = try content.open()
+      try AutoExportWalk.walk(scanner(source, chunkSize), into: &reader) { _ in try progress(base + source.position) }
       reader.collector.report.isComplete = true
     } catch SampleFileError.endsEarly(_, let position) {
       reader.collector.report.end = position
@@ -79,19 +71,14 @@ public struct HealthAutoExport: Sendable {
     return try reader.collector.finish()
   }
 
-  private func scanner(_ chunkSize: Int) throws(ImportError) -> JSONScanner {
-    let source: any ByteSource =
-      switch origin {
-      case .memory(let bytes): MemorySource(bytes)
-      case .file(let path): SizedSource(try FileSource(path: path), path: path, size: totalBytes)
-      }
-    return JSONScanner(source: source, path: path, chunkSize: chunkSize)
+  private func scanner(_ source: ContentSource, _ chunkSize: Int) -> JSONScanner {
+    JSONScanner(source: source, path: path, chunkSize: chunkSize)
   }
 
   /// When the file was written last; of one in memory the beginning of time.
   private var modified: Timestamp {
     var status = stat()
-    guard case .file(let path) = origin, stat(path, &status) == 0 else { return Timestamp(seconds: 0) }
+    guard let path = content.filePath, stat(path, &status) == 0 else { return Timestamp(seconds: 0) }
     return Timestamp(seconds: Int64(status.st_mtim.tv_sec))
   }
 }

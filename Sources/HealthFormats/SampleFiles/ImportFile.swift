@@ -15,7 +15,7 @@ import HealthModel
 public enum ImportFile: Sendable {
   /// Apple's export: a zip, an XML file, or an unpacked folder. A zip and a folder may hold several.
   case appleHealth([AppleHealthExport])
-  /// hpeer's own JSON and CSV, and a saved change feed.
+  /// hpeer's own JSON and CSV, and a saved change feed. These and those below may be compressed (``FileCompression``).
   case samples(SampleFile)
   /// JSON of the app Health Auto Export.
   case healthAutoExport(HealthAutoExport)
@@ -29,14 +29,19 @@ public enum ImportFile: Sendable {
       return .appleHealth(try AppleHealthExport.all(at: path))
     }
     let source = try FileSource(path: path)
-    let head = try source.prefix(ExportLocator.sniffSize)
+    var head = try source.prefix(ExportLocator.sniffSize)
     source.close()
-    let size = Int64(status.st_size)
+    let compression = FileCompression(head)
+    let content = FileContent(path: path, size: Int64(status.st_size), compression: compression)
+    if compression != nil {
+      let source = try content.open()
+      head = try source.prefix(ExportLocator.sniffSize)
+      source.close()
+    }
     switch SampleFileKind(head) {
-    case .samples(let format): return .samples(SampleFile(format: format, path: path, totalBytes: size))
-    case .healthAutoExport: return .healthAutoExport(HealthAutoExport(path: path, totalBytes: size))
-    case .healthAppTransfer(let form):
-      return .healthAppTransfer(HealthAppTransferFile(form, path: path, totalBytes: size))
+    case .samples(let format): return .samples(SampleFile(format: format, content))
+    case .healthAutoExport: return .healthAutoExport(HealthAutoExport(content))
+    case .healthAppTransfer(let form): return .healthAppTransfer(HealthAppTransferFile(form, content))
     case .synchronisationFile: throw SampleFileError.synchronisationFile(path: path)
     case nil: return .appleHealth(try AppleHealthExport.all(at: path))
     }

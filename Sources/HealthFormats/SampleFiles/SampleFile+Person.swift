@@ -84,14 +84,12 @@ extension SampleFile {
     var buffer: [UInt8] = []
     /// Whether the beginning of the first line in `buffer` has been dropped, because the line is too long.
     var isCut = false
-    var total: Int64 = 0
     while true {
       let chunk = try [UInt8](unsafeUninitializedCapacity: chunkSize) { bytes, count in
         // A capacity above zero has an address.
         if let base = bytes.baseAddress { count = try source.read(into: base, count: chunkSize) }
       }
-      total += Int64(chunk.count)
-      try progress(total)
+      try progress(source.position)
       buffer += chunk
       if format != .csv, buffer.hasEscapedLetter(Self.escape) { return nil }
       var start = 0

@@ -22,18 +22,14 @@ public struct SampleFile: Sendable {
     case changeFeed
   }
 
-  enum Origin: Sendable {
-    case file(path: String)
-    case memory([UInt8])
-  }
-
   /// As it was recognised.
   public let format: Format
+  private let content: FileContent
+
   /// As the person gave it, for messages.
-  public let path: String
-  /// The size of the file when it was recognised.
-  public let totalBytes: Int64
-  let origin: Origin
+  public var path: String { content.path }
+  /// The size of the file when it was recognised; of one that is compressed, as it is.
+  public var totalBytes: Int64 { content.size }
 
   /// What ``read(batchSize:progress:deliver:)`` reports when it is done.
   public var workBytes: Int64 { totalBytes }
@@ -41,15 +37,15 @@ public struct SampleFile: Sendable {
   /// In bytes; the longest samples that exist have a few hundred thousand.
   static let maximumSample = 64 << 20
 
-  init(format: Format, path: String, totalBytes: Int64) {
-    (self.format, self.path, self.totalBytes) = (format, path, totalBytes)
-    origin = .file(path: path)
+  init(format: Format, _ content: FileContent) {
+    (self.format, self.content) = (format, content)
   }
 
-  init(format: Format, bytes: [UInt8]) {
-    (self.format, path, totalBytes) = (format, "memory", Int64(bytes.count))
-    origin = .memory(bytes)
+  init(format: Format, path: String, totalBytes: Int64) {
+    self.init(format: format, FileContent(path: path, size: totalBytes))
   }
+
+  init(format: Format, bytes: [UInt8]) { self.init(format: format, FileContent(bytes)) }
 
   /// Reads the file once, in constant memory, on a thread of its own. Blocks: call it on a thread of your own.
   ///
@@ -108,19 +104,21 @@ public struct SampleFile: Sendable {
     deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
     var collector = SampleCollector(size: batchSize, deliver: deliver)
+    let source = try source()
+    let progress = { (_: Int64) in try progress(source.position) }
     do {
       switch format {
       case .json:
         try SampleJSONReader.read(
-          JSONScanner(source: try source(), path: path, chunkSize: chunkSize), path: path, by: way, into: &collector,
+          JSONScanner(source: source, path: path, chunkSize: chunkSize), path: path, by: way, into: &collector,
           progress)
       case .csv:
         try SampleCSVReader.read(
-          CSVScanner(source: try source(), path: path, chunkSize: chunkSize), path: path, by: way, into: &collector,
+          CSVScanner(source: source, path: path, chunkSize: chunkSize), path: path, by: way, into: &collector,
           progress)
       case .changeFeed:
         try ChangeFeedReader.read(
-          JSONScanner(source: try source(), path: path, chunkSize: chunkSize), into: &collector, progress)
+          JSONScanner(source: source, path: path, chunkSize: chunkSize), into: &collector, progress)
       }
       collector.report.isComplete = true
     } catch SampleFileError.endsEarly(_, let position) {
@@ -129,12 +127,7 @@ public struct SampleFile: Sendable {
     return try collector.finish()
   }
 
-  func source() throws(ImportError) -> any ByteSource {
-    switch origin {
-    case .memory(let bytes): MemorySource(bytes)
-    case .file(let path): SizedSource(try FileSource(path: path), path: path, size: totalBytes)
-    }
-  }
+  func source() throws(ImportError) -> ContentSource { try content.open() }
 }
 
 extension JSONScanner {

@@ -80,7 +80,7 @@ final class SideFiles {
     switch error {
     case .noSuchFile: .missing
     case .notReadable: .unusable("it may not be read")
-    case .damagedZip(_, let detail, _), .ioError(_, let detail): .unusable(detail)
+    case .damagedZip(_, let detail, _), .damagedCompression(_, let detail), .ioError(_, let detail): .unusable(detail)
     case .encryptedZip: .unusable("it is protected by a password")
     case .unsupportedCompression(_, let method): .unusable("it is compressed with \(method), which is not supported")
     case .changedWhileReading: .unusable("it changed while it was being read")

@@ -2,72 +2,100 @@ import HealthFormats
 import HealthModel
 
 extension Exporting {
-  /// In the order of Apple's file: the person, then what belongs to each section.
+  /// The XML alone.
   func run(_ writer: AppleExportWriter) async throws -> ExportSummary {
     try await writing {
-      var writer = writer
-      var summary = ExportSummary()
-      var sections: [AppleExportWriter.Section: [SampleType]] = [:]
-      for type in plan.types {
-        guard let first = try await reader.first(of: type) else { continue }
-        sections[AppleExportWriter.section(of: first), default: []].append(type)
-      }
-      var characteristics: [Sample] = []
-      for type in sections[.characteristics] ?? [] {
-        try await reader.pages(of: type) { characteristics += $0 }
-      }
-      writer.begin(characteristics: characteristics)
-      var routes = try await reader.routes()
-      for section in AppleExportWriter.Section.allCases {
-        for type in sections[section] ?? [] {
-          if section == .routes {
-            try await countRoutes(of: type, &summary)
-            continue
-          }
-          try await reader.pages(of: type) { page in
-            for sample in page { try await append(sample, &routes, to: &writer, &summary) }
-            var bytes = writer.take()
-            try await flush(&bytes)
-            stage.advance(items: page.count, bytes: 0)
-          }
+      try await write(writer, try await reader.routes(), beside: nil) { try await flush(&$0) }
+    }
+  }
+
+  /// In the order of Apple's file: the person, then what belongs to each section.
+  ///
+  /// - Parameters:
+  ///   - routes: by their workouts.
+  ///   - files: those beside the XML; `nil` where there are none.
+  ///   - emit: takes the bytes of the XML.
+  func write(
+    _ writer: AppleExportWriter, _ routes: [SampleReference: [SampleReference]], beside files: AppleSideFiles?,
+    _ emit: (inout [UInt8]) async throws -> Void
+  ) async throws -> ExportSummary {
+    var (writer, routes) = (writer, routes)
+    var summary = files?.summary ?? ExportSummary()
+    var sections: [AppleExportWriter.Section: [SampleType]] = [:]
+    for type in plan.types {
+      guard let first = try await reader.first(of: type) else { continue }
+      // Electrocardiograms are files only.
+      if files != nil, case .electrocardiogram = first.payload { continue }
+      sections[AppleExportWriter.section(of: first), default: []].append(type)
+    }
+    var characteristics: [Sample] = []
+    for type in sections[.characteristics] ?? [] {
+      try await reader.pages(of: type) { characteristics += $0 }
+    }
+    writer.begin(
+      characteristics: characteristics,
+      asOf: try await age(of: (sections[.characteristics] ?? []) + (sections[.activitySummaries] ?? [])))
+    for section in AppleExportWriter.Section.allCases {
+      for type in sections[section] ?? [] {
+        if section == .routes {
+          try await countRoutes(of: type, files?.orphans ?? 0, &summary)
+          continue
+        }
+        try await reader.pages(of: type) { page in
+          for sample in page { try await append(sample, &routes, to: &writer, beside: files, &summary, emit) }
+          var bytes = writer.take()
+          try await emit(&bytes)
+          stage.advance(items: page.count, bytes: 0)
         }
       }
-      writer.end()
-      var bytes = writer.take()
-      try await flush(&bytes)
-      return summary
     }
+    writer.end()
+    var bytes = writer.take()
+    try await emit(&bytes)
+    return summary
+  }
+
+  /// Of when the values of these types are, which drift from export to export.
+  private func age(of types: [SampleType]) async throws -> AppleExportWriter.Age {
+    var age = AppleExportWriter.Age.ofThisExport
+    for type in types {
+      try await reader.pages(of: type) { page in
+        for sample in page { age.add(sample.created) }
+      }
+    }
+    return age
   }
 
   private func append(
     _ sample: Sample, _ routes: inout [SampleReference: [SampleReference]], to writer: inout AppleExportWriter,
-    _ summary: inout ExportSummary
+    beside files: AppleSideFiles?, _ summary: inout ExportSummary, _ emit: (inout [UInt8]) async throws -> Void
   ) async throws {
     if writer.beginWorkout(sample) {
       for reference in routes.removeValue(forKey: sample.reference) ?? [] {
-        guard let route = try await reader.store.samples.sample(reference), writer.append(route: route) else {
-          continue
-        }
+        guard var route = try await reader.store.samples.sample(reference) else { continue }
+        if let files { route = files.named(route) }
+        guard writer.append(route: route) else { continue }
         summary.routes += 1
-        if AppleExportWriter.hasMore(route) { summary.partial += 1 }
+        if files == nil, AppleExportWriter.hasMore(route) { summary.partial += 1 }
         var bytes = writer.take()
-        try await flush(&bytes)
+        try await emit(&bytes)
       }
       writer.endWorkout()
       summary.written += 1
-    } else if writer.append(sample, related: try await reader.members(of: sample)) {
+    } else if writer.append(files?.named(sample) ?? sample, related: try await reader.members(of: sample)) {
       summary.written += 1
-      if AppleExportWriter.hasMore(sample) { summary.partial += 1 }
+      if files == nil, AppleExportWriter.hasMore(sample) { summary.partial += 1 }
     } else {
       summary.omitted[sample.type, default: 0] += 1
     }
   }
 
-  /// Counts routes, which all have been written that name a workout in the file.
-  private func countRoutes(of type: SampleType, _ summary: inout ExportSummary) async throws {
+  /// Counts routes, which all have been written that name a workout in the file, or have a file of their own.
+  private func countRoutes(of type: SampleType, _ orphans: Int, _ summary: inout ExportSummary) async throws {
     let count = try await reader.count(of: type)
     stage.advance(items: count, bytes: 0)
-    if count > summary.routes { summary.omitted[type] = count - summary.routes }
+    let written = summary.routes + orphans
+    if count > written { summary.omitted[type] = count - written }
     summary.written += summary.routes
   }
 }

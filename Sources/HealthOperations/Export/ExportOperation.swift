@@ -14,6 +14,8 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case csv
   /// As the Health app writes it.
   case appleXML = "apple-xml"
+  /// The same with the files beside it, zipped as the Health app shares it.
+  case appleArchive = "apple-zip"
   /// JSON of the app HealthAppTransfer, version 1: an array of samples.
   case transferJSON1 = "hat-json-v1"
   /// Its version 2: samples by their types.
@@ -26,32 +28,17 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case calendar = "ics"
 }
 
-/// Where an export goes.
-public enum ExportDestination: Sendable {
-  /// A file of mode 0600, which appears when it is whole.
-  ///
-  /// - Parameter replaces: whether a file that is there may be lost.
-  case file(path: String, replaces: Bool)
-  /// Bytes as they come, such as standard output.
-  case stream(any ExportSink)
-}
-
-/// What an export did.
-public struct ExportSummary: Hashable, Sendable {
-  /// Samples that the file has, in whatever form; those of ``omitted`` are not counted.
-  public var written = 0
-  /// Tombstones that the file has.
-  public var deletions = 0
-  /// Samples that the format has no place for, by type.
-  public var omitted: [SampleType: Int] = [:]
-  /// Routes in an Apple export's workouts.
-  public var routes = 0
-  /// Points of ``ExportFormat/gpx``.
-  public var points = 0
-  /// Samples of which Apple's export keeps a part in files beside the XML.
-  public var partial = 0
-  /// Whether the audit log has it: that of a store that cannot be written has not.
-  public var isAudited = true
+extension ExportFormat {
+  /// Of a file in it, without the dot.
+  var suffix: String {
+    switch self {
+    case .json, .transferJSON1, .transferJSON2: "json"
+    case .csv, .transferCSV: "csv"
+    case .appleXML: "xml"
+    case .appleArchive: "zip"
+    case .ndjson, .gpx, .calendar: rawValue
+    }
+  }
 }
 
 /// Writes samples of a store to a file or stream, in constant memory.
@@ -72,21 +59,25 @@ public struct ExportOperation: Sendable {
   public let destination: ExportDestination
   /// Which samples are written.
   public let filter: SampleFilter
+  private let compression: FileCompression?
   private let offset: Int
   private let defusesFormulas: Bool
   private let progress: any ProgressObserver
 
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
-  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``; the others say each sample's own.
+  ///   - compression: of each file as a whole, or of the stream.
+  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML`` and ``ExportFormat/appleArchive``; the others say each sample's own.
   ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
-    offset: Int = 0, defusesFormulas: Bool = false, progress: any ProgressObserver = NoProgress()
+    compression: FileCompression? = nil, offset: Int = 0, defusesFormulas: Bool = false,
+    progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
     self.destination = destination
     self.filter = filter
+    self.compression = compression
     self.offset = offset
     self.defusesFormulas = defusesFormulas
     self.progress = progress
@@ -98,27 +89,79 @@ public struct ExportOperation: Sendable {
     let plan = try await reader.plan()
     let stage = progress.begin(ProgressStage(.exporting, totalItems: plan.samples))
     defer { stage.finish() }
-    let exporting = Exporting(reader: reader, plan: plan, sink: try sink(), stage: stage)
-    if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
-    let now = Timestamp.now
-    var summary =
-      switch format {
-      case .json: try await exporting.run(SampleJSONWriter(exported: now))
-      case .csv: try await exporting.run(SampleCSVWriter())
-      case .ndjson: try await exporting.run(ChangeFeedWriter())
-      case .transferJSON1: try await exporting.run(selective: transfer(.json1, now))
-      case .transferJSON2: try await exporting.run(selective: transfer(.json2, now))
-      case .transferCSV: try await exporting.run(selective: transfer(.csv, now))
-      case .gpx: try await exporting.run(GPXWriter(exported: now), withHeartRates: filter.passes(Exporting.heartRate))
-      case .calendar: try await exporting.run(selective: WorkoutCalendarWriter())
-      case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
-      }
+    var summary: ExportSummary
+    switch destination {
+    case .file(let path, let replaces):
+      let file = try OutputFile(path: path, replaces: replaces)
+      summary = try await write(reader, plan, to: file, stage)
+    case .stream(let sink): summary = try await write(reader, plan, to: sink, stage)
+    case .folder(let path, let split, let replaces):
+      let folder = try OutputFolder(path: path, replaces: replaces)
+      summary = try await write(reader, plan, divided: split, into: folder, stage)
+    }
     summary.isAudited = !store.isReadOnly
     if summary.isAudited {
       let event = AuditEvent(.exported, detail.merging(["count": String(summary.written)]) { $1 })
       try await uncancelled { try await store.audit.record(event) }
     }
     return summary
+  }
+
+  private func write(
+    _ reader: StoredSampleReader, _ plan: StoredSampleReader.Plan, to sink: any ExportSink, _ stage: any StageObserver
+  ) async throws -> ExportSummary {
+    try await recordStart(in: reader.store)
+    return try await write(Exporting(reader: reader, plan: plan, output: output(sink), stage: stage), .now)
+  }
+
+  private func write(
+    _ reader: StoredSampleReader, _ plan: StoredSampleReader.Plan, divided split: ExportSplit,
+    into folder: OutputFolder, _ stage: any StageObserver
+  ) async throws -> ExportSummary {
+    do {
+      try await recordStart(in: reader.store)
+      let now = Timestamp.now
+      let suffix = ([format.suffix] + (compression.map { [$0.rawValue] } ?? [])).joined(separator: ".")
+      var summary = ExportSummary()
+      for part in try await ExportParts(reader, plan, isFeed: format == .ndjson).divided(split) {
+        let file = try folder.file("\(part.name).\(suffix)")
+        let exporting = Exporting(
+          reader: part.reader, plan: part.plan, output: output(file), stage: stage, keepsEmpty: false)
+        summary.add(try await write(exporting, now))
+      }
+      summary.files = try await onThread { _ in try folder.finish() }
+      return summary
+    } catch {
+      await onThread { _ in folder.discard() }
+      throw error
+    }
+  }
+
+  /// Writes one file.
+  private func write(_ exporting: Exporting, _ now: Timestamp) async throws -> ExportSummary {
+    switch format {
+    case .json: try await exporting.run(SampleJSONWriter(exported: now))
+    case .csv: try await exporting.run(SampleCSVWriter())
+    case .ndjson: try await exporting.run(ChangeFeedWriter())
+    case .transferJSON1: try await exporting.run(selective: transfer(.json1, now))
+    case .transferJSON2: try await exporting.run(selective: transfer(.json2, now))
+    case .transferCSV: try await exporting.run(selective: transfer(.csv, now))
+    case .gpx: try await exporting.run(GPXWriter(exported: now), withHeartRates: filter.passes(Exporting.heartRate))
+    case .calendar: try await exporting.run(selective: WorkoutCalendarWriter())
+    case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
+    case .appleArchive:
+      try await exporting.run(
+        archive: AppleExportWriter(exportDate: now, offset: offset), exported: now, offset: offset)
+    }
+  }
+
+  private func output(_ sink: any ExportSink) -> OutputQueue {
+    OutputQueue(compression.map { CompressedSink(sink, $0) } ?? sink)
+  }
+
+  /// First, so that an access which the log cannot hold does not happen.
+  private func recordStart(in store: HealthStore) async throws {
+    if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
   }
 
   /// Of formats that are about some types only, these: the others are not missing in them.
@@ -129,7 +172,7 @@ public struct ExportOperation: Sendable {
       // Who names workouts means their routes.
       scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
     case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV: break
+    case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV: break
     }
     return scope
   }
@@ -139,20 +182,14 @@ public struct ExportOperation: Sendable {
       form, exported: now, range: (filter.earliest, filter.end), defusesFormulas: defusesFormulas)
   }
 
-  private func sink() throws -> any ExportSink {
-    switch destination {
-    case .file(let path, let replaces): try OutputFile(path: path, replaces: replaces)
-    case .stream(let sink): sink
-    }
-  }
-
   private var detail: [String: String] {
     var detail = ["format": format.rawValue]
     detail["file"] =
       switch destination {
-      case .file(let path, _): URL(fileURLWithPath: path).lastPathComponent
+      case .file(let path, _), .folder(let path, _, _): URL(fileURLWithPath: path).lastPathComponent
       case .stream: "-"
       }
+    if case .folder(_, let split, _) = destination { detail["split"] = split.name }
     detail["types"] = filter.types?.map(\.shortName).sorted().joined(separator: ",")
     detail["from"] = filter.earliest?.iso8601
     detail["to"] = filter.end?.iso8601

@@ -3,12 +3,16 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Moves samples from the store into a file, in constant memory.
+/// Moves samples from the store into one file, in constant memory: a format is a way to do that, in an extension of this.
 struct Exporting: Sendable {
+  /// The samples of this file.
   let reader: StoredSampleReader
   let plan: StoredSampleReader.Plan
-  let sink: any ExportSink
+  /// The file, or another stream of bytes.
+  let output: OutputQueue
   let stage: any StageObserver
+  /// Whether a file is made in which there is nothing; of several, those are left out.
+  var keepsEmpty = true
 
   func run(_ writer: some SampleFileWriter) async throws -> ExportSummary {
     try await writing {
@@ -34,16 +38,16 @@ struct Exporting: Sendable {
     }
   }
 
-  // MARK: The sink
+  // MARK: The output
 
   /// A file is there when `body` has ended well; else nothing is left of it.
   func writing(_ body: () async throws -> ExportSummary) async throws -> ExportSummary {
     do {
       let summary = try await body()
-      try await onThread { [sink] _ in try sink.finish() }
+      if keepsEmpty || !summary.isEmpty { try await output.finish() } else { await output.discard() }
       return summary
     } catch {
-      sink.discard()
+      await output.discard()
       throw error
     }
   }
@@ -52,29 +56,6 @@ struct Exporting: Sendable {
     if bytes.isEmpty { return }
     let taken = bytes
     bytes.removeAll(keepingCapacity: true)
-    try await onThread { [sink] _ in try sink.write(taken) }
+    try await output.write(taken)
   }
-}
-
-/// What an export is written to.
-public protocol ExportSink: Sendable {
-  /// Takes the next bytes. May block, and is called from a thread of its own.
-  func write(_ bytes: [UInt8]) throws
-  /// All has been written. May block.
-  func finish() throws
-  /// The export has failed; may be called after ``finish()``, and more than once.
-  func discard()
-}
-
-/// Why a file cannot be written.
-public enum ExportError: Error, Hashable, Sendable {
-  /// The path names a folder; a file in it must be named.
-  case isFolder(path: String)
-  /// Something has this name and may not be replaced: found before anything was written, or come there since, and then
-  /// nothing of the export is left. Another name helps, or to allow that it is replaced.
-  case alreadyThere(path: String)
-  /// The disk has no room, or the user's quota has none. Nothing of the export is left: make room, and export again.
-  case diskFull(path: String)
-  /// - Parameter reason: the system's words.
-  case unwritable(path: String, reason: String)
 }

@@ -1,4 +1,5 @@
 import HealthFormats
+import HealthModel
 import HealthStore
 
 extension Exporting {
@@ -7,25 +8,44 @@ extension Exporting {
   func run(_ writer: ChangeFeedWriter) async throws -> ExportSummary {
     try await writing {
       var summary = ExportSummary()
-      var bytes: [UInt8] = []
-      var (anchor, epoch): (Anchor, Epoch?) = (.zero, nil)
+      var page = try await page(after: .zero, nil)
       while true {
         try Task.checkCancellation()
-        let page = try await reader.store.feed.codedChanges(
-          since: anchor, epoch: epoch, filter: reader.filter, limit: Self.pageSize)
-        do {
-          try writer.append(page.changes, to: &bytes)
-        } catch let error as DecodingError {
-          throw reader.store.damage(error)
+        let (anchor, epoch) = (page.anchor, page.epoch)
+        if page.isLast {
+          try await write(page.changes, writer, &summary)
+          return summary
+        } else if page.changes.samples.count + page.changes.tombstones.count < Self.pageSize {
+          // One that was cut because it is large is enough to have in memory.
+          try await write(page.changes, writer, &summary)
+          page = try await self.page(after: anchor, epoch)
+        } else {
+          async let next = self.page(after: anchor, epoch)
+          try await write(page.changes, writer, &summary)
+          page = try await next
         }
-        try await flush(&bytes)
-        summary.written += page.changes.samples.count
-        summary.deletions += page.changes.tombstones.count
-        stage.advance(items: page.changes.samples.count, bytes: 0)
-        if page.isLast { return summary }
-        (anchor, epoch) = (page.anchor, page.epoch)
       }
     }
+  }
+
+  private func page(after anchor: Anchor, _ epoch: Epoch?) async throws -> CodedChangePage {
+    try await reader.store.feed.codedChanges(
+      since: anchor, epoch: epoch, filter: reader.filter, limit: Self.pageSize)
+  }
+
+  private func write(
+    _ changes: CodedChanges, _ writer: ChangeFeedWriter, _ summary: inout ExportSummary
+  ) async throws {
+    var bytes: [UInt8] = []
+    do {
+      try writer.append(changes, to: &bytes)
+    } catch let error as DecodingError {
+      throw reader.store.damage(error)
+    }
+    try await flush(&bytes)
+    summary.written += changes.samples.count
+    summary.deletions += changes.tombstones.count
+    stage.advance(items: changes.samples.count, bytes: 0)
   }
 
   /// In changes; one of large samples is shorter.

@@ -11,10 +11,14 @@ struct StoredSampleReader: Sendable {
 
   let store: HealthStore
   let filter: SampleFilter
+  /// These and no others; `nil` for all that pass the filter.
+  var selection: [SampleReference]?
+
+  private static let wholePage = 2000
 
   /// How many samples like those of the last page are read at a time, which all are in memory.
   private static func pageSize(after page: CodedChanges) -> Int {
-    page.kinds.reduce(2000) { size, kind in
+    page.kinds.reduce(wholePage) { size, kind in
       // Of a kind that this version does not know, nobody knows how large they are.
       guard let type = Payload.contentType(ofKind: kind) else { return min(size, 200) }
       return type.isLarge ? min(size, 4) : size
@@ -56,18 +60,38 @@ struct StoredSampleReader: Sendable {
 
   /// The same as they are stored, which is what ``CodedChanges/samples`` of a page hold.
   func codedPages(of type: SampleType, _ body: (CodedChanges) async throws -> Void) async throws {
-    var last: SampleReference?
-    var size = 4
-    while true {
-      try Task.checkCancellation()
-      let page = try await store.samples.codedPage(
-        of: type, in: filter.range, from: filter.sources, after: last, limit: size)
-      guard let end = page.samples.last else { return }
-      try await body(page)
-      if page.samples.count < size { return }
-      last = SampleReference(type: type, start: end.start, uuid: end.uuid)
-      size = Self.pageSize(after: page)
+    if let selection {
+      for reference in selection where reference.type == type {
+        try Task.checkCancellation()
+        guard let sample = try await store.samples.sample(reference) else { continue }
+        var coder = ChangeCoder()
+        try coder.add(sample)
+        try await body(coder.changes)
+      }
+      return
     }
+    var size = 4
+    var page = try await page(of: type, after: nil, limit: size)
+    while let end = page.samples.last {
+      try Task.checkCancellation()
+      guard page.samples.count == size else { return try await body(page) }
+      let limit = Self.pageSize(after: page)
+      size = limit
+      let last = SampleReference(type: type, start: end.start, uuid: end.uuid)
+      if limit < Self.wholePage {
+        // One of large samples is enough to have in memory.
+        try await body(page)
+        page = try await self.page(of: type, after: last, limit: limit)
+      } else {
+        async let next = self.page(of: type, after: last, limit: limit)
+        try await body(page)
+        page = try await next
+      }
+    }
+  }
+
+  private func page(of type: SampleType, after last: SampleReference?, limit: Int) async throws -> CodedChanges {
+    try await store.samples.codedPage(of: type, in: filter.range, from: filter.sources, after: last, limit: limit)
   }
 
   /// Those samples that a correlation names and that are there; of other samples, none.

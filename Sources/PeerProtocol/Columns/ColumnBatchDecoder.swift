@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import SwiftProtobuf
+import ZstandardFrames
 
 /// Cuts a stream of bytes into batches in columns and decodes them one at a time, however the bytes are divided: see
 /// `changes.proto`.

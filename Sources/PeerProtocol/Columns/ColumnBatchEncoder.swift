@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import SwiftProtobuf
+import ZstandardFrames
 
 /// Writes batches of the change feed in columns, each with its length before it: see `changes.proto`.
 public enum ColumnBatchEncoder {

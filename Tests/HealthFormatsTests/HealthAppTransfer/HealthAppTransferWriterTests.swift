@@ -100,6 +100,32 @@ import Testing
     #expect(try file.metadata.dateRange?.end == #require(flat.map(\.endDate).max()))
   }
 
+  /// One way of writing is faster, and the other is the judge of it.
+  @Test(arguments: DateSpelling.allCases)
+  func printedIsWhatIsEncoded(dates: DateSpelling) throws {
+    var samples = samples(seed: 3)
+    samples.append(Self.quantity(-0.0, source: "\u{1}\"\\/\n\u{7F}é😴"))
+    samples.append(
+      Self.quantity(
+        1e21,
+        metadata: [
+          "b": .number(.infinity), "a": .date(Timestamp(microseconds: 1)), "/é\n": .bool(true), "c": .number(2),
+        ]))
+    let members = [Self.quantity(0.1), Self.quantity(70)]
+    var count = 0
+    for sample in samples {
+      guard let row = HealthSampleDTO(sample, members: members, dates: dates) else { continue }
+      count += 1
+      var bytes: [UInt8] = []
+      row.append(to: &bytes)
+      #expect(String(decoding: bytes, as: UTF8.self) == (try CanonicalJSON.encode(row)))
+      if let text = row.metadataJSON {
+        #expect(try CanonicalJSON.encode(CanonicalJSON.decode(JSONValue.self, text)) == text)
+      }
+    }
+    #expect(count > 200)
+  }
+
   /// It splits the table into lines first, and takes dates with a fraction only.
   @Test(arguments: [UInt64(1), 2])
   func anyRecordIsATableOfWholeLines(seed: UInt64) throws {

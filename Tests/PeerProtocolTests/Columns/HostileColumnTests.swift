@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import PeerProtocol
+import ZstandardFrames
 
 /// Whatever a peer sends ends in an error, or in changes that a store can hold and read back.
 @Suite struct HostileColumnTests {

@@ -3,6 +3,7 @@ import HealthModel
 import TestSupport
 
 @testable import PeerProtocol
+import ZstandardFrames
 
 /// An answer of the change feed that is as large as the limits allow, or larger.
 enum Attack: String, CaseIterable {

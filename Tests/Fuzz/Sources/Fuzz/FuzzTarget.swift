@@ -8,12 +8,14 @@ enum FuzzTarget {
     "change-token": changeToken, "client": client, "client-hello": clientHello, "credentials": credentials,
     "curve-points": curvePoints,
     "export-fields": exportFields,
-    "digest": digest, "ecg-csv": electrocardiogramFile, "gpx": gpx, "hae-json": haeJSON, "hat-csv": hatCSV,
+    "digest": digest, "ecg-csv": electrocardiogramFile, "gpx": gpx, "gzip": gzipFile, "hae-json": haeJSON,
+    "hat-csv": hatCSV,
     "hat-json": hatJSON,
     "hpeer-csv": hpeerCSV,
     "hpeer-json": hpeerJSON, "http-query": httpQuery,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
     "time-zone": timeZone, "txt-record": txtRecord, "zip": zipFile, "zip-salvage": zipSalvage,
+    "zstandard": zstandardFile,
   ]
 
   /// Ends the process unless `holds`.

@@ -50,17 +50,13 @@ final class OutputFile: ExportSink {
     guard isOurs else { return }
     var code = fsync(descriptor) == 0 ? 0 : errno
     if close(descriptor) != 0, code == 0 { code = errno }
-    if code == 0 { code = Self.move(place) }
+    if code == 0 { code = Self.move(place.temporary, to: place.path, replaces: place.replaces) }
     if code != 0 {
       unlink(place.temporary)
       if code == EEXIST { throw ExportError.alreadyThere(path: place.path) }
       throw Self.failure(place.path, code)
     }
-    let folder = open(URL(fileURLWithPath: place.path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-    if folder >= 0 {
-      fsync(folder)
-      close(folder)
-    }
+    Self.synchronise(folder: URL(fileURLWithPath: place.path).deletingLastPathComponent().path)
   }
 
   /// Leaves nothing of the file; does nothing once it is finished.
@@ -75,20 +71,28 @@ final class OutputFile: ExportSink {
   }
 
   /// 0, or an `errno` value: `EEXIST` where a file has come there meanwhile.
-  private static func move(_ place: Place) -> Int32 {
-    if place.replaces { return rename(place.temporary, place.path) == 0 ? 0 : errno }
-    if link(place.temporary, place.path) == 0 {
-      unlink(place.temporary)
+  static func move(_ temporary: String, to path: String, replaces: Bool) -> Int32 {
+    if replaces { return rename(temporary, path) == 0 ? 0 : errno }
+    if link(temporary, path) == 0 {
+      unlink(temporary)
       return 0
     }
     guard errno != EEXIST else { return EEXIST }
     // A file system without hard links.
     var status = stat()
-    if lstat(place.path, &status) == 0 { return EEXIST }
-    return rename(place.temporary, place.path) == 0 ? 0 : errno
+    if lstat(path, &status) == 0 { return EEXIST }
+    return rename(temporary, path) == 0 ? 0 : errno
   }
 
-  private static func failure(_ path: String, _ code: Int32) -> ExportError {
+  /// Brings the names in a folder to the disk, as far as the file system does that.
+  static func synchronise(folder path: String) {
+    let folder = open(path, O_RDONLY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    fsync(folder)
+    close(folder)
+  }
+
+  static func failure(_ path: String, _ code: Int32) -> ExportError {
     code == ENOSPC || code == EDQUOT
       ? .diskFull(path: path) : .unwritable(path: path, reason: SystemMessage.text(code))
   }

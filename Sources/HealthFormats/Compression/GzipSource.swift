@@ -1,0 +1,129 @@
+/// The content of a gzip file (RFC 1952), of all its members one after the other. Length and checksum of each are compared.
+final class GzipSource: ByteSource {
+  private static let inputSize = 64 << 10
+  /// In bytes: a name, a comment and extra fields, which are passed over.
+  private static let maximumHeader = 256 << 10
+
+  private let source: any ByteSource
+  private let path: String
+  private let input: UnsafeMutablePointer<UInt8>
+  private var position = 0
+  private var filled = 0
+  /// Of the member that is being read.
+  private var inflater: Inflater?
+  private var hasMember = false
+  private var limit = ExpansionLimit()
+
+  init(_ source: any ByteSource, path: String) {
+    self.source = source
+    self.path = path
+    input = .allocate(capacity: Self.inputSize)
+  }
+
+  deinit {
+    close()
+    input.deallocate()
+  }
+
+  func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int {
+    while true {
+      guard let inflater = try member() else { return 0 }
+      while !inflater.isFinished {
+        let isAtEnd = try !fill()
+        let step: (used: Int, written: Int)
+        do throws(Inflater.Damage) {
+          step = try inflater.inflate(input + position, count: filled - position, into: buffer, capacity: count)
+        } catch {
+          throw damage("its compressed data makes no sense")
+        }
+        position += step.used
+        try limit.add(used: step.used, written: step.written, path: path)
+        if step.written > 0 { return step.written }
+        if isAtEnd, !inflater.isFinished { throw endsEarly }
+      }
+      try checkTrailer(inflater)
+      self.inflater = nil
+    }
+  }
+
+  func close() { source.close() }
+
+  /// The member that is open, or the next one; `nil` after the last.
+  private func member() throws(ImportError) -> Inflater? {
+    if let inflater { return inflater }
+    guard try fill() else {
+      if hasMember { return nil }
+      throw damage("it is empty")
+    }
+    if hasMember, input[position] == 0 {
+      // What tapes and block devices are filled up with.
+      while try fill() {
+        guard input[position] == 0 else { throw damage("something follows its end") }
+        position += 1
+      }
+      return nil
+    }
+    try skipHeader()
+    hasMember = true
+    let inflater = Inflater()
+    self.inflater = inflater
+    return inflater
+  }
+
+  private func skipHeader() throws(ImportError) {
+    var rest = Self.maximumHeader
+    func next() throws(ImportError) -> UInt8 {
+      rest -= 1
+      guard rest > 0 else { throw damage("its header has no end") }
+      return try byte()
+    }
+    guard try next() == 0x1F, try next() == 0x8B, try next() == 8 else {
+      throw damage(hasMember ? "something follows its end" : "its header makes no sense")
+    }
+    let flags = try next()
+    guard flags & 0b1110_0000 == 0 else { throw damage("its header makes no sense") }
+    // Time, compression, system.
+    for _ in 0..<6 { _ = try next() }
+    if flags & 0b100 != 0 {
+      let low = try next()
+      let length = try Int(low) | Int(next()) << 8
+      for _ in 0..<length { _ = try next() }
+    }
+    // A name and a comment.
+    for flag in [0b1000, 0b1_0000] as [UInt8] where flags & flag != 0 {
+      while try next() != 0 {}
+    }
+    if flags & 0b10 != 0 { for _ in 0..<2 { _ = try next() } }
+  }
+
+  private func checkTrailer(_ inflater: Inflater) throws(ImportError) {
+    let (checksum, length) = (try number(), try number())
+    guard checksum == inflater.checksum else { throw damage("CRC error") }
+    guard length == UInt32(truncatingIfNeeded: inflater.produced) else {
+      throw damage("it is not as long as it says")
+    }
+  }
+
+  private func number() throws(ImportError) -> UInt32 {
+    var number: UInt32 = 0
+    for index in 0..<4 { number |= UInt32(try byte()) << (8 * index) }
+    return number
+  }
+
+  private func byte() throws(ImportError) -> UInt8 {
+    guard try fill() else { throw endsEarly }
+    defer { position += 1 }
+    return input[position]
+  }
+
+  /// False at the end of the file.
+  private func fill() throws(ImportError) -> Bool {
+    if position < filled { return true }
+    position = 0
+    filled = try source.read(into: input, count: Self.inputSize)
+    return filled > 0
+  }
+
+  private var endsEarly: ImportError { damage("its compressed data ends in the middle") }
+  private func damage(_ detail: String) -> ImportError { .damagedCompression(path: path, detail: detail) }
+}
