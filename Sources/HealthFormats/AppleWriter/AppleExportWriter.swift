@@ -31,7 +31,7 @@ public struct AppleExportWriter {
   let text: AppleText
   private let exportDate: Timestamp
   private let locale: String
-  var output = XMLOutput()
+  var output: XMLOutput
   /// The metadata of the workout that is being written.
   var openWorkout: KeptMetadata?
   var openRoute: OpenRoute?
@@ -43,6 +43,13 @@ public struct AppleExportWriter {
     self.exportDate = exportDate
     self.locale = locale
     text = AppleText(offset: offset)
+    output = XMLOutput()
+  }
+
+  /// Prints nothing: whoever asks for single elements takes them from ``output``.
+  init(keepingElements offset: Int) {
+    self.init(exportDate: Timestamp(seconds: 0), offset: offset)
+    output = XMLOutput(keepsElements: true)
   }
 
   /// Where `sample` belongs.

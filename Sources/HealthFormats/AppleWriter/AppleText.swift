@@ -10,10 +10,18 @@ struct AppleText {
     // Beyond what microseconds can hold, the offset is dropped.
     let (sum, overflow) = instant.microseconds.addingReportingOverflow(Int64(offset) * 1_000_000)
     let local = Timestamp(microseconds: overflow ? instant.microseconds : sum)
-    let text = Timestamp(seconds: local.seconds).iso8601
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    Timestamp(seconds: local.seconds).append(to: &bytes)
+    if let mark = bytes.lastIndex(of: UInt8(ascii: "T")) { bytes[mark] = UInt8(ascii: " ") }
     let zone = overflow ? 0 : abs(offset)
-    let digits = [zone / 3600, zone % 3600 / 60].map { ($0 < 10 ? "0" : "") + String($0) }.joined()
-    return text.dropLast().replacing("T", with: " ") + (offset < 0 && !overflow ? " -" : " +") + digits
+    bytes[bytes.count - 1] = UInt8(ascii: " ")
+    bytes.append(offset < 0 && !overflow ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+    for part in [zone / 3600, zone % 3600 / 60] {
+      if part < 10 { bytes.append(UInt8(ascii: "0")) }
+      Int64(part).append(to: &bytes)
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The shortest decimal text that gives the number back.

@@ -24,6 +24,8 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case gpx
   /// Workouts as events of a calendar (RFC 5545).
   case calendar = "ics"
+  /// Tables as the program healthkit-to-sqlite makes them of Apple's export.
+  case sqlite
 }
 
 /// Where an export goes.
@@ -44,9 +46,9 @@ public struct ExportSummary: Hashable, Sendable {
   public var deletions = 0
   /// Samples that the format has no place for, by type.
   public var omitted: [SampleType: Int] = [:]
-  /// Routes in an Apple export's workouts.
+  /// Routes in workouts, of ``ExportFormat/appleXML`` and ``ExportFormat/sqlite``.
   public var routes = 0
-  /// Points of ``ExportFormat/gpx``.
+  /// Points of routes, in ``ExportFormat/gpx`` and ``ExportFormat/sqlite``.
   public var points = 0
   /// Samples of which Apple's export keeps a part in files beside the XML.
   public var partial = 0
@@ -78,7 +80,8 @@ public struct ExportOperation: Sendable {
 
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
-  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``; the others say each sample's own.
+  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML`` and ``ExportFormat/sqlite``; the others
+  ///     say each sample's own.
   ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
@@ -98,7 +101,9 @@ public struct ExportOperation: Sendable {
     let plan = try await reader.plan()
     let stage = progress.begin(ProgressStage(.exporting, totalItems: plan.samples))
     defer { stage.finish() }
-    let exporting = Exporting(reader: reader, plan: plan, sink: try sink(), stage: stage)
+    if format == .sqlite, case .stream = destination { throw ExportError.needsFile(format) }
+    let sink = try sink()
+    let exporting = Exporting(reader: reader, plan: plan, sink: sink, stage: stage)
     if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
     let now = Timestamp.now
     var summary =
@@ -112,6 +117,7 @@ public struct ExportOperation: Sendable {
       case .gpx: try await exporting.run(GPXWriter(exported: now), withHeartRates: filter.passes(Exporting.heartRate))
       case .calendar: try await exporting.run(selective: WorkoutCalendarWriter())
       case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
+      case .sqlite: try await exporting.run(HealthKitTables(offset: offset))
       }
     summary.isAudited = !store.isReadOnly
     if summary.isAudited {
@@ -129,7 +135,7 @@ public struct ExportOperation: Sendable {
       // Who names workouts means their routes.
       scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
     case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV: break
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .sqlite: break
     }
     return scope
   }

@@ -16,8 +16,9 @@ struct Export: AsyncParsableCommand {
       Apple's export has no element for, such as electrocardiograms, and nothing that Apple keeps in files beside it.
 
       hat-json-v1, hat-json-v2 and hat-csv are what the app HealthAppTransfer reads and writes; gpx has the routes of \
-      workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. What a format has \
-      no place for is counted and named.
+      workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. sqlite is the \
+      database that healthkit-to-sqlite makes of Apple's export, for Datasette. What a format has no place for is \
+      counted and named.
 
       The file gets mode 0600 and appears when it is whole; interrupted, nothing is left of it.
 
@@ -28,6 +29,7 @@ struct Export: AsyncParsableCommand {
         hpeer export --format apple-xml --output export.xml --offset +02:00
         hpeer export --format gpx --from 2024-06-01 --output routes.gpx
         hpeer export --format ics --output workouts.ics
+        hpeer export --format sqlite --output health.db
         hpeer export --output - | xz > health.json.xz
       """)
 
@@ -45,13 +47,19 @@ struct Export: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help:
-      "apple-xml: the offset from UTC of all dates, such as +02:00; default: that of --zone, or this machine's, now.")
+      "apple-xml and sqlite: the offset from UTC of all dates, such as +02:00; default: that of --zone, or this machine's, now."
+  )
   var offset: OffsetArgument?
   @Flag(help: "hat-csv: put an apostrophe before a text that a spreadsheet would take for a formula.")
   var defuseFormulas = false
 
   func validate() throws {
-    if offset != nil, format != .appleXML { throw ValidationError("--offset is for --format apple-xml.") }
+    if offset != nil, format != .appleXML, format != .sqlite {
+      throw ValidationError("--offset is for --format apple-xml and sqlite.")
+    }
+    if format == .sqlite, output == "-" {
+      throw ValidationError("--format sqlite is not written as a stream: name a file with --output.")
+    }
     if defuseFormulas, format != .transferCSV { throw ValidationError("--defuse-formulas is for --format hat-csv.") }
     if let types = selection.set, let needed = format.needed, types.isDisjoint(with: needed) {
       throw ValidationError(
@@ -110,7 +118,7 @@ extension ExportFormat: ExpressibleByArgument {
     switch self {
     case .gpx: [.workout, .workoutRoute]
     case .calendar: [.workout]
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV: nil
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .sqlite: nil
     }
   }
 
@@ -121,6 +129,7 @@ extension ExportFormat: ExpressibleByArgument {
     case .gpx: "there are no points on Earth"
     case .calendar: "a calendar has no date"
     case .transferJSON1, .transferJSON2, .transferCSV: "HealthAppTransfer has no place"
+    case .sqlite: "healthkit-to-sqlite has no table"
     case .json, .ndjson, .csv: "there is no place"
     }
   }

@@ -13,7 +13,7 @@ protocol WordedError: Error {
 extension ExportError: WordedError {
   var status: ExitStatus {
     switch self {
-    case .isFolder, .alreadyThere: .usage
+    case .isFolder, .alreadyThere, .needsFile: .usage
     case .diskFull, .unwritable: .other
     }
   }
@@ -22,6 +22,7 @@ extension ExportError: WordedError {
     switch self {
     case .isFolder(let path): "\(path) is a folder; name a file in it."
     case .alreadyThere(let path): "\(path) is there already; name another file, or replace it with --force."
+    case .needsFile(let format): "--format \(format.rawValue) is not written as a stream; name a file with --output."
     case .diskFull(let path):
       "The disk that is to hold \(path) is full, so nothing was written; make room and export again."
     case .unwritable(let path, let reason):
