@@ -24,6 +24,8 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case gpx
   /// Workouts as events of a calendar (RFC 5545).
   case calendar = "ics"
+  /// JSON of the app Health Auto Export, version 2, with a point for each sample.
+  case healthAutoExport = "health-auto-export"
   /// Tables as the program healthkit-to-sqlite makes them of Apple's export.
   case sqlite
 }
@@ -46,9 +48,9 @@ public struct ExportSummary: Hashable, Sendable {
   public var deletions = 0
   /// Samples that the format has no place for, by type.
   public var omitted: [SampleType: Int] = [:]
-  /// Routes in workouts, of ``ExportFormat/appleXML`` and ``ExportFormat/sqlite``.
+  /// Routes in workouts, of ``ExportFormat/appleXML``, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
   public var routes = 0
-  /// Points of routes, in ``ExportFormat/gpx`` and ``ExportFormat/sqlite``.
+  /// Points of routes, in ``ExportFormat/gpx``, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
   public var points = 0
   /// Samples of which Apple's export keeps a part in files beside the XML.
   public var partial = 0
@@ -80,8 +82,8 @@ public struct ExportOperation: Sendable {
 
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
-  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML`` and ``ExportFormat/sqlite``; the others
-  ///     say each sample's own.
+  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``, ``ExportFormat/healthAutoExport``
+  ///     and ``ExportFormat/sqlite``; the others say each sample's own.
   ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
@@ -117,6 +119,7 @@ public struct ExportOperation: Sendable {
       case .gpx: try await exporting.run(GPXWriter(exported: now), withHeartRates: filter.passes(Exporting.heartRate))
       case .calendar: try await exporting.run(selective: WorkoutCalendarWriter())
       case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
+      case .healthAutoExport: try await exporting.run(HealthAutoExportWriter(offset: offset))
       case .sqlite: try await exporting.run(HealthKitTables(offset: offset))
       }
     summary.isAudited = !store.isReadOnly
@@ -135,7 +138,7 @@ public struct ExportOperation: Sendable {
       // Who names workouts means their routes.
       scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
     case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .sqlite: break
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .healthAutoExport, .sqlite: break
     }
     return scope
   }

@@ -126,12 +126,3 @@ extension TableFile.Row {
       })
   }
 }
-
-extension ExportSummary {
-  /// Routes that were written with their workouts, which had been counted as left out.
-  mutating func count(routes: Int, points: Int) {
-    (self.routes, self.points) = (routes, points)
-    written += routes
-    if let left = omitted[.workoutRoute] { omitted[.workoutRoute] = left > routes ? left - routes : nil }
-  }
-}

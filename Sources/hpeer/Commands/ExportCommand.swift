@@ -16,8 +16,8 @@ struct Export: AsyncParsableCommand {
       Apple's export has no element for, such as electrocardiograms, and nothing that Apple keeps in files beside it.
 
       hat-json-v1, hat-json-v2 and hat-csv are what the app HealthAppTransfer reads and writes; gpx has the routes of \
-      workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. sqlite is the \
-      database that healthkit-to-sqlite makes of Apple's export, for Datasette. What a format has no place for is \
+      workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. \
+      health-auto-export is the JSON of that app, not aggregated, for servers that take it; sqlite is the database that healthkit-to-sqlite makes of Apple's export, for Datasette. What a format has no place for is \
       counted and named.
 
       The file gets mode 0600 and appears when it is whole; interrupted, nothing is left of it.
@@ -29,6 +29,7 @@ struct Export: AsyncParsableCommand {
         hpeer export --format apple-xml --output export.xml --offset +02:00
         hpeer export --format gpx --from 2024-06-01 --output routes.gpx
         hpeer export --format ics --output workouts.ics
+        hpeer export --format health-auto-export --from 7d --output week.json
         hpeer export --format sqlite --output health.db
         hpeer export --output - | xz > health.json.xz
       """)
@@ -54,8 +55,8 @@ struct Export: AsyncParsableCommand {
   var defuseFormulas = false
 
   func validate() throws {
-    if offset != nil, format != .appleXML, format != .sqlite {
-      throw ValidationError("--offset is for --format apple-xml and sqlite.")
+    if offset != nil, ![.appleXML, .healthAutoExport, .sqlite].contains(format) {
+      throw ValidationError("--offset is for --format apple-xml, health-auto-export and sqlite.")
     }
     if format == .sqlite, output == "-" {
       throw ValidationError("--format sqlite is not written as a stream: name a file with --output.")
@@ -118,7 +119,7 @@ extension ExportFormat: ExpressibleByArgument {
     switch self {
     case .gpx: [.workout, .workoutRoute]
     case .calendar: [.workout]
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .sqlite: nil
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .healthAutoExport, .sqlite: nil
     }
   }
 
@@ -129,6 +130,7 @@ extension ExportFormat: ExpressibleByArgument {
     case .gpx: "there are no points on Earth"
     case .calendar: "a calendar has no date"
     case .transferJSON1, .transferJSON2, .transferCSV: "HealthAppTransfer has no place"
+    case .healthAutoExport: "Health Auto Export has no place"
     case .sqlite: "healthkit-to-sqlite has no table"
     case .json, .ndjson, .csv: "there is no place"
     }
