@@ -126,8 +126,8 @@ let package = Package(
     .target(
       name: "HealthOperations",
       dependencies: [
-        "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "PeerTrust", "PeerDiscovery",
-        "PeerServer", "PeerClient", "SQLiteFiles",
+        "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "PeerTrust",
+        "PeerDiscovery", "PeerServer", "PeerClient", "SQLiteFiles",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),

@@ -1,4 +1,5 @@
 import Foundation
+import HealthAnalysis
 import HealthFormats
 import HealthModel
 import HealthStore
@@ -28,6 +29,10 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case healthAutoExport = "health-auto-export"
   /// Tables as the program healthkit-to-sqlite makes them of Apple's export.
   case sqlite
+  /// Numbers of types by hours, days, weeks, months or years, as a table.
+  case statisticsCSV = "statistics-csv"
+  /// The same in JSON.
+  case statisticsJSON = "statistics-json"
 }
 
 /// Where an export goes.
@@ -42,7 +47,7 @@ public enum ExportDestination: Sendable {
 
 /// What an export did.
 public struct ExportSummary: Hashable, Sendable {
-  /// Samples that the file has, in whatever form; those of ``omitted`` are not counted.
+  /// Samples that the file has, in whatever form, or that its numbers are made of; those of ``omitted`` are not counted.
   public var written = 0
   /// Tombstones that the file has.
   public var deletions = 0
@@ -50,6 +55,8 @@ public struct ExportSummary: Hashable, Sendable {
   public var omitted: [SampleType: Int] = [:]
   /// Routes in workouts, of ``ExportFormat/appleXML``, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
   public var routes = 0
+  /// Rows of ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON``.
+  public var rows = 0
   /// Points of routes, in ``ExportFormat/gpx``, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
   public var points = 0
   /// Samples of which Apple's export keeps a part in files beside the XML.
@@ -78,22 +85,26 @@ public struct ExportOperation: Sendable {
   public let filter: SampleFilter
   private let offset: Int
   private let defusesFormulas: Bool
+  private let statistics: StatisticsForm?
   private let progress: any ProgressObserver
 
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
   ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``, ``ExportFormat/healthAutoExport``
   ///     and ``ExportFormat/sqlite``; the others say each sample's own.
+  ///   - statistics: what ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON`` hold; without it, days in UTC.
   ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
-    offset: Int = 0, defusesFormulas: Bool = false, progress: any ProgressObserver = NoProgress()
+    offset: Int = 0, defusesFormulas: Bool = false, statistics: StatisticsForm? = nil,
+    progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
     self.destination = destination
     self.filter = filter
     self.offset = offset
     self.defusesFormulas = defusesFormulas
+    self.statistics = statistics
     self.progress = progress
   }
 
@@ -121,6 +132,8 @@ public struct ExportOperation: Sendable {
       case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
       case .healthAutoExport: try await exporting.run(HealthAutoExportWriter(offset: offset))
       case .sqlite: try await exporting.run(HealthKitTables(offset: offset))
+      case .statisticsCSV, .statisticsJSON:
+        try await exporting.run(statistics ?? .daysInUTC, isJSON: format == .statisticsJSON)
       }
     summary.isAudited = !store.isReadOnly
     if summary.isAudited {
@@ -138,7 +151,9 @@ public struct ExportOperation: Sendable {
       // Who names workouts means their routes.
       scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
     case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .healthAutoExport, .sqlite: break
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .healthAutoExport, .sqlite,
+      .statisticsCSV, .statisticsJSON:
+      break
     }
     return scope
   }

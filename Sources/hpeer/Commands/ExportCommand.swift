@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HealthAnalysis
 import HealthModel
 import HealthOperations
 import Terminal
@@ -9,16 +10,17 @@ struct Export: AsyncParsableCommand {
     commandName: "export",
     abstract: "Write samples to a file, in one of the formats that programs read.",
     discussion: """
-      JSON, NDJSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats.md \
+      JSON, NDJSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats \
       says how they look. NDJSON is the change feed, and so the whole record: it has deletions, too, and samples that are \
       not shown because they came by another road as well. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
       apple-xml is an export.xml as the Health app writes it, for programs that read those; it holds no samples that \
       Apple's export has no element for, such as electrocardiograms, and nothing that Apple keeps in files beside it.
 
       hat-json-v1, hat-json-v2 and hat-csv are what the app HealthAppTransfer reads and writes; gpx has the routes of \
-      workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. \
-      health-auto-export is the JSON of that app, not aggregated, for servers that take it; sqlite is the database that healthkit-to-sqlite makes of Apple's export, for Datasette. What a format has no place for is \
-      counted and named.
+      workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. health-auto-export \
+      is the JSON of that app, not aggregated, for servers that take it; sqlite is the database that \
+      healthkit-to-sqlite makes of Apple's export, for Datasette. statistics-csv and statistics-json hold the numbers of \
+      `hpeer stats` instead of samples. What a format has no place for is counted and named.
 
       The file gets mode 0600 and appears when it is whole; interrupted, nothing is left of it.
 
@@ -31,6 +33,7 @@ struct Export: AsyncParsableCommand {
         hpeer export --format ics --output workouts.ics
         hpeer export --format health-auto-export --from 7d --output week.json
         hpeer export --format sqlite --output health.db
+        hpeer export --format statistics-csv --by week --shape wide --from 2024 --output weeks.csv
         hpeer export --output - | xz > health.json.xz
       """)
 
@@ -54,7 +57,23 @@ struct Export: AsyncParsableCommand {
   @Flag(help: "hat-csv: put an apostrophe before a text that a spreadsheet would take for a formula.")
   var defuseFormulas = false
 
+  @Option(help: "statistics-csv and -json: how long the stretches of time are of which there is one number each.")
+  var by: BucketSize?
+  @Option(
+    help: "statistics-csv and -json: a row for each stretch of each type (long), or one for all types together (wide).")
+  var shape: StatisticsForm.Shape?
+  @Option(help: "statistics-csv and -json: write stretches without samples, too, with null, or nothing, for a number.")
+  var fill: GapFilling?
+  @Option(help: "statistics-csv and -json: the day on which weeks begin.")
+  var weekStart: WeekStart?
+
   func validate() throws {
+    if format != .statisticsCSV, format != .statisticsJSON,
+      by != nil || shape != nil || fill != nil || weekStart != nil
+    {
+      throw ValidationError(
+        "--by, --shape, --fill and --week-start are for --format statistics-csv and statistics-json.")
+    }
     if offset != nil, ![.appleXML, .healthAutoExport, .sqlite].contains(format) {
       throw ValidationError("--offset is for --format apple-xml, health-auto-export and sqlite.")
     }
@@ -83,7 +102,7 @@ struct Export: AsyncParsableCommand {
       format, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
       filter: period.filter(selection, sources),
       offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
-      progress: ProgressBars())
+      statistics: try statistics, progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")
@@ -100,10 +119,19 @@ struct Export: AsyncParsableCommand {
     }
     Console.say(
       "\(HumanFormat.count(summary.written, "sample"))"
+        + (summary.rows > 0 ? " as \(HumanFormat.count(summary.rows, "row"))" : "")
         + (summary.points > 0 ? " with \(HumanFormat.count(summary.points, "point"))" : "")
         + (summary.deletions > 0 ? " and \(HumanFormat.count(summary.deletions, "deletion"))" : "") + " exported"
         + (isFile ? " to \(PlainText.escaped(output))" : "")
         + ", in \(HumanFormat.duration(started.duration(to: .now)))")
+  }
+
+  private var statistics: StatisticsForm {
+    get throws {
+      StatisticsForm(
+        by: by ?? .day, in: try ZoneRules(period.zone.timeZone), weekStartsOnSunday: weekStart == .sunday,
+        shape: shape ?? .long, fillsGaps: fill != nil)
+    }
   }
 
   private struct StandardOutput: ExportSink {
@@ -113,13 +141,17 @@ struct Export: AsyncParsableCommand {
   }
 }
 
+extension StatisticsForm.Shape: ExpressibleByArgument {}
+
 extension ExportFormat: ExpressibleByArgument {
   /// One of these types has to be among those that were asked for.
   fileprivate var needed: Set<SampleType>? {
     switch self {
     case .gpx: [.workout, .workoutRoute]
     case .calendar: [.workout]
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .healthAutoExport, .sqlite: nil
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .healthAutoExport, .sqlite,
+      .statisticsCSV, .statisticsJSON:
+      nil
     }
   }
 
@@ -131,6 +163,7 @@ extension ExportFormat: ExpressibleByArgument {
     case .calendar: "a calendar has no date"
     case .transferJSON1, .transferJSON2, .transferCSV: "HealthAppTransfer has no place"
     case .healthAutoExport: "Health Auto Export has no place"
+    case .statisticsCSV, .statisticsJSON: "there are no statistics"
     case .sqlite: "healthkit-to-sqlite has no table"
     case .json, .ndjson, .csv: "there is no place"
     }

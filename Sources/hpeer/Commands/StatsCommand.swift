@@ -1,6 +1,7 @@
 import ArgumentParser
 import HealthAnalysis
 import HealthModel
+import HealthOperations
 import Terminal
 
 struct Stats: AsyncParsableCommand {
@@ -19,6 +20,7 @@ struct Stats: AsyncParsableCommand {
         hpeer stats distanceWalkingRunning --by year
         hpeer stats stepCount heartRate --from 2024-06 --csv > june.csv
         hpeer stats stepCount --by hour --on 2024-06-15 --zone Europe/Berlin --json
+        hpeer stats bodyMass --from 2024-01 --to 2024-06 --fill null --csv
       """)
 
   @OptionGroup var common: CommonOptions
@@ -29,6 +31,8 @@ struct Stats: AsyncParsableCommand {
   @OptionGroup var sources: SourceOptions
   @Option(help: "The day on which weeks begin.")
   var weekStart = WeekStart.monday
+  @Option(help: "With --json or --csv: print buckets without samples, too, with null, or with nothing, for a number.")
+  var fill: GapFilling?
   @Flag(help: "Print one JSON object for each type on standard output instead of text.")
   var json = false
   @Flag(help: "Print one table as CSV (RFC 4180), nothing rounded, a row for each bucket of each type.")
@@ -36,10 +40,7 @@ struct Stats: AsyncParsableCommand {
 
   func validate() throws {
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
-  }
-
-  enum WeekStart: String, ExpressibleByArgument, CaseIterable {
-    case monday, sunday
+    if fill != nil, !json, !csv { throw ValidationError("--fill is for --json and --csv.") }
   }
 
   func run() async throws {
@@ -52,12 +53,16 @@ struct Stats: AsyncParsableCommand {
       (query.start, query.end, query.sources) = (period.start, period.end, sources.set)
       query.weekStartsOnSunday = weekStart == .sunday
       let statistics = try await query.run(on: store)
+      let entries = try query.entries(of: statistics, filling: fill != nil)
       if json {
-        try Console.print(json: StatisticsObject(statistics, zone))
+        try Console.print(json: StatisticsObject(statistics, entries, zone))
         continue
       }
       if csv {
-        try OutputWriter.standardOutput.write(StatisticsTable.rows(statistics, zone))
+        var rows: [UInt8] = []
+        StatisticsTable.append(
+          statistics, entries, zone, text: { PlainText.escaped($0, limit: 1_000) }, to: &rows)
+        try OutputWriter.standardOutput.write(rows)
         StatisticsText(statistics: statistics, zone: zone).sayLeftOut()
         continue
       }
@@ -68,3 +73,13 @@ struct Stats: AsyncParsableCommand {
 }
 
 extension BucketSize: ExpressibleByArgument {}
+
+/// `--week-start`.
+enum WeekStart: String, ExpressibleByArgument, CaseIterable {
+  case monday, sunday
+}
+
+/// `--fill`: what stands for a bucket without samples.
+enum GapFilling: String, ExpressibleByArgument, CaseIterable {
+  case null
+}

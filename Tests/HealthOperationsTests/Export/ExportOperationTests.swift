@@ -25,7 +25,7 @@ import TestSupport
   /// Those that hold samples of any type.
   private static let formats = ExportFormat.allCases.filter { $0 != .gpx && $0 != .calendar }
   /// And that can be read back.
-  private static let readable = formats.filter { $0 != .sqlite }
+  private static let readable = formats.filter { ![.sqlite, .statisticsCSV, .statisticsJSON].contains($0) }
 
   @Test(arguments: readable)
   func whatIsWrittenCanBeImported(format: ExportFormat) async throws {

@@ -1,0 +1,95 @@
+import HealthAnalysis
+import HealthModel
+
+/// The numbers of a type as JSON: docs/json.md.
+package struct StatisticsObject: Encodable {
+  var type: String
+  var unit: String?
+  var zone: String
+  var bucket: String
+  var values: [Value]
+  var withoutNumber: Int?
+  var withoutUnit: Int?
+
+  struct Value: Encodable {
+    enum CodingKeys: String, CodingKey {
+      case start, end, date, partial, sum, sources, covered, twins, min, max, mean, meanOfSamples, count, last
+    }
+
+    var start: String
+    var end: String
+    var date: String
+    var partial: Bool
+    var sum: JSONNumber?
+    var sources: [String]?
+    var covered: [Covered]?
+    var twins: Int?
+    var min: JSONNumber?
+    var max: JSONNumber?
+    var mean: JSONNumber?
+    var meanOfSamples: JSONNumber?
+    var count: Int?
+    var last: JSONNumber?
+    /// Members that say that there is no number.
+    var nulls: [CodingKeys] = []
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(start, forKey: .start)
+      try container.encode(end, forKey: .end)
+      try container.encode(date, forKey: .date)
+      try container.encode(partial, forKey: .partial)
+      try container.encodeIfPresent(sum, forKey: .sum)
+      try container.encodeIfPresent(sources, forKey: .sources)
+      try container.encodeIfPresent(covered, forKey: .covered)
+      try container.encodeIfPresent(twins, forKey: .twins)
+      try container.encodeIfPresent(min, forKey: .min)
+      try container.encodeIfPresent(max, forKey: .max)
+      try container.encodeIfPresent(mean, forKey: .mean)
+      try container.encodeIfPresent(meanOfSamples, forKey: .meanOfSamples)
+      try container.encodeIfPresent(count, forKey: .count)
+      try container.encodeIfPresent(last, forKey: .last)
+      for key in nulls { try container.encodeNil(forKey: key) }
+    }
+  }
+
+  struct Covered: Encodable {
+    var source: String
+    var seconds: Double
+  }
+
+  /// - Parameter entries: the buckets of `statistics`, with those that have no number where these are to be `null`.
+  package init(_ statistics: Statistics, _ entries: [BucketEntry], _ zone: ZoneRules) {
+    type = statistics.type.shortName
+    unit = statistics.unit
+    self.zone = statistics.zone
+    bucket = statistics.size.rawValue
+    values = entries.map { Self.value($0, statistics.aggregation, zone) }
+    withoutNumber = statistics.withoutNumber == 0 ? nil : statistics.withoutNumber
+    withoutUnit = statistics.withoutUnit == 0 ? nil : statistics.withoutUnit
+  }
+
+  static func value(
+    _ entry: BucketEntry, _ aggregation: SampleTypeCatalogue.Aggregation, _ zone: ZoneRules
+  ) -> Value {
+    var object = Value(
+      start: zone.text(entry.bucket.start), end: zone.text(entry.bucket.end), date: zone.date(entry.bucket.start),
+      partial: entry.isPartial)
+    switch entry.number {
+    case .sum(let sum):
+      object.sum = JSONNumber(value: sum.sum)
+      object.sources = sum.sources.map(\.name)
+      object.covered = sum.sources.map { Covered(source: $0.name, seconds: $0.seconds) }
+      object.twins = sum.twins
+    case .discrete(let values):
+      object.min = JSONNumber(value: values.minimum)
+      object.max = JSONNumber(value: values.maximum)
+      object.mean = values.mean.map(JSONNumber.init)
+      object.meanOfSamples = JSONNumber(value: values.meanOfSamples)
+      object.count = values.count
+      object.last = JSONNumber(value: values.last)
+    case nil: object.nulls = aggregation == .cumulative ? [.sum] : [.min, .max, .mean]
+    }
+    return object
+  }
+}
