@@ -52,7 +52,12 @@ let package = Package(
         .embedInCode("Resources/workout_activity_types.tsv"),
       ]),
     .target(name: "HealthAppTransfer", dependencies: ["HealthModel"]),
-    .target(name: "SQLiteFiles", dependencies: ["OperatingSystem", .product(name: "GRDB", package: "GRDB.swift")]),
+    .target(
+      name: "SQLiteFiles",
+      dependencies: [
+        "OperatingSystem", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]),
     .target(
       name: "HealthStore",
       dependencies: [
@@ -128,7 +133,7 @@ let package = Package(
       name: "HealthOperations",
       dependencies: [
         "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "PeerTrust",
-        "PeerDiscovery", "PeerServer", "PeerClient",
+        "PeerDiscovery", "PeerServer", "PeerClient", "SQLiteFiles",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -198,6 +203,9 @@ let package = Package(
     .testTarget(
       name: "DestinationsTests", dependencies: ["Destinations", "HealthModel", "HealthStore", "TestSupport"]),
     .testTarget(name: "OperatingSystemTests", dependencies: ["CLinux", "OperatingSystem", "TestSupport"]),
+    .testTarget(
+      name: "SQLiteFilesTests",
+      dependencies: ["SQLiteFiles", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
     .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
     .testTarget(

@@ -11,7 +11,11 @@ public struct StatisticsObject: Encodable, Sendable {
   var withoutNumber: Int?
   var withoutUnit: Int?
 
-  struct Value: Encodable, Sendable {
+  package struct Value: Encodable, Sendable {
+    enum CodingKeys: String, CodingKey {
+      case start, end, date, partial, sum, sources, covered, twins, min, max, mean, meanOfSamples, count, last
+    }
+
     var start: String
     var end: String
     var date: String
@@ -26,6 +30,27 @@ public struct StatisticsObject: Encodable, Sendable {
     var meanOfSamples: JSONNumber?
     var count: Int?
     var last: JSONNumber?
+    /// Members that say that there is no number.
+    var nulls: [CodingKeys] = []
+
+    package func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(start, forKey: .start)
+      try container.encode(end, forKey: .end)
+      try container.encode(date, forKey: .date)
+      try container.encode(partial, forKey: .partial)
+      try container.encodeIfPresent(sum, forKey: .sum)
+      try container.encodeIfPresent(sources, forKey: .sources)
+      try container.encodeIfPresent(covered, forKey: .covered)
+      try container.encodeIfPresent(twins, forKey: .twins)
+      try container.encodeIfPresent(min, forKey: .min)
+      try container.encodeIfPresent(max, forKey: .max)
+      try container.encodeIfPresent(mean, forKey: .mean)
+      try container.encodeIfPresent(meanOfSamples, forKey: .meanOfSamples)
+      try container.encodeIfPresent(count, forKey: .count)
+      try container.encodeIfPresent(last, forKey: .last)
+      for key in nulls { try container.encodeNil(forKey: key) }
+    }
   }
 
   struct Covered: Encodable, Sendable {
@@ -33,22 +58,43 @@ public struct StatisticsObject: Encodable, Sendable {
     var seconds: Double
   }
 
-  /// - Parameter zone: that of the question.
-  public init(_ statistics: Statistics, _ zone: ZoneRules) {
+  /// - Parameter entries: the buckets of `statistics`, with those that have no number where these are to be `null`.
+  public init(_ statistics: Statistics, _ entries: [BucketEntry], _ zone: ZoneRules) {
     type = statistics.type.shortName
     unit = statistics.unit
     self.zone = statistics.zone
     bucket = statistics.size.rawValue
-    values = statistics.values.map { Self.value($0, zone) }
+    values = entries.map { Self.value($0, statistics.aggregation, zone) }
     withoutNumber = statistics.withoutNumber == 0 ? nil : statistics.withoutNumber
     withoutUnit = statistics.withoutUnit == 0 ? nil : statistics.withoutUnit
   }
 
-  private static func value(_ value: BucketStatistics, _ zone: ZoneRules) -> Value {
+  /// Without what tells of single samples: their number, the last of them, what each source has.
+  ///
+  /// - Parameters:
+  ///   - statistics: of which only whole buckets that are over are said.
+  ///   - zone: that of the question.
+  public init(sumsOnly statistics: Statistics, _ zone: ZoneRules) {
+    let whole = statistics.values.filter { !$0.isPartial }
+    self.init(statistics, whole.map { BucketEntry(bucket: $0.bucket, number: $0.number, isPartial: false) }, zone)
+    (withoutNumber, withoutUnit) = (nil, nil)
+    for index in values.indices {
+      values[index].sources = nil
+      values[index].covered = nil
+      values[index].twins = nil
+      values[index].meanOfSamples = nil
+      values[index].count = nil
+      values[index].last = nil
+    }
+  }
+
+  package static func value(
+    _ entry: BucketEntry, _ aggregation: SampleTypeCatalogue.Aggregation, _ zone: ZoneRules
+  ) -> Value {
     var object = Value(
-      start: zone.text(value.bucket.start), end: zone.text(value.bucket.end), date: zone.date(value.bucket.start),
-      partial: value.isPartial)
-    switch value.number {
+      start: zone.text(entry.bucket.start), end: zone.text(entry.bucket.end), date: zone.date(entry.bucket.start),
+      partial: entry.isPartial)
+    switch entry.number {
     case .sum(let sum):
       object.sum = JSONNumber(value: sum.sum)
       object.sources = sum.sources.map(\.name)
@@ -61,25 +107,8 @@ public struct StatisticsObject: Encodable, Sendable {
       object.meanOfSamples = JSONNumber(value: values.meanOfSamples)
       object.count = values.count
       object.last = JSONNumber(value: values.last)
+    case nil: object.nulls = aggregation == .cumulative ? [.sum] : [.min, .max, .mean]
     }
     return object
-  }
-
-  /// Without what tells of single samples: their number, the last of them, what each source has.
-  ///
-  /// - Parameter statistics: of which only whole buckets that are over are said.
-  public init(sumsOnly statistics: Statistics, _ zone: ZoneRules) {
-    var whole = statistics
-    whole.values.removeAll(where: \.isPartial)
-    self.init(whole, zone)
-    (withoutNumber, withoutUnit) = (nil, nil)
-    for index in values.indices {
-      values[index].sources = nil
-      values[index].covered = nil
-      values[index].twins = nil
-      values[index].meanOfSamples = nil
-      values[index].count = nil
-      values[index].last = nil
-    }
   }
 }

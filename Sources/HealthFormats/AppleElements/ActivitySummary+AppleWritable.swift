@@ -19,7 +19,7 @@ extension ActivitySummary: AppleWritable {
     return true
   }
 
-  private static let attributeNames = [
+  static let attributeNames = [
     "activeEnergyBurned", "activeEnergyBurnedGoal", "activeEnergyBurnedUnit", "appleMoveTime", "appleMoveTimeGoal",
     "appleExerciseTime", "appleExerciseTimeGoal", "appleStandHours", "appleStandHoursGoal",
   ]

@@ -47,10 +47,7 @@ extension AppleExportWriter {
 
   private mutating func location(_ point: RoutePoint, start: Timestamp) {
     output.start("Location")
-    if let time = point.time, abs(time) < 0x1p40 {
-      let (date, overflow) = start.microseconds.addingReportingOverflow(Int64((time * 1_000_000).rounded()))
-      if !overflow { output.attribute("date", text.date(Timestamp(microseconds: date))) }
-    }
+    output.attribute("date", point.date(from: start).map { text.date($0) })
     let numbers: [(String, Double?)] = [
       ("latitude", point.latitude), ("longitude", point.longitude), ("altitude", point.elevation),
       ("horizontalAccuracy", point.horizontalAccuracy), ("verticalAccuracy", point.verticalAccuracy),
@@ -63,6 +60,16 @@ extension AppleExportWriter {
   mutating func endRoute() {
     guard var route = openRoute.take() else { return }
     finish(&route.kept)
+  }
+}
+
+extension RoutePoint {
+  /// - Parameter start: the sample's.
+  /// - Returns: `nil` where there is no time, or none that an instant can say.
+  func date(from start: Timestamp) -> Timestamp? {
+    guard let time, abs(time) < 0x1p40 else { return nil }
+    let (date, overflow) = start.microseconds.addingReportingOverflow(Int64((time * 1_000_000).rounded()))
+    return overflow ? nil : Timestamp(microseconds: date)
   }
 }
 

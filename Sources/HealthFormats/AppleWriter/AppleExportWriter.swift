@@ -3,7 +3,7 @@ import HealthModel
 /// Writes an `export.xml` as the Health app writes it: version 14 of the document type, the same order of elements and of
 /// attributes, one offset for all dates.
 ///
-/// What an import of Apple's export made of it is written back; `docs/formats.md` lists what may differ. What HealthKit's
+/// What an import of Apple's export made of it is written back; `docs/formats/apple-xml.md` lists what may differ. What HealthKit's
 /// export has no element for, such as samples of another app's own types, is left out.
 ///
 /// ```swift
@@ -53,7 +53,7 @@ public struct AppleExportWriter {
   let text: AppleText
   private let exportDate: Timestamp
   private let locale: String
-  var output = XMLOutput()
+  var output: XMLOutput
   /// The metadata of the workout that is being written.
   var openWorkout: KeptMetadata?
   var openRoute: OpenRoute?
@@ -67,6 +67,13 @@ public struct AppleExportWriter {
     self.exportDate = exportDate
     self.locale = locale
     text = AppleText(offset: offset)
+    output = XMLOutput()
+  }
+
+  /// Prints nothing: whoever asks for single elements takes them from ``output``.
+  init(keepingElements offset: Int) {
+    self.init(exportDate: Timestamp(seconds: 0), offset: offset)
+    output = XMLOutput(keepsElements: true)
   }
 
   /// Where `sample` belongs.

@@ -1,17 +1,28 @@
 import HealthModel
 
-/// Writes elements as Apple's export has them: one a line, indented by depth, all content in attributes.
+/// Writes elements as Apple's export has them: one a line, indented by depth, all content in attributes; or keeps what they
+/// say.
 struct XMLOutput {
   private(set) var bytes: [UInt8] = []
+  /// Elements that are kept instead of printed.
+  private var kept: KeptElements?
   private var open: [String] = []
   /// Whether the last start tag has not been closed yet.
   private var isInTag = false
   /// The names of the attributes written for the element that was started last.
   private var names: [String] = []
 
+  /// - Parameter keepsElements: for ``takeElements()``; nothing is printed then.
+  init(keepsElements: Bool = false) { kept = keepsElements ? KeptElements() : nil }
+
   mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   mutating func start(_ name: String) {
+    if kept != nil {
+      kept?.start(name)
+      names.removeAll(keepingCapacity: true)
+      return isInTag = true
+    }
     finishTag(">\n")
     bytes.append(contentsOf: repeatElement(0x20, count: open.count))
     bytes.append(UInt8(ascii: "<"))
@@ -25,6 +36,10 @@ struct XMLOutput {
   mutating func attribute(_ name: String, _ value: String?) {
     guard let value else { return }
     names.append(name)
+    if kept != nil {
+      kept?.attribute(name, value)
+      return
+    }
     bytes.append(UInt8(ascii: " "))
     write(name)
     bytes.append("=\"")
@@ -42,6 +57,10 @@ struct XMLOutput {
   }
 
   mutating func end() {
+    if kept != nil {
+      kept?.end()
+      return isInTag = false
+    }
     guard let name = open.popLast() else { return }
     if isInTag {
       isInTag = false
@@ -63,6 +82,9 @@ struct XMLOutput {
     return bytes
   }
 
+  /// The elements that have ended since the last call.
+  mutating func takeElements() -> [WrittenElement] { kept?.take() ?? [] }
+
   /// Characters that XML 1.0 cannot say (section 2.2) are left out.
   static func append(escaped text: String, to bytes: inout [UInt8]) {
     var text = text
@@ -79,7 +101,7 @@ struct XMLOutput {
       case UInt8(ascii: "\""): bytes.append("&quot;")
       // A parser would make spaces of them (section 3.3.3).
       case 0x09, 0x0A, 0x0D: bytes.append(contentsOf: "&#\(byte);".utf8)
-      case 0..<0x20: break
+      case _ where isUnsayable(byte): break
       default: bytes.append(byte)
       }
     }
@@ -89,6 +111,8 @@ struct XMLOutput {
     byte < 0x20 || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
       || byte == UInt8(ascii: "\"")
   }
+
+  static func isUnsayable(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D }
 
   /// Whether a text can be the name of an attribute.
   static func isName(_ text: String) -> Bool {

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// A file of samples in one of hpeer's own formats (`docs/formats.md`), which hold all that a store does of a sample.
+/// A file of samples in one of hpeer's own formats (`docs/formats/README.md`), which hold all that a store does of a sample.
 ///
 /// ```swift
 /// func count(_ file: SampleFile) throws -> [SampleType: Int] {

@@ -1,4 +1,5 @@
 import Foundation
+import HealthAnalysis
 import HealthFormats
 import HealthModel
 import HealthStore
@@ -26,16 +27,25 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case gpx
   /// Workouts as events of a calendar (RFC 5545).
   case calendar = "ics"
+  /// JSON of the app Health Auto Export, version 2, with a point for each sample.
+  case healthAutoExport = "health-auto-export"
+  /// Tables as the program healthkit-to-sqlite makes them of Apple's export.
+  case sqlite
+  /// Numbers of types by hours, days, weeks, months or years, as a table.
+  case statisticsCSV = "statistics-csv"
+  /// The same in JSON.
+  case statisticsJSON = "statistics-json"
 }
 
 extension ExportFormat {
   /// Of a file in it, without the dot.
   var suffix: String {
     switch self {
-    case .json, .transferJSON1, .transferJSON2: "json"
-    case .csv, .transferCSV: "csv"
+    case .json, .transferJSON1, .transferJSON2, .healthAutoExport, .statisticsJSON: "json"
+    case .csv, .transferCSV, .statisticsCSV: "csv"
     case .appleXML: "xml"
     case .appleArchive: "zip"
+    case .sqlite: "db"
     case .ndjson, .gpx, .calendar: rawValue
     }
   }
@@ -62,16 +72,20 @@ public struct ExportOperation: Sendable {
   private let compression: FileCompression?
   private let offset: Int
   private let defusesFormulas: Bool
+  private let statistics: StatisticsForm?
   private let progress: any ProgressObserver
 
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
-  ///   - compression: of each file as a whole, or of the stream.
-  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML`` and ``ExportFormat/appleArchive``; the others say each sample's own.
+  ///   - compression: of each file as a whole, or of the stream; never of ``ExportFormat/sqlite``.
+  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``, ``ExportFormat/appleArchive``,
+  ///     ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``; the others say each sample's own.
+  ///   - statistics: what ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON`` hold; without it, days in UTC.
   ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
     compression: FileCompression? = nil, offset: Int = 0, defusesFormulas: Bool = false,
+    statistics: StatisticsForm? = nil,
     progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
@@ -80,6 +94,7 @@ public struct ExportOperation: Sendable {
     self.compression = compression
     self.offset = offset
     self.defusesFormulas = defusesFormulas
+    self.statistics = statistics
     self.progress = progress
   }
 
@@ -89,6 +104,10 @@ public struct ExportOperation: Sendable {
     let plan = try await reader.plan()
     let stage = progress.begin(ProgressStage(.exporting, totalItems: plan.samples))
     defer { stage.finish() }
+    if format == .sqlite {
+      // SQLite writes it in whatever order.
+      guard case .file = destination, compression == nil else { throw ExportError.needsFile(format) }
+    }
     var summary: ExportSummary
     switch destination {
     case .file(let path, let replaces):
@@ -111,7 +130,9 @@ public struct ExportOperation: Sendable {
     _ reader: StoredSampleReader, _ plan: StoredSampleReader.Plan, to sink: any ExportSink, _ stage: any StageObserver
   ) async throws -> ExportSummary {
     try await recordStart(in: reader.store)
-    return try await write(Exporting(reader: reader, plan: plan, output: output(sink), stage: stage), .now)
+    var exporting = Exporting(reader: reader, plan: plan, output: output(sink), stage: stage)
+    exporting.file = sink as? OutputFile
+    return try await write(exporting, .now)
   }
 
   private func write(
@@ -152,6 +173,10 @@ public struct ExportOperation: Sendable {
     case .appleArchive:
       try await exporting.run(
         archive: AppleExportWriter(exportDate: now, offset: offset), exported: now, offset: offset)
+    case .healthAutoExport: try await exporting.run(HealthAutoExportWriter(offset: offset))
+    case .sqlite: try await exporting.run(HealthKitTables(offset: offset))
+    case .statisticsCSV, .statisticsJSON:
+      try await exporting.run(statistics ?? .daysInUTC, isJSON: format == .statisticsJSON)
     }
   }
 
@@ -172,7 +197,9 @@ public struct ExportOperation: Sendable {
       // Who names workouts means their routes.
       scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
     case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
-    case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV: break
+    case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV,
+      .healthAutoExport, .sqlite, .statisticsCSV, .statisticsJSON:
+      break
     }
     return scope
   }

@@ -2,15 +2,17 @@ import HealthModel
 
 /// What an export did.
 public struct ExportSummary: Hashable, Sendable {
-  /// Samples that the file has, in whatever form; those of ``omitted`` are not counted.
+  /// Samples that the file has, in whatever form, or that its numbers are made of; those of ``omitted`` are not counted.
   public var written = 0
   /// Tombstones that the file has.
   public var deletions = 0
   /// Samples that the format has no place for, by type.
   public var omitted: [SampleType: Int] = [:]
-  /// Routes in an Apple export's workouts.
+  /// Routes in workouts, of Apple's formats, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
   public var routes = 0
-  /// Points of ``ExportFormat/gpx``.
+  /// Rows of ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON``.
+  public var rows = 0
+  /// Points of routes, in ``ExportFormat/gpx``, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
   public var points = 0
   /// Samples of which a part is not written: of ``ExportFormat/appleXML``, what Apple's export keeps in files beside the XML; of
   /// ``ExportFormat/appleArchive``, attachments without a name, and points that are nowhere on Earth.
@@ -31,6 +33,7 @@ extension ExportSummary {
     deletions += other.deletions
     omitted.merge(other.omitted, uniquingKeysWith: +)
     routes += other.routes
+    rows += other.rows
     points += other.points
     partial += other.partial
   }

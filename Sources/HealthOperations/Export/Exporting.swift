@@ -10,6 +10,8 @@ struct Exporting: Sendable {
   let plan: StoredSampleReader.Plan
   /// The file, or another stream of bytes.
   let output: OutputQueue
+  /// The file that ``output`` is, for who writes it without that; `nil` of a stream, and of one of several.
+  var file: OutputFile?
   let stage: any StageObserver
   /// Whether a file is made in which there is nothing; of several, those are left out.
   var keepsEmpty = true

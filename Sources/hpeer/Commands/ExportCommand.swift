@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HealthAnalysis
 import HealthFormats
 import HealthModel
 import HealthOperations
@@ -10,7 +11,7 @@ struct Export: AsyncParsableCommand {
     commandName: "export",
     abstract: "Write samples to a file, in one of the formats that programs read.",
     discussion: """
-      JSON, NDJSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats.md \
+      JSON, NDJSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats \
       says how they look. NDJSON is the change feed, and so the whole record: it has deletions, too, and samples that are \
       not shown because they came by another road as well. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
       apple-xml is an export.xml as the Health app writes it, for programs that read those; apple-zip is that with the \
@@ -18,8 +19,10 @@ struct Export: AsyncParsableCommand {
       a file whose name ends in .zip.
 
       hat-json-v1, hat-json-v2 and hat-csv are what the app HealthAppTransfer reads and writes; gpx has the routes of \
-      workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. What a format has \
-      no place for is counted and named.
+      workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. health-auto-export \
+      is the JSON of that app, not aggregated, for servers that take it; sqlite is the database that \
+      healthkit-to-sqlite makes of Apple's export, for Datasette. statistics-csv and statistics-json hold the numbers of \
+      `hpeer stats` instead of samples. What a format has no place for is counted and named.
 
       A file whose name ends in .gz or .zst is compressed; `hpeer import` reads those, too. --split writes a file for each \
       type, each month or each workout (gpx, ics) into the folder that --output names.
@@ -36,6 +39,9 @@ struct Export: AsyncParsableCommand {
         hpeer export --output health.json.zst
         hpeer export --format csv --split month --compress gz --output months/
         hpeer export --format gpx --split workout --output tracks/
+        hpeer export --format health-auto-export --from 7d --output week.json
+        hpeer export --format sqlite --output health.db
+        hpeer export --format statistics-csv --by week --shape wide --from 2024 --output weeks.csv
         hpeer export --output - | xz > health.json.xz
       """)
 
@@ -57,15 +63,34 @@ struct Export: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help:
-      "apple-xml, apple-zip: the offset from UTC of all dates, such as +02:00; default: that of --zone, or this machine's, now."
+      "apple-xml, apple-zip, health-auto-export, sqlite: the offset from UTC of all dates, such as +02:00; default: that of --zone, or this machine's, now."
   )
   var offset: OffsetArgument?
   @Flag(help: "hat-csv: put an apostrophe before a text that a spreadsheet would take for a formula.")
   var defuseFormulas = false
 
+  @Option(help: "statistics-csv and -json: how long the stretches of time are of which there is one number each.")
+  var by: BucketSize?
+  @Option(
+    help: "statistics-csv and -json: a row for each stretch of each type (long), or one for all types together (wide).")
+  var shape: StatisticsForm.Shape?
+  @Option(help: "statistics-csv and -json: write stretches without samples, too, with null, or nothing, for a number.")
+  var fill: GapFilling?
+  @Option(help: "statistics-csv and -json: the day on which weeks begin.")
+  var weekStart: WeekStart?
+
   func validate() throws {
-    if offset != nil, format != .appleXML, format != .appleArchive {
-      throw ValidationError("--offset is for --format apple-xml and apple-zip.")
+    if format != .statisticsCSV, format != .statisticsJSON,
+      by != nil || shape != nil || fill != nil || weekStart != nil
+    {
+      throw ValidationError(
+        "--by, --shape, --fill and --week-start are for --format statistics-csv and statistics-json.")
+    }
+    if offset != nil, ![.appleXML, .appleArchive, .healthAutoExport, .sqlite].contains(format) {
+      throw ValidationError("--offset is for --format apple-xml, apple-zip, health-auto-export and sqlite.")
+    }
+    if format == .sqlite, output == "-" || split != nil || compression != nil {
+      throw ValidationError("--format sqlite is one file as it is: name it with --output, without --split and --compress.")
     }
     if output.lowercased().hasSuffix(".zip"), format != .appleXML, format != .appleArchive {
       throw ValidationError("\(output) would be no zip file: that is for --format apple-xml, others have --compress.")
@@ -101,7 +126,7 @@ struct Export: AsyncParsableCommand {
     let operation = ExportOperation(
       writtenFormat, to: destination, filter: period.filter(selection, sources), compression: compression,
       offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
-      progress: ProgressBars())
+      statistics: try statistics, progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")
@@ -123,6 +148,7 @@ struct Export: AsyncParsableCommand {
     }
     Console.say(
       "\(HumanFormat.count(summary.written, "sample"))"
+        + (summary.rows > 0 ? " as \(HumanFormat.count(summary.rows, "row"))" : "")
         + (summary.points > 0 ? " with \(HumanFormat.count(summary.points, "point"))" : "")
         + (summary.deletions > 0 ? " and \(HumanFormat.count(summary.deletions, "deletion"))" : "") + " exported"
         + (split == nil ? "" : " to \(HumanFormat.count(summary.files, "file"))")
@@ -154,6 +180,14 @@ struct Export: AsyncParsableCommand {
     case type, month, workout
   }
 
+  private var statistics: StatisticsForm {
+    get throws {
+      StatisticsForm(
+        by: by ?? .day, in: try ZoneRules(period.zone.timeZone), weekStartsOnSunday: weekStart == .sunday,
+        shape: shape ?? .long, fillsGaps: fill != nil)
+    }
+  }
+
   private struct StandardOutput: ExportSink {
     func write(_ bytes: [UInt8]) throws { try OutputWriter.standardOutput.write(bytes) }
     func finish() {}
@@ -162,6 +196,7 @@ struct Export: AsyncParsableCommand {
 }
 
 extension FileCompression: ExpressibleByArgument {}
+extension StatisticsForm.Shape: ExpressibleByArgument {}
 
 extension ExportFormat: ExpressibleByArgument {
   /// One of these types has to be among those that were asked for.
@@ -169,7 +204,9 @@ extension ExportFormat: ExpressibleByArgument {
     switch self {
     case .gpx: [.workout, .workoutRoute]
     case .calendar: [.workout]
-    case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV: nil
+    case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV,
+      .healthAutoExport, .sqlite, .statisticsCSV, .statisticsJSON:
+      nil
     }
   }
 
@@ -180,6 +217,9 @@ extension ExportFormat: ExpressibleByArgument {
     case .gpx: "there are no points on Earth"
     case .calendar: "a calendar has no date"
     case .transferJSON1, .transferJSON2, .transferCSV: "HealthAppTransfer has no place"
+    case .healthAutoExport: "Health Auto Export has no place"
+    case .statisticsCSV, .statisticsJSON: "there are no statistics"
+    case .sqlite: "healthkit-to-sqlite has no table"
     case .json, .ndjson, .csv: "there is no place"
     }
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import HealthAnalysis
 import HealthModel
+import HealthOperations
 import Terminal
 
 struct Stats: AsyncParsableCommand {
@@ -21,6 +22,7 @@ struct Stats: AsyncParsableCommand {
         hpeer stats bodyMass distanceCycling --by month --units lb,mi
         hpeer stats stepCount --from 7d --zone travel
         hpeer stats stepCount --by hour --on 2024-06-15 --zone Europe/Berlin --json
+        hpeer stats bodyMass --from 2024-01 --to 2024-06 --fill null --csv
       """)
 
   @OptionGroup var common: CommonOptions
@@ -30,6 +32,8 @@ struct Stats: AsyncParsableCommand {
   @OptionGroup var options: QuestionOptions
   @Option(help: "The day on which weeks begin.")
   var weekStart = WeekStart.monday
+  @Option(help: "With --json or --csv: print buckets without samples, too, with null, or with nothing, for a number.")
+  var fill: GapFilling?
   @Flag(help: "Print one JSON object for each type on standard output instead of text.")
   var json = false
   @Flag(help: "Print one table as CSV (RFC 4180), nothing rounded, a row for each bucket of each type.")
@@ -38,10 +42,7 @@ struct Stats: AsyncParsableCommand {
   func validate() throws {
     try selection.requireOne()
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
-  }
-
-  enum WeekStart: String, ExpressibleByArgument, CaseIterable {
-    case monday, sunday
+    if fill != nil, !json, !csv { throw ValidationError("--fill is for --json and --csv.") }
   }
 
   func run() async throws {
@@ -53,12 +54,16 @@ struct Stats: AsyncParsableCommand {
       let query = question.statistics(
         of: type, by: by, from: question.start, to: question.end, weekStartsOnSunday: weekStart == .sunday)
       let statistics = question.units.statistics(try await query.run(on: store))
+      let entries = try query.entries(of: statistics, filling: fill != nil)
       if json {
-        try Console.print(json: StatisticsObject(statistics, zone))
+        try Console.print(json: StatisticsObject(statistics, entries, zone))
         continue
       }
       if csv {
-        try OutputWriter.standardOutput.write(StatisticsTable.rows(statistics, zone))
+        var rows: [UInt8] = []
+        StatisticsTable.append(
+          statistics, entries, zone, text: { PlainText.escaped($0, limit: 1_000) }, to: &rows)
+        try OutputWriter.standardOutput.write(rows)
         StatisticsText(statistics: statistics, zone: zone).sayLeftOut()
         continue
       }
@@ -69,3 +74,13 @@ struct Stats: AsyncParsableCommand {
 }
 
 extension BucketSize: ExpressibleByArgument {}
+
+/// `--week-start`.
+enum WeekStart: String, ExpressibleByArgument, CaseIterable {
+  case monday, sunday
+}
+
+/// `--fill`: what stands for a bucket without samples.
+enum GapFilling: String, ExpressibleByArgument, CaseIterable {
+  case null
+}

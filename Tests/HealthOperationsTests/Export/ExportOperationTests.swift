@@ -24,8 +24,10 @@ import TestSupport
 
   /// Those that hold samples of any type.
   private static let formats = ExportFormat.allCases.filter { $0 != .gpx && $0 != .calendar }
+  /// And that can be read back.
+  private static let readable = formats.filter { ![.sqlite, .statisticsCSV, .statisticsJSON].contains($0) }
 
-  @Test(arguments: formats)
+  @Test(arguments: readable)
   func whatIsWrittenCanBeImported(format: ExportFormat) async throws {
     let path = folder.path("health")
     let summary = try await ExportOperation(format, to: .file(path: path, replaces: false)).run(from: home.store)
@@ -177,6 +179,19 @@ import TestSupport
     #expect(try String(contentsOf: URL(filePath: path), encoding: .utf8).contains("UID:\(workout.uuid.uuidString)\r\n"))
   }
 
+  @Test func aDatabaseIsAFileOfItsOwn() async throws {
+    let path = folder.path("health.db")
+    let operation = ExportOperation(.sqlite, to: .file(path: path, replaces: false))
+    #expect(try await operation.run(from: home.store).written == 20)
+    #expect(try names() == ["health.db"])
+    #expect(try folder.mode("health.db") == 0o600)
+    #expect(try Data(contentsOf: URL(filePath: path)).starts(with: Data("SQLite format 3\0".utf8)))
+    await #expect(throws: ExportError.needsFile(.sqlite)) {
+      try await ExportOperation(.sqlite, to: .stream(BrokenSink())).run(from: home.store)
+    }
+    #expect(try await exported().map(\.event) == ["export.started", "export"])
+  }
+
   @Test func samplesOfOneSourceAreWritten() async throws {
     let watch = try #require(try await home.store.samples.sourceNames().first)
     let other = Sample(
@@ -199,11 +214,12 @@ import TestSupport
     #expect(events.first?.detail["file"] == "-")
   }
 
-  @Test func cancelledItLeavesNothing() async throws {
+  @Test(arguments: [ExportFormat.json, .sqlite])
+  func cancelledItLeavesNothing(format: ExportFormat) async throws {
     // Pages are read one after the other, and this runs in the task between two of them.
     let stages = StageRecorder { withUnsafeCurrentTask { $0?.cancel() } }
     let operation = ExportOperation(
-      .json, to: .file(path: folder.path("health.json"), replaces: false), progress: stages)
+      format, to: .file(path: folder.path("health.json"), replaces: false), progress: stages)
     let task = Task { [home] in try await operation.run(from: home.store) }
     await #expect(throws: (any Error).self) { try await task.value }
     #expect(try names().isEmpty)

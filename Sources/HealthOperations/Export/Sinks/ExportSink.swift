@@ -17,6 +17,8 @@ public enum ExportError: Error, Hashable, Sendable {
   /// Something has this name and may not be replaced: found before anything was written, or come there since, and then
   /// nothing of the export is left. Another name helps, or to allow that it is replaced.
   case alreadyThere(path: String)
+  /// The format is a file that is not written from its beginning to its end, and cannot be a stream, compressed or divided.
+  case needsFile(ExportFormat)
   /// The disk has no room, or the user's quota has none. Nothing of the export is left: make room, and export again.
   case diskFull(path: String)
   /// - Parameter reason: the system's words.

@@ -35,6 +35,11 @@ final class OutputFile: ExportSink {
 
   deinit { discard() }
 
+  /// Where it appears when it is whole.
+  var path: String { place.path }
+  /// Where it is until then; for who writes it without ``write(_:)``.
+  var temporaryPath: String { place.temporary }
+
   /// Blocks while the disk is slow.
   func write(_ bytes: [UInt8]) throws {
     let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }

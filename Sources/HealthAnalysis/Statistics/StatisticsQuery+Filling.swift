@@ -1,0 +1,43 @@
+import HealthModel
+
+/// A bucket of an answer; without a number if no sample touched it.
+public struct BucketEntry: Hashable, Sendable {
+  public var bucket: Bucket
+  public var number: BucketStatistics.Number?
+  /// See ``BucketStatistics/isPartial``.
+  public var isPartial: Bool
+
+  /// A bucket of any question.
+  public init(bucket: Bucket, number: BucketStatistics.Number? = nil, isPartial: Bool) {
+    (self.bucket, self.number, self.isPartial) = (bucket, number, isPartial)
+  }
+}
+
+extension StatisticsQuery {
+  /// The buckets of an answer to this question.
+  ///
+  /// - Parameter filling: whether those are among them that no sample touched: from ``start``, else from the first that has a
+  ///   number, to ``end``, else to the last. None, where the answer has no number and the question no beginning or no end.
+  /// - Throws: ``StatisticsError/tooManyBuckets``.
+  public func entries(of statistics: Statistics, filling: Bool) throws(StatisticsError) -> [BucketEntry] {
+    let known = statistics.values.map { BucketEntry(bucket: $0.bucket, number: $0.number, isPartial: $0.isPartial) }
+    guard filling, let first = start ?? known.first?.bucket.start, let last = end ?? known.last?.bucket.end,
+      first < last
+    else { return known }
+    let buckets: CalendarBuckets
+    do {
+      buckets = try CalendarBuckets(
+        size, in: zone, first..<last, cutsStart: start != nil, cutsEnd: end != nil,
+        weekStartsOnSunday: weekStartsOnSunday)
+    } catch {
+      throw .tooManyBuckets
+    }
+    let byStart = Dictionary(known.map { ($0.bucket.start, $0) }, uniquingKeysWith: { one, _ in one })
+    return (0..<buckets.count).map { index in
+      let bucket = buckets[index]
+      return byStart[bucket.start]
+        ?? BucketEntry(
+          bucket: bucket, number: nil, isPartial: bucket.isCut || bucket.start <= now && now < bucket.end)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import HealthModel
+
+/// Rows of the quantities and categories of one page: every text of its dictionaries becomes a value once. The other way is
+/// by ``HealthKitTables/row(of:)``, which makes the same rows, and those of any sample.
+public struct PlainTableRows {
+  private enum Form { case quantity, category, other }
+
+  private let text: AppleText
+  private let changes: CodedChanges
+  private let forms: [Form]
+  /// `nil` for a type that is not HealthKit's.
+  private let tables: [String?]
+  private let units: [TableRow.Value?]
+  private let sources: [(name: TableRow.Value, version: TableRow.Value?)]
+  private let devices: [TableRow.Value?]
+  /// `nil` where there is more to it than entries, each with a column of its own.
+  private let metadata: [[(column: String, value: TableRow.Value)]?]
+
+  /// - Parameter offset: as ``HealthKitTables`` has it.
+  /// - Throws: `DecodingError` if a text of the dictionaries is not what it should be.
+  public init(_ changes: CodedChanges, offset: Int) throws {
+    self.changes = changes
+    let text = AppleText(offset: offset)
+    self.text = text
+    forms = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
+    tables = changes.types.map { $0.rawValue.begins(with: "hae.") ? nil : HealthKitTables.table(of: $0) }
+    units = changes.units.map { $0.isEmpty ? nil : Self.value($0) }
+    sources = changes.sources.map { (Self.value($0.name), $0.version.map(Self.value)) }
+    devices = changes.devices.map { text.device($0).map(Self.value) }
+    metadata = try changes.metadata.map { metadata in
+      let metadata = try CanonicalJSON.decode(Metadata.self, metadata)
+      if metadata.keys.contains(where: { $0.begins(with: "hpeer.") || $0.contains("#") }) { return nil }
+      let entries = KeptMetadata(metadata, text).entries.map {
+        (column: "metadata_" + KeptElements.sayable($0.key), value: Self.value($0.value))
+      }
+      // Two that XML spells alike are for the other way.
+      return Set(entries.map(\.column)).count == entries.count ? entries : nil
+    }
+  }
+
+  /// - Parameter row: one of the samples that this was made with.
+  /// - Returns: `nil` for a sample that says more than a number and a unit.
+  public func row(of row: CodedSample) -> TableRow? {
+    guard let table = tables[Int(row.type)], row.payload == nil else { return nil }
+    var entries: [(column: String, value: TableRow.Value)] = []
+    if let index = row.metadata {
+      guard let known = metadata[Int(index)] else { return nil }
+      entries = known
+    }
+    var value: String?
+    switch forms[Int(row.kind)] {
+    case .quantity: value = text.number(row.number ?? .nan)
+    case .category:
+      let integer = row.number.flatMap(Int64.init(exactly:))
+      guard row.number == nil || integer != nil else { return nil }
+      value = CategoryValueNames.healthKit.exported(CategoryValue(value: integer), type: changes.types[Int(row.type)])
+    case .other: return nil
+    }
+    var result = TableRow(table: table)
+    result.columns.reserveCapacity(8 + entries.count)
+    result.values.reserveCapacity(8 + entries.count)
+    let source = sources[Int(row.source)]
+    result.append("sourceName", source.name)
+    if let version = source.version { result.append("sourceVersion", version) }
+    if let index = row.device, let device = devices[Int(index)] { result.append("device", device) }
+    if let index = row.unit, let unit = units[Int(index)] { result.append("unit", unit) }
+    if let created = row.created { result.append("creationDate", .text(text.date(created))) }
+    let start = text.date(row.start)
+    result.append("startDate", .text(start))
+    result.append("endDate", .text(row.end == row.start ? start : text.date(row.end)))
+    if let value { result.append("value", .text(value)) }
+    for entry in entries { result.append(entry.column, entry.value) }
+    return result
+  }
+
+  private static func value(_ text: String) -> TableRow.Value { .text(KeptElements.sayable(text)) }
+}

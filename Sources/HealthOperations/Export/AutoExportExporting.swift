@@ -1,0 +1,47 @@
+import HealthFormats
+import HealthModel
+
+extension Exporting {
+  /// Type by type, and workouts last, with the points of their routes.
+  func run(_ writer: HealthAutoExportWriter) async throws -> ExportSummary {
+    try await writing {
+      var writer = writer
+      var bytes: [UInt8] = []
+      writer.begin(into: &bytes)
+      var routes = try await reader.routes()
+      var written = 0
+      var points = 0
+      // By their identifiers, workouts come after all that a file has before them.
+      var summary = try await appendSamples(to: &bytes) { sample, bytes in
+        if case .workoutRoute = sample.payload { return false }
+        guard case .workout = sample.payload else {
+          return writer.append(sample, members: try await reader.members(of: sample), to: &bytes)
+        }
+        guard writer.beginWorkout(sample, to: &bytes) else { return false }
+        for reference in routes.removeValue(forKey: sample.reference) ?? [] {
+          guard let route = try await reader.store.samples.sample(reference),
+            case .workoutRoute(let content) = route.payload, writer.append(route: route, to: &bytes)
+          else { continue }
+          written += 1
+          points += content.points.count
+          try await flush(&bytes)
+        }
+        writer.endWorkout(to: &bytes)
+        return true
+      }
+      writer.end(into: &bytes)
+      try await flush(&bytes)
+      summary.count(routes: written, points: points)
+      return summary
+    }
+  }
+}
+
+extension ExportSummary {
+  /// Routes that were written with their workouts, which had been counted as left out.
+  mutating func count(routes: Int, points: Int) {
+    (self.routes, self.points) = (routes, points)
+    written += routes
+    if let left = omitted[.workoutRoute] { omitted[.workoutRoute] = left > routes ? left - routes : nil }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import HealthAnalysis
+import HealthFormats
+import HealthModel
+
+extension Exporting {
+  /// Numbers of types instead of their samples: those of `hpeer stats`.
+  func run(_ form: StatisticsForm, isJSON: Bool) async throws -> ExportSummary {
+    try await writing {
+      var summary = ExportSummary()
+      var types: [SampleType] = []
+      for type in plan.types {
+        let count = try await reader.count(of: type)
+        if try await isCounted(type) {
+          types.append(type)
+          summary.written += count
+        } else {
+          summary.omitted[type] = count
+          stage.advance(items: count, bytes: 0)
+        }
+      }
+      switch form.shape {
+      case .long: try await writeLong(types, form, isJSON, &summary)
+      case .wide: try await writeWide(types, form, isJSON, &summary)
+      }
+      return summary
+    }
+  }
+
+  /// Whether samples of a type say numbers that can be added up or averaged.
+  private func isCounted(_ type: SampleType) async throws -> Bool {
+    if let entry = SampleTypeCatalogue.healthKit[type] { return entry.aggregation != nil }
+    guard case .quantity? = try await reader.first(of: type)?.payload else { return false }
+    return true
+  }
+
+  func query(_ type: SampleType, _ form: StatisticsForm) -> StatisticsQuery {
+    var query = StatisticsQuery(type, by: form.size, in: form.zone, now: form.now)
+    (query.start, query.end) = (reader.filter.earliest, reader.filter.end)
+    query.sources = reader.filter.sources
+    query.weekStartsOnSunday = form.weekStartsOnSunday
+    return query
+  }
+
+  /// `{"format":"hpeer-statistics",…,` of a JSON document.
+  func head(_ form: StatisticsForm) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(contentsOf: #"{"format":"hpeer-statistics","version":1,"shape":"\#(form.shape.rawValue)","#.utf8)
+    bytes.append(contentsOf: #""bucket":"\#(form.size.rawValue)","zone":"#.utf8)
+    bytes.append(quoted: form.zone.name)
+    bytes.append(",")
+    return bytes
+  }
+
+  /// Of entries whose text is made at a time.
+  private static var batch: Int { 2_000 }
+
+  private func writeLong(
+    _ types: [SampleType], _ form: StatisticsForm, _ isJSON: Bool, _ summary: inout ExportSummary
+  ) async throws {
+    var bytes = isJSON ? head(form) + Array("\"statistics\":[".utf8) : StatisticsTable.header
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    for (index, type) in types.enumerated() {
+      try Task.checkCancellation()
+      let query = query(type, form)
+      let statistics = try await query.run(on: reader.store)
+      let entries = try query.entries(of: statistics, filling: form.fillsGaps)
+      if isJSON { bytes.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8) }
+      if isJSON { Self.append(headOf: statistics, to: &bytes) }
+      for first in stride(from: 0, to: entries.count, by: Self.batch) {
+        let part = entries[first..<min(first + Self.batch, entries.count)]
+        if isJSON {
+          for (offset, entry) in part.enumerated() {
+            if first + offset > 0 { bytes.append(",") }
+            let value = StatisticsObject.value(entry, statistics.aggregation, form.zone)
+            bytes.append(contentsOf: try encoder.encode(value))
+          }
+        } else {
+          StatisticsTable.append(statistics, part, form.zone, to: &bytes)
+        }
+        try await flush(&bytes)
+      }
+      if isJSON { bytes.append("]}") }
+      summary.rows += entries.count
+      try await note(statistics, &summary)
+    }
+    if isJSON { bytes.append("\n]}\n") }
+    try await flush(&bytes)
+  }
+
+  /// An object of `hpeer stats --json` up to its values.
+  private static func append(headOf statistics: Statistics, to bytes: inout [UInt8]) {
+    bytes.append("{\"type\":")
+    bytes.append(quoted: statistics.type.shortName)
+    if let unit = statistics.unit {
+      bytes.append(",\"unit\":")
+      bytes.append(quoted: unit)
+    }
+    bytes.append(",\"zone\":")
+    bytes.append(quoted: statistics.zone)
+    bytes.append(",\"bucket\":")
+    bytes.append(quoted: statistics.size.rawValue)
+    for (name, count) in [("withoutNumber", statistics.withoutNumber), ("withoutUnit", statistics.withoutUnit)]
+    where count > 0 {
+      bytes.append(contentsOf: ",\"\(name)\":\(count)".utf8)
+    }
+    bytes.append(",\"values\":[")
+  }
+
+  /// Counts what has no number, and tells how far it is.
+  func note(_ statistics: Statistics, _ summary: inout ExportSummary) async throws {
+    let left = statistics.withoutNumber + statistics.withoutUnit
+    if left > 0 {
+      summary.omitted[statistics.type, default: 0] += left
+      summary.written -= left
+    }
+    stage.advance(items: try await reader.count(of: statistics.type), bytes: 0)
+  }
+}
