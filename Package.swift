@@ -67,7 +67,8 @@ let package = Package(
       name: "HealthFormats",
       dependencies: [
         "HealthAppTransfer", "HealthModel", "CISAL", "CZip", .product(name: "Crypto", package: "swift-crypto"),
-      ]),
+      ],
+      resources: [.embedInCode("Resources/fhir_map.tsv")]),
 
     // MARK: Peers
 

@@ -24,6 +24,10 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case gpx
   /// Workouts as events of a calendar (RFC 5545).
   case calendar = "ics"
+  /// One bundle of FHIR R4 resources, in JSON.
+  case fhirBundle = "fhir"
+  /// FHIR R4 resources in lines, as Bulk Data has them.
+  case fhirLines = "fhir-ndjson"
 }
 
 /// Where an export goes.
@@ -74,21 +78,25 @@ public struct ExportOperation: Sendable {
   public let filter: SampleFilter
   private let offset: Int
   private let defusesFormulas: Bool
+  private let fhir: FHIROptions
   private let progress: any ProgressObserver
 
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
   ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``; the others say each sample's own.
   ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
+  ///   - fhir: of ``ExportFormat/fhirBundle`` and ``ExportFormat/fhirLines``.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
-    offset: Int = 0, defusesFormulas: Bool = false, progress: any ProgressObserver = NoProgress()
+    offset: Int = 0, defusesFormulas: Bool = false, fhir: FHIROptions = FHIROptions(),
+    progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
     self.destination = destination
     self.filter = filter
     self.offset = offset
     self.defusesFormulas = defusesFormulas
+    self.fhir = fhir
     self.progress = progress
   }
 
@@ -111,6 +119,8 @@ public struct ExportOperation: Sendable {
       case .transferCSV: try await exporting.run(selective: transfer(.csv, now))
       case .gpx: try await exporting.run(GPXWriter(exported: now), withHeartRates: filter.passes(Exporting.heartRate))
       case .calendar: try await exporting.run(selective: WorkoutCalendarWriter())
+      case .fhirBundle: try await exporting.run(fhir.writer(.bundle, exported: now, of: store))
+      case .fhirLines: try await exporting.run(fhir.writer(.lines, exported: now, of: store))
       case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
       }
     summary.isAudited = !store.isReadOnly
@@ -129,7 +139,7 @@ public struct ExportOperation: Sendable {
       // Who names workouts means their routes.
       scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
     case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV: break
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .fhirBundle, .fhirLines: break
     }
     return scope
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HealthFormats
 import HealthModel
 import HealthOperations
 import Terminal
@@ -19,6 +20,10 @@ struct Export: AsyncParsableCommand {
       workouts with the heart rate (--types workout leaves it out), ics the workouts for a calendar. What a format has \
       no place for is counted and named.
 
+      fhir is a Bundle of FHIR R4 resources, fhir-ndjson the same a line each (Bulk Data): an Observation for each sample, \
+      with codes of LOINC and SNOMED CT where there are any and units of UCUM. `hpeer import` reads both back. --fhir-map \
+      names a table of other codes and units, --fhir-subject the patient on your server; docs/formats/fhir.md says how.
+
       The file gets mode 0600 and appears when it is whole; interrupted, nothing is left of it.
 
       Examples:
@@ -28,6 +33,7 @@ struct Export: AsyncParsableCommand {
         hpeer export --format apple-xml --output export.xml --offset +02:00
         hpeer export --format gpx --from 2024-06-01 --output routes.gpx
         hpeer export --format ics --output workouts.ics
+        hpeer export --format fhir-ndjson --types heartRate --fhir-subject Patient/123 --output heart.ndjson
         hpeer export --output - | xz > health.json.xz
       """)
 
@@ -49,10 +55,20 @@ struct Export: AsyncParsableCommand {
   var offset: OffsetArgument?
   @Flag(help: "hat-csv: put an apostrophe before a text that a spreadsheet would take for a formula.")
   var defuseFormulas = false
+  @Option(help: "fhir, fhir-ndjson: a table with other codes, units or categories for some types.", completion: .file())
+  var fhirMap: String?
+  @Option(help: "fhir, fhir-ndjson: whose the samples are, such as Patient/123; default: a Patient in the file.")
+  var fhirSubject: String?
 
   func validate() throws {
     if offset != nil, format != .appleXML { throw ValidationError("--offset is for --format apple-xml.") }
     if defuseFormulas, format != .transferCSV { throw ValidationError("--defuse-formulas is for --format hat-csv.") }
+    if fhirMap != nil || fhirSubject != nil, ![.fhirBundle, .fhirLines].contains(format) {
+      throw ValidationError("--fhir-map and --fhir-subject are for --format fhir and fhir-ndjson.")
+    }
+    if let fhirSubject, !FHIRWriter.isReference(fhirSubject) {
+      throw ValidationError("--fhir-subject takes a reference, such as Patient/123.")
+    }
     if let types = selection.set, let needed = format.needed, types.isDisjoint(with: needed) {
       throw ValidationError(
         "--format \(format.rawValue) is about workouts: --types must name \(needed.map(\.shortName).sorted().joined(separator: " or "))."
@@ -74,6 +90,7 @@ struct Export: AsyncParsableCommand {
       format, to: isFile ? .file(path: output, replaces: force) : .stream(StandardOutput()),
       filter: period.filter(selection, sources),
       offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
+      fhir: FHIROptions(subject: fhirSubject, map: try fhirMap.map(FHIRMap.standard.overridden(byFile:)) ?? .standard),
       progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
@@ -110,7 +127,7 @@ extension ExportFormat: ExpressibleByArgument {
     switch self {
     case .gpx: [.workout, .workoutRoute]
     case .calendar: [.workout]
-    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV: nil
+    case .json, .ndjson, .csv, .appleXML, .transferJSON1, .transferJSON2, .transferCSV, .fhirBundle, .fhirLines: nil
     }
   }
 
@@ -121,6 +138,7 @@ extension ExportFormat: ExpressibleByArgument {
     case .gpx: "there are no points on Earth"
     case .calendar: "a calendar has no date"
     case .transferJSON1, .transferJSON2, .transferCSV: "HealthAppTransfer has no place"
+    case .fhirBundle, .fhirLines: "FHIR has no place"
     case .json, .ndjson, .csv: "there is no place"
     }
   }
