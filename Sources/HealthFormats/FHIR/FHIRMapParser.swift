@@ -55,8 +55,9 @@ enum FHIRMapParser {
       category: values[1], profile: values[2], unit: values[3], ucum: values[4], codings: [])
     try require(entry, of: SampleType(type))
     if let known = entries[type] {
-      guard (known.category, known.profile, known.unit, known.ucum)
-        == (entry.category, entry.profile, entry.unit, entry.ucum)
+      guard
+        (known.category, known.profile, known.unit, known.ucum)
+          == (entry.category, entry.profile, entry.unit, entry.ucum)
       else { throw Problem(detail: "category, profile or unit differ from those of an earlier line with \(type)") }
       entry = known
     }

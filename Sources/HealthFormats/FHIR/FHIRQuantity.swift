@@ -41,7 +41,8 @@ struct FHIRQuantity {
 
   /// Whether ``read(_:unit:ucum:)`` gives the quantity back.
   func isReadBack(_ value: Double, from shown: Double) -> Bool {
-    guard isOwnUnit, shown.isFinite, source == target else { return false }
+    // JSON has no -0 that everybody reads as one.
+    guard isOwnUnit, shown.isFinite, source == target, value != 0 || value.sign == .plus else { return false }
     return (isPercent ? FHIRUnits.shifted(shown, by: -2) : shown) == value
   }
 

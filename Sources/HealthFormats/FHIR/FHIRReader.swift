@@ -107,10 +107,12 @@ struct FHIRObservation {
   private let resource: JSONValue
   /// What FHIR has no place for; what it says comes before what the resource says.
   private let rest: [String: JSONValue]
+  private let restText: String
 
   init(_ resource: JSONValue) throws(Failure) {
     self.resource = resource
     guard let text = Self.extensionText(of: resource) else { throw .foreign }
+    restText = text
     rest = try Self.object(text)
   }
 
@@ -128,7 +130,7 @@ struct FHIRObservation {
   /// The sample, and before it the members that are its components.
   func samples() throws(Failure) -> [Sample] {
     if resource["resourceType"]?.text == "DocumentReference" {
-      return [try FHIRDocument.sample(Self.extensionText(of: resource) ?? "", resource)]
+      return [try FHIRDocument.sample(restText, resource)]
     }
     var samples: [Sample] = []
     for component in resource["component"]?.elements ?? [] {
@@ -227,10 +229,7 @@ struct FHIRObservation {
   }
 
   private func payload(_ type: SampleType) throws(Failure) -> Payload {
-    if let kind = rest["kind"]?.text {
-      guard let content = rest["payload"] else { throw .malformed("payload") }
-      return try payload(of: kind, content)
-    }
+    if let kind = rest["kind"]?.text { return try payload(of: kind) }
     if let quantity = resource["valueQuantity"] {
       guard let value = quantity["value"]?.double else { throw .malformed("value") }
       return .quantity(
@@ -244,15 +243,30 @@ struct FHIRObservation {
     return .category(CategoryValueNames.healthKit.value(exported: code, type: type))
   }
 
-  private func payload(of kind: String, _ content: JSONValue) throws(Failure) -> Payload {
-    if kind == Quantity.kind {
-      return .quantity(try Self.decoded(Quantity.self, content, "payload"))
-    }
+  private func payload(of kind: String) throws(Failure) -> Payload {
     do {
-      return try Payload(kind: kind, number: nil, unit: nil, json: CanonicalJSON.encode(content))
+      let json = try payloadText()
+      if kind == Quantity.kind { return .quantity(try CanonicalJSON.decode(Quantity.self, json)) }
+      return try Payload(kind: kind, number: nil, unit: nil, json: json)
     } catch {
       throw .malformed("payload")
     }
+  }
+
+  /// As it stands there: a number may be one that ``JSONValue`` has no case for.
+  private func payloadText() throws -> String {
+    var scanner = JSONScanner(source: MemorySource(Array(restText.utf8)), path: "")
+    var text = ""
+    try scanner.beginObject()
+    while let key = try scanner.nextKey() {
+      // Of two, the last counts everywhere.
+      if key == "payload" {
+        text = String(decoding: try scanner.value(limit: FHIRText.maximumString).bytes, as: UTF8.self)
+      } else {
+        try scanner.skipValue()
+      }
+    }
+    return text
   }
 
   private static func decoded<Value: Decodable>(
