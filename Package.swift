@@ -78,7 +78,8 @@ let package = Package(
       dependencies: [
         "HealthAppTransfer", "HealthModel", "ZstandardFrames", "CISAL", "CZip",
         .product(name: "Crypto", package: "swift-crypto"),
-      ]),
+      ],
+      resources: [.embedInCode("Resources/fhir_map.tsv")]),
 
     // MARK: Peers
 

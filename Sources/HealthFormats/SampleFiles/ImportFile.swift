@@ -15,7 +15,8 @@ import HealthModel
 public enum ImportFile: Sendable {
   /// Apple's export: a zip, an XML file, or an unpacked folder. A zip and a folder may hold several.
   case appleHealth([AppleHealthExport])
-  /// hpeer's own JSON and CSV, and a saved change feed. These and those below may be compressed (``FileCompression``).
+  /// hpeer's own JSON and CSV, a saved change feed, and FHIR as hpeer writes it. These and those below may be compressed
+  /// (``FileCompression``).
   case samples(SampleFile)
   /// JSON of the app Health Auto Export.
   case healthAutoExport(HealthAutoExport)
@@ -105,6 +106,10 @@ enum SampleFileKind: Equatable {
       switch key {
       case "format":
         if try scanner.tree(limit: 1000).value == .string("hpeer") { found = .samples(.json) }
+        return
+      case "resourceType":
+        guard case .string(let type) = try scanner.tree(limit: 1000).value else { return }
+        found = .samples(type == "Bundle" ? .fhirBundle : .fhirResources)
         return
       case "added", "deleted":
         found = .samples(.changeFeed)

@@ -54,14 +54,16 @@ extension SampleFile {
   /// A file of the same format with nothing but these lines in it.
   private func excerpt(of lines: [[UInt8]]) throws -> [UInt8] {
     switch format {
-    case .changeFeed: return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+    case .changeFeed, .fhirResources: return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     case .csv: return try firstLine() + lines.flatMap { $0 + [0x0A] }
-    case .json:
+    case .json, .fhirBundle:
       let samples = lines.map { line -> ArraySlice<UInt8> in
         let last = line.lastIndex { $0 > 0x20 && $0 != UInt8(ascii: ",") }
         return line[..<(last.map { $0 + 1 } ?? 0)]
       }
-      let head = #"{"format":"hpeer","version":\#(SampleJSONReader.version),"samples":["#
+      let head =
+        format == .json
+        ? #"{"format":"hpeer","version":\#(SampleJSONReader.version),"samples":["# : #"{"entry":["#
       return Array(head.utf8) + samples.joined(separator: [UInt8(ascii: ",")]) + Array("]}".utf8)
     }
   }

@@ -1,7 +1,8 @@
 import Foundation
 import HealthModel
 
-/// A file of samples in one of hpeer's own formats (`docs/formats/README.md`), which hold all that a store does of a sample.
+/// A file of samples in one of the formats that hpeer writes and reads (`docs/formats`). All but FHIR hold all that a
+/// store does of a sample.
 ///
 /// ```swift
 /// func count(_ file: SampleFile) throws -> [SampleType: Int] {
@@ -20,6 +21,10 @@ public struct SampleFile: Sendable {
     case csv
     /// The change feed in lines (`application/x-ndjson`), and samples in lines as `hpeer show --json` prints them.
     case changeFeed
+    /// A `Bundle` of FHIR, in JSON. Only hpeer's own observations are read.
+    case fhirBundle
+    /// FHIR resources one after the other, as Bulk Data has them in lines. Likewise.
+    case fhirResources
   }
 
   /// As it was recognised.
@@ -119,6 +124,12 @@ public struct SampleFile: Sendable {
       case .changeFeed:
         try ChangeFeedReader.read(
           JSONScanner(source: source, path: path, chunkSize: chunkSize), into: &collector, progress)
+      case .fhirBundle:
+        try FHIRReader.read(
+          bundle: JSONScanner(source: source, path: path, chunkSize: chunkSize), into: &collector, progress)
+      case .fhirResources:
+        try FHIRReader.read(
+          lines: JSONScanner(source: source, path: path, chunkSize: chunkSize), into: &collector, progress)
       }
       collector.report.isComplete = true
     } catch SampleFileError.endsEarly(_, let position) {

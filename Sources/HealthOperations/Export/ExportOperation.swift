@@ -35,17 +35,22 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
   case statisticsCSV = "statistics-csv"
   /// The same in JSON.
   case statisticsJSON = "statistics-json"
+  /// One bundle of FHIR R4 resources, in JSON.
+  case fhirBundle = "fhir"
+  /// FHIR R4 resources in lines, as Bulk Data has them.
+  case fhirLines = "fhir-ndjson"
 }
 
 extension ExportFormat {
   /// Of a file in it, without the dot.
   var suffix: String {
     switch self {
-    case .json, .transferJSON1, .transferJSON2, .healthAutoExport, .statisticsJSON: "json"
+    case .json, .transferJSON1, .transferJSON2, .healthAutoExport, .statisticsJSON, .fhirBundle: "json"
     case .csv, .transferCSV, .statisticsCSV: "csv"
     case .appleXML: "xml"
     case .appleArchive: "zip"
     case .sqlite: "db"
+    case .fhirLines: "ndjson"
     case .ndjson, .gpx, .calendar: rawValue
     }
   }
@@ -73,6 +78,7 @@ public struct ExportOperation: Sendable {
   private let offset: Int
   private let defusesFormulas: Bool
   private let statistics: StatisticsForm?
+  private let fhir: FHIROptions
   private let progress: any ProgressObserver
 
   /// - Parameters:
@@ -82,10 +88,12 @@ public struct ExportOperation: Sendable {
   ///     ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``; the others say each sample's own.
   ///   - statistics: what ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON`` hold; without it, days in UTC.
   ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
+  ///   - fhir: of ``ExportFormat/fhirBundle`` and ``ExportFormat/fhirLines``.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
     compression: FileCompression? = nil, offset: Int = 0, defusesFormulas: Bool = false,
     statistics: StatisticsForm? = nil,
+    fhir: FHIROptions = FHIROptions(),
     progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
@@ -95,6 +103,7 @@ public struct ExportOperation: Sendable {
     self.offset = offset
     self.defusesFormulas = defusesFormulas
     self.statistics = statistics
+    self.fhir = fhir
     self.progress = progress
   }
 
@@ -173,6 +182,8 @@ public struct ExportOperation: Sendable {
     case .appleArchive:
       try await exporting.run(
         archive: AppleExportWriter(exportDate: now, offset: offset), exported: now, offset: offset)
+    case .fhirBundle: try await exporting.run(fhir.writer(.bundle, exported: now, of: exporting.reader.store))
+    case .fhirLines: try await exporting.run(fhir.writer(.lines, exported: now, of: exporting.reader.store))
     case .healthAutoExport: try await exporting.run(HealthAutoExportWriter(offset: offset))
     case .sqlite: try await exporting.run(HealthKitTables(offset: offset))
     case .statisticsCSV, .statisticsJSON:
@@ -198,7 +209,7 @@ public struct ExportOperation: Sendable {
       scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
     case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
     case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV,
-      .healthAutoExport, .sqlite, .statisticsCSV, .statisticsJSON:
+      .healthAutoExport, .sqlite, .statisticsCSV, .statisticsJSON, .fhirBundle, .fhirLines:
       break
     }
     return scope

@@ -24,6 +24,10 @@ struct Export: AsyncParsableCommand {
       healthkit-to-sqlite makes of Apple's export, for Datasette. statistics-csv and statistics-json hold the numbers of \
       `hpeer stats` instead of samples. What a format has no place for is counted and named.
 
+      fhir is a Bundle of FHIR R4 resources, fhir-ndjson the same a line each (Bulk Data): an Observation for each sample, \
+      with codes of LOINC and SNOMED CT where there are any and units of UCUM. `hpeer import` reads both back. --fhir-map \
+      names a table of other codes and units, --fhir-subject the patient on your server; docs/formats/fhir.md says how.
+
       A file whose name ends in .gz or .zst is compressed; `hpeer import` reads those, too. --split writes a file for each \
       type, each month or each workout (gpx, ics) into the folder that --output names.
 
@@ -42,6 +46,7 @@ struct Export: AsyncParsableCommand {
         hpeer export --format health-auto-export --from 7d --output week.json
         hpeer export --format sqlite --output health.db
         hpeer export --format statistics-csv --by week --shape wide --from 2024 --output weeks.csv
+        hpeer export --format fhir-ndjson --types heartRate --fhir-subject Patient/123 --output heart.ndjson
         hpeer export --output - | xz > health.json.xz
       """)
 
@@ -68,6 +73,10 @@ struct Export: AsyncParsableCommand {
   var offset: OffsetArgument?
   @Flag(help: "hat-csv: put an apostrophe before a text that a spreadsheet would take for a formula.")
   var defuseFormulas = false
+  @Option(help: "fhir, fhir-ndjson: a table with other codes, units or categories for some types.", completion: .file())
+  var fhirMap: String?
+  @Option(help: "fhir, fhir-ndjson: whose the samples are, such as Patient/123; default: a Patient in the file.")
+  var fhirSubject: String?
 
   @Option(help: "statistics-csv and -json: how long the stretches of time are of which there is one number each.")
   var by: BucketSize?
@@ -96,6 +105,12 @@ struct Export: AsyncParsableCommand {
       throw ValidationError("\(output) would be no zip file: that is for --format apple-xml, others have --compress.")
     }
     if defuseFormulas, format != .transferCSV { throw ValidationError("--defuse-formulas is for --format hat-csv.") }
+    if fhirMap != nil || fhirSubject != nil, ![.fhirBundle, .fhirLines].contains(format) {
+      throw ValidationError("--fhir-map and --fhir-subject are for --format fhir and fhir-ndjson.")
+    }
+    if let fhirSubject, !FHIRWriter.isReference(fhirSubject) {
+      throw ValidationError("--fhir-subject takes a reference, such as Patient/123.")
+    }
     if let types = selection.set, let needed = format.needed, types.isDisjoint(with: needed) {
       throw ValidationError(
         "--format \(format.rawValue) is about workouts: --types must name \(needed.map(\.shortName).sorted().joined(separator: " or "))."
@@ -126,7 +141,9 @@ struct Export: AsyncParsableCommand {
     let operation = ExportOperation(
       writtenFormat, to: destination, filter: period.filter(selection, sources), compression: compression,
       offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
-      statistics: try statistics, progress: ProgressBars())
+      statistics: try statistics,
+      fhir: FHIROptions(subject: fhirSubject, map: try fhirMap.map(FHIRMap.standard.overridden(byFile:)) ?? .standard),
+      progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")
@@ -205,7 +222,7 @@ extension ExportFormat: ExpressibleByArgument {
     case .gpx: [.workout, .workoutRoute]
     case .calendar: [.workout]
     case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV,
-      .healthAutoExport, .sqlite, .statisticsCSV, .statisticsJSON:
+      .healthAutoExport, .sqlite, .statisticsCSV, .statisticsJSON, .fhirBundle, .fhirLines:
       nil
     }
   }
@@ -220,6 +237,7 @@ extension ExportFormat: ExpressibleByArgument {
     case .healthAutoExport: "Health Auto Export has no place"
     case .statisticsCSV, .statisticsJSON: "there are no statistics"
     case .sqlite: "healthkit-to-sqlite has no table"
+    case .fhirBundle, .fhirLines: "FHIR has no place"
     case .json, .ndjson, .csv: "there is no place"
     }
   }

@@ -14,7 +14,7 @@ struct Import: AsyncParsableCommand {
     abstract: "Read an Apple Health export, or another file of samples, into the store.",
     discussion: """
       PATH is the export.zip that the iPhone made, the export.xml in it, or the unzipped folder; or what `hpeer export` \
-      wrote, as JSON or CSV; or a saved change feed; or JSON of Health Auto Export. What it is, its content tells. \
+      wrote, as JSON, CSV or FHIR; or a saved change feed; or JSON of Health Auto Export. What it is, its content tells. \
       Importing the same again, or a later export, adds only what is new. Of several exports in one zip file or folder \
       all are read, if they are of one person.
 

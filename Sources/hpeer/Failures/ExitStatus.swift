@@ -97,7 +97,7 @@ extension ExitStatus {
     case let error as PeerRegistryError: status(of: error)
     case let error as PeerFinderError: status(of: error)
     case is DiscoveryError: .unreachable
-    case is ImportError, is SampleFileError: .badInput
+    case is ImportError, is SampleFileError, is FHIRMapError: .badInput
     case is PairingPayloadError: .badInput
     case is PairingExchangeError: .refused
     case is PairingDeskError: .other

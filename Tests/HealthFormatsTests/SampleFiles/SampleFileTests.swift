@@ -113,8 +113,25 @@ struct SampleText {
     case .csv: try write(samples, SampleCSVWriter())
     case .changeFeed:
       for sample in samples { bytes += Array("{\"added\":\(try CanonicalJSON.encode(sample))}\n".utf8) }
+    case .fhirBundle: _ = try write(fhir: samples, .bundle)
+    case .fhirResources: _ = try write(fhir: samples, .lines)
     }
   }
+
+  /// - Returns: the samples that FHIR has a place for.
+  mutating func write(
+    fhir samples: [Sample], _ form: FHIRWriter.Form, subject: FHIRWriter.Subject = .patient(UUID()),
+    map: FHIRMap = .standard
+  ) throws -> [Sample] {
+    var writer = FHIRWriter(form, exported: Timestamp(seconds: 0), subject: subject, map: map)
+    writer.begin(person: Person(), into: &bytes)
+    var written: [Sample] = []
+    for sample in samples where try writer.append(sample, members: [], to: &bytes) { written.append(sample) }
+    writer.end(into: &bytes)
+    return written
+  }
+
+  init() {}
 
   private mutating func write(_ samples: [Sample], _ writer: some SampleFileWriter) throws {
     var writer = writer

@@ -1,0 +1,72 @@
+import HealthModel
+
+/// How quantities of one type and one unit become a FHIR `Quantity`.
+struct FHIRQuantity {
+  /// HealthKit's unit.
+  private let source: String
+  private let target: String
+  private let isPercent: Bool
+  /// Whether reading ``unit`` gives HealthKit's unit back.
+  private let isOwnUnit: Bool
+  /// What comes after the value.
+  private let end: [UInt8]
+  /// Whether the value has the unit that the codes of the table are for.
+  let fitsCodes: Bool
+
+  /// - Parameter entry: what the table says of the type.
+  init(unit source: String, entry: FHIRMap.Entry?) {
+    self.source = source
+    var (unit, ucum): (String?, String?)
+    if let wanted = entry?.unit, let code = entry?.ucum, UnitConversion.convert(1, from: source, to: wanted) != nil {
+      (target, ucum, fitsCodes) = (wanted, code, true)
+      // A count that the table measures in something, such as a body mass index, has that for people to read.
+      let isBare = wanted == "count" && !code.utf8.contains(UInt8(ascii: "{")) && code != "1"
+      unit = isBare ? code : wanted
+    } else {
+      (target, ucum, fitsCodes) = (source, FHIRUnits.ucum(source), entry?.unit == nil)
+      unit = FHIRText.plain(source)
+    }
+    isPercent = ucum == "%"
+    isOwnUnit = unit.map { $0.isExactly(source) } ?? source.isEmpty
+    var bytes: [UInt8] = []
+    bytes.append(unit: unit, ucum: ucum)
+    end = bytes
+  }
+
+  /// As the resource says it; not finite where FHIR cannot say it.
+  func value(of value: Double) -> Double {
+    let converted = source == target ? value : UnitConversion.convert(value, from: source, to: target) ?? value
+    return isPercent ? FHIRUnits.shifted(converted, by: 2) : converted
+  }
+
+  /// Whether ``read(_:unit:ucum:)`` gives the quantity back.
+  func isReadBack(_ value: Double, from shown: Double) -> Bool {
+    // JSON has no -0 that everybody reads as one.
+    guard isOwnUnit, shown.isFinite, source == target, value != 0 || value.sign == .plus else { return false }
+    return (isPercent ? FHIRUnits.shifted(shown, by: -2) : shown) == value
+  }
+
+  /// HealthKit's quantity out of what a resource says.
+  static func read(_ value: Double, unit: String, ucum: String?) -> Quantity {
+    Quantity(ucum == "%" ? FHIRUnits.shifted(value, by: -2) : value, unit)
+  }
+
+  /// `"valueQuantity":{…}`, or why there is no number.
+  ///
+  /// - Parameter shown: ``value(of:)``.
+  func append(_ shown: Double, to bytes: inout [UInt8]) {
+    guard shown.isFinite else {
+      bytes.append("\"dataAbsentReason\":")
+      return bytes.append(absenceOf: shown)
+    }
+    bytes.append("\"valueQuantity\":{\"value\":")
+    bytes.append(number: shown)
+    bytes.append(contentsOf: end)
+  }
+
+  /// The same of a number in HealthKit's unit, for components.
+  static func append(_ quantity: Quantity, entry: FHIRMap.Entry?, to bytes: inout [UInt8]) {
+    let form = FHIRQuantity(unit: quantity.unit, entry: entry)
+    form.append(form.value(of: quantity.value), to: &bytes)
+  }
+}
