@@ -49,7 +49,7 @@ struct KeptMetadata {
     case "hpeer.beatsUTCOffset": beats.offset = Int(value)
     case "hpeer.beatsFormat": beats.format = value
     // Of files beside the XML.
-    case "hpeer.gpx.name", "hpeer.gpx.creator": break
+    case _ where key.begins(with: "hpeer.gpx."): break
     default:
       if key.begins(with: KeptName.elementPrefix), let element = ForeignElement(value) {
         elements.append(element)
