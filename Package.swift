@@ -102,7 +102,8 @@ let package = Package(
     .target(
       name: "PeerServer",
       dependencies: [
-        "HealthAnalysis", "HealthAppTransfer", "HealthModel", "HealthStore", "OperatingSystem", "PeerProtocol", "PeerTrust",
+        "HealthAnalysis", "HealthAppTransfer", "HealthModel", "HealthStore", "OperatingSystem", "PeerProtocol",
+        "PeerTrust",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -163,7 +164,8 @@ let package = Package(
     .executableTarget(
       name: "hpeer-bench",
       dependencies: [
-        "BenchData", "HealthAnalysis", "HealthModel", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust",
+        "BenchData", "HealthAnalysis", "HealthModel", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol",
+        "PeerTrust",
         "Terminal",
         "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -186,7 +188,10 @@ let package = Package(
     // MARK: Tests
 
     .testTarget(
-      name: "HealthAnalysisTests", dependencies: ["HealthAnalysis", "HealthModel", "HealthStore", "TestSupport"]),
+      name: "HealthAnalysisTests",
+      dependencies: [
+        "HealthAnalysis", "HealthModel", "HealthStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel", "TestSupport"]),
     .testTarget(name: "BenchDataTests", dependencies: ["BenchData", "TestSupport"]),
     .testTarget(

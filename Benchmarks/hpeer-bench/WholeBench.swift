@@ -17,7 +17,8 @@ struct WholeBench: AsyncParsableCommand {
     try await options.run(Self.rows.filter { only.contains($0.rawValue) }, pulls: pulls.values, wheels: wheels)
   }
 
-  private static let rows: [any BenchRow] = PullRow.allCases + ImportRow.allCases + ExportRow.allCases + LookRow.allCases
+  private static let rows: [any BenchRow] =
+    PullRow.allCases + ImportRow.allCases + ExportRow.allCases + LookRow.allCases
 
   private static var names: String { rows.map { $0.rawValue }.joined(separator: ", ") }
 

@@ -21,7 +21,8 @@ struct ServerFailure: Error {
     .init(
       status: .forbidden,
       message:
-        "This client may read numbers of whole days only: finished days of this machine's home zone, from /api/v2/statistics.")
+        "This client may read numbers of whole days only: finished days of this machine's home zone, from /api/v2/statistics."
+    )
   }
 
   static var tokenGone: Self {

@@ -3,7 +3,8 @@ import ArgumentParser
 /// Everything about looking at what is in a store.
 struct LookBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "look", abstract: "Measure statistics: the first question, ten years of days, one day, after a change.",
+    commandName: "look",
+    abstract: "Measure statistics: the first question, ten years of days, one day, after a change.",
     discussion: """
       The store has five times the samples that --samples says. Rows: \(LookRow.names).
 

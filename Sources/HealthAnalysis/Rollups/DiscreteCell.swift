@@ -62,7 +62,8 @@ struct DiscreteCell: RollupCell, Hashable {
     let meanOfSamples = all.sum / Double(all.count)
     return DiscreteValues(
       minimum: all.minimum, maximum: all.maximum,
-      mean: aggregation.mean(ofSamples: meanOfSamples, weighted: weighted, weight: weight), meanOfSamples: meanOfSamples,
+      mean: aggregation.mean(ofSamples: meanOfSamples, weighted: weighted, weight: weight),
+      meanOfSamples: meanOfSamples,
       count: all.count, last: all.last.value)
   }
 

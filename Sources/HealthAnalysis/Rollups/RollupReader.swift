@@ -9,11 +9,14 @@ struct RollupReader {
 
   /// - Returns: `nil` for what cells cannot answer: some sources only, types without cells.
   func statistics(_ query: StatisticsQuery) throws -> Statistics? {
-    guard query.sources == nil, query.startingIn == nil, let type = try KeptType.find(query.type, db), let rule = type.rule, !type.isLong else {
+    guard query.sources == nil, query.startingIn == nil, let type = try KeptType.find(query.type, db),
+      let rule = type.rule, !type.isLong
+    else {
       return nil
     }
     var statistics = Statistics(
-      type: type.type, unit: rule.unit, aggregation: rule.aggregation, size: query.size, zone: query.zone.name, values: [])
+      type: type.type, unit: rule.unit, aggregation: rule.aggregation, size: query.size, zone: query.zone.name,
+      values: [])
     statistics.weekStartsOnSunday = query.weekStartsOnSunday
     guard let extent = try extent(of: type), let buckets = try query.buckets(extent) else { return statistics }
     guard let leftOut = try leftOut(of: type, buckets.range) else { return nil }

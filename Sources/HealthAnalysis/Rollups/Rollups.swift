@@ -36,8 +36,12 @@ public final class Rollups: Sendable {
 
   /// Throws ``StatisticsError`` or ``StoreError``.
   public func statistics(_ query: StatisticsQuery) async throws -> Statistics {
-    if query.sources == nil, query.startingIn == nil, !store.isReadOnly, SampleTypeCatalogue.healthKit[query.type]?.aggregation != nil {
-      let kept = try await attempt(query.type) { db, reader in try RollupReader(db: db, reader: reader).statistics(query) }
+    if query.sources == nil, query.startingIn == nil, !store.isReadOnly,
+      SampleTypeCatalogue.healthKit[query.type]?.aggregation != nil
+    {
+      let kept = try await attempt(query.type) { db, reader in
+        try RollupReader(db: db, reader: reader).statistics(query)
+      }
       if case .answer(let statistics?)? = kept { return statistics }
     }
     return try await query.computed(from: store)
@@ -80,17 +84,18 @@ public final class Rollups: Sendable {
     for attempt in 0..<Self.attempts {
       let outcome: Result<Outcome<Answer>?, StatisticsError> = try await store.samples.numbers { reader in
         do {
-          return .success(try self.file.withLock { file in
-            if file == nil { file = try RollupFile(in: self.store.directory) }
-            guard let queue = file?.queue else { return nil }
-            do {
-              return try self.bringUpToDate(queue, reader, type, mayBeOld: attempt == 0, body)
-            } catch {
-              // Whoever opens it next makes sure of it.
-              file = nil
-              throw error
-            }
-          })
+          return .success(
+            try self.file.withLock { file in
+              if file == nil { file = try RollupFile(in: self.store.directory) }
+              guard let queue = file?.queue else { return nil }
+              do {
+                return try self.bringUpToDate(queue, reader, type, mayBeOld: attempt == 0, body)
+              } catch {
+                // Whoever opens it next makes sure of it.
+                file = nil
+                throw error
+              }
+            })
         } catch let error as StatisticsError {
           return .failure(error)
         } catch let error as StoreError {

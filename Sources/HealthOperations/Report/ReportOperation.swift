@@ -50,6 +50,7 @@ public struct ReportOperation: Sendable {
       switch destination {
       case .file(let path, let replaces): try OutputFile(path: path, replaces: replaces)
       case .stream(let sink): sink
+      case .folder(let path, _, _): throw ExportError.isFolder(path: path)
       }
     do {
       if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
@@ -72,7 +73,7 @@ public struct ReportOperation: Sendable {
     var detail = ["format": "report"]
     detail["file"] =
       switch destination {
-      case .file(let path, _): URL(fileURLWithPath: path).lastPathComponent
+      case .file(let path, _), .folder(let path, _, _): URL(fileURLWithPath: path).lastPathComponent
       case .stream: "-"
       }
     detail["from"] = Timestamp(seconds: zone.start(ofDay: days.lowerBound)).iso8601

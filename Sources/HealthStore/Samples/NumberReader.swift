@@ -116,11 +116,13 @@ public final class NumberReader {
     var devices = StoredDictionary<Device>.devices
     var rows: [(source: Int64, device: Int64?, count: Int64)] = []
     let list = ids.map(String.init).joined(separator: ",")
-    try Binding(db, "SELECT source, device, COUNT(*) FROM sample WHERE source IN (\(list))\(shown) GROUP BY source, device")
-      .rows(db) { row in
-        rows.append((row.integer(0), row.optionalInteger(1), row.integer(2)))
-        return true
-      }
+    try Binding(
+      db, "SELECT source, device, COUNT(*) FROM sample WHERE source IN (\(list))\(shown) GROUP BY source, device"
+    )
+    .rows(db) { row in
+      rows.append((row.integer(0), row.optionalInteger(1), row.integer(2)))
+      return true
+    }
     var result: [Int64: [Device?: Int]] = [:]
     for row in rows {
       let device = try row.device.map { try devices.value(of: $0, db) }

@@ -78,6 +78,7 @@ struct StatisticsRoutes: EndpointGroup {
   }
 
   private static var tooLong: ServerFailure {
-    .badRequest("The answer would have more than \(maximumValues) values: ask for fewer types, less time or larger buckets.")
+    .badRequest(
+      "The answer would have more than \(maximumValues) values: ask for fewer types, less time or larger buckets.")
   }
 }

@@ -99,7 +99,8 @@ struct Export: AsyncParsableCommand {
       throw ValidationError("--offset is for --format apple-xml, apple-zip, health-auto-export and sqlite.")
     }
     if format == .sqlite, output == "-" || split != nil || compression != nil {
-      throw ValidationError("--format sqlite is one file as it is: name it with --output, without --split and --compress.")
+      throw ValidationError(
+        "--format sqlite is one file as it is: name it with --output, without --split and --compress.")
     }
     if output.lowercased().hasSuffix(".zip"), format != .appleXML, format != .appleArchive {
       throw ValidationError("\(output) would be no zip file: that is for --format apple-xml, others have --compress.")

@@ -85,7 +85,8 @@ struct PeersList: AsyncParsableCommand {
       for client in clients {
         table.append([
           .init(client.name), .init(client.id.short), .init(Self.state(of: client)),
-          .init(Self.text(client.scope, onlyDaily: client.isOnlyDaily, in: zone.timeZone)), .init(client.lastSeen.map(time) ?? "never"),
+          .init(Self.text(client.scope, onlyDaily: client.isOnlyDaily, in: zone.timeZone)),
+          .init(client.lastSeen.map(time) ?? "never"),
           .init(zone.date(Timestamp(client.expires))),
         ])
       }

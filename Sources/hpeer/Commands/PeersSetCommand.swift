@@ -42,7 +42,8 @@ struct PeersSet: AsyncParsableCommand {
   @Flag(
     inversion: .prefixedNo,
     help:
-      "Numbers of finished days of this machine's home zone (hpeer zone), and nothing finer: no samples, hours or counts.")
+      "Numbers of finished days of this machine's home zone (hpeer zone), and nothing finer: no samples, hours or counts."
+  )
   var onlyDaily: Bool?
   @OptionGroup var lifetime: TokenLifetimeOption
 

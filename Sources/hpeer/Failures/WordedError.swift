@@ -23,7 +23,8 @@ extension ExportError: WordedError {
     case .isFolder(let path): "\(path) is a folder; name a file in it."
     case .isNoFolder(let path): "\(path) is no folder; name one, or a place where one can be made."
     case .alreadyThere(let path): "\(path) is there already; name another file, or replace it with --force."
-    case .needsFile(let format): "--format \(format.rawValue) is one file as it is; name it with --output, without --split and --compress."
+    case .needsFile(let format):
+      "--format \(format.rawValue) is one file as it is; name it with --output, without --split and --compress."
     case .diskFull(let path):
       "The disk that is to hold \(path) is full, so nothing was written; make room and export again."
     case .unwritable(let path, let reason):

@@ -36,8 +36,10 @@ struct RollupHistory {
 
   /// A time within some days around a change of clocks, mostly on few of them.
   private mutating func time() -> Timestamp {
-    let day = Timestamp(iso8601: "2024-10-20T00:00:00Z")!.microseconds  // It is a date.
-    let offset = generator.oneIn(4) ? Int64.random(in: 0..<14, using: &generator) : Int64.random(in: 6..<8, using: &generator)
+    // 2024-10-20.
+    let day: Int64 = 1_729_382_400_000_000
+    let offset =
+      generator.oneIn(4) ? Int64.random(in: 0..<14, using: &generator) : Int64.random(in: 6..<8, using: &generator)
     let second = Int64.random(in: 0..<86_400, using: &generator)
     let rounded = generator.oneIn(3) ? second / 900 * 900 : second
     let fraction = generator.oneIn(4) ? Int64.random(in: 0..<1_000_000, using: &generator) : 0
@@ -62,6 +64,8 @@ struct RollupHistory {
       payload: .quantity(Quantity(value, generator.pick(units))))
   }
 
+  mutating func samples(_ count: Int) -> [Sample] { (0..<count).map { _ in sample() } }
+
   /// Does one thing to the store.
   mutating func step(_ store: HealthStore) async throws {
     switch Int.random(in: 0..<10, using: &generator) {
@@ -76,13 +80,15 @@ struct RollupHistory {
       known += samples
       try await store.apply(ChangeBatch(additions: samples))
     case 6, 7:
-      let gone = (0..<Int.random(in: 1...4, using: &generator)).compactMap { _ in known.randomElement(using: &generator) }
+      let gone = (0..<Int.random(in: 1...4, using: &generator)).compactMap { _ in known.randomElement(using: &generator)
+      }
       try await store.apply(
         ChangeBatch(deletions: gone.map { Tombstone(sample: $0.reference, deleted: Timestamp(seconds: 1)) }))
     case 8:
       // Another record's beginning changes which source is ranked first.
       var early = sample()
-      early.start = Timestamp(iso8601: "2020-01-01T00:00:00Z")!  // It is a date.
+      // 2020-01-01.
+      early.start = Timestamp(seconds: 1_577_836_800)
       early.end = early.start
       known.append(early)
       try await store.apply(ChangeBatch(additions: [early]))
@@ -142,7 +148,8 @@ extension Statistics {
     let others = Dictionary(uniqueKeysWithValues: other.values.map { ($0.bucket.start, $0) })
     let lines = Set(buckets.keys).union(others.keys).sorted().compactMap { start -> String? in
       if let one = buckets[start], let two = others[start], one.number.isNearly(two.number) { return nil }
-      return "\(start.iso8601): \(buckets[start].map { "\($0.number)" } ?? "none") / \(others[start].map { "\($0.number)" } ?? "none")"
+      return
+        "\(start.iso8601): \(buckets[start].map { "\($0.number)" } ?? "none") / \(others[start].map { "\($0.number)" } ?? "none")"
     }
     let leftOut = "left out \(withoutNumber), \(withoutUnit) / \(other.withoutNumber), \(other.withoutUnit)"
     return ([leftOut, "\(unit ?? "-") / \(other.unit ?? "-")"] + lines.prefix(4)).joined(separator: "\n")

@@ -1,6 +1,8 @@
 import Foundation
+import GRDB
 import HealthModel
 import HealthStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -12,7 +14,9 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func expectSame(_ history: inout RollupHistory, _ store: HealthStore, _ rollups: Rollups, _ seed: UInt64) async throws {
+  private func expectSame(_ history: inout RollupHistory, _ store: HealthStore, _ rollups: Rollups, _ seed: UInt64)
+    async throws
+  {
     let query = try history.query()
     let kept = try await rollups.statistics(query)
     let computed = try await query.computed(from: store)
@@ -68,5 +72,82 @@ import Testing
       for _ in 0..<6 { try await history.step(store) }
       for _ in 0..<8 { try await expectSame(&history, store, rollups, seed) }
     }
+  }
+
+  /// An import that is taken back leaves no tombstone, and what it deleted comes back.
+  @Test(arguments: 0..<4 as Range<UInt64>)
+  func anUndoneImportIsInNoNumber(seed: UInt64) async throws {
+    var history = RollupHistory(directory: directory.path, seed: seed)
+    let store = try HealthStore(directory: directory.path)
+    let rollups = Rollups(of: store)
+    for _ in 0..<6 { try await history.step(store) }
+    try await rollups.refresh()
+    let writer = try ImportWriter(store, .init(name: "export.zip"))
+    var coder = ChangeCoder()
+    for sample in history.samples(40) { try coder.add(sample) }
+    try writer.write(coder.changes)
+    for _ in 0..<4 { try await expectSame(&history, store, rollups, seed) }
+    guard case .undone = try await store.imports.undoLast() else {
+      Issue.record("the import was not undone")
+      return
+    }
+    for _ in 0..<8 { try await expectSame(&history, store, rollups, seed) }
+    for _ in 0..<4 { try await history.step(store) }
+    for _ in 0..<8 { try await expectSame(&history, store, rollups, seed) }
+  }
+
+  private enum Damage: CaseIterable {
+    case gone, garbage, empty, otherVersion, cells, evidence, history
+  }
+
+  /// Whatever becomes of the file, the numbers are right, and it is made anew.
+  @Test(arguments: Damage.allCases)
+  private func aDamagedFileIsMadeAnew(damage: Damage) async throws {
+    var history = RollupHistory(directory: directory.path, seed: 7)
+    let store = try HealthStore(directory: directory.path)
+    for _ in 0..<12 { try await history.step(store) }
+    try await Rollups(of: store).refresh()
+    let path = directory.path + "/statistics.sqlite"
+    func execute(_ sql: String) throws {
+      let queue = try DatabaseQueue(path: path)
+      try queue.write { try $0.execute(sql: sql) }
+      try queue.close()
+    }
+    switch damage {
+    case .gone: try FileManager.default.removeItem(atPath: path)
+    case .garbage: try Data(repeating: 0x5a, count: 50_000).write(to: URL(fileURLWithPath: path))
+    case .empty: try Data().write(to: URL(fileURLWithPath: path))
+    case .otherVersion: try execute("PRAGMA user_version = 99")
+    case .cells:
+      try execute("UPDATE hours SET cells = substr(cells, 1, 5); UPDATE quarters SET cells = x'ff'")
+    case .evidence: try execute("UPDATE type SET ranking = '{'")
+    case .history: try execute("UPDATE history SET json = 'no'")
+    }
+    for _ in 0..<12 { try await expectSame(&history, store, Rollups(of: store), 7) }
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test func aStoreThatCannotBeWrittenIsComputed() async throws {
+    var history = RollupHistory(directory: directory.path, seed: 3)
+    var store: HealthStore? = try HealthStore(directory: directory.path)
+    for _ in 0..<6 { try await history.step(try #require(store)) }
+    store = nil
+    let looked = try HealthStore(readOnlyIn: directory.path)
+    for _ in 0..<4 { try await expectSame(&history, looked, Rollups(of: looked), 3) }
+    #expect(!FileManager.default.fileExists(atPath: directory.path + "/statistics.sqlite"))
+  }
+
+  @Test func whatIsSaidOfTheWorkIsWhatThereWas() async throws {
+    var history = RollupHistory(directory: directory.path, seed: 5)
+    let store = try HealthStore(directory: directory.path)
+    try await store.apply(ChangeBatch(additions: history.samples(30)))
+    let told = Mutex(0)
+    let rollups = Rollups(of: store) { samples in told.withLock { $0 += samples } }
+    try await rollups.refresh()
+    #expect(told.withLock { $0 } >= 30)
+    let first = told.withLock { $0 }
+    try await rollups.refresh()
+    #expect(told.withLock { $0 } == first)
   }
 }

@@ -106,7 +106,8 @@ struct StatisticsRouteTests {
         #expect(try await status(server, "types=stepCount&\(query)", token) == 403, "\(query)")
       }
       #expect(try await status(server, "types=stepCount&zone=Europe/Berlin&from=2024-06-16", token) == 200)
-      for path in [Route.changes, Route.digest, Route.types, "\(Route.data)?type=stepCount", "\(Route.changes)?wait=1"] {
+      for path in [Route.changes, Route.digest, Route.types, "\(Route.data)?type=stepCount", "\(Route.changes)?wait=1"]
+      {
         let answer = try await server.get(path, token: token)
         #expect(answer.status == 403, "\(path)")
         #expect(try answer.failure().contains(Route.statistics))
