@@ -82,18 +82,23 @@ import Testing
     let rollups = Rollups(of: store)
     for _ in 0..<6 { try await history.step(store) }
     try await rollups.refresh()
-    let writer = try ImportWriter(store, .init(name: "export.zip"))
-    var coder = ChangeCoder()
-    for sample in history.samples(40) { try coder.add(sample) }
-    try writer.write(coder.changes)
+    try importExport(history.samples(40), into: store)
     for _ in 0..<4 { try await expectSame(&history, store, rollups, seed) }
-    guard case .undone = try await store.imports.undoLast() else {
-      Issue.record("the import was not undone")
+    let outcome = try await store.imports.undoLast()
+    guard case .undone = outcome else {
+      Issue.record("\(outcome)")
       return
     }
     for _ in 0..<8 { try await expectSame(&history, store, rollups, seed) }
     for _ in 0..<4 { try await history.step(store) }
     for _ in 0..<8 { try await expectSame(&history, store, rollups, seed) }
+  }
+
+  /// The import is over when it returns.
+  private func importExport(_ samples: [Sample], into store: HealthStore) throws {
+    var coder = ChangeCoder()
+    for sample in samples { try coder.add(sample) }
+    try ImportWriter(store, .init(name: "export.zip")).write(coder.changes)
   }
 
   private enum Damage: CaseIterable {
