@@ -73,6 +73,29 @@ struct TrustTests {
     #expect((again["clients"] as? [[String: Any]])?.first?["tokenDays"] as? Double == 7)
   }
 
+  @Test(
+    "a machine that may have numbers of days only is told so by pull and verify, and gets nothing, until it may have more"
+  )
+  func onlyDaily() async throws {
+    let (attic, laptop, _, port) = try await pair()
+    let peers = try await attic.run("peers", "--json").json()
+    let id = try #require((peers["clients"] as? [[String: Any]])?.first?["id"] as? String)
+    let before = try await laptop.contents()
+    let set = try await attic.run("peers", "set", id, "--only-daily")
+    #expect(set.status == 0 && set.errors.contains("may now read daily numbers of everything"), "\(set.errors)")
+    #expect(try await attic.run("peers").output.contains("daily numbers of everything"))
+    #expect(try await attic.run("audit").output.contains("onlyDaily=true"))
+    for command in [["pull"], ["verify"]] {
+      let refused = try await laptop.start(command + ["--host", "127.0.0.1:\(port)"]).outcome()
+      #expect(refused.status == 4, "\(command): \(refused.errors)")
+      #expect(refused.errors.contains("numbers of whole days only"), "\(command): \(refused.errors)")
+    }
+    #expect(try await laptop.contents() == before)
+    #expect(try await attic.run("peers", "set", id, "--no-only-daily").status == 0)
+    #expect(try await pull(laptop, port).status == 0)
+    #expect(try await laptop.contents() == attic.contents())
+  }
+
   @Test("a new identity is refused with a warning and exit code 8 until the machines have paired again")
   func rotation() async throws {
     let (attic, laptop, server, port) = try await pair()

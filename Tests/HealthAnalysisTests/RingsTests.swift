@@ -93,6 +93,66 @@ import Testing
     #expect(rings.stand?.value == 9 && rings.stand?.goal == nil && rings.stand?.share == nil)
   }
 
+  /// As Apple prints a number: with six digits.
+  private static func printed(_ value: Double) -> (value: Double, half: Double) {
+    let text = String(format: "%.6g", value)
+    let digits = value == 0 ? 0 : Int(log10(abs(value)).rounded(.down))
+    return (Double(text) ?? .nan, 0.5 * pow(10, Double(digits - 5)))
+  }
+
+  /// A file that holds all samples of a day and the day's summary says the same twice, but for what printing rounds. The
+  /// phone lay in a pocket beside the watch, which counts.
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func sumsOfAWholeDayAreThoseOfItsSummary(seed: UInt64) async throws {
+    var generator = SeededGenerator(seed: seed)
+    let midnight = Int64(try Self.instant("00:00").seconds)
+    var (samples, energy, exercise, stand, slack): ([Sample], Double, Int, Int, Double) = ([], 0, 0, 0, 1e-9)
+    func add(_ name: String, _ source: Source, _ start: Int64, _ end: Int64, _ payload: Payload) {
+      samples.append(
+        Sample(
+          uuid: UUID(), type: SampleType(name), start: Timestamp(seconds: start), end: Timestamp(seconds: end),
+          source: source, payload: payload))
+    }
+    for quarter in 0..<96 {
+      let start = midnight + Int64(quarter) * 900
+      let burned = Double.random(in: 0.02...38, using: &generator)
+      let watch = Self.printed(burned)
+      energy += burned
+      slack += watch.half
+      let energyType = "HKQuantityTypeIdentifierActiveEnergyBurned"
+      add(energyType, Self.watch, start, start + 900, .quantity(Quantity(watch.value, "kcal")))
+      let pocket = start + Int64.random(in: 0..<600, using: &generator)
+      add(energyType, Self.phone, pocket, pocket + 250, .quantity(Quantity(burned / 4, "kcal")))
+      if generator.oneIn(9) {
+        exercise += 1
+        add(
+          "HKQuantityTypeIdentifierAppleExerciseTime", Self.watch, start, start + 60, .quantity(Quantity(1, "min")))
+      }
+      if quarter % 4 == 0 {
+        let isStanding = !generator.oneIn(3)
+        stand += isStanding ? 1 : 0
+        add(
+          "HKCategoryTypeIdentifierAppleStandHour", Self.watch, start, start + 3600,
+          .category(CategoryValue(value: isStanding ? 0 : 1)))
+      }
+    }
+    let total = Self.printed(energy)
+    let summary = ActivityRings(
+      day: Self.day,
+      ActivitySummary(
+        date: "2024-06-15",
+        attributes: [
+          "activeEnergyBurned": String(format: "%.6g", energy), "activeEnergyBurnedGoal": "500",
+          "activeEnergyBurnedUnit": "kcal", "appleExerciseTime": "\(exercise)", "appleStandHours": "\(stand)",
+        ]))
+    try await store.apply(ChangeBatch(additions: samples))
+    let computed = try #require(try await rings().first)
+    #expect(computed.isComputed)
+    let (move, said) = (try #require(computed.move?.value), try #require(summary.move?.value))
+    #expect(abs(move - said) <= slack + total.half, "\(move) of samples, \(said) of the summary")
+    #expect(computed.exercise?.value ?? 0 == summary.exercise?.value && computed.stand?.value == summary.stand?.value)
+  }
+
   @Test func minutesOfMovementTakeThePlaceOfEnergyWithoutAGoal() {
     let attributes = [
       "activeEnergyBurned": "0", "activeEnergyBurnedGoal": "0", "activeEnergyBurnedUnit": "Cal",

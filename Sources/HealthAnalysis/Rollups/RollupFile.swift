@@ -37,6 +37,8 @@ final class RollupFile: Sendable {
       // What a power failure takes away is computed again.
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
       try db.execute(sql: "PRAGMA cache_size = -8192")
+      // Numbers of what was deleted do not stay in free pages.
+      try db.execute(sql: "PRAGMA secure_delete = ON")
       try db.execute(sql: "PRAGMA journal_size_limit = 16777216")
     }
     queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -52,6 +54,8 @@ final class RollupFile: Sendable {
       }
     }
   }
+
+  static func exists(in directory: String) -> Bool { PrivateFile.exists(directory + "/statistics.sqlite") }
 
   /// Removes the file, where it is of no use.
   static func discard(in directory: String) {

@@ -60,6 +60,9 @@ public final class Rollups: Sendable {
     }
   }
 
+  /// Whether there is a file beside a store, which knows what the store held when somebody asked last.
+  public static func areKept(beside store: HealthStore) -> Bool { RollupFile.exists(in: store.directory) }
+
   /// Removes the file beside a store.
   public static func discard(of store: HealthStore) { RollupFile.discard(in: store.directory) }
 

@@ -1,3 +1,4 @@
+import HealthAnalysis
 import HealthModel
 import HealthStore
 
@@ -70,5 +71,7 @@ public struct DeleteOperation: Sendable {
       }
       try await deleted(entry.type, count)
     }
+    // What is deleted is in no number that is kept.
+    if Rollups.areKept(beside: store) { try await Rollups(of: store).refresh() }
   }
 }

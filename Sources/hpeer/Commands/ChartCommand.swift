@@ -50,6 +50,7 @@ struct Chart: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await options.question(to: store)
     if isSleep { return try await nights(store, question) }
+    try await NumbersUpdate.run(on: store)
     for type in try selection.types { try await numbers(of: type, store, question) }
   }
 

@@ -37,6 +37,7 @@ struct ReportCommand: AsyncParsableCommand {
     if !isFile { try OutputWriter.standardOutput.requireOpen() }
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await options.question(to: store)
+    try await NumbersUpdate.run(on: store)
     let last = question.days.last ?? question.today
     let first = question.days.first ?? last - Self.usualDays + 1
     guard first <= last else { throw ValidationError("--from must be before --to.") }

@@ -48,6 +48,7 @@ struct Stats: AsyncParsableCommand {
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await options.question(to: store)
+    try await NumbersUpdate.run(on: store)
     let zone = question.zone
     if csv { try OutputWriter.standardOutput.write(StatisticsTable.header) }
     for (index, type) in try selection.types.enumerated() {

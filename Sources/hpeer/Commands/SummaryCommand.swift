@@ -31,6 +31,7 @@ struct SummaryCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await options.question(to: store)
+    try await NumbersUpdate.run(on: store)
     let day = question.days.first ?? question.today
     var query = DaySummaryQuery(day: day, in: question.zone, now: question.now)
     if !selection.types.isEmpty { query.types = selection.types }
