@@ -193,13 +193,15 @@ struct JSONScanner: ~Copyable {
         next = index
       }
       let before = next
-      if try !refill() {
+      let isMore = try refill()
+      // What was passed may be forgotten, also where nothing more comes.
+      index -= before - next
+      if !isMore {
         guard !isString, depth == 0, isFirst.isEmpty, index > next || start != nil else {
           throw SampleFileError.endsEarly(path: path, at: endPosition)
         }
         return index - next
       }
-      index -= before - next
     }
   }
 

@@ -37,6 +37,13 @@ import ZstandardFrames
     }
   }
 
+  /// A frame that says it holds 136 bytes, and holds none.
+  @Test func aFrameThatLiesAboutItsSizeIsTheSameHoweverItIsRead() {
+    let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x88, 1, 0, 0]
+    let found = [1, 41, 136, 1 << 16].map { try? Self.content(of: frame, .zstandard, reads: $0) }
+    #expect(Set(found).count == 1)
+  }
+
   @Test(arguments: FileCompression.allCases, [0, 1, 100, text.count])
   func whatIsCompressedComesBack(compression: FileCompression, count: Int) throws {
     let bytes = Array(Self.text.prefix(count))

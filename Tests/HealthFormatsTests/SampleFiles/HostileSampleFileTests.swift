@@ -38,6 +38,15 @@ import Testing
     #expect(keys == ["a", "b", "c", "d"])
   }
 
+  /// Values that follow one another, of which the last is no object and ends with the file.
+  @Test(arguments: 1...9)
+  func theLastValueMayEndWithTheFile(chunkSize: Int) throws {
+    var scanner = JSONScanner(source: MemorySource(Array("[1]true".utf8)), path: "memory", chunkSize: chunkSize)
+    #expect(try Array(scanner.value(limit: 100).bytes) == Array("[1]".utf8))
+    #expect(try Array(scanner.value(limit: 100).bytes) == Array("true".utf8))
+    #expect(try scanner.peek() == nil)
+  }
+
   /// The mark of UTF-8 is one at the beginning only, also where a chunk begins later.
   @Test(arguments: [1, 3, 5, 4096])
   func bytesOfAMarkElsewhereAreText(chunkSize: Int) throws {
