@@ -17,7 +17,7 @@ public struct DaySummaryQuery: Sendable {
   public var zone: ZoneRules
   /// Those with numbers.
   public var types: [SampleType]
-  /// The names of sources; `nil` for all. Rings are those of all.
+  /// The names of sources; `nil` for all. Rings are computed from all sources, whatever this says.
   public var sources: Set<String>?
   public var now: Timestamp
 

@@ -30,7 +30,7 @@ public struct RingsQuery: Sendable {
     self.zone = zone
   }
 
-  /// Those of the days that have any, in order. Throws ``StatisticsError`` or ``StoreError``.
+  /// The rings of each day that has any, in order of time. Throws ``StatisticsError`` or ``StoreError``.
   public func run(on store: HealthStore) async throws -> [ActivityRings] {
     let summaries = try await summaries(store)
     let energy = try await sums(Self.energy, store)

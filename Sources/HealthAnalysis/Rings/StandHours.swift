@@ -1,4 +1,4 @@
-/// The hours of which something says that one stood in them, each once, whoever says it.
+/// The hours in which a person stood, each counted once, however many sources recorded it.
 struct StandHours {
   /// `HKCategoryValueAppleStandHour.stood`; 1 is idle.
   private static let stood = 0.0

@@ -31,7 +31,7 @@ struct CellWriter {
 
 /// Reads what ``CellWriter`` has written; throws ``RollupDamage`` for anything else.
 struct CellReader {
-  /// Outlives the reader, which is only used while somebody hands it out.
+  /// Not owned: valid only within the closure that lends it.
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
 

@@ -31,7 +31,7 @@ struct KeptType {
     var text: String { "\(aggregation.rawValue) \(unit)" }
   }
 
-  /// Those of the store, which the file gets to know, and others that it has met.
+  /// All types of the store, those that are new added to the file, and types that only the file still has.
   static func all(_ db: Database, _ reader: NumberReader) throws -> [KeptType] {
     let store = Dictionary(
       try reader.spans.types().map { ($0.type.rawValue, $0.id) }, uniquingKeysWith: { first, _ in first })

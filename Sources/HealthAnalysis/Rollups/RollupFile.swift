@@ -5,7 +5,7 @@ import SQLiteFiles
 
 /// The file beside a store in which its rollups are.
 ///
-/// It follows from the store alone. Whatever is wrong with it, it is made anew, and whoever has no use for it may delete it.
+/// A cache: everything in it is derived from the store. A damaged file is replaced, and it may be deleted at any time.
 ///
 /// Of each type, each day in UTC is a block: `hours` and `quarters` have its cells (``RollupBlock``), and `block` when it was
 /// computed. `evidence` and `measured` have what sources are ranked by, and `dirty` what has changed in the store since.
