@@ -32,6 +32,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
@@ -130,12 +132,25 @@ let package = Package(
 
     // MARK: What hpeer does
 
-    .target(name: "Destinations", dependencies: ["HealthModel", "HealthStore", "OperatingSystem"]),
+    .target(
+      name: "Destinations",
+      dependencies: [
+        "HealthAnalysis", "HealthAppTransfer", "HealthFormats", "HealthModel", "HealthStore", "OperatingSystem",
+        "CMosquitto",
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "TOMLKit", package: "TOMLKit"),
+      ]),
     .target(
       name: "HealthOperations",
       dependencies: [
-        "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "PeerTrust",
-        "PeerDiscovery", "PeerServer", "PeerClient", "SQLiteFiles",
+        "Destinations", "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem",
+        "PeerProtocol", "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "SQLiteFiles",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -149,8 +164,9 @@ let package = Package(
     .executableTarget(
       name: "hpeer",
       dependencies: [
-        "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "HealthOperations", "OperatingSystem",
-        "PeerProtocol", "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis", "Terminal",
+        "Destinations", "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "HealthOperations",
+        "OperatingSystem", "PeerProtocol", "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis",
+        "Terminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -181,6 +197,8 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
+      name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+    .systemLibrary(
       name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -207,7 +225,11 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
     .testTarget(
-      name: "DestinationsTests", dependencies: ["Destinations", "HealthModel", "HealthStore", "TestSupport"]),
+      name: "DestinationsTests",
+      dependencies: [
+        "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthStore", "OperatingSystem",
+        "TestSupport",
+      ]),
     .testTarget(name: "OperatingSystemTests", dependencies: ["CLinux", "OperatingSystem", "TestSupport"]),
     .testTarget(
       name: "SQLiteFilesTests",

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Somewhere on the network or on disk that takes samples: it says what it can do and delivers one batch. Everything else
+/// Somewhere on the network or on disk that takes a record: it says what it can do and delivers one batch. Everything else
 /// (position, retries, pauses, dead letters, audit) is the ``Courier``'s, the same for all.
 ///
 /// A batch may come again, after a crash or a lost acknowledgement, under the same ``DeliveryKey``: what is delivered twice
@@ -8,41 +8,92 @@ import HealthModel
 ///
 /// ```swift
 /// struct Printer: Destination {
-///   static let kind = DestinationKind("printer")
+///   static let description = DestinationDescription(
+///     DestinationKind("printer"), "Prints what changes.", repetition: .atLeastOnce,
+///     fields: [SettingField("prefix", .text, "Before each line.", default: "")])
 ///   let capabilities = DestinationCapabilities(maximumChanges: 50)
+///   private let prefix: String
+///
+///   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+///     prefix = try settings.text("prefix")
+///   }
+///
 ///   func check() {}
 ///   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) throws -> Delivery {
-///     for tombstone in batch.deletions { print("-", tombstone.sample.uuid) }
-///     for sample in try batch.additions() { print("+", sample.uuid) }
+///     for tombstone in batch.deletions { print(prefix + "-", tombstone.sample.uuid) }
+///     for sample in try batch.additions() { print(prefix + "+", sample.uuid) }
 ///     return Delivery()
 ///   }
 /// }
 /// ```
 ///
-/// Not for files that hold all samples at once: those are exports.
+/// A destination of statistics takes from a batch which days have changed, and asks ``DestinationEnvironment/record`` for
+/// what they are now. Not for files that hold all samples at once: those are exports.
 public protocol Destination: Sendable {
-  /// What destinations like this one are called in settings and in the audit log.
-  static var kind: DestinationKind { get }
+  /// What destinations like this one are called, what they do and which settings they have.
+  static var description: DestinationDescription { get }
   var capabilities: DestinationCapabilities { get }
 
-  /// Finds out whether it can be delivered to, and changes nothing there. Throws ``DeliveryError``.
+  /// Opens no connection. The settings have all keys that ``description`` requires, each of its type.
+  ///
+  /// - Throws: ``SettingsError`` where they make no sense together, or a secret cannot be read.
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError)
+
+  /// Finds out whether it can be delivered to: writes a probe there and takes it away again, so that a right to read is not
+  /// mistaken for a right to write.
+  ///
+  /// - Throws: ``DeliveryError``, whose reason says in a sentence what is wrong.
   func check() async throws
 
   /// Delivers all of a batch, deletions before additions, and returns once the other side has it for good. Ends when its
   /// task is cancelled, as it is after ``DestinationCapabilities/deadline``.
   ///
-  /// - Throws: ``DeliveryError``, or what ``DeliveryBatch/additions()`` throws; any other error counts as ``DeliveryError/temporary(reason:retryAfter:)``. What was
-  ///   delivered before it threw comes again.
+  /// - Throws: ``DeliveryError``, or what ``DeliveryBatch/additions()`` throws; any other error counts as
+  ///   ``DeliveryError/temporary(reason:retryAfter:)``. What was delivered before it threw comes again.
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery
+
+  /// Ends connections that are open, when nothing more is to be delivered. Nothing by default.
+  func close() async
 }
 
-/// The name of a kind of destination: `mqtt`, `influxdb`, `folder`.
+extension Destination {
+  public func close() async {}
+}
+
+/// The name of a kind of destination: `mqtt`, `s3`, `folder`.
 public struct DestinationKind: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
 
   public init(rawValue: String) { self.rawValue = rawValue }
   /// `DestinationKind("mqtt")`. Lower-case ASCII, stable for ever: positions and logs have it. Not checked.
   public init(_ rawValue: String) { self.rawValue = rawValue }
+}
+
+/// What a kind of destination says of itself: to whoever lists, adds or checks one, and to the documentation.
+public struct DestinationDescription: Sendable {
+  /// What becomes of a batch that is delivered twice.
+  public enum Repetition: String, Sendable {
+    /// The same once more: a state, a file, a PUT of the same name.
+    case idempotent
+    /// The other side knows the key of a batch, or of a sample, and passes over what it has.
+    case byKey
+    /// Rarely, after a lost answer, something is there twice.
+    case atLeastOnce
+  }
+
+  public let kind: DestinationKind
+  /// A sentence.
+  public let summary: String
+  public let repetition: Repetition
+  /// Its own settings, in the order in which a person is asked; those that all kinds have are not among them.
+  public let fields: [SettingField]
+
+  public init(_ kind: DestinationKind, _ summary: String, repetition: Repetition, fields: [SettingField]) {
+    self.kind = kind
+    self.summary = summary
+    self.repetition = repetition
+    self.fields = fields
+  }
 }
 
 /// What a destination can take.

@@ -148,7 +148,7 @@ struct CourierTests {
     #expect(Set(place.seen.samples.keys) == Set(samples.map(\.uuid)).subtracting(poison))
     #expect(place.seen.repetitions == 0)
     let letters = try deadLetters()
-    #expect(Set(letters.compactMap { $0["uuid"].flatMap(UUID.init) }) == poison)
+    #expect(Set(letters.compactMap { $0["uuid"].flatMap({ UUID(uuidString: $0) }) }) == poison)
     #expect(letters.allSatisfy { $0["reason"] == "400" && Set($0.keys) == ["key", "reason", "start", "type", "uuid"] })
     // What was set aside does not come again.
     #expect(try await courier(to: place).run() == CourierReport())

@@ -4,9 +4,17 @@ import HealthModel
 
 /// A file for each sample: all that a destination must say of itself.
 struct FolderDestination: Destination {
-  static let kind = DestinationKind("folder")
+  static let description = DestinationDescription(
+    DestinationKind("files"), "A file for each sample.", repetition: .idempotent,
+    fields: [SettingField("folder", .path, "Where the files are.", required: true)])
   let folder: URL
   let capabilities = DestinationCapabilities(maximumChanges: 7)
+
+  init(folder: URL) { self.folder = folder }
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    folder = URL(filePath: try settings.text("folder"))
+  }
 
   func check() throws { _ = try FileManager.default.contentsOfDirectory(atPath: folder.path) }
 

@@ -5,7 +5,8 @@ import Synchronization
 
 /// Has what it was given by UUID, and fails as it is told to.
 final class ScriptedDestination: Destination {
-  static let kind = DestinationKind("scripted")
+  static let description = DestinationDescription(
+    DestinationKind("scripted"), "Does as it is told.", repetition: .idempotent, fields: [])
   let capabilities: DestinationCapabilities
   /// Asked before the delivery with the number of the attempt, from 0.
   private let before: @Sendable (Int, DeliveryBatch) async throws -> Void
@@ -32,6 +33,8 @@ final class ScriptedDestination: Destination {
     self.before = before
     self.after = after
   }
+
+  convenience init(_ settings: DestinationSettings, in environment: DestinationEnvironment) { self.init() }
 
   func check() {}
 

@@ -1,0 +1,22 @@
+import OperatingSystem
+
+/// What a destination has to work with, apart from its settings.
+public struct DestinationEnvironment: Sendable {
+  /// The record as it is now, for what is computed from all of it.
+  public let record: RecordReader
+  /// Where secrets are read from.
+  public let secrets: SecretStore
+  /// A folder of this destination's own for what it must remember between deliveries, mode 0700. Made by whoever writes the
+  /// first file there; may be gone at any time, and then costs repetition, never a loss.
+  public let stateFolder: String
+  public let clock: any Clock<Duration>
+
+  public init(
+    record: RecordReader, secrets: SecretStore, stateFolder: String, clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.record = record
+    self.secrets = secrets
+    self.stateFolder = stateFolder
+    self.clock = clock
+  }
+}

@@ -1,0 +1,9 @@
+/// All kinds of destinations: to add one is a folder beside this file and a line here.
+public enum DestinationKinds {
+  public static let all: [any Destination.Type] = []
+
+  /// The kind of this name; `nil` where there is none.
+  public static func named(_ name: String) -> (any Destination.Type)? {
+    all.first { $0.description.kind.rawValue == name }
+  }
+}

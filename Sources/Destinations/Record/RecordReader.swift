@@ -1,0 +1,32 @@
+import HealthAnalysis
+import HealthModel
+import HealthStore
+
+/// What a destination may ask of the record: as it is now, within what it was selected to have.
+public struct RecordReader: Sendable {
+  let store: HealthStore
+  /// What this destination may have.
+  public let filter: SampleFilter
+  /// Whose days count.
+  public let zone: ZoneRules
+
+  public init(_ store: HealthStore, filter: SampleFilter, zone: ZoneRules) {
+    self.store = store
+    self.filter = filter
+    self.zone = zone
+  }
+
+  /// The numbers of a type in time, in the days of ``zone``; without values where the type is not selected.
+  ///
+  /// - Parameter end: not included.
+  /// - Throws: `StatisticsError` of a type without numbers, `StoreError`.
+  public func statistics(
+    of type: SampleType, by size: BucketSize, from start: Timestamp?, to end: Timestamp?, now: Timestamp = .now
+  ) async throws -> Statistics {
+    var query = StatisticsQuery(type, by: size, in: zone, now: now)
+    query.start = [start, filter.bounds.earliest].compactMap(\.self).max()
+    query.end = [end, filter.bounds.end].compactMap(\.self).min()
+    query.sources = filter.passes(type) ? filter.sources : []
+    return try await query.run(on: store)
+  }
+}

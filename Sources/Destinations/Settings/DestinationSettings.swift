@@ -1,0 +1,87 @@
+import Foundation
+
+/// What a person wrote of one destination, checked against the fields of its kind: every key is known and holds what it may.
+public struct DestinationSettings: Hashable, Sendable {
+  public enum Value: Hashable, Sendable {
+    case text(String)
+    case integer(Int)
+    case boolean(Bool)
+    case list([String])
+    case table([String: String])
+  }
+
+  /// `home` of `[destination.home]`.
+  public let name: String
+  private let values: [String: Value]
+  private let fields: [String: SettingField]
+
+  /// - Throws: ``SettingsError`` of the first key that is missing, unknown or of another type.
+  public init(
+    name: String, _ values: [String: Value], of description: DestinationDescription
+  ) throws(SettingsError) {
+    self.name = name
+    self.values = values
+    fields = Dictionary(description.fields.map { ($0.key, $0) }) { first, _ in first }
+    for key in values.keys.sorted() {
+      guard let field = fields[key] else { throw SettingsError(key, .unknown(known: description.fields.map(\.key))) }
+      try field.check(values[key])
+    }
+    for field in description.fields where field.isRequired && values[field.key] == nil {
+      throw SettingsError(field.key, .missing(field.help))
+    }
+  }
+
+  /// Whether a person has set it.
+  public func has(_ key: String) -> Bool { values[key] != nil }
+
+  // MARK: By type. Each throws where the key is neither set nor has a default.
+
+  public func text(_ key: String) throws(SettingsError) -> String {
+    guard let text = optionalText(key) else { throw missing(key) }
+    return text
+  }
+
+  /// `nil` where it is not set and has no default.
+  public func optionalText(_ key: String) -> String? {
+    if case .text(let text) = values[key] { return text }
+    return fields[key]?.defaultValue
+  }
+
+  public func url(_ key: String) throws(SettingsError) -> URL {
+    guard let url = URL(string: try text(key)) else { throw SettingsError(key, .invalid("is not a URL")) }
+    return url
+  }
+
+  public func integer(_ key: String) throws(SettingsError) -> Int {
+    if case .integer(let number) = values[key] { return number }
+    guard let number = fields[key]?.defaultValue.flatMap(Int.init) else { throw missing(key) }
+    return number
+  }
+
+  /// Without a default, false.
+  public func boolean(_ key: String) -> Bool {
+    if case .boolean(let value) = values[key] { return value }
+    return fields[key]?.defaultValue == "true"
+  }
+
+  /// Empty where it is not set.
+  public func list(_ key: String) -> [String] {
+    if case .list(let texts) = values[key] { return texts }
+    return []
+  }
+
+  /// Empty where it is not set.
+  public func table(_ key: String) -> [String: String] {
+    if case .table(let texts) = values[key] { return texts }
+    return [:]
+  }
+
+  /// Where a secret is; `nil` where it is not set.
+  public func secret(_ key: String) throws(SettingsError) -> SecretReference? {
+    guard let text = optionalText(key) else { return nil }
+    guard let reference = SecretReference(text) else { throw SettingsError(key, .secretInTheOpen) }
+    return reference
+  }
+
+  private func missing(_ key: String) -> SettingsError { SettingsError(key, .missing(fields[key]?.help ?? "")) }
+}

@@ -1,0 +1,38 @@
+/// A setting of a destination: its key in the file, what it may hold, and what a person is told of it.
+public struct SettingField: Hashable, Sendable {
+  /// What a setting may hold.
+  public enum Kind: Hashable, Sendable {
+    case text
+    /// An absolute URL of one of these schemes.
+    case url(schemes: [String])
+    case integer(ClosedRange<Int>)
+    case boolean
+    case choice([String])
+    /// A path; `~` is this user's home.
+    case path
+    /// Where a secret is, never the secret: see ``SecretReference``.
+    case secret
+    /// Texts.
+    case list
+    /// Texts by name, such as headers.
+    case table
+  }
+
+  public let key: String
+  public let kind: Kind
+  /// For a person: a sentence.
+  public let help: String
+  public let isRequired: Bool
+  /// As it is written in the file, without quotation marks; `nil` where there is none.
+  public let defaultValue: String?
+
+  /// Without a default, `nil` of an optional setting says that it is not set.
+  public init(_ key: String, _ kind: Kind, _ help: String, required: Bool = false, default defaultValue: String? = nil)
+  {
+    self.key = key
+    self.kind = kind
+    self.help = help
+    isRequired = required
+    self.defaultValue = defaultValue
+  }
+}

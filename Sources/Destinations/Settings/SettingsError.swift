@@ -1,0 +1,37 @@
+/// What is wrong with a setting. Holds no secret.
+public struct SettingsError: Error, Hashable, Sendable {
+  public enum Problem: Hashable, Sendable {
+    /// - Parameter help: what the setting is.
+    case missing(_ help: String)
+    case unknown(known: [String])
+    /// A verb and what follows: `is not a URL`.
+    case invalid(String)
+    /// A secret stands in the file itself, or something that names none.
+    case secretInTheOpen
+    /// A secret could not be read.
+    ///
+    /// - Parameter reason: a sentence without its end.
+    case unreadableSecret(String)
+  }
+
+  public let key: String
+  public let problem: Problem
+
+  public init(_ key: String, _ problem: Problem) {
+    self.key = key
+    self.problem = problem
+  }
+}
+
+extension SettingsError: CustomStringConvertible {
+  public var description: String {
+    switch problem {
+    case .missing(let help): "\(key) is missing: \(help)"
+    case .unknown(let known): "\(key) is no setting here: there are \(known.joined(separator: ", "))."
+    case .invalid(let what): "\(key) \(what)."
+    case .secretInTheOpen:
+      "\(key) must say where the secret is, and not be it: file:PATH, env:NAME or credential:NAME."
+    case .unreadableSecret(let reason): "The secret of \(key) cannot be read: \(reason)."
+    }
+  }
+}
