@@ -8,7 +8,9 @@ import Testing
 struct HealthKitToSQLiteTests {
   private let scratch: Scratch
   private let home: Host
-  private static let program = TestPython.program("healthkit-to-sqlite")
+  private static let environment = PythonEnvironment("sqlite")
+  private static let program = environment.program("healthkit-to-sqlite")
+  private static let missing = Comment(rawValue: environment.missing)
 
   init() throws {
     scratch = try Scratch()
@@ -51,7 +53,7 @@ struct HealthKitToSQLiteTests {
 
   private static let pressures = ["rBloodPressureSystolic", "rBloodPressureDiastolic"]
 
-  @Test("a whole export: the same tables, columns and rows", .enabled(if: program != nil, TestPython.missing))
+  @Test("a whole export: the same tables, columns and rows", .enabled(if: program != nil, missing))
   func wholeExport() async throws {
     let zip = scratch.path + "/export.zip"
     _ = try MadeExport(records: 6_000).write(to: zip)
@@ -71,7 +73,7 @@ struct HealthKitToSQLiteTests {
   }
 
   @Test(
-    "exports of real phones", .enabled(if: program != nil, TestPython.missing),
+    "exports of real phones", .enabled(if: program != nil, missing),
     .enabled(if: FileManager.default.fileExists(atPath: Fixtures.real), "the fixtures are not on this machine"),
     arguments: [
       ("dogsheep-export.xml", "-07:00"), ("v11-ja-bp.y-yu.xml", "+09:00"), ("v13-en_BR.felippecaso.xml", "-03:00"),

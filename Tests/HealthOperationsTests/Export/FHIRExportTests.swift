@@ -10,12 +10,9 @@ import Testing
 @Suite(.serialized) struct FHIRExportTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
-  private static let judges: String? = {
-    let environment = ProcessInfo.processInfo.environment
-    let cache = environment["XDG_CACHE_HOME"] ?? environment["HOME"].map { $0 + "/.cache" } ?? ""
-    let folder = cache + "/hpeer-tests/fhir-1"
-    return FileManager.default.fileExists(atPath: folder + "/ready") ? folder + "/bin/python" : nil
-  }()
+  private static let environment = PythonEnvironment("fhir")
+  private static let judges = environment.program("python")
+  private static let missing = Comment(rawValue: environment.missing)
 
   private let folder: TemporaryDirectory
   private let home: TestHome
@@ -80,7 +77,7 @@ import Testing
   }
 
   @Test(
-    .enabled(if: judges != nil, "scripts/setup --tests installs the judges of FHIR"), .timeLimit(.minutes(5)),
+    .enabled(if: judges != nil, missing), .timeLimit(.minutes(5)),
     arguments: [ExportFormat.fhirBundle, .fhirLines])
   func judgesFindNothing(format: ExportFormat) async throws {
     _ = try await export(format, from: home, "fhir")
@@ -90,7 +87,7 @@ import Testing
   }
 
   /// Judges that find nothing anywhere would be none.
-  @Test(.enabled(if: judges != nil, "scripts/setup --tests installs the judges of FHIR"), .timeLimit(.minutes(5)))
+  @Test(.enabled(if: judges != nil, missing), .timeLimit(.minutes(5)))
   func judgesFindWhatIsWrong() async throws {
     _ = try await export(.fhirLines, from: home, "fhir")
     let text = try String(contentsOfFile: folder.path("fhir"), encoding: .utf8)
