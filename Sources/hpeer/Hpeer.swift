@@ -39,7 +39,8 @@ struct Hpeer: AsyncParsableCommand {
       CommandGroup(
         name: "Peers",
         subcommands: [
-          Serve.self, StatusCommand.self, Discover.self, Pair.self, PullCommand.self, VerifyCommand.self,
+          Serve.self, StatusCommand.self, LockCommand.self, UnlockCommand.self, Discover.self, Pair.self,
+          PullCommand.self, VerifyCommand.self,
           UnpairCommand.self,
         ]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),

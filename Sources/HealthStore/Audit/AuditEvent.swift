@@ -8,6 +8,10 @@ public struct AuditEvent: Hashable, Sendable {
     case serverStarted = "server.started"
     /// `hpeer serve` has ended, because it was asked to or failed.
     case serverStopped = "server.stopped"
+    /// The owner has locked this machine: no client is answered.
+    case serverLocked = "server.locked"
+    /// The owner has unlocked it.
+    case serverUnlocked = "server.unlocked"
     /// A pairing window was opened at the server.
     case windowOpened = "window.opened"
     /// The window is gone: paired, expired or closed.

@@ -35,6 +35,8 @@ struct Serve: AsyncParsableCommand {
   var pairingJSON = false
   @Flag(inversion: .prefixedNo, help: "Show the QR code on a terminal.")
   var qr = true
+  @Flag(help: "Answer no paired machine until `hpeer unlock`.")
+  var locked = false
   @OptionGroup(title: "What a machine that pairs may read") var scope: ScopeOptions
   @OptionGroup var lifetime: TokenLifetimeOption
   @Option(help: "Forget audit events after this many days; 0 keeps them for ever.")
@@ -58,6 +60,11 @@ struct Serve: AsyncParsableCommand {
     let identity = try await home.identity()
     let local = LocalPeer(
       store: store, registry: try await home.openRegistry(), identity: identity, name: name ?? Hostname.short)
+    let servingLock = ServingLock(local.registry, auditedIn: store)
+    if locked { _ = try await servingLock.lock() }
+    if try await servingLock.since != nil {
+      Console.warn("this machine is locked: paired machines get no answer until `hpeer unlock`.")
+    }
     let isInteractive = Console.isInteractive
     let scope = try await scope.scope(in: store)
     let presentation = ServePresentation(
