@@ -5,7 +5,9 @@ import Testing
 /// The kinds that the suite of behaviours holds to what every destination must do.
 enum DestinationHarnesses {
   static let all: [ListedHarness] = [
+    ListedHarness(CommandHarness.self),
     ListedHarness(FilesHarness.self),
+    ListedHarness(FolderHarness.self),
     ListedHarness(ParcelHarness.self),
   ]
 
