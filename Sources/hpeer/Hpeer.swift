@@ -43,6 +43,7 @@ struct Hpeer: AsyncParsableCommand {
           PullCommand.self, VerifyCommand.self,
           UnpairCommand.self,
         ]),
+      CommandGroup(name: "Destinations", subcommands: [DestinationCommand.self, SyncCommand.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
       CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),
     ])
