@@ -15,6 +15,7 @@ struct HTTPService: Sendable {
     var url: String
     var headers: [(name: String, value: String)] = []
     var body: [UInt8]?
+    var longestAnswer = HTTPService.longestAnswer
 
     init(_ method: String, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil) {
       (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
@@ -89,7 +90,7 @@ struct HTTPService: Sendable {
     if let body = request.body { outgoing.body = .bytes(ByteBuffer(bytes: body)) }
     do {
       let incoming = try await client.execute(outgoing, timeout: TimeAmount(timeout))
-      let body = try await incoming.body.collect(upTo: Self.longestAnswer)
+      let body = try await incoming.body.collect(upTo: request.longestAnswer)
       return Response(
         status: Int(incoming.status.code), headers: incoming.headers.map { ($0.name, $0.value) },
         body: Array(buffer: body))
