@@ -1,7 +1,9 @@
 /// All kinds of destinations: to add one is a folder beside this file and a line here.
 public enum DestinationKinds {
   public static let all: [any Destination.Type] = [
-    S3Destination.self
+    CalDAVDestination.self,
+    WebhookDestination.self,
+    S3Destination.self,
   ]
 
   /// The kind of this name; `nil` where there is none.

@@ -5,10 +5,10 @@ import NIOFoundationCompat
 import NIOSSL
 
 /// A server that a destination speaks HTTP to: the system's trust or a certificate authority of its own, no redirects, answers
-/// of a bounded size, and errors in the words of ``DeliveryError``.
+/// of a bounded size within a bounded time, and errors in the words of ``DeliveryError``, which name a host and no more.
 ///
-/// A failure is temporary (no connection, 408, 425, 429, 5xx: RFC 9110, section 15), or the person's to mend (a name that does
-/// not exist, a certificate that is not trusted, 401, 403); any other answer is the caller's to judge.
+/// A failure is temporary (no connection, 408, 425, 429, 5xx: RFC 9110, section 15), or the person's to mend (a certificate
+/// that is not trusted, 401, 403); any other answer is the caller's to judge.
 struct HTTPService: Sendable {
   struct Request: Sendable {
     var method: String
@@ -45,12 +45,14 @@ struct HTTPService: Sendable {
   static let longestAnswer = 16 * 1_024 * 1_024
 
   private let client: HTTPClient
-  /// How long one request may take.
+  /// How long one request may take, from its first byte to the last of its answer.
   private let timeout: Duration
+  private let sendsUnencrypted: Bool
 
   /// - Parameter url: what is spoken to; http:// is refused unless it is this machine or the person has accepted the risk.
   init(_ settings: DestinationSettings, url: URL, timeout: Duration = .seconds(60)) throws(SettingsError) {
-    if url.scheme?.lowercased() == "http", !settings.boolean("send-unencrypted"), !Self.isThisMachine(url) {
+    sendsUnencrypted = settings.boolean("send-unencrypted")
+    if !sendsUnencrypted, Self.isReadable(url) {
       throw SettingsError(
         "url",
         .invalid(
@@ -58,16 +60,23 @@ struct HTTPService: Sendable {
             + "send-unencrypted = true"))
     }
     var tls = TLSConfiguration.makeClientConfiguration()
+    tls.minimumTLSVersion = .tlsv12
     if let path = settings.optionalText("ca") {
       do {
-        tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
+        let certificates = try NIOSSLCertificate.fromPEMFile(path)
+        guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
+        tls.trustRoots = .certificates(certificates)
       } catch {
         throw SettingsError("ca", .invalid("is not a readable PEM file with certificates: \(path)"))
       }
     }
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
-    configuration.timeout.connect = .seconds(15)
+    configuration.timeout.connect = TimeAmount(min(timeout, .seconds(15)))
     configuration.httpVersion = .http1Only
+    // The courier tries again, and says why.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    // Shorter than servers keep idle connections, so that one that is just being closed is rarely used.
+    configuration.connectionPool.idleTimeout = .seconds(4)
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     self.timeout = timeout
   }
@@ -84,21 +93,56 @@ struct HTTPService: Sendable {
 
   /// Whatever the server answers. Throws ``DeliveryError`` where it does not.
   func answer(to request: Request) async throws -> Response {
-    var outgoing = HTTPClientRequest(url: request.url)
-    outgoing.method = .RAW(value: request.method)
-    for header in request.headers { outgoing.headers.add(name: header.name, value: header.value) }
-    if let body = request.body { outgoing.body = .bytes(ByteBuffer(bytes: body)) }
+    guard sendsUnencrypted || URL(string: request.url).map(Self.isReadable) == false else {
+      throw DeliveryError.unusable(
+        reason: "the server names an address where everybody on the way could read what is sent")
+    }
+    let outgoing = try Self.outgoing(request)
     do {
-      let incoming = try await client.execute(outgoing, timeout: TimeAmount(timeout))
-      let body = try await incoming.body.collect(upTo: request.longestAnswer)
-      return Response(
-        status: Int(incoming.status.code), headers: incoming.headers.map { ($0.name, $0.value) },
-        body: Array(buffer: body))
+      let response = try await withDeadline { [client, timeout] in
+        let incoming = try await client.execute(outgoing, timeout: TimeAmount(timeout))
+        let body = try await incoming.body.collect(upTo: request.longestAnswer)
+        return Response(
+          status: Int(incoming.status.code), headers: incoming.headers.map { ($0.name, $0.value) },
+          body: Array(buffer: body))
+      }
+      try Task.checkCancellation()
+      return response
     } catch let error as CancellationError {
       throw error
     } catch {
       try Task.checkCancellation()
-      throw HTTPFailure.deliveryError(error, url: request.url)
+      throw await HTTPFailure.deliveryError(error, url: request.url)
+    }
+  }
+
+  private static func outgoing(_ request: Request) throws(DeliveryError) -> HTTPClientRequest {
+    var outgoing = HTTPClientRequest(url: request.url)
+    outgoing.method = .RAW(value: request.method)
+    for header in request.headers {
+      guard HTTPHeaderText.isName(header.name), HTTPHeaderText.isValue(header.value) else {
+        throw .unusable(
+          reason: "the header \(HTTPHeaderText.isName(header.name) ? header.name : "of a setting") has "
+            + "characters that no header may have, such as a line break")
+      }
+      outgoing.headers.add(name: header.name, value: header.value)
+    }
+    if !outgoing.headers.contains(name: "User-Agent") { outgoing.headers.add(name: "User-Agent", value: "hpeer") }
+    if let body = request.body { outgoing.body = .bytes(ByteBuffer(bytes: body)) }
+    return outgoing
+  }
+
+  /// The client's own deadline ends with the head of an answer.
+  private func withDeadline(_ ask: @escaping @Sendable () async throws -> Response) async throws -> Response {
+    try await withThrowingTaskGroup(of: Response?.self) { [timeout] group in
+      group.addTask { try await ask() }
+      group.addTask {
+        try await Task.sleep(for: timeout)
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let response = try await group.next() ?? nil else { throw HTTPClientError.deadlineExceeded }
+      return response
     }
   }
 
@@ -114,9 +158,39 @@ struct HTTPService: Sendable {
     }
   }
 
+  /// What an answer says of the address that was asked, whatever was sent: it has moved, it is not there, or something else is
+  /// (a proxy, say). `nil` of any other answer.
+  static func misplaced(_ response: Response) -> DeliveryError? {
+    let said = "it answers \(response.status)"
+    switch response.status {
+    case 300...399:
+      guard let target = response.header("Location").flatMap(URL.init(string:)), let host = target.host else {
+        return .unusable(reason: "\(said), and sends elsewhere, which is not followed: is url right?")
+      }
+      return .unusable(
+        reason: "\(said), and sends on to \(target.scheme ?? "https")://\(host), which is not followed: put the new "
+          + "address into url")
+    case 404, 410: return .unusable(reason: "\(said): there is nothing at this address, is url right?")
+    case 405: return .unusable(reason: "\(said): it does not take this method there, is url right?")
+    case 407: return .unusable(reason: "\(said): a proxy on the way wants credentials")
+    case 421, 426: return .unusable(reason: "\(said): is url right?")
+    default: return nil
+    }
+  }
+
+  /// Whether others can read what goes to an address.
+  private static func isReadable(_ url: URL) -> Bool {
+    url.scheme?.lowercased() != "https" && !isThisMachine(url)
+  }
+
   private static func isThisMachine(_ url: URL) -> Bool {
-    guard let host = url.host?.lowercased() else { return false }
-    return host == "localhost" || host == "::1" || host == "[::1]"
-      || host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." }
+    guard var host = url.host?.lowercased() else { return false }
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    var (four, six) = (in_addr(), in6_addr())
+    if inet_pton(AF_INET, host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+    if inet_pton(AF_INET6, host, &six) == 1 {
+      return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+    }
+    return host == "localhost"
   }
 }
