@@ -61,9 +61,8 @@ struct AWSCredentialSource: Sendable {
   }
 
   private func profile() throws(SettingsError) -> AWSCredentials {
-    let name =
-      settings.has("profile")
-      ? try settings.text("profile") : try environment["AWS_PROFILE"] ?? settings.text("profile")
+    var name = try settings.text("profile")
+    if !settings.has("profile"), let chosen = environment["AWS_PROFILE"], !chosen.isEmpty { name = chosen }
     let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
     let path = environment["AWS_SHARED_CREDENTIALS_FILE"] ?? "\(home)/.aws/credentials"
     guard let text = try? String(contentsOfFile: path, encoding: .utf8), text.utf8.count <= 1 << 20 else {

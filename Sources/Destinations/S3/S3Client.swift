@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HealthModel
 import OperatingSystem
@@ -52,7 +51,7 @@ final class S3Client: Sendable {
   /// - Parameter expected: what the caller understands of what is refused, by its status.
   /// - Throws: ``S3Failure`` of these, else ``DeliveryError``.
   func send(_ request: Request, expecting expected: Set<Int> = []) async throws -> HTTPService.Response {
-    let hash = SignatureV4.hexadecimal(SHA256.hash(data: request.body ?? []))
+    let hash = SignatureV4.hash(request.body ?? [])
     var hasMended = false
     while true {
       let (response, credentials) = try await attempt(request, hash)

@@ -141,6 +141,9 @@ struct SignatureV4: Sendable {
 
   static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String { bytes.map { two($0) }.joined() }
 
+  /// The SHA-256 of a body, as hexadecimal digits.
+  static func hash(_ body: [UInt8]) -> String { hexadecimal(SHA256.hash(data: body)) }
+
   private static func two(_ byte: UInt8, uppercase: Bool = false) -> String {
     (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: uppercase)
   }
