@@ -83,12 +83,8 @@ struct WebDAVObjectStore: ObjectStore {
   private func makeCollections(of name: String) async throws -> Bool {
     let parts = name.split(separator: "/").dropLast()
     for count in parts.indices.map({ $0 + 1 }) {
-      let response = try await ask("MKCOL", parts[..<count].joined(separator: "/") + "/")
-      switch response.status {
-      // Made, or there already, perhaps by somebody else just now.
-      case 201, 301, 405: continue
-      default: throw refusal(response, "MKCOL")
-      }
+      // Whether it was made, was there, or is being made by somebody else, the write that follows tells.
+      _ = try await ask("MKCOL", parts[..<count].joined(separator: "/") + "/")
     }
     return !parts.isEmpty
   }
