@@ -34,8 +34,7 @@ struct S3Destination: Destination {
     let encryption = try Self.encryption(settings)
     client = try S3Client(settings, credentials, now: now)
     files = DayFiles(
-      in: S3ObjectStore(client, encryption: encryption), options, zone: environment.record.zone,
-      clock: environment.clock)
+      in: S3ObjectStore(client, encryption: encryption), options, zone: environment.record.zone)
     isOnlyWriter = settings.boolean("only-writer")
   }
 

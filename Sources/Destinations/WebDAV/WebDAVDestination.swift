@@ -9,7 +9,7 @@ struct WebDAVDestination: Destination {
       SettingField(
         "url", .url(schemes: ["https", "http"]), "The collection, which must exist: https://example.org/dav/health/.",
         required: true),
-      SettingField("user", .text, "The name to log in with."),
+      SettingField("username", .text, "The name to log in with."),
       SettingField("password", .secret, "Where the password is."),
     ] + DayFiles.fields + [
       SettingField(
@@ -20,6 +20,8 @@ struct WebDAVDestination: Destination {
   let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(900))
   private let service: HTTPService
   private let files: DayFiles
+  /// For tests.
+  let store: WebDAVObjectStore
   private let isOnlyWriter: Bool
 
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
@@ -27,9 +29,9 @@ struct WebDAVDestination: Destination {
     let url = try settings.url("url")
     service = try HTTPService(settings, url: url, timeout: .seconds(120))
     let secrets = environment.secrets
-    let user = settings.optionalText("user")
+    let user = settings.optionalText("username")
     if user == nil, settings.has("password") {
-      throw SettingsError("user", .missing("a password belongs to a name to log in with."))
+      throw SettingsError("username", .missing("a password belongs to a name to log in with."))
     }
     // Read for each request, so that a changed one counts at once.
     let authorization = { @Sendable () throws(SettingsError) -> [(name: String, value: String)] in
@@ -37,9 +39,10 @@ struct WebDAVDestination: Destination {
       return [HTTPHeaderText.basic(user, try secrets.read("password", of: settings) ?? "")]
     }
     _ = try authorization()
-    let store = WebDAVObjectStore(service, url: url, clock: environment.clock, authorization: authorization)
-    files = DayFiles(in: store, options, zone: environment.record.zone, clock: environment.clock)
     isOnlyWriter = settings.boolean("only-writer")
+    store = WebDAVObjectStore(
+      service, url: url, clock: environment.clock, verifies: !isOnlyWriter, authorization: authorization)
+    files = DayFiles(in: store, options, zone: environment.record.zone)
   }
 
   func check() async throws { try await files.check(needsConditions: !isOnlyWriter) }

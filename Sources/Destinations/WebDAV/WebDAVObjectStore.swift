@@ -8,22 +8,26 @@ struct WebDAVObjectStore: ObjectStore {
   private let root: String
   private let authorization: @Sendable () throws(SettingsError) -> [(name: String, value: String)]
   private let clock: any Clock<Duration>
+  private let verifies: Bool
 
   /// How often a file is asked for again whose ETag is weak: a server may not tell two states of one second apart.
   private static let patience = 6
   private static let pause = Duration.milliseconds(400)
+  /// How long another's write that began before ours may take.
+  private static let settling = Duration.milliseconds(50)
 
   /// - Parameters:
   ///   - url: of a collection that exists.
+  ///   - verifies: whether others may write there, so that what was written is looked at again.
   ///   - authorization: the headers of every request.
   init(
-    _ service: HTTPService, url: URL, clock: any Clock<Duration>,
+    _ service: HTTPService, url: URL, clock: any Clock<Duration>, verifies: Bool,
     authorization: @escaping @Sendable () throws(SettingsError) -> [(name: String, value: String)]
   ) {
     self.service = service
     let text = url.absoluteString
     root = text.hasSuffix("/") ? text : text + "/"
-    self.clock = clock
+    (self.clock, self.verifies) = (clock, verifies)
     self.authorization = authorization
   }
 
@@ -61,12 +65,21 @@ struct WebDAVObjectStore: ObjectStore {
       response = try await ask("PUT", name, headers, bytes)
     }
     switch response.status {
-    case 200, 201, 204: return
+    case 200, 201, 204: if condition != .always, verifies { try await verify(bytes, name) }
     case 412 where condition != .always: throw ObjectConflict(name: name)
     // Somebody else holds a lock for the moment.
     case 423: throw DeliveryError.temporary(reason: "\(name) is locked")
     default: throw refusal(response, "PUT")
     }
+  }
+
+  /// Servers look at the condition before they take the bytes: of two who write at the same moment, one is overwritten.
+  ///
+  /// - Throws: ``ObjectConflict`` where something else is there by now.
+  private func verify(_ bytes: [UInt8], _ name: String) async throws {
+    try await clock.sleep(for: Self.settling)
+    let response = try await ask("GET", name)
+    guard response.status == 200, response.body == bytes else { throw ObjectConflict(name: name) }
   }
 
   func delete(_ name: String) async throws {

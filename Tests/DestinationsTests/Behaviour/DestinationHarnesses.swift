@@ -7,6 +7,8 @@ enum DestinationHarnesses {
   static let all: [ListedHarness] = [
     ListedHarness(FilesHarness.self),
     ListedHarness(ParcelHarness.self),
+    ListedHarness(S3Harness.self),
+    ListedHarness(WebDAVHarness.self),
   ]
 
   static func steps(_ count: Int) -> [Sample] {

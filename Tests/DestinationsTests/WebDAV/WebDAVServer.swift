@@ -30,6 +30,7 @@ struct WebDAVServer {
 
   /// Where its files are.
   var files: String { folder.path("dav") }
+  var port: Int { process.port }
   var url: String { "http://127.0.0.1:\(process.port)/" }
 
   init(_ kind: Kind) throws {
@@ -87,6 +88,23 @@ struct WebDAVServer {
             + "exec /usr/sbin/apache2 -X -f \(folder.path("dav.conf"))",
         ], until: "listening on 127.0.0.1:")
     }
+  }
+
+  /// The records of all files, as they stand in them.
+  func records(in folder: String = "") throws -> [(uuid: String, isDeleted: Bool)] {
+    struct Record: Decodable {
+      var uuid: String
+      var deleted: Bool
+    }
+    var records: [Record] = []
+    let folder = "\(files)/\(folder)"
+    for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init()
+    where name.hasSuffix("data.jsonl") {
+      for line in try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8).split(separator: "\n") {
+        records.append(try JSONDecoder().decode(Record.self, from: Data(line.utf8)))
+      }
+    }
+    return records.map { ($0.uuid, $0.deleted) }
   }
 
   private static func freePort() throws -> Int {
