@@ -55,7 +55,7 @@ final class S3Client: Sendable {
     var hasMended = false
     while true {
       let (response, credentials) = try await attempt(request, hash)
-      guard let failure = S3Failure(response) else { return response }
+      guard let failure = S3Failure(response, mayComeLate: request.method == "POST") else { return response }
       if !hasMended {
         hasMended = true
         if try await mend(failure, response, used: credentials) { continue }

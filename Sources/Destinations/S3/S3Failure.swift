@@ -10,11 +10,12 @@ struct S3Failure: Error, Hashable, Sendable {
   let retryAfter: Duration?
 
   /// `nil` of an answer that refuses nothing.
-  init?(_ response: HTTPService.Response) {
-    // A long request may fail after it was answered 200.
+  ///
+  /// - Parameter mayComeLate: whether what was answered 200 may have failed after that, as a completed upload may.
+  init?(_ response: HTTPService.Response, mayComeLate: Bool = false) {
     let body = String(decoding: response.body.prefix(64 << 10), as: UTF8.self)
     let isError = !(200...299).contains(response.status)
-    guard isError || XMLElements.first("Error", in: body) != nil && response.body.count < 64 << 10 else { return nil }
+    guard isError || mayComeLate && XMLElements.first("Error", in: body) != nil else { return nil }
     status = isError ? response.status : 500
     code = XMLElements.first("Code", in: body) ?? ""
     region = (response.header("x-amz-bucket-region") ?? XMLElements.first("Region", in: body)).flatMap(Self.plain)

@@ -132,6 +132,12 @@ struct S3AnswerTests {
     await client.close()
   }
 
+  @Test("a file that speaks of errors is none")
+  func harmlessContent() async throws {
+    let text = Self.error("SlowDown")
+    #expect(try await failure { $0.answer(200, ["ETag": "\"a\""], text) } == nil)
+  }
+
   @Test("hostile answers end in a sentence")
   func hostileAnswers() async throws {
     var random = SeededGenerator(seed: 5)
@@ -144,7 +150,7 @@ struct S3AnswerTests {
       }
       let response = HTTPService.Response(
         status: [200, 301, 403, 503].randomElement(using: &random) ?? 403, headers: [], body: bytes)
-      guard let failure = S3Failure(response) else { continue }
+      guard let failure = S3Failure(response, mayComeLate: true) else { continue }
       #expect(failure.region?.utf8.allSatisfy { (0x21...0x7E).contains($0) } != false)
     }
     #expect(XMLElements.unescaped("a&amp;b&#x2D;&#45;&unknown;&#xD800;&") == "a&b--&unknown;&#xD800;&")
