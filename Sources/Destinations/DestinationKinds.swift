@@ -3,6 +3,10 @@ public enum DestinationKinds {
   public static let all: [any Destination.Type] = [
     CommandDestination.self,
     FolderDestination.self,
+    CalDAVDestination.self,
+    WebDAVDestination.self,
+    WebhookDestination.self,
+    S3Destination.self,
   ]
 
   /// The kind of this name; `nil` where there is none.

@@ -97,7 +97,7 @@ struct DayFile: Sendable {
     var elements = JSONElements(bytes)
     var isWhole = true
     while let element = elements.next() { if !add(json: element, decoder) { isWhole = false } }
-    return isWhole && elements.isAtEnd
+    return isWhole && (elements.isAtEnd || bytes.isEmpty)
   }
 
   private mutating func readTable(_ bytes: [UInt8]) -> Bool {

@@ -44,11 +44,10 @@ struct DayFiles: Sendable {
   private let store: any ObjectStore
   private let options: Options
   private let zone: ZoneRules
-  private let clock: any Clock<Duration>
 
   /// - Parameter zone: whose days there are files of.
-  init(in store: any ObjectStore, _ options: Options, zone: ZoneRules, clock: any Clock<Duration> = ContinuousClock()) {
-    (self.store, self.options, self.zone, self.clock) = (store, options, zone, clock)
+  init(in store: any ObjectStore, _ options: Options, zone: ZoneRules) {
+    (self.store, self.options, self.zone) = (store, options, zone)
   }
 
   // MARK: Delivering

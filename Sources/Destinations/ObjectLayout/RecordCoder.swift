@@ -148,7 +148,7 @@ struct RecordCoder {
     let instant = max(instant, Timestamp(microseconds: .min + 1_000))
     let milliseconds = instant.civil.microsecond / 1_000
     let fraction = String(milliseconds + 1_000).dropFirst()
-    return "\(Timestamp(seconds: instant.seconds).iso8601.dropLast()).\(fraction)Z"
+    return "\(instant.iso8601.prefix { $0 != "." && $0 != "Z" }).\(fraction)Z"
   }
 
   /// `+02:00`: what clocks at home showed then.

@@ -9,6 +9,8 @@ enum DestinationHarnesses {
     ListedHarness(FilesHarness.self),
     ListedHarness(FolderHarness.self),
     ListedHarness(ParcelHarness.self),
+    ListedHarness(S3Harness.self),
+    ListedHarness(WebDAVHarness.self),
   ]
 
   static func steps(_ count: Int) -> [Sample] {

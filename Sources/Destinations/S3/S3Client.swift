@@ -1,0 +1,121 @@
+import Foundation
+import HealthModel
+import OperatingSystem
+import Synchronization
+
+/// Asks a bucket, with signed requests.
+///
+/// Credentials are read anew when they are refused, and the clock of the server is taken once where this machine's is
+/// wrong.
+final class S3Client: Sendable {
+  struct Request: Sendable {
+    var method: String
+    /// Of the object, not encoded; empty for the bucket.
+    var name = ""
+    var query: [(name: String, value: String)] = []
+    var headers: [(name: String, value: String)] = []
+    var body: [UInt8]?
+  }
+
+  private struct State {
+    var credentials: AWSCredentials
+    /// What the server's clock is ahead of this one's.
+    var skew = Duration.zero
+  }
+
+  let bucket: S3Bucket
+  private let service: HTTPService
+  private let source: AWSCredentialSource
+  private let state: Mutex<State>
+  private let now: @Sendable () -> Timestamp
+
+  /// Reads the credentials. Blocking.
+  init(
+    _ settings: DestinationSettings, _ source: AWSCredentialSource, now: @escaping @Sendable () -> Timestamp = { .now }
+  ) throws(SettingsError) {
+    bucket = try S3Bucket(settings)
+    do {
+      service = try HTTPService(settings, url: bucket.url, timeout: .seconds(120))
+    } catch {
+      throw error.key == "url" ? SettingsError("endpoint", error.problem) : error
+    }
+    self.source = source
+    state = Mutex(State(credentials: try source.read()))
+    self.now = now
+  }
+
+  func close() async { await service.close() }
+
+  /// What the bucket answers.
+  ///
+  /// - Parameter expected: what the caller understands of what is refused, by its status.
+  /// - Throws: ``S3Failure`` of these, else ``DeliveryError``.
+  func send(_ request: Request, expecting expected: Set<Int> = []) async throws -> HTTPService.Response {
+    let hash = SignatureV4.hash(request.body ?? [])
+    var hasMended = false
+    while true {
+      let (response, credentials) = try await attempt(request, hash)
+      guard let failure = S3Failure(response, mayComeLate: request.method == "POST") else { return response }
+      if !hasMended {
+        hasMended = true
+        if try await mend(failure, response, used: credentials) { continue }
+      }
+      if expected.contains(failure.status), !Self.meansCredentials(failure) { throw failure }
+      throw failure.deliveryError(bucket)
+    }
+  }
+
+  private static func meansCredentials(_ failure: S3Failure) -> Bool {
+    failure.code != "AccessDenied" && (failure.status == 403 && !failure.code.isEmpty || failure.code == "NoSuchBucket")
+  }
+
+  private func attempt(_ request: Request, _ hash: String) async throws -> (HTTPService.Response, AWSCredentials) {
+    let (credentials, skew) = state.withLock { ($0.credentials, $0.skew) }
+    let signer = SignatureV4(credentials: credentials, region: bucket.region)
+    let path = bucket.path + SignatureV4.encoded(request.name, keeping: "/")
+    let query = SignatureV4.canonicalQuery(request.query)
+    let instant = Timestamp(seconds: now().seconds &+ skew.components.seconds)
+    let headers = signer.signedHeaders(
+      of: SignatureV4.Request(
+        method: request.method, path: path, query: request.query,
+        headers: [("host", bucket.host)] + request.headers, payloadHash: hash),
+      at: instant)
+    var outgoing = HTTPService.Request(
+      request.method, bucket.url.absoluteString + path + (query.isEmpty ? "" : "?\(query)"), headers: headers,
+      body: request.body)
+    outgoing.longestAnswer = DayFiles.largestObject
+    return (try await service.answer(to: outgoing), credentials)
+  }
+
+  /// - Returns: whether another attempt may succeed.
+  private func mend(
+    _ failure: S3Failure, _ response: HTTPService.Response, used credentials: AWSCredentials
+  ) async throws -> Bool {
+    switch failure.code {
+    case "RequestTimeTooSkewed":
+      guard let date = response.header("Date").flatMap(HTTPDate.timestamp) else { return false }
+      let skew = Duration.seconds(date.seconds - now().seconds)
+      state.withLock { $0.skew = skew }
+      return true
+    case "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidClientTokenId":
+      // Temporary credentials are renewed by whoever keeps their file.
+      guard let fresh = try? await onThread({ [source] _ in try source.read() }), fresh != credentials else {
+        return false
+      }
+      state.withLock { $0.credentials = fresh }
+      return true
+    default: return false
+    }
+  }
+}
+
+/// The date of an HTTP header (RFC 9110, section 5.6.7).
+enum HTTPDate {
+  static func timestamp(_ text: String) -> Timestamp? {
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.timeZone = TimeZone(identifier: "GMT")
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+    return format.date(from: text).map { Timestamp(seconds: Int64($0.timeIntervalSince1970)) }
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Synchronization
+
+/// The objects of a bucket.
+struct S3ObjectStore: ObjectStore {
+  /// How objects are encrypted where they are kept.
+  enum Encryption: Hashable, Sendable {
+    case none
+    /// With keys of S3.
+    case s3
+    /// With a key of KMS; `nil` for the account's own.
+    case kms(key: String?)
+
+    var headers: [(name: String, value: String)] {
+      switch self {
+      case .none: []
+      case .s3: [("x-amz-server-side-encryption", "AES256")]
+      case .kms(let key):
+        [("x-amz-server-side-encryption", "aws:kms")]
+          + (key.map { [("x-amz-server-side-encryption-aws-kms-key-id", $0)] } ?? [])
+      }
+    }
+  }
+
+  /// Names that the credentials may not read, whether or not there is something.
+  private final class Hidden: Sendable {
+    let names = Mutex<Set<String>>([])
+  }
+
+  let client: S3Client
+  private let encryption: Encryption
+  /// Above it, an object is sent in parts of ``part``.
+  private let threshold: Int
+  private let part: Int
+  private let hidden = Hidden()
+
+  init(_ client: S3Client, encryption: Encryption, threshold: Int = 64 << 20, part: Int = 16 << 20) {
+    (self.client, self.encryption, self.threshold, self.part) = (client, encryption, threshold, part)
+  }
+
+  func get(_ name: String) async throws -> StoredObject? {
+    do {
+      let response = try await client.send(S3Client.Request(method: "GET", name: name), expecting: [403, 404])
+      guard let tag = response.header("ETag") else {
+        throw DeliveryError.unusable(
+          reason: "it gives objects no ETag, without which two writers lose each other's samples")
+      }
+      return StoredObject(bytes: response.body, version: ObjectVersion(rawValue: tag))
+    } catch let failure as S3Failure {
+      // Without s3:ListBucket, what is not there is answered so, too; a write that must not overwrite will tell.
+      if failure.status == 403 { hidden.names.withLock { names in _ = names.insert(name) } }
+      return nil
+    }
+  }
+
+  func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
+    let conditions = Self.headers(condition)
+    do {
+      if bytes.count > threshold {
+        try await putInParts(bytes, at: name, contentType, conditions)
+      } else {
+        _ = try await client.send(
+          S3Client.Request(
+            method: "PUT", name: name, headers: [("content-type", contentType)] + conditions + encryption.headers,
+            body: bytes), expecting: Self.conflicts(condition))
+      }
+    } catch is S3Failure {
+      if condition == .absent, hidden.names.withLock({ $0.contains(name) }) {
+        throw DeliveryError.unusable(
+          reason: "\(name) is there, and the credentials may not read it: they need s3:GetObject and s3:ListBucket")
+      }
+      throw ObjectConflict(name: name)
+    }
+  }
+
+  func delete(_ name: String) async throws {
+    do {
+      _ = try await client.send(S3Client.Request(method: "DELETE", name: name), expecting: [404])
+    } catch is S3Failure {
+      // It is gone.
+    }
+  }
+
+  private static func headers(_ condition: PutCondition) -> [(name: String, value: String)] {
+    switch condition {
+    case .always: []
+    case .absent: [("if-none-match", "*")]
+    case .unchanged(let version): [("if-match", version.rawValue)]
+    }
+  }
+
+  /// What says that a condition does not hold: also while another write of the name is under way, and where the object
+  /// is gone.
+  private static func conflicts(_ condition: PutCondition) -> Set<Int> {
+    switch condition {
+    case .always: []
+    case .absent: [409, 412]
+    case .unchanged: [404, 409, 412]
+    }
+  }
+
+  // MARK: Large objects
+
+  /// Part by part, of which only one is copied at a time.
+  private func putInParts(
+    _ bytes: [UInt8], at name: String, _ contentType: String, _ conditions: [(name: String, value: String)]
+  ) async throws {
+    let begun = try await client.send(
+      S3Client.Request(
+        method: "POST", name: name, query: [("uploads", "")],
+        headers: [("content-type", contentType)] + encryption.headers))
+    guard let upload = XMLElements.first("UploadId", in: String(decoding: begun.body, as: UTF8.self)) else {
+      throw DeliveryError.unusable(reason: "it does not take objects in parts")
+    }
+    do {
+      var tags: [String] = []
+      for start in stride(from: 0, to: bytes.count, by: part) {
+        let response = try await client.send(
+          S3Client.Request(
+            method: "PUT", name: name, query: [("partNumber", String(tags.count + 1)), ("uploadId", upload)],
+            body: Array(bytes[start..<min(start + part, bytes.count)])))
+        tags.append(response.header("ETag") ?? "")
+      }
+      let parts = tags.enumerated().map { index, tag in
+        "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(Self.escaped(tag))</ETag></Part>"
+      }
+      _ = try await client.send(
+        S3Client.Request(
+          method: "POST", name: name, query: [("uploadId", upload)], headers: conditions,
+          body: Array("<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>".utf8)),
+        expecting: conditions.isEmpty ? [] : [409, 412])
+    } catch {
+      // What is left of it would be paid for.
+      _ = try? await client.send(
+        S3Client.Request(method: "DELETE", name: name, query: [("uploadId", upload)]), expecting: [404])
+      throw error
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+      .replacingOccurrences(of: "\"", with: "&quot;")
+  }
+}

@@ -1,0 +1,155 @@
+import Crypto
+import Foundation
+import HealthModel
+
+/// AWS Signature Version 4, in the header `Authorization`.
+///
+/// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+struct SignatureV4: Sendable {
+  /// How a path is made canonical.
+  enum PathForm: Sendable {
+    /// As it is sent: S3, where `//` and `..` are parts of names.
+    case asSent
+    /// With every byte encoded that is not unreserved (RFC 3986): all other services.
+    case encoded
+    /// Without `.`, `..` and empty parts before that.
+    case normalized
+  }
+
+  struct Request: Sendable {
+    var method: String
+    /// As it is sent: for S3, percent-encoded once.
+    var path: String
+    /// Decoded.
+    var query: [(name: String, value: String)] = []
+    /// All of them are signed; `host` is one.
+    var headers: [(name: String, value: String)]
+    /// Of the body, as hexadecimal digits.
+    var payloadHash: String
+  }
+
+  var credentials: AWSCredentials
+  var region: String
+  var service = "s3"
+  var pathForm = PathForm.asSent
+
+  /// The headers to send, which are those of the request and those that sign it.
+  ///
+  /// - Parameters:
+  ///   - signsPayloadHash: whether `x-amz-content-sha256` is one, as S3 wants it.
+  ///   - signsToken: whether a session token is a signed header, as S3 wants it.
+  func signedHeaders(
+    of request: Request, at instant: Timestamp, signsPayloadHash: Bool = true, signsToken: Bool = true
+  ) -> [(name: String, value: String)] {
+    var request = request
+    request.headers.append(("x-amz-date", Self.date(instant)))
+    if signsPayloadHash { request.headers.append(("x-amz-content-sha256", request.payloadHash)) }
+    if signsToken, let token = credentials.sessionToken { request.headers.append(("x-amz-security-token", token)) }
+    var headers = request.headers
+    headers.append(("authorization", authorization(of: request, at: instant)))
+    if !signsToken, let token = credentials.sessionToken { headers.append(("x-amz-security-token", token)) }
+    return headers
+  }
+
+  // MARK: Steps
+
+  /// The header of a request that has `x-amz-date` already.
+  private func authorization(of request: Request, at instant: Timestamp) -> String {
+    "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope(at: instant)), "
+      + "SignedHeaders=\(Self.signedNames(request)), Signature=\(signature(of: request, at: instant))"
+  }
+
+  func signature(of request: Request, at instant: Timestamp) -> String {
+    func code(_ key: some ContiguousBytes, _ text: String) -> HashedAuthenticationCode<SHA256> {
+      HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key))
+    }
+    let dateKey = code(Data("AWS4\(credentials.secretKey)".utf8), String(Self.date(instant).prefix(8)))
+    let key = code(code(code(dateKey, region), service), "aws4_request")
+    return Self.hexadecimal(code(key, stringToSign(for: request, at: instant)))
+  }
+
+  func stringToSign(for request: Request, at instant: Timestamp) -> String {
+    let hash = Self.hexadecimal(SHA256.hash(data: Data(canonicalRequest(of: request).utf8)))
+    return "AWS4-HMAC-SHA256\n\(Self.date(instant))\n\(scope(at: instant))\n\(hash)"
+  }
+
+  func canonicalRequest(of request: Request) -> String {
+    let headers = Self.canonicalHeaders(request).map { "\($0.name):\($0.value)\n" }.joined()
+    return [
+      request.method, canonicalPath(request.path), Self.canonicalQuery(request.query), headers,
+      Self.signedNames(request), request.payloadHash,
+    ].joined(separator: "\n")
+  }
+
+  private func scope(at instant: Timestamp) -> String {
+    "\(Self.date(instant).prefix(8))/\(region)/\(service)/aws4_request"
+  }
+
+  private func canonicalPath(_ path: String) -> String {
+    switch pathForm {
+    case .asSent: path.isEmpty ? "/" : path
+    case .encoded: Self.encoded(path, keeping: "/")
+    case .normalized: Self.encoded(Self.normalized(path), keeping: "/")
+    }
+  }
+
+  private static func normalized(_ path: String) -> String {
+    var parts: [Substring] = []
+    for part in path.split(separator: "/") where part != "." {
+      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    }
+    let isFolder = ["/", "/.", "/.."].contains { path.hasSuffix($0) }
+    return "/" + parts.joined(separator: "/") + (isFolder && !parts.isEmpty ? "/" : "")
+  }
+
+  /// A query as it is sent and signed: sorted by the encoded bytes.
+  static func canonicalQuery(_ query: [(name: String, value: String)]) -> String {
+    query.map { (encoded($0.name), encoded($0.value)) }
+      .sorted { Array($0.0.utf8) != Array($1.0.utf8) ? precedes($0.0, $1.0) : precedes($0.1, $1.1) }
+      .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+  }
+
+  private static func precedes(_ first: String, _ second: String) -> Bool {
+    first.utf8.lexicographicallyPrecedes(second.utf8)
+  }
+
+  private static func canonicalHeaders(_ request: Request) -> [(name: String, value: String)] {
+    var values: [String: [String]] = [:]
+    for header in request.headers {
+      let words = header.value.split { $0 == " " || $0 == "\t" || $0.isNewline }
+      values[header.name.lowercased(), default: []].append(words.joined(separator: " "))
+    }
+    return values.sorted { precedes($0.key, $1.key) }.map { ($0.key, $0.value.joined(separator: ",")) }
+  }
+
+  private static func signedNames(_ request: Request) -> String {
+    canonicalHeaders(request).map(\.name).joined(separator: ";")
+  }
+
+  // MARK: Texts
+
+  /// Percent-encodes all bytes but the unreserved ones of RFC 3986 and `kept`.
+  static func encoded(_ text: String, keeping kept: StaticString = "") -> String {
+    let kept = "\(kept)".utf8
+    return text.utf8.reduce(into: "") { result, byte in
+      let isPlain =
+        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-._~".utf8.contains(byte)
+        || kept.contains(byte)
+      result += isPlain ? String(UnicodeScalar(byte)) : "%" + two(byte, uppercase: true)
+    }
+  }
+
+  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String { bytes.map { two($0) }.joined() }
+
+  /// The SHA-256 of a body, as hexadecimal digits.
+  static func hash(_ body: [UInt8]) -> String { hexadecimal(SHA256.hash(data: body)) }
+
+  private static func two(_ byte: UInt8, uppercase: Bool = false) -> String {
+    (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: uppercase)
+  }
+
+  /// `20150830T123600Z`.
+  private static func date(_ instant: Timestamp) -> String {
+    Timestamp(seconds: instant.seconds).iso8601.filter { $0 != "-" && $0 != ":" }
+  }
+}

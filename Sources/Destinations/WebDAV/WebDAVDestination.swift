@@ -1,0 +1,56 @@
+import Foundation
+
+/// A WebDAV server, such as Nextcloud, with a file of records for each type and day: see ``DayFiles``.
+struct WebDAVDestination: Destination {
+  static let description = DestinationDescription(
+    DestinationKind("webdav"), "A WebDAV server: a file for each type and day, as HealthPush writes them.",
+    repetition: .idempotent,
+    fields: [
+      SettingField(
+        "url", .url(schemes: ["https", "http"]), "The collection, which must exist: https://example.org/dav/health/.",
+        required: true),
+      SettingField("username", .text, "The name to log in with."),
+      SettingField("password", .secret, "Where the password is."),
+    ] + DayFiles.fields + [
+      SettingField(
+        "only-writer", .boolean,
+        "Deliver also where the server does not protect what others write: nobody else writes there.", default: "false")
+    ] + HTTPService.fields)
+
+  let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(900))
+  private let service: HTTPService
+  private let files: DayFiles
+  /// For tests.
+  let store: WebDAVObjectStore
+  private let isOnlyWriter: Bool
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    let options = try DayFiles.Options(settings)
+    let url = try settings.url("url")
+    service = try HTTPService(settings, url: url, timeout: .seconds(120))
+    let secrets = environment.secrets
+    let user = settings.optionalText("username")
+    if user == nil, settings.has("password") {
+      throw SettingsError("username", .missing("a password belongs to a name to log in with."))
+    }
+    // Read for each request, so that a changed one counts at once.
+    let authorization = { @Sendable () throws(SettingsError) -> [(name: String, value: String)] in
+      guard let user else { return [] }
+      return [HTTPHeaderText.basic(user, try secrets.read("password", of: settings) ?? "")]
+    }
+    _ = try authorization()
+    isOnlyWriter = settings.boolean("only-writer")
+    store = WebDAVObjectStore(
+      service, url: url, clock: environment.clock, verifies: !isOnlyWriter, authorization: authorization)
+    files = DayFiles(in: store, options, zone: environment.record.zone)
+  }
+
+  func check() async throws { try await files.check(needsConditions: !isOnlyWriter) }
+
+  func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
+    try await files.deliver(batch)
+    return Delivery()
+  }
+
+  func close() async { await service.close() }
+}
