@@ -92,7 +92,8 @@ struct HTTPService: Sendable {
   /// Whatever the server answers. Throws ``DeliveryError`` where it does not.
   func answer(to request: Request) async throws -> Response {
     guard sendsUnencrypted || URL(string: request.url).map(Self.isReadable) == false else {
-      throw DeliveryError.unusable(reason: "the server names an address where everybody on the way could read what is sent")
+      throw DeliveryError.unusable(
+        reason: "the server names an address where everybody on the way could read what is sent")
     }
     let outgoing = try Self.outgoing(request)
     do {
@@ -118,7 +119,8 @@ struct HTTPService: Sendable {
     outgoing.method = .RAW(value: request.method)
     for header in request.headers {
       guard HTTPHeaderText.isName(header.name), HTTPHeaderText.isValue(header.value) else {
-        throw .unusable(reason: "the header \(HTTPHeaderText.isName(header.name) ? header.name : "of a setting") has "
+        throw .unusable(
+          reason: "the header \(HTTPHeaderText.isName(header.name) ? header.name : "of a setting") has "
             + "characters that no header may have, such as a line break")
       }
       outgoing.headers.add(name: header.name, value: header.value)
@@ -179,7 +181,7 @@ struct HTTPService: Sendable {
     url.scheme?.lowercased() != "https" && !isThisMachine(url)
   }
 
-  private static func isThisMachine(_ url: URL) -> Bool {
+  static func isThisMachine(_ url: URL) -> Bool {
     guard var host = url.host?.lowercased() else { return false }
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     var (four, six) = (in_addr(), in6_addr())
