@@ -23,4 +23,16 @@ enum JSONAnswer {
     headers[.cacheControl] = "no-store"
     return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
   }
+
+  /// The headers of an answer of JSON that nobody is to keep.
+  static let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+
+  /// Sends JSON without its length, so that it goes out in small pieces (``FairScheduling``).
+  static func inPieces(_ json: ByteBuffer) -> Response {
+    let body = ResponseBody { writer in
+      try await writer.write(json)
+      try await writer.finish(nil)
+    }
+    return Response(status: .ok, headers: headers, body: body)
+  }
 }

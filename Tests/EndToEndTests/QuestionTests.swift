@@ -55,6 +55,36 @@ struct QuestionTests {
     #expect(try await run("audit").output.split(separator: "\n").count { $0.contains("setting.changed") } == 2)
   }
 
+  @Test("what changes the record, or hands it on, reads dates in the home zone, too")
+  func homeZoneOfChanges() async throws {
+    try await fill([
+      Self.sample("StepCount", Self.watch, "2024-06-15T23:30:00Z", 60, 100, "count"),
+      Self.sample("StepCount", Self.watch, "2024-06-15T12:00:00Z", 60, 10, "count"),
+    ])
+    _ = try await run("zone", "Europe/Berlin")
+    func exported(_ arguments: String...) async throws -> Set<String> {
+      let outcome = try await home.start(
+        ["export", "--format", "csv"] + arguments, environment: ["TZ": "UTC"]
+      ).outcome()
+      return Set(["12:00:00Z", "23:30:00Z"].filter(outcome.output.contains))
+    }
+    #expect(try await exported("--on", "2024-06-15") == ["12:00:00Z"])
+    #expect(try await exported("--on", "2024-06-16") == ["23:30:00Z"])
+    #expect(try await exported("--on", "2024-06-15", "--utc") == ["12:00:00Z", "23:30:00Z"])
+    let days = scratch.path + "/days.csv"
+    _ = try await run("export", "--format", "statistics-csv", "--output", days)
+    #expect(try String(contentsOfFile: days, encoding: .utf8).contains("2024-06-16T00:00:00+02:00"))
+    let nothing = try await run("delete", "--types", "stepCount", "--from", "2024-06-17", "--to", "2024-06-17")
+    #expect(nothing.errors.contains("from 2024-06-17 on and before 2024-06-18"), "\(nothing.errors)")
+    let deleted = try await run("delete", "--types", "stepCount", "--from", "2024-06-16", "--to", "2024-06-16", "--yes")
+    #expect(deleted.output.contains("1 sample of stepCount deleted"))
+    #expect(try await exported() == ["12:00:00Z"])
+    // Clocks are put back there, and not where this machine is.
+    let doubt = try await run(
+      "delete", "--types", "stepCount", "--from", "2024-10-27T02:30", "--to", "2024-10-28", "--yes", status: 2)
+    #expect(doubt.errors.contains("2024-10-27T02:30:00+02:00 or 2024-10-27T02:30:00+01:00"), "\(doubt.errors)")
+  }
+
   @Test("travel: a day is where the person was")
   func travel() async throws {
     let tokyo: Metadata = ["HKTimeZone": "Asia/Tokyo"]

@@ -69,7 +69,7 @@ struct HTTPService: Sendable {
       }
     }
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
-    configuration.timeout.connect = .seconds(15)
+    configuration.timeout.connect = TimeAmount(min(timeout, .seconds(15)))
     configuration.httpVersion = .http1Only
     // The courier tries again, and says why.
     configuration.connectionPool.retryConnectionEstablishment = false

@@ -39,11 +39,12 @@ public struct DaySummaryQuery: Sendable {
   /// Throws ``StatisticsError`` or ``StoreError``.
   public func run(on store: HealthStore) async throws -> DaySummary {
     let time = zone.day(day)
+    let rollups = Rollups(of: store)
     var summary = DaySummary(
       day: day, isPartial: time.contains(now.seconds),
-      rings: try await RingsQuery(days: day...day, in: zone).run(on: store).first, types: [], workouts: [])
+      rings: try await RingsQuery(days: day...day, in: zone).run(on: store, rollups).first, types: [], workouts: [])
     for type in types {
-      if let entry = try await entry(type, store) { summary.types.append(entry) }
+      if let entry = try await entry(type, rollups) { summary.types.append(entry) }
     }
     var sleep = SleepQuery(in: zone)
     (sleep.firstDay, sleep.lastDay, sleep.sources) = (day - Baseline.window, day, sources)
@@ -64,12 +65,12 @@ public struct DaySummaryQuery: Sendable {
   /// The first day of the week; 1970-01-01 was a Thursday.
   private var monday: Int { day - ((day + 3) % 7 + 7) % 7 }
 
-  private func entry(_ type: SampleType, _ store: HealthStore) async throws -> DaySummary.TypeSummary? {
+  private func entry(_ type: SampleType, _ rollups: Rollups) async throws -> DaySummary.TypeSummary? {
     var query = StatisticsQuery(type, by: .day, in: zone, now: now)
     query.start = Timestamp(seconds: zone.start(ofDay: min(monday, day) - Baseline.window))
     query.end = Timestamp(seconds: zone.start(ofDay: day + 1))
     query.sources = sources
-    let statistics = try await query.run(on: store)
+    let statistics = try await query.run(on: rollups)
     guard !statistics.values.isEmpty else { return nil }
     let days = statistics.dailyValues(in: zone)
     let last = statistics.values.last { zone.dayNumber(at: $0.bucket.start.seconds) == day }

@@ -32,9 +32,13 @@ public struct RingsQuery: Sendable {
 
   /// The rings of each day that has any, in order of time. Throws ``StatisticsError`` or ``StoreError``.
   public func run(on store: HealthStore) async throws -> [ActivityRings] {
+    try await run(on: store, Rollups(of: store))
+  }
+
+  func run(on store: HealthStore, _ rollups: Rollups) async throws -> [ActivityRings] {
     let summaries = try await summaries(store)
-    let energy = try await sums(Self.energy, store)
-    let exercise = try await sums(Self.exercise, store)
+    let energy = try await sums(Self.energy, rollups)
+    let exercise = try await sums(Self.exercise, rollups)
     let stand = try await standHours(store)
     return Set(summaries.keys).union(energy.keys).union(exercise.keys).union(stand.keys).filter(days.contains).sorted()
       .map { day in
@@ -72,11 +76,11 @@ public struct RingsQuery: Sendable {
     }
   }
 
-  private func sums(_ type: SampleType, _ store: HealthStore) async throws -> [Int: Double] {
+  private func sums(_ type: SampleType, _ rollups: Rollups) async throws -> [Int: Double] {
     var query = StatisticsQuery(type, by: .day, in: zone)
     (query.start, query.end) = (range.lowerBound, range.upperBound)
     var sums: [Int: Double] = [:]
-    for value in try await query.run(on: store).values {
+    for value in try await query.run(on: rollups).values {
       if case .sum(let sum) = value.number { sums[zone.dayNumber(at: value.bucket.start.seconds)] = sum.sum }
     }
     return sums

@@ -43,6 +43,8 @@ struct DiscreteCell: RollupCell, Hashable {
 
   init() {}
 
+  mutating func forgetBefore() { entering = Tally() }
+
   mutating func append(_ next: DiscreteCell) {
     begun.add(next.begun)
     weighted += next.weighted

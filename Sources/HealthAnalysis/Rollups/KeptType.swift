@@ -43,6 +43,16 @@ struct KeptType {
     return try Row.fetchAll(db, sql: "SELECT id, name, longest, isLong FROM type").map { KeptType($0, store) }
   }
 
+  /// The one that a file knows by this number.
+  static func find(id: Int64, _ db: Database, _ reader: NumberReader) throws -> KeptType? {
+    guard
+      let row = try Row.fetchOne(db, sql: "SELECT id, name, longest, isLong FROM type WHERE id = ?", arguments: [id])
+    else { return nil }
+    let name: String = row[1]
+    let storeID = try reader.spans.types().first { $0.type.rawValue == name }?.id
+    return KeptType(row, storeID.map { [name: $0] } ?? [:])
+  }
+
   static func find(_ type: SampleType, _ db: Database) throws -> KeptType? {
     try Row.fetchOne(db, sql: "SELECT id, name, longest, isLong FROM type WHERE name = ?", arguments: [type.rawValue])
       .map { KeptType($0, [:]) }

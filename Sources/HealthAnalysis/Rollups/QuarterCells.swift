@@ -12,9 +12,9 @@ struct QuarterCells {
 
   private var count: Int { days.count * RollupGrain.quarter.count }
 
-  private func index(_ time: Int64) -> Int { Int((time - range.lowerBound) / RollupGrain.quarterLength) }
+  private func index(_ time: Int64) -> Int { Int((time - range.lowerBound) / RollupGrain.quarter.length) }
 
-  private func start(_ index: Int) -> Int64 { range.lowerBound + Int64(index) * RollupGrain.quarterLength }
+  private func start(_ index: Int) -> Int64 { range.lowerBound + Int64(index) * RollupGrain.quarter.length }
 
   // MARK: Sums
 

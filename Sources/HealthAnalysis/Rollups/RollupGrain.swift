@@ -9,8 +9,6 @@ enum RollupGrain: Int, Hashable, Sendable, CaseIterable {
 
   /// A block's: a day in UTC, in microseconds.
   static let day: Int64 = 86_400_000_000
-  /// Of a quarter-hour, in microseconds.
-  static let quarterLength: Int64 = 900_000_000
 
   /// How many cells a block has.
   var count: Int { rawValue }
@@ -52,6 +50,8 @@ protocol RollupCell {
   var isEmpty: Bool { get }
   /// Takes in the cell that follows in time.
   mutating func append(_ next: Self)
+  /// Leaves out what comes from before it, as where it is not the first of a longer stretch.
+  mutating func forgetBefore()
   /// - Parameter start: of the cell, in microseconds since 1970.
   func write(to writer: inout CellWriter, start: Int64)
   init(from reader: inout CellReader, start: Int64) throws(RollupDamage)

@@ -7,9 +7,16 @@ struct RollupReader {
   let db: Database
   let reader: NumberReader
 
-  /// - Returns: `nil` for what cells cannot answer: some sources only, types without cells.
+  /// Whether cells may answer: they are of all sources, and of what lies in them wherever it starts.
+  static func canAnswer(_ query: StatisticsQuery) -> Bool {
+    query.sources == nil && query.startingIn == nil
+      && SampleTypeCatalogue.healthKit[query.type]?.aggregation != nil
+  }
+
+  /// - Parameter query: that ``canAnswer(_:)`` is true of.
+  /// - Returns: `nil` where there are no cells after all.
   func statistics(_ query: StatisticsQuery) throws -> Statistics? {
-    guard query.sources == nil, query.startingIn == nil, let type = try KeptType.find(query.type, db),
+    guard let type = try KeptType.find(query.type, db),
       let rule = type.rule, !type.isLong
     else {
       return nil
@@ -23,7 +30,7 @@ struct RollupReader {
     (statistics.withoutNumber, statistics.withoutUnit) = leftOut
     // What does not consist of cells is computed from the samples, bucket by bucket.
     let whole = buckets.edges.indices.dropLast().map { index in
-      buckets.edges[index...index + 1].allSatisfy { $0 % RollupGrain.quarterLength == 0 }
+      buckets.edges[index...index + 1].allSatisfy { $0 % RollupGrain.quarter.length == 0 }
     }
     let grain =
       RollupGrain(edges: whole.indices.lazy.filter { whole[$0] }.flatMap { buckets.edges[$0...$0 + 1] }) ?? .quarter
@@ -91,7 +98,7 @@ struct RollupReader {
   }
 
   /// The cells of each bucket that is whole, taken together.
-  private func cells<Cell: RollupCell & CellOfNothing>(
+  private func cells<Cell: RollupCell>(
     _ kind: Cell.Type, of type: KeptType, _ grain: RollupGrain, _ buckets: CalendarBuckets, _ whole: [Bool]
   ) throws -> [(index: Int, cell: Cell)] {
     let edges = buckets.edges
@@ -130,19 +137,6 @@ struct RollupReader {
     if let cell { found.append((index, cell)) }
     return found
   }
-}
-
-/// What a cell does where it is not the first of a longer stretch.
-protocol CellOfNothing {
-  mutating func forgetBefore()
-}
-
-extension SumCell: CellOfNothing {
-  func forgetBefore() {}
-}
-
-extension DiscreteCell: CellOfNothing {
-  mutating func forgetBefore() { entering = Tally() }
 }
 
 extension MergedSum {

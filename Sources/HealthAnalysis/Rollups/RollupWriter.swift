@@ -31,9 +31,8 @@ struct RollupWriter {
     guard let row = try Row.fetchOne(db, sql: "SELECT type, first, last FROM dirty ORDER BY type, first LIMIT 1") else {
       return nil
     }
-    let types = try KeptType.all(db, reader)
     let (id, first, last): (Int64, Int64, Int64) = (row[0], row[1], row[2])
-    guard var type = types.first(where: { $0.id == id }), first <= last, RollupGrain.days.contains(first) else {
+    guard var type = try KeptType.find(id: id, db, reader), first <= last, RollupGrain.days.contains(first) else {
       throw RollupDamage()
     }
     let days = first...min(last, RollupGrain.days.upperBound)
@@ -81,8 +80,7 @@ struct RollupWriter {
     let recorded = try reader.spans.recorded(
       id, startingIn: RollupGrain.microseconds(of: some), every: RollupGrain.day
     ).withinDays
-    try clear(type, some)
-    try KeptEvidence(db: db, reader: reader).replace(recorded, ofType: type.id, days: some)
+    try clear(type, some, recorded: recorded)
     for day in Set(recorded.map(\.stretch)) { try write(block: BlockKey.key(type: type.id, day: day)) }
     return (some, recorded.map(\.samples).reduce(0, +))
   }
@@ -138,9 +136,7 @@ struct RollupWriter {
   }
 
   private func write(_ found: [Found], of type: KeptType, _ rule: KeptType.Rule, _ days: ClosedRange<Int64>) throws {
-    try clear(type, days)
-    let evidence = KeptEvidence(db: db, reader: reader)
-    try evidence.replace(recorded(found, days), ofType: type.id, days: days)
+    try clear(type, days, recorded: recorded(found, days))
     var leftOut: [Int64: (withoutNumber: Int, withoutUnit: Int)] = [:]
     var numbers = ConvertedNumbers(unit: rule.unit)
     func forEach(_ body: (NumericSample, Double) throws -> Void) throws {
@@ -159,7 +155,7 @@ struct RollupWriter {
     var mixed: Set<Int64> = []
     let written: Set<Int64>
     if rule.aggregation == .cumulative {
-      let ranking = try evidence.ranking(of: type)
+      let ranking = try KeptEvidence(db: db, reader: reader).ranking(of: type)
       try type.rank(ranking, db)
       let cells: [SumCell]
       (cells, mixed) = try quarters.sums(ranking, forEach: forEach)
@@ -229,7 +225,11 @@ struct RollupWriter {
   // MARK: Blocks
 
   /// A block that there was stays, empty: when the store goes back to an older state, it may have something again.
-  private func clear(_ type: KeptType, _ days: ClosedRange<Int64>) throws {
+  ///
+  /// - Parameter recorded: who has recorded what on these days.
+  private func clear(
+    _ type: KeptType, _ days: ClosedRange<Int64>, recorded: [SpanReader.Recorded] = []
+  ) throws {
     let keys = BlockKey.keys(type: type.id, days: days)
     for table in ["hours", "quarters"] {
       try db.cachedStatement(sql: "DELETE FROM \(table) WHERE key BETWEEN ? AND ?")
@@ -240,7 +240,7 @@ struct RollupWriter {
         UPDATE block SET position = ?, isMixed = 0, withoutNumber = 0, withoutUnit = 0 WHERE key BETWEEN ? AND ?
         """
     ).execute(arguments: [history.last, keys.lowerBound, keys.upperBound])
-    try KeptEvidence(db: db, reader: reader).replace([], ofType: type.id, days: days)
+    try KeptEvidence(db: db, reader: reader).replace(recorded, ofType: type.id, days: days)
   }
 
   private func write(

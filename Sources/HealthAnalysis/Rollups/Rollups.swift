@@ -36,9 +36,7 @@ public final class Rollups: Sendable {
 
   /// Throws ``StatisticsError`` or ``StoreError``.
   public func statistics(_ query: StatisticsQuery) async throws -> Statistics {
-    if query.sources == nil, query.startingIn == nil, !store.isReadOnly,
-      SampleTypeCatalogue.healthKit[query.type]?.aggregation != nil
-    {
+    if !store.isReadOnly, RollupReader.canAnswer(query) {
       let kept = try await attempt(query.type) { db, reader in
         try RollupReader(db: db, reader: reader).statistics(query)
       }

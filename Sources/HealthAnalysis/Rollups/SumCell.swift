@@ -18,6 +18,9 @@ struct SumCell: RollupCell, Hashable {
 
   init() {}
 
+  /// It has what is in it, and nothing else.
+  func forgetBefore() {}
+
   mutating func append(_ next: SumCell) {
     guard next.isTouched else { return }
     isTouched = true

@@ -69,6 +69,9 @@ public struct StatisticsObject: Encodable, Sendable {
     withoutUnit = statistics.withoutUnit == 0 ? nil : statistics.withoutUnit
   }
 
+  /// With the buckets that have a number.
+  public init(_ statistics: Statistics, _ zone: ZoneRules) { self.init(statistics, statistics.entries, zone) }
+
   /// Without what tells of single samples: their number, the last of them, what each source has.
   ///
   /// - Parameters:

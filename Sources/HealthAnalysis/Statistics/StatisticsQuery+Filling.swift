@@ -13,6 +13,13 @@ public struct BucketEntry: Hashable, Sendable {
   }
 }
 
+extension Statistics {
+  /// The buckets that have a number.
+  var entries: [BucketEntry] {
+    values.map { BucketEntry(bucket: $0.bucket, number: $0.number, isPartial: $0.isPartial) }
+  }
+}
+
 extension StatisticsQuery {
   /// The buckets of an answer to this question.
   ///
@@ -20,18 +27,11 @@ extension StatisticsQuery {
   ///   number, to ``end``, else to the last. None, where the answer has no number and the question no beginning or no end.
   /// - Throws: ``StatisticsError/tooManyBuckets``.
   public func entries(of statistics: Statistics, filling: Bool) throws(StatisticsError) -> [BucketEntry] {
-    let known = statistics.values.map { BucketEntry(bucket: $0.bucket, number: $0.number, isPartial: $0.isPartial) }
+    let known = statistics.entries
     guard filling, let first = start ?? known.first?.bucket.start, let last = end ?? known.last?.bucket.end,
       first < last
     else { return known }
-    let buckets: CalendarBuckets
-    do {
-      buckets = try CalendarBuckets(
-        size, in: zone, first..<last, cutsStart: start != nil, cutsEnd: end != nil,
-        weekStartsOnSunday: weekStartsOnSunday)
-    } catch {
-      throw .tooManyBuckets
-    }
+    let buckets = try buckets(between: first, last)
     let byStart = Dictionary(known.map { ($0.bucket.start, $0) }, uniquingKeysWith: { one, _ in one })
     return (0..<buckets.count).map { index in
       let bucket = buckets[index]

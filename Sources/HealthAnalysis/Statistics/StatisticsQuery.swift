@@ -47,7 +47,10 @@ public struct StatisticsQuery: Sendable {
   }
 
   /// From what is kept beside the store (``Rollups``). Throws ``StatisticsError`` or ``StoreError``.
-  public func run(on store: HealthStore) async throws -> Statistics { try await Rollups(of: store).statistics(self) }
+  public func run(on store: HealthStore) async throws -> Statistics { try await run(on: Rollups(of: store)) }
+
+  /// The same where several questions follow each other. Throws ``StatisticsError`` or ``StoreError``.
+  public func run(on rollups: Rollups) async throws -> Statistics { try await rollups.statistics(self) }
 
   /// From the samples, each of which is read: what ``run(on:)`` must say, too, and what answers where nothing is kept.
   public func computed(from store: HealthStore) async throws -> Statistics {
@@ -91,7 +94,11 @@ public struct StatisticsQuery: Sendable {
   func buckets(_ extent: ClosedRange<Int64>) throws(StatisticsError) -> CalendarBuckets? {
     let first = start ?? Timestamp(microseconds: extent.lowerBound)
     let last = end ?? Timestamp(microseconds: extent.upperBound == .max ? .max : extent.upperBound + 1)
-    guard first < last else { return nil }
+    return first < last ? try buckets(between: first, last) : nil
+  }
+
+  /// - Parameter last: not included, and after `first`.
+  func buckets(between first: Timestamp, _ last: Timestamp) throws(StatisticsError) -> CalendarBuckets {
     do {
       return try CalendarBuckets(
         size, in: zone, first..<last, cutsStart: start != nil, cutsEnd: end != nil,

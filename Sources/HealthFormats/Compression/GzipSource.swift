@@ -4,39 +4,30 @@ final class GzipSource: ByteSource {
   /// In bytes: a name, a comment and extra fields, which are passed over.
   private static let maximumHeader = 256 << 10
 
-  private let source: any ByteSource
   private let path: String
-  private let input: UnsafeMutablePointer<UInt8>
-  private var position = 0
-  private var filled = 0
+  private let input: InputBuffer
   /// Of the member that is being read.
   private var inflater: Inflater?
   private var hasMember = false
   private var limit = ExpansionLimit()
 
   init(_ source: any ByteSource, path: String) {
-    self.source = source
     self.path = path
-    input = .allocate(capacity: Self.inputSize)
-  }
-
-  deinit {
-    close()
-    input.deallocate()
+    input = InputBuffer(source, capacity: Self.inputSize)
   }
 
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int {
     while true {
       guard let inflater = try member() else { return 0 }
       while !inflater.isFinished {
-        let isAtEnd = try !fill()
+        let isAtEnd = try !input.fill()
         let step: (used: Int, written: Int)
         do throws(Inflater.Damage) {
-          step = try inflater.inflate(input + position, count: filled - position, into: buffer, capacity: count)
+          step = try inflater.inflate(input.start, count: input.count, into: buffer, capacity: count)
         } catch {
           throw damage("its compressed data makes no sense")
         }
-        position += step.used
+        input.take(step.used)
         try limit.add(used: step.used, written: step.written, path: path)
         if step.written > 0 { return step.written }
         if isAtEnd, !inflater.isFinished { throw endsEarly }
@@ -46,20 +37,20 @@ final class GzipSource: ByteSource {
     }
   }
 
-  func close() { source.close() }
+  func close() { input.close() }
 
   /// The member that is open, or the next one; `nil` after the last.
   private func member() throws(ImportError) -> Inflater? {
     if let inflater { return inflater }
-    guard try fill() else {
+    guard try input.fill() else {
       if hasMember { return nil }
       throw damage("it is empty")
     }
-    if hasMember, input[position] == 0 {
+    if hasMember, input.start.pointee == 0 {
       // What tapes and block devices are filled up with.
-      while try fill() {
-        guard input[position] == 0 else { throw damage("something follows its end") }
-        position += 1
+      while try input.fill() {
+        guard input.start.pointee == 0 else { throw damage("something follows its end") }
+        input.take(1)
       }
       return nil
     }
@@ -111,17 +102,9 @@ final class GzipSource: ByteSource {
   }
 
   private func byte() throws(ImportError) -> UInt8 {
-    guard try fill() else { throw endsEarly }
-    defer { position += 1 }
-    return input[position]
-  }
-
-  /// False at the end of the file.
-  private func fill() throws(ImportError) -> Bool {
-    if position < filled { return true }
-    position = 0
-    filled = try source.read(into: input, count: Self.inputSize)
-    return filled > 0
+    guard try input.fill() else { throw endsEarly }
+    defer { input.take(1) }
+    return input.start.pointee
   }
 
   private var endsEarly: ImportError { damage("its compressed data ends in the middle") }

@@ -5,29 +5,21 @@ final class ZstandardSource: ByteSource {
   private static let inputSize = 128 << 10
   private static let outputSize = 128 << 10
 
-  private let source: any ByteSource
   private let path: String
   private let decompressor = ZstandardDecompressor()
-  private let input: UnsafeMutablePointer<UInt8>
-  private var position = 0
-  private var filled = 0
+  private let input: InputBuffer
   /// Whatever is asked for, the library gets the same room: what it finds wrong with a frame depends on that.
   private let output: UnsafeMutablePointer<UInt8>
   private var ready = 0..<0
   private var limit = ExpansionLimit()
 
   init(_ source: any ByteSource, path: String) {
-    self.source = source
     self.path = path
-    input = .allocate(capacity: Self.inputSize)
+    input = InputBuffer(source, capacity: Self.inputSize)
     output = .allocate(capacity: Self.outputSize)
   }
 
-  deinit {
-    close()
-    input.deallocate()
-    output.deallocate()
-  }
+  deinit { output.deallocate() }
 
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int {
     while true {
@@ -37,13 +29,9 @@ final class ZstandardSource: ByteSource {
         ready.removeFirst(part)
         return part
       }
-      if position == filled {
-        position = 0
-        filled = try source.read(into: input, count: Self.inputSize)
-      }
-      let isAtEnd = filled == 0
+      let isAtEnd = try !input.fill()
       let step = try step(into: UnsafeMutableRawBufferPointer(start: output, count: Self.outputSize))
-      position += step.used
+      input.take(step.used)
       try limit.add(used: step.used, written: step.written, path: path)
       ready = 0..<step.written
       if isAtEnd, ready.isEmpty {
@@ -56,7 +44,7 @@ final class ZstandardSource: ByteSource {
   private func step(into buffer: UnsafeMutableRawBufferPointer) throws(ImportError) -> (used: Int, written: Int) {
     do throws(ZstandardDecompressor.Failure) {
       return try decompressor.decompress(
-        UnsafeRawBufferPointer(start: input + position, count: filled - position), into: buffer)
+        UnsafeRawBufferPointer(start: input.start, count: input.count), into: buffer)
     } catch {
       switch error {
       case .windowTooLarge:
@@ -66,7 +54,7 @@ final class ZstandardSource: ByteSource {
     }
   }
 
-  func close() { source.close() }
+  func close() { input.close() }
 
   private func damage(_ detail: String) -> ImportError { .damagedCompression(path: path, detail: detail) }
 }

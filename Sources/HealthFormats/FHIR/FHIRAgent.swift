@@ -6,6 +6,15 @@ enum FHIRAgent {
   private static let versions = FHIRText.ownCodes
   private static let localIdentifier = "device.localIdentifier"
 
+  /// A text whose type is one of our own codes.
+  private static func append(_ text: String, coded code: String, to bytes: inout [UInt8]) {
+    bytes.append("{\"type\":{\"coding\":[")
+    bytes.append(coding: FHIRText.ownCodes, code, display: nil)
+    bytes.append("]},\"value\":")
+    bytes.append(quoted: text)
+    bytes.append("}")
+  }
+
   /// The `Device` as JSON. What FHIR has no text for, such as an empty name, is left out.
   static func append(_ source: Source, _ device: Device?, to bytes: inout [UInt8]) {
     bytes.append("{\"resourceType\":\"Device\",\"id\":\"device\"")
@@ -15,13 +24,7 @@ enum FHIRAgent {
         bytes.append(quoted: text)
         bytes.append("}")
       }
-      list.add(device?.localIdentifier) { text, bytes in
-        bytes.append("{\"type\":{\"coding\":[")
-        bytes.append(coding: versions, localIdentifier, display: nil)
-        bytes.append("]},\"value\":")
-        bytes.append(quoted: text)
-        bytes.append("}")
-      }
+      list.add(device?.localIdentifier) { text, bytes in append(text, coded: localIdentifier, to: &bytes) }
     }
     list("udiCarrier", to: &bytes) { list in
       list.add(device?.udiDeviceIdentifier) { text, bytes in
@@ -45,13 +48,7 @@ enum FHIRAgent {
     member("modelNumber", device?.model, to: &bytes)
     list("version", to: &bytes) { list in
       for (code, text) in versionTexts(source, device) {
-        list.add(text) { text, bytes in
-          bytes.append("{\"type\":{\"coding\":[")
-          bytes.append(coding: versions, code, display: nil)
-          bytes.append("]},\"value\":")
-          bytes.append(quoted: text)
-          bytes.append("}")
-        }
+        list.add(text) { text, bytes in append(text, coded: code, to: &bytes) }
       }
     }
     list("note", to: &bytes) { list in

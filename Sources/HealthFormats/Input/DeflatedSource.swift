@@ -2,40 +2,27 @@
 final class DeflatedSource: ByteSource {
   private static let inputSize = 64 << 10
 
-  private let source: any ByteSource
   private let path: String
   private let size: Int64
   private let checksum: UInt32
   private let inflater = Inflater()
-  private let input: UnsafeMutablePointer<UInt8>
-  private var position = 0
-  private var filled = 0
+  private let input: InputBuffer
 
   /// - Parameter source: the raw DEFLATE data.
   init(_ source: any ByteSource, path: String, size: Int64, checksum: UInt32) {
-    self.source = source
     self.path = path
     self.size = size
     self.checksum = checksum
-    input = .allocate(capacity: Self.inputSize)
-  }
-
-  deinit {
-    close()
-    input.deallocate()
+    input = InputBuffer(source, capacity: Self.inputSize)
   }
 
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int {
     while !inflater.isFinished {
-      if position == filled {
-        position = 0
-        filled = try source.read(into: input, count: Self.inputSize)
-      }
-      let isAtEnd = filled == 0
+      let isAtEnd = try !input.fill()
       let written: Int
       do throws(Inflater.Damage) {
-        let step = try inflater.inflate(input + position, count: filled - position, into: buffer, capacity: count)
-        position += step.used
+        let step = try inflater.inflate(input.start, count: input.count, into: buffer, capacity: count)
+        input.take(step.used)
         written = step.written
       } catch {
         throw damage("its compressed data makes no sense")
@@ -50,7 +37,7 @@ final class DeflatedSource: ByteSource {
     return 0
   }
 
-  func close() { source.close() }
+  func close() { input.close() }
 
   private func damage(_ detail: String) -> ImportError { .damagedZip(path: path, detail: detail, someKept: false) }
 }

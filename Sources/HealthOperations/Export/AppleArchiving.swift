@@ -1,3 +1,4 @@
+import Foundation
 import HealthFormats
 import HealthModel
 import HealthStore
@@ -11,7 +12,7 @@ extension Exporting {
       var files = AppleSideFiles(self, archive, exported: exported, offset: offset)
       let routes = try await reader.routes()
       try await files.write(routes)
-      try await archive.begin("export.xml", mayBeLarge: plan.samples > Self.manySamples)
+      try await archive.begin("export.xml", mayBeLarge: plan.samples > Self.manySamples || Self.isLarge(reader.store))
       let summary = try await write(writer, routes, beside: files) { try await archive.append(&$0) }
       try await archive.finish()
       return summary
@@ -20,6 +21,12 @@ extension Exporting {
 
   /// More make an XML that may have 4 GiB.
   private static let manySamples = 2_000_000
+
+  /// Whether few samples may make as much: of no text the XML has more than eight times what the store has.
+  private static func isLarge(_ store: HealthStore) -> Bool {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: store.path)
+    return (attributes?[.size] as? Int ?? 0) > 512 * 1_024 * 1_024
+  }
 }
 
 /// The zip file of an export, written by one task.

@@ -28,8 +28,9 @@ struct ReportReader {
 
   func content(made: Timestamp) async throws -> ReportContent {
     var measures: [ReportContent.Measure] = []
+    let rollups = Rollups(of: store)
     for type in Self.types {
-      if let measure = try await measure(type, now: made) { measures.append(measure) }
+      if let measure = try await measure(type, rollups, now: made) { measures.append(measure) }
     }
     var sleep = SleepQuery(in: zone)
     (sleep.firstDay, sleep.lastDay, sleep.sources) = (days.lowerBound, days.upperBound, sources)
@@ -42,10 +43,10 @@ struct ReportReader {
       electrocardiograms: try await electrocardiograms())
   }
 
-  private func measure(_ type: SampleType, now: Timestamp) async throws -> ReportContent.Measure? {
+  private func measure(_ type: SampleType, _ rollups: Rollups, now: Timestamp) async throws -> ReportContent.Measure? {
     var query = StatisticsQuery(type, by: .day, in: zone, now: now)
     (query.start, query.end, query.sources) = (range.lowerBound, range.upperBound, sources)
-    let found = try await query.run(on: store)
+    let found = try await query.run(on: rollups)
     guard !found.values.isEmpty else { return nil }
     let statistics = found.unit.flatMap { found.converted(to: unit(type, $0)) } ?? found
     var days: [Int: ReportContent.Measure.Value] = [:]

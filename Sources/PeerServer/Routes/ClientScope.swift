@@ -64,11 +64,7 @@ struct ClientScope: Hashable, Sendable {
 
   /// What the client is told of an answer.
   func object(of statistics: Statistics, _ zone: ZoneRules, now: Timestamp) -> StatisticsObject {
-    guard isOnlyDaily else {
-      return StatisticsObject(
-        statistics,
-        statistics.values.map { BucketEntry(bucket: $0.bucket, number: $0.number, isPartial: $0.isPartial) }, zone)
-    }
+    guard isOnlyDaily else { return StatisticsObject(statistics, zone) }
     let bounds = granted.bounds
     var whole = statistics
     whole.values.removeAll { value in

@@ -35,8 +35,7 @@ struct DigestRoutes: EndpointGroup {
   @Sendable private func digest(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let client = try context.authorized()
     let selection = try Self.selection(request.uri.queryParameters)
-    let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
-    if request.method == .head { return Response(status: .ok, headers: headers) }
+    if request.method == .head { return Response(status: .ok, headers: JSONAnswer.headers) }
     let filter = client.scope.applied(to: selection.filter)
     guard try await store.digests.keep(for: Self.patience) else {
       throw ServerFailure(
@@ -52,13 +51,7 @@ struct DigestRoutes: EndpointGroup {
       throw ServerFailure.badRequest(
         "'deep' covers more than \(Self.maximumDeepSamples) samples: ask for fewer months with 'from' and 'to'")
     }
-    let bytes = try answer(digest, filter, scope: client.scope)
-    // Without a length, so that it goes out in small pieces (``FairScheduling``).
-    let body = ResponseBody { writer in
-      try await writer.write(bytes)
-      try await writer.finish(nil)
-    }
-    return Response(status: .ok, headers: headers, body: body)
+    return JSONAnswer.inPieces(try answer(digest, filter, scope: client.scope))
   }
 
   private static func selection(_ parameters: Parameters) throws -> DigestSelection {

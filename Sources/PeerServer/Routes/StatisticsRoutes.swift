@@ -45,7 +45,7 @@ struct StatisticsRoutes: EndpointGroup {
       try StatisticsQuestion(parameters, home: try ZoneRules(homeOf: settings), isOnlyDaily: isOnlyDaily)
     }
     if request.method == .head {
-      return Response(status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"])
+      return Response(status: .ok, headers: JSONAnswer.headers)
     }
     // Before anything is computed: that an answer would be too long tells something, too.
     try await audit.counted(client, question)
@@ -67,14 +67,7 @@ struct StatisticsRoutes: EndpointGroup {
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    let bytes = try encoder.encode(Envelope(Answer(statistics: answers)))
-    // Without a length, so that it goes out in small pieces (``FairScheduling``).
-    let body = ResponseBody { writer in
-      try await writer.write(ByteBuffer(bytes: bytes))
-      try await writer.finish(nil)
-    }
-    return Response(
-      status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
+    return JSONAnswer.inPieces(ByteBuffer(bytes: try encoder.encode(Envelope(Answer(statistics: answers)))))
   }
 
   private static var tooLong: ServerFailure {

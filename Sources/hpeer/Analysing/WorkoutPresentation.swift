@@ -67,8 +67,10 @@ struct WorkoutPresentation {
         ], separator: ", ")
     }
     if let zones, !details.zones.isEmpty { try print(details.zones, zones) }
-    if !details.splits.isEmpty { try print(splits: details.splits) }
-    if let track = details.track { try print(track) }
+    if let track = details.track {
+      try print(splitsOf: track)
+      try print(track)
+    }
   }
 
   private static let mapHeight = 14
@@ -106,10 +108,15 @@ struct WorkoutPresentation {
     try print(chart)
   }
 
-  private func print(splits: [Double]) throws {
+  /// Of a mile each for whoever reads distances in miles, else of a kilometre.
+  private func print(splitsOf track: RouteTrack) throws {
+    let unit = units.distance == "mi" ? "mi" : "km"
+    guard let length = UnitConversion.convert(1, from: unit, to: "m") else { return }
+    let splits = track.splits(every: length)
+    if splits.isEmpty { return }
     try Console.print("")
     var chart = BarChart()
-    for (index, seconds) in splits.enumerated() { chart.append("km \(index + 1)", seconds, Self.time(seconds)) }
+    for (index, seconds) in splits.enumerated() { chart.append("\(unit) \(index + 1)", seconds, Self.time(seconds)) }
     try print(chart)
   }
 

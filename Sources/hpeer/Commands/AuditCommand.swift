@@ -32,7 +32,7 @@ struct AuditShow: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    if follow, period.end != nil { throw ValidationError("--follow goes on, so it takes no --to.") }
+    if follow, period.dates.end != nil { throw ValidationError("--follow goes on, so it takes no --to.") }
   }
 
   private struct Entry: Encodable {
@@ -53,6 +53,7 @@ struct AuditShow: AsyncParsableCommand {
   }
 
   private func show(_ store: HealthStore) async throws {
+    let period = try period.period
     var last: Int64 = 0
     while true {
       let (records, open) = try await store.audit.log(after: last, since: period.start)

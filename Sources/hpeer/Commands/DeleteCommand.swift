@@ -19,30 +19,31 @@ struct Delete: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeOptions
-  @OptionGroup var period: PeriodOptions
+  @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
   @Flag(help: "Do not ask.")
   var yes = false
 
   func validate() throws {
-    let isBounded = !selection.types.isEmpty && period.start != nil && period.end != nil
+    let isBounded = !selection.types.isEmpty && period.dates.start != nil && period.dates.end != nil
     guard isBounded || sources.set != nil else {
       throw ValidationError("Say what to delete: --types, --from and --to, or --source.")
     }
-    try period.requireNoDoubt()
   }
 
   func run() async throws {
     let store = try common.homeDirectory.openStore()
     try await sources.requireKnown(in: store)
+    let period = try await period.period(in: store)
+    try period.requireNoDoubt()
     let operation = DeleteOperation(period.filter(selection, sources))
     let plan = try await operation.plan(in: store)
     guard !plan.entries.isEmpty else {
-      Console.say("There is no sample of \(ScopeText.of(operation.filter, in: period.zone.timeZone)).")
+      Console.say("There is no sample of \(ScopeText.of(operation.filter, in: period.zone)).")
       return
     }
     if !yes {
-      guard try await Prompt.confirm(question(plan)) else {
+      guard try await Prompt.confirm(question(plan, period)) else {
         Console.say("Nothing was deleted.")
         return
       }
@@ -52,11 +53,11 @@ struct Delete: AsyncParsableCommand {
     }
   }
 
-  private func question(_ plan: DeleteOperation.Plan) -> String {
+  private func question(_ plan: DeleteOperation.Plan, _ period: Period) -> String {
     let samples = HumanFormat.count(plan.samples, "sample")
     let types = plan.entries.map(\.type.shortName).joined(separator: ", ")
-    let start = period.start.map { ", from \(period.zone.text($0))" } ?? ""
-    let end = period.end.map { "\(start.isEmpty ? "," : "") until before \(period.zone.text($0))" } ?? ""
+    let start = period.start.map { ", from \(period.text($0))" } ?? ""
+    let end = period.end.map { "\(start.isEmpty ? "," : "") until before \(period.text($0))" } ?? ""
     let names = ScopeText.sources(of: SampleFilter(sources: sources.set))
     return
       "Delete \(samples) of \(types)\(names.isEmpty ? "" : "," + names)\(start)\(end), here and on every machine that pulls from here?"

@@ -54,7 +54,7 @@ struct Export: AsyncParsableCommand {
   @Option(help: "What the file is.")
   var format = ExportFormat.json
   @OptionGroup var selection: TypeOptions
-  @OptionGroup var period: PeriodOptions
+  @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
   @Option(help: "The file to write, with --split the folder, or - for standard output (default).", completion: .file())
   var output = "-"
@@ -68,7 +68,7 @@ struct Export: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help:
-      "apple-xml, apple-zip, health-auto-export, sqlite: the offset from UTC of all dates, such as +02:00; default: that of --zone, or this machine's, now."
+      "apple-xml, apple-zip, health-auto-export, sqlite: the offset from UTC of all dates, such as +02:00; default: that of --zone, or of the home zone, now."
   )
   var offset: OffsetArgument?
   @Flag(help: "hat-csv: put an apostrophe before a text that a spreadsheet would take for a formula.")
@@ -139,10 +139,12 @@ struct Export: AsyncParsableCommand {
     let started = ContinuousClock.now
     let store = try common.homeDirectory.openStoreForReading()
     try await sources.requireKnown(in: store)
+    let period = try await period.period(in: store)
     let operation = ExportOperation(
-      writtenFormat, to: destination, filter: period.filter(selection, sources), compression: compression,
-      offset: offset?.seconds ?? period.zone.timeZone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
-      statistics: try statistics,
+      writtenFormat, to: destination(in: period.zone), filter: period.filter(selection, sources),
+      compression: compression,
+      offset: offset?.seconds ?? period.zone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
+      statistics: try statistics(in: period.zone),
       fhir: FHIROptions(subject: fhirSubject, map: try fhirMap.map(FHIRMap.standard.overridden(byFile:)) ?? .standard),
       progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
@@ -178,9 +180,8 @@ struct Export: AsyncParsableCommand {
     format == .appleXML && split == nil && output.lowercased().hasSuffix(".zip") ? .appleArchive : format
   }
 
-  private var destination: ExportDestination {
+  private func destination(in zone: TimeZone) -> ExportDestination {
     if output == "-" { return .stream(StandardOutput()) }
-    let zone = period.zone.timeZone
     return switch split {
     case .type: .folder(path: output, split: .type, replaces: force)
     case .month: .folder(path: output, split: .month(zone), replaces: force)
@@ -198,12 +199,10 @@ struct Export: AsyncParsableCommand {
     case type, month, workout
   }
 
-  private var statistics: StatisticsForm {
-    get throws {
-      StatisticsForm(
-        by: by ?? .day, in: try ZoneRules(period.zone.timeZone), weekStartsOnSunday: weekStart == .sunday,
-        shape: shape ?? .long, fillsGaps: fill != nil)
-    }
+  private func statistics(in zone: TimeZone) throws -> StatisticsForm {
+    StatisticsForm(
+      by: by ?? .day, in: try ZoneRules(zone), weekStartsOnSunday: weekStart == .sunday, shape: shape ?? .long,
+      fillsGaps: fill != nil)
   }
 
   private struct StandardOutput: ExportSink {

@@ -45,7 +45,7 @@ struct Pair: AsyncParsableCommand {
       throw ValidationError(
         "--\(wait ? "wait" : "close") is for this machine and takes no name, --host or --code-stdin.")
     }
-    if !wait, scope.scope != nil {
+    if !wait, scope.isGiven {
       throw ValidationError(
         "What a machine may read is said where it is read from: --types and --from go with --wait.")
     }
@@ -98,12 +98,15 @@ struct Pair: AsyncParsableCommand {
   private func waitHere() async throws {
     let path = common.homeDirectory.socketPath
     // The server says what stands in the way of a store that cannot be read.
-    if let person = try? await common.homeDirectory.openStore().person(), let text = PersonText.owner(person) {
+    let store = try? common.homeDirectory.openStore()
+    if let person = try? await store?.person(), let text = PersonText.owner(person) {
       Console.say(text)
     }
-    let (operation, scope) = (PairingWindowOperation(socketPath: path, scope: scope.scope), scope.scope)
+    let zone = try await scope.period.zone.timeZone(in: store)
+    let scope = try await scope.scope(in: store)
+    let operation = PairingWindowOperation(socketPath: path, scope: scope)
     try await interruptible("nobody has paired, and the window is closed.") {
-      try await operation.run { try WindowPresentation.show($0, scope: scope, pairingJSON: pairingJSON) }
+      try await operation.run { try WindowPresentation.show($0, scope: scope, in: zone, pairingJSON: pairingJSON) }
     }
   }
 }

@@ -28,7 +28,7 @@ struct PeersList: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
   @Flag(help: "Also list machines whose right to read was taken away; --json always does.")
   var all = false
-  @OptionGroup var zone: ZoneOptions
+  @OptionGroup var zone: HomeZoneOptions
 
   private struct Report: Encodable {
     struct Client: Encodable {
@@ -69,6 +69,8 @@ struct PeersList: AsyncParsableCommand {
     if output.json {
       return try Console.print(json: Self.report(everyClient, servers))
     }
+    let zone = try await zone.timeZone(in: try? common.homeDirectory.openStoreForReading())
+    func time(_ date: Date) -> String { Timestamp(seconds: Timestamp(date).seconds).iso8601(in: zone) }
     let clients = everyClient.filter { all || $0.revoked == nil }
     let hidden = everyClient.count - clients.count
     defer { if hidden > 0 { Console.say("\(HumanFormat.count(hidden, "revoked machine")) not shown: see --all.") } }
@@ -85,9 +87,9 @@ struct PeersList: AsyncParsableCommand {
       for client in clients {
         table.append([
           .init(client.name), .init(client.id.short), .init(Self.state(of: client)),
-          .init(Self.text(client.scope, onlyDaily: client.isOnlyDaily, in: zone.timeZone)),
+          .init(Self.text(client.scope, onlyDaily: client.isOnlyDaily, in: zone)),
           .init(client.lastSeen.map(time) ?? "never"),
-          .init(zone.date(Timestamp(client.expires))),
+          .init(Timestamp(client.expires).date(in: zone)),
         ])
       }
       try Console.print(table)
@@ -126,7 +128,7 @@ struct PeersList: AsyncParsableCommand {
   }
 
   /// What a scope lets through, in a few words.
-  static func text(_ scope: SampleFilter, onlyDaily: Bool, in zone: TimeZone = .current) -> String {
+  static func text(_ scope: SampleFilter, onlyDaily: Bool, in zone: TimeZone) -> String {
     let types = scope.types.map { $0.count == 1 ? $0.first?.shortName ?? "" : "\($0.count) types" }
     let prefix = onlyDaily ? "daily numbers of " : ""
     return prefix + (types ?? "everything") + ScopeText.period(of: scope, in: zone) + ScopeText.sources(of: scope)
@@ -142,6 +144,4 @@ struct PeersList: AsyncParsableCommand {
     guard let host = server.host, let port = server.port else { return nil }
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
-
-  private func time(_ date: Date) -> String { zone.seconds(Timestamp(date)) }
 }

@@ -29,7 +29,7 @@ struct PeersSet: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @Flag(help: "All types, now and later.")
   var allTypes = false
-  @OptionGroup var period: PeriodOptions
+  @OptionGroup var period: RecordPeriodOptions
   @Flag(help: "However long ago.")
   var noFrom = false
   @Flag(help: .hidden)
@@ -49,11 +49,11 @@ struct PeersSet: AsyncParsableCommand {
 
   func validate() throws {
     if selection.set != nil, allTypes { throw ValidationError("Give --types or --all-types, not both.") }
-    if period.start != nil, forgetsFrom { throw ValidationError("Give --from or --no-from, not both.") }
-    if period.end != nil, noTo { throw ValidationError("Give --to or --no-to, not both.") }
+    if period.dates.start != nil, forgetsFrom { throw ValidationError("Give --from or --no-from, not both.") }
+    if period.dates.end != nil, noTo { throw ValidationError("Give --to or --no-to, not both.") }
     if sources.set != nil, allSources { throw ValidationError("Give --source or --all-sources, not both.") }
     let says = selection.set != nil || allTypes || sources.set != nil || allSources
-    let saysTime = period.start != nil || forgetsFrom || period.end != nil || noTo
+    let saysTime = period.isBounded || forgetsFrom || noTo
     guard says || saysTime || onlyDaily != nil || lifetime.tokenDays != nil else {
       throw ValidationError(
         """
@@ -67,6 +67,8 @@ struct PeersSet: AsyncParsableCommand {
     let home = common.homeDirectory
     let registry = try await home.openRegistry()
     let client = try await registry.client(matching: name)
+    let store = try home.createStore()
+    let period = try await period.period(in: store)
     var scope = client.scope
     if allTypes { scope.types = nil }
     if let types = selection.set { scope.types = types }
@@ -78,9 +80,9 @@ struct PeersSet: AsyncParsableCommand {
     if let end = period.end { scope.end = end }
     // One of them may be from before. Nothing is changed by a command that is refused.
     guard scope.instants != nil else { throw ValidationError("--from must be before --to.") }
-    let rights = ClientRights(registry, auditedIn: try home.createStore())
+    let rights = ClientRights(registry, auditedIn: store)
     try await rights.limit(client, to: scope, isOnlyDaily: onlyDaily, tokenDays: lifetime.tokenDays)
-    let what = PeersList.text(scope, onlyDaily: onlyDaily ?? client.isOnlyDaily, in: period.zone.timeZone)
+    let what = PeersList.text(scope, onlyDaily: onlyDaily ?? client.isOnlyDaily, in: period.zone)
     Console.say("\(PlainText.escaped(client.name)) may now read \(what).")
   }
 

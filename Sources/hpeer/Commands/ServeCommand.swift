@@ -59,9 +59,10 @@ struct Serve: AsyncParsableCommand {
     let local = LocalPeer(
       store: store, registry: try await home.openRegistry(), identity: identity, name: name ?? Hostname.short)
     let isInteractive = Console.isInteractive
+    let scope = try await scope.scope(in: store)
     let presentation = ServePresentation(
       name: local.name, fingerprint: identity.fingerprint, isAdvertised: !noAdvertise, interactive: isInteractive,
-      showQR: qr, pairingJSON: pairingJSON)
+      showQR: qr, pairingJSON: pairingJSON, zone: try await self.scope.period.zone.timeZone(in: store))
     let logger = Logger(label: "hpeer") { TerminalLogHandler(label: $0) }
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
     let operation = try await ServeOperation(home, local, settings, holding: lock, logger: logger) { event in
@@ -74,7 +75,7 @@ struct Serve: AsyncParsableCommand {
     ]
     if isInteractive {
       services.insert(
-        .init(service: WindowKeys(operation: operation, scope: scope.scope, listening: listening)), at: 0)
+        .init(service: WindowKeys(operation: operation, scope: scope, listening: listening)), at: 0)
     }
     try await ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)

@@ -49,12 +49,12 @@ struct Stats: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await options.question(to: store)
     try await NumbersUpdate.run(on: store)
-    let zone = question.zone
+    let (zone, rollups) = (question.zone, Rollups(of: store))
     if csv { try OutputWriter.standardOutput.write(StatisticsTable.header) }
     for (index, type) in try selection.types.enumerated() {
       let query = question.statistics(
         of: type, by: by, from: question.start, to: question.end, weekStartsOnSunday: weekStart == .sunday)
-      let statistics = question.units.statistics(try await query.run(on: store))
+      let statistics = question.units.statistics(try await query.run(on: rollups))
       let entries = try query.entries(of: statistics, filling: fill != nil)
       if json {
         try Console.print(json: StatisticsObject(statistics, entries, zone))

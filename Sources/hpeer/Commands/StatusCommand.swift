@@ -20,7 +20,7 @@ struct StatusCommand: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
-  @OptionGroup var zone: ZoneOptions
+  @OptionGroup var zone: HomeZoneOptions
 
   private struct Report: Encodable {
     struct Window: Encodable {
@@ -54,7 +54,8 @@ struct StatusCommand: AsyncParsableCommand {
       try Console.print(
         "A pairing window is open for \(HumanFormat.countdown(.seconds(left.rounded()))) more, \(attempts) left, opened "
           + (window.process.map { "by `hpeer pair --wait` (process \($0))." } ?? "on the server's terminal."))
-      try Console.print(ScopeText.ofCode(window.scope, in: zone.timeZone))
+      let zone = try await zone.timeZone(in: try? common.homeDirectory.openStoreForReading())
+      try Console.print(ScopeText.ofCode(window.scope, in: zone))
     }
   }
 

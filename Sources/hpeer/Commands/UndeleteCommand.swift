@@ -23,7 +23,7 @@ struct Undelete: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var selection: TypeOptions
-  @OptionGroup var period: PeriodOptions
+  @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
   @Flag(help: "Do not ask.")
   var yes = false
@@ -33,28 +33,29 @@ struct Undelete: AsyncParsableCommand {
   var file: String
 
   func validate() throws {
-    let isBounded = !selection.types.isEmpty && period.start != nil && period.end != nil
+    let isBounded = !selection.types.isEmpty && period.dates.start != nil && period.dates.end != nil
     guard isBounded || sources.set != nil else {
       throw ValidationError("Say what to bring back: --types, --from and --to, or --source.")
     }
-    try period.requireNoDoubt()
     if file == "-" { throw ValidationError("undelete reads the file twice, so it takes no standard input.") }
   }
 
   func run() async throws {
+    let store = try common.homeDirectory.openStore()
+    let period = try await period.period(in: store)
+    try period.requireNoDoubt()
     let operation = RestoreOperation(
       period.filter(selection, sources), from: try await ImportFile.recognised(at: file),
       named: URL(fileURLWithPath: file).lastPathComponent, progress: ProgressBars())
-    let store = try common.homeDirectory.openStore()
     let plan = try await interruptible("nothing was changed.") { try await operation.plan(in: store) }
     let found = plan.entries
     var report = Report(found, operation.filter, isDryRun: dryRun)
     guard !found.isEmpty else {
-      let what = ScopeText.of(operation.filter, in: period.zone.timeZone)
+      let what = ScopeText.of(operation.filter, in: period.zone)
       Console.say("Nothing of this is in the file and deleted here: \(what).")
       return try finish(report)
     }
-    let what = found.map(description).joined(separator: ", ")
+    let what = found.map { description($0, period) }.joined(separator: ", ")
     if dryRun {
       Console.say("Would bring back \(what); nothing was changed.")
       return try finish(report)
@@ -74,8 +75,8 @@ struct Undelete: AsyncParsableCommand {
     try finish(report)
   }
 
-  private func description(_ found: RestoreOperation.Plan.Entry) -> String {
-    let (first, last) = (period.zone.text(found.extent.lowerBound), period.zone.text(found.extent.upperBound))
+  private func description(_ found: RestoreOperation.Plan.Entry, _ period: Period) -> String {
+    let (first, last) = (period.text(found.extent.lowerBound), period.text(found.extent.upperBound))
     return "\(HumanFormat.count(found.samples, "sample")) of \(found.type.shortName) (\(first) to \(last))"
   }
 

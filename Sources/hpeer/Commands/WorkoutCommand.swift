@@ -10,7 +10,7 @@ struct WorkoutCommand: AsyncParsableCommand {
     commandName: "workout",
     abstract: "Print one workout: heart rate zones, splits and ascent.",
     discussion: """
-      Splits are kilometres of its route. Zones begin at 60, 70, 80 and 90 % of 220 beats a minute less the years of the \
+      Splits are kilometres of its route, or with --units imperial miles; JSON has kilometres. Zones begin at 60, 70, 80 and 90 % of 220 beats a minute less the years of the \
       record's person on that day, unless --zones names others.
 
       Examples:

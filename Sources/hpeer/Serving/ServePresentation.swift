@@ -18,6 +18,8 @@ struct ServePresentation: Sendable {
   var interactive: Bool
   var showQR: Bool
   var pairingJSON: Bool
+  /// In which dates are said.
+  var zone: TimeZone
 
   func tell(_ event: ServeEvent) {
     switch event {
@@ -63,7 +65,7 @@ struct ServePresentation: Sendable {
   private func show(_ code: WindowCode) {
     guard interactive else { return }
     let window = WindowPresentation(
-      digits: code.code.digits, uri: code.payload.uri, expiresAt: code.expiresAt, scope: code.scope,
+      digits: code.code.digits, uri: code.payload.uri, expiresAt: code.expiresAt, scope: code.scope, zone: zone,
       name: isAdvertised ? PlainText.escaped(name) : nil,
       // For this screen only: a log is read by others.
       owner: code.person.flatMap(PersonText.owner), keys: "n + Enter: new code   Ctrl-C: stop")

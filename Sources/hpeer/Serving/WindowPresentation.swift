@@ -14,6 +14,8 @@ struct WindowPresentation {
   var expiresAt: Date
   /// What the window was opened for; nil leaves a machine that was paired before what it could read.
   var scope: SampleFilter?
+  /// In which the dates of the scope are said.
+  var zone: TimeZone
   /// What this machine is announced as; `nil` if others cannot find it by name.
   var name: String?
   /// Whose record a machine that pairs will read.
@@ -39,7 +41,7 @@ struct WindowPresentation {
   private var text: [TextLine] {
     let left = HumanFormat.countdown(.seconds(max(0, expiresAt.timeIntervalSinceNow).rounded()))
     var lines = [
-      TextLine(ScopeText.ofCode(scope)), TextLine(""),
+      TextLine(ScopeText.ofCode(scope, in: zone)), TextLine(""),
       TextLine("Code: \(digits.prefix(3)) \(digits.dropFirst(3))   (valid for \(left))", .bold), TextLine(""),
       TextLine("On the other machine:"),
     ]
@@ -64,8 +66,10 @@ struct WindowPresentation {
 
   /// What a running server said to `hpeer pair --wait`.
   ///
-  /// - Parameter scope: what the window was asked for.
-  static func show(_ event: ControlEvent, scope: SampleFilter?, pairingJSON: Bool) throws {
+  /// - Parameters:
+  ///   - scope: what the window was asked for.
+  ///   - zone: see ``zone``.
+  static func show(_ event: ControlEvent, scope: SampleFilter?, in zone: TimeZone, pairingJSON: Bool) throws {
     switch event {
     case .code(let digits, let uri, let json, let expiresAt, let attemptsLeft, let name):
       if let attemptsLeft {
@@ -74,7 +78,7 @@ struct WindowPresentation {
         )
       }
       let window = WindowPresentation(
-        digits: digits, uri: uri, expiresAt: Date(timeIntervalSince1970: expiresAt.rawValue), scope: scope,
+        digits: digits, uri: uri, expiresAt: Date(timeIntervalSince1970: expiresAt.rawValue), scope: scope, zone: zone,
         name: name.map { PlainText.escaped($0) })
       for line in window.lines() { Console.say(line) }
       if pairingJSON { try Console.print(json) }

@@ -1,18 +1,24 @@
 import ArgumentParser
 import Foundation
 import HealthModel
+import HealthStore
 import PeerTrust
 
 /// What a machine that pairs may read.
 struct ScopeOptions: ParsableArguments {
   @OptionGroup var selection: TypeOptions
-  @OptionGroup var period: PeriodOptions
+  @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
 
+  /// Whether a limit was named.
+  var isGiven: Bool { period.isBounded || selection.set != nil || sources.set != nil }
+
   /// Nil leaves a machine that pairs again what it had, and gives a new one everything.
-  var scope: SampleFilter? {
-    let scope = period.filter(selection, sources)
-    return scope == .everything ? nil : scope
+  ///
+  /// - Parameter store: whose person's zone the dates are in.
+  func scope(in store: HealthStore?) async throws -> SampleFilter? {
+    guard isGiven else { return nil }
+    return try await period.period(in: store).filter(selection, sources)
   }
 }
 

@@ -9,14 +9,14 @@ enum ScopeText {
   private static let namedTypes = 6
 
   /// `heartRate, stepCount from 2024-01-01 on`, or `everything`.
-  static func of(_ scope: SampleFilter, in zone: TimeZone = .current) -> String {
+  static func of(_ scope: SampleFilter, in zone: TimeZone) -> String {
     types(of: scope) + period(of: scope, in: zone) + sources(of: scope)
   }
 
   /// The sentence that stands before a code.
   ///
   /// - Parameter scope: of the window; nil leaves a machine that was paired before what it could read.
-  static func ofCode(_ scope: SampleFilter?, in zone: TimeZone = .current) -> String {
+  static func ofCode(_ scope: SampleFilter?, in zone: TimeZone) -> String {
     guard let scope else {
       return "Whoever types this code may read: everything. A machine that was paired before keeps its limits."
     }

@@ -93,18 +93,47 @@ struct DateOptions: ParsableArguments {
   var end: DateBound? { (on ?? to ?? until)?.bound }
 }
 
-/// `--from`, `--to`, `--on` and `--zone`: the part of time that a command is about.
+/// `--from`, `--to`, `--on` and `--zone` of a command about this machine: without a zone, the machine's.
 struct PeriodOptions: ParsableArguments {
   @OptionGroup var dates: DateOptions
   @OptionGroup var zone: ZoneOptions
 
-  func validate() throws {
+  func validate() throws { _ = try period }
+
+  var period: Period { get throws { try Period(dates, in: zone.timeZone) } }
+}
+
+/// The same of a command about the record: without a zone, that of its person, as in all questions.
+struct RecordPeriodOptions: ParsableArguments {
+  @OptionGroup var dates: DateOptions
+  @OptionGroup var zone: HomeZoneOptions
+
+  /// Whether any of them was given.
+  var isBounded: Bool { dates.start != nil || dates.end != nil }
+
+  /// Throws where the time is empty.
+  ///
+  /// - Parameter store: of the person; without one, the machine's zone counts.
+  func period(in store: HealthStore?) async throws -> Period {
+    try Period(dates, in: try await zone.timeZone(in: store))
+  }
+}
+
+/// A part of time, and the zone in which a person has named it.
+struct Period {
+  let zone: TimeZone
+  let start: Timestamp?
+  /// Not included.
+  let end: Timestamp?
+  private let bounds: [DateBound]
+
+  init(_ dates: DateOptions, in zone: TimeZone, now: Timestamp = .now) throws {
+    self.zone = zone
+    start = dates.start?.start(in: zone, now: now)
+    end = dates.end?.end(in: zone, now: now)
+    bounds = [dates.start, dates.end].compactMap(\.self)
     if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
   }
-
-  var start: Timestamp? { dates.start?.start(in: zone.timeZone, now: .now) }
-  /// Not included.
-  var end: Timestamp? { dates.end?.end(in: zone.timeZone, now: .now) }
 
   /// What starts in this time, of these types and sources.
   func filter(_ types: TypeOptions, _ sources: SourceOptions) -> SampleFilter {
@@ -116,11 +145,13 @@ struct PeriodOptions: ParsableArguments {
     (start ?? Timestamp(microseconds: .min))..<(end ?? Timestamp(microseconds: .max))
   }
 
+  /// An instant with its offset.
+  func text(_ instant: Timestamp) -> String { instant.iso8601(in: zone) }
+
   /// Throws where clocks are put back and `--from` or `--to` may mean two instants: what changes the record must not guess.
   func requireNoDoubt() throws {
-    let doubts = [dates.start, dates.end].compactMap { $0?.doubt(in: zone.timeZone) }
-    guard let doubt = doubts.first(where: { !$0.isEmpty }) else { return }
-    let choices = doubt.map(zone.text).joined(separator: " or ")
+    guard let doubt = bounds.lazy.map({ $0.doubt(in: zone) }).first(where: { !$0.isEmpty }) else { return }
+    let choices = doubt.map(text).joined(separator: " or ")
     throw ValidationError("Clocks were put back over this time, so that it was twice: name one, \(choices).")
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthModel
+import HealthStore
 
 /// The zone in which times are read that come without one, and in which all are printed. The one place where either is
 /// decided; JSON has instants in UTC whatever the zone.
@@ -25,6 +26,29 @@ struct ZoneOptions: ParsableArguments {
   func seconds(_ instant: Timestamp) -> String { text(Timestamp(seconds: instant.seconds)) }
 
   func date(_ instant: Timestamp) -> String { instant.date(in: timeZone) }
+}
+
+/// The same of a command about the record, whose days are those of its person.
+struct HomeZoneOptions: ParsableArguments {
+  // Those west of Greenwich begin like options.
+  @Option(
+    parsing: .unconditional,
+    help: "Read and print times in this zone (Europe/Berlin, +02:00) instead of the home zone (hpeer zone).")
+  var zone: ZoneArgument?
+  @Flag(help: "The same as --zone UTC.")
+  var utc = false
+
+  func validate() throws {
+    if zone != nil, utc { throw ValidationError("Give --zone or --utc, not both.") }
+  }
+
+  /// - Parameter store: of the person; without one, the machine's zone counts.
+  func timeZone(in store: HealthStore?) async throws -> TimeZone {
+    if utc { return .gmt }
+    if let zone { return zone.timeZone }
+    guard let store else { return .current }
+    return try HomeZone(try await store.settings.current()).timeZone
+  }
 }
 
 /// An IANA name (`Europe/Berlin`, `UTC`), or an offset from UTC.

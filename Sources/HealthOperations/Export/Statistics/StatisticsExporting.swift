@@ -58,13 +58,14 @@ extension Exporting {
   private func writeLong(
     _ types: [SampleType], _ form: StatisticsForm, _ isJSON: Bool, _ summary: inout ExportSummary
   ) async throws {
+    let rollups = Rollups(of: reader.store)
     var bytes = isJSON ? head(form) + Array("\"statistics\":[".utf8) : StatisticsTable.header
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     for (index, type) in types.enumerated() {
       try Task.checkCancellation()
       let query = query(type, form)
-      let statistics = try await query.run(on: reader.store)
+      let statistics = try await query.run(on: rollups)
       let entries = try query.entries(of: statistics, filling: form.fillsGaps)
       if isJSON { bytes.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8) }
       if isJSON { Self.append(headOf: statistics, to: &bytes) }

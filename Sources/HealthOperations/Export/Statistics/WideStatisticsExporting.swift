@@ -43,6 +43,7 @@ extension Exporting {
   func writeWide(
     _ types: [SampleType], _ form: StatisticsForm, _ isJSON: Bool, _ summary: inout ExportSummary
   ) async throws {
+    let rollups = Rollups(of: reader.store)
     var extent: Range<Timestamp>?
     var columns: [Column] = []
     for type in types {
@@ -50,7 +51,7 @@ extension Exporting {
       // By the year, this is quick, and tells what is left out, the unit, and from when to when there are numbers.
       var query = query(type, form)
       query.size = .year
-      let statistics = try await query.run(on: reader.store)
+      let statistics = try await query.run(on: rollups)
       try await note(statistics, &summary)
       guard let first = statistics.values.first, let last = statistics.values.last else { continue }
       let kinds: [Column.Statistic] = statistics.aggregation == .cumulative ? [.sum] : [.mean, .min, .max]
@@ -82,6 +83,7 @@ extension Exporting {
     } catch {
       throw StatisticsError.tooManyBuckets
     }
+    let rollups = Rollups(of: reader.store)
     // Shared by all that are without.
     let none = [Double?](repeating: nil, count: columns.count)
     let step = max(16, Self.mostCells / columns.count)
@@ -103,7 +105,7 @@ extension Exporting {
         try Task.checkCancellation()
         var query = query(type, form)
         (query.start, query.end) = (rows[0].entry.bucket.start, rows[rows.count - 1].entry.bucket.end)
-        let statistics = try await query.run(on: reader.store)
+        let statistics = try await query.run(on: rollups)
         for (index, column) in columns.enumerated() where column.type == type {
           for value in statistics.values {
             guard let place = places[value.bucket.start] else { continue }

@@ -1,0 +1,138 @@
+import Foundation
+import HealthModel
+
+/// The records of one type and day, each as it stands in its file: what is not touched is written again byte for byte.
+struct DayFile: Sendable {
+  struct Record: Hashable, Sendable {
+    var uuid: UUID
+    var start: Timestamp
+    /// Without what separates it from the next.
+    var bytes: ArraySlice<UInt8>
+  }
+
+  private let format: DayFileFormat
+  private var records: [UUID: Record] = [:]
+
+  /// Empty.
+  init(_ format: DayFileFormat) { self.format = format }
+
+  var count: Int { records.count }
+
+  // MARK: Merging
+
+  /// Puts a record in the place of the one with its UUID.
+  ///
+  /// - Returns: whether that changes anything.
+  mutating func put(_ record: Record) -> Bool {
+    if records[record.uuid]?.bytes == record.bytes { return false }
+    records[record.uuid] = record
+    return true
+  }
+
+  /// - Returns: whether there was one.
+  mutating func remove(_ uuid: UUID) -> Bool { records.removeValue(forKey: uuid) != nil }
+
+  // MARK: Bytes
+
+  /// By start, and by UUID where that is equal.
+  func bytes() -> [UInt8] {
+    let sorted = records.values.sorted {
+      $0.start != $1.start ? $0.start < $1.start : $0.uuid.uuidString < $1.uuid.uuidString
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(sorted.reduce(256) { $0 + $1.bytes.count + 4 })
+    func append(separatedBy separator: StaticString) {
+      for (index, record) in sorted.enumerated() {
+        if index > 0 { bytes.append(separator) }
+        bytes.append(contentsOf: record.bytes)
+      }
+    }
+    switch format {
+    case .ndjson: append(separatedBy: "\n")
+    case .json where sorted.isEmpty: bytes.append("[\n\n]")
+    case .json:
+      bytes.append("[\n  ")
+      append(separatedBy: ",\n  ")
+      bytes.append("\n]")
+    case .csv:
+      bytes.append(contentsOf: DayFileFormat.header.utf8)
+      for record in sorted {
+        bytes.append("\n")
+        bytes.append(contentsOf: record.bytes)
+      }
+    }
+    return bytes
+  }
+
+  /// - Returns: the records of a file as far as they can be read, and whether they are all of it.
+  static func reading(_ bytes: [UInt8], as format: DayFileFormat) -> (file: DayFile, isWhole: Bool) {
+    var file = DayFile(format)
+    let isWhole =
+      switch format {
+      case .ndjson: file.readLines(bytes)
+      case .json: file.readArray(bytes)
+      case .csv: file.readTable(bytes)
+      }
+    return (file, isWhole)
+  }
+
+  private struct Head: Decodable {
+    var uuid: String
+    var startDate: String
+  }
+
+  private mutating func readLines(_ bytes: [UInt8]) -> Bool {
+    let decoder = JSONDecoder()
+    var isWhole = true
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      let record = line.trimmed
+      if record.isEmpty { continue }
+      if !add(json: record, decoder) { isWhole = false }
+    }
+    return isWhole
+  }
+
+  private mutating func readArray(_ bytes: [UInt8]) -> Bool {
+    let decoder = JSONDecoder()
+    var elements = JSONElements(bytes)
+    var isWhole = true
+    while let element = elements.next() { if !add(json: element, decoder) { isWhole = false } }
+    return isWhole && elements.isAtEnd
+  }
+
+  private mutating func readTable(_ bytes: [UInt8]) -> Bool {
+    var rows = CSVRows(bytes)
+    guard let header = rows.next(), header.fields == DayFileFormat.header.components(separatedBy: ",") else {
+      return bytes.isEmpty
+    }
+    var isWhole = true
+    while let row = rows.next() {
+      guard row.isWhole, row.fields.count == header.fields.count, let uuid = UUID(uuidString: row.fields[0]),
+        let start = Timestamp(iso8601: row.fields[1])
+      else {
+        isWhole = false
+        continue
+      }
+      records[uuid] = Record(uuid: uuid, start: start, bytes: row.bytes)
+    }
+    return isWhole
+  }
+
+  private mutating func add(json: ArraySlice<UInt8>, _ decoder: JSONDecoder) -> Bool {
+    guard let head = try? decoder.decode(Head.self, from: Data(json)), let uuid = UUID(uuidString: head.uuid),
+      let start = Timestamp(iso8601: head.startDate)
+    else { return false }
+    records[uuid] = Record(uuid: uuid, start: start, bytes: json)
+    return true
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Without the white space of JSON at its ends.
+  fileprivate var trimmed: ArraySlice<UInt8> {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+    let rest = drop(while: isSpace)
+    guard let last = rest.lastIndex(where: { !isSpace($0) }) else { return rest }
+    return rest[...last]
+  }
+}

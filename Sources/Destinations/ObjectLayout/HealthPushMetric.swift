@@ -1,0 +1,152 @@
+import Foundation
+import HealthModel
+
+/// What a type is called in HealthPush's files, and in which unit its values are there.
+struct HealthPushMetric: Hashable, Sendable {
+  /// `heart_rate`: a part of the object's name.
+  let key: String
+  /// `quantity`, `cumulative` or `category`; of what HealthPush does not know also the kind of a ``Payload``.
+  let kind: String
+  /// What values are labelled with; `nil` where that is each sample's own.
+  let unit: String?
+  /// What HealthPush writes under that label instead: its values of six types are in another unit.
+  let mislabelledUnit: String?
+
+  private init(_ key: String, _ kind: String, _ unit: String?, writtenIn mislabelledUnit: String? = nil) {
+    self.key = key
+    self.kind = kind
+    self.unit = unit
+    self.mislabelledUnit = mislabelledUnit
+  }
+
+  /// - Parameter payload: the kind of a sample's ``Payload``; `nil` of a deleted one, of which that is not known.
+  init(_ type: SampleType, payload: String?) {
+    if let known = Self.known[type.rawValue] {
+      self = known
+      return
+    }
+    let entry = SampleTypeCatalogue.healthKit[type]
+    let kind =
+      switch payload ?? entry?.kind.rawValue ?? "unknown" {
+      case "quantity": entry?.aggregation == .cumulative ? "cumulative" : "quantity"
+      case let other: other
+      }
+    self.init(Self.key(of: type), kind, entry?.canonicalUnit)
+  }
+
+  /// The 25 types of HealthPush.
+  private static let known: [String: HealthPushMetric] = [
+    "HKQuantityTypeIdentifierStepCount": .init("steps", "cumulative", "count"),
+    "HKQuantityTypeIdentifierActiveEnergyBurned": .init("active_energy", "cumulative", "kcal"),
+    "HKQuantityTypeIdentifierBasalEnergyBurned": .init("resting_energy", "cumulative", "kcal"),
+    "HKQuantityTypeIdentifierDistanceWalkingRunning":
+      .init("walking_running_distance", "cumulative", "m", writtenIn: "km"),
+    "HKQuantityTypeIdentifierDistanceCycling": .init("cycling_distance", "cumulative", "m", writtenIn: "km"),
+    "HKQuantityTypeIdentifierFlightsClimbed": .init("flights_climbed", "cumulative", "count"),
+    "HKQuantityTypeIdentifierAppleExerciseTime": .init("exercise_minutes", "cumulative", "s", writtenIn: "min"),
+    "HKQuantityTypeIdentifierAppleStandTime": .init("stand_time", "cumulative", "s", writtenIn: "min"),
+    "HKQuantityTypeIdentifierAppleMoveTime": .init("move_time", "cumulative", "s", writtenIn: "min"),
+    "HKQuantityTypeIdentifierBodyMass": .init("weight", "quantity", "kg"),
+    "HKQuantityTypeIdentifierBodyMassIndex": .init("bmi", "quantity", "count"),
+    "HKQuantityTypeIdentifierBodyFatPercentage": .init("body_fat", "quantity", "fraction"),
+    "HKQuantityTypeIdentifierHeight": .init("height", "quantity", "m", writtenIn: "cm"),
+    "HKQuantityTypeIdentifierLeanBodyMass": .init("lean_body_mass", "quantity", "kg"),
+    "HKQuantityTypeIdentifierHeartRate": .init("heart_rate", "quantity", "count/min"),
+    "HKQuantityTypeIdentifierRestingHeartRate": .init("resting_heart_rate", "quantity", "count/min"),
+    "HKQuantityTypeIdentifierHeartRateVariabilitySDNN": .init("hrv", "quantity", "ms"),
+    "HKQuantityTypeIdentifierBloodPressureSystolic": .init("blood_pressure_systolic", "quantity", "mmHg"),
+    "HKQuantityTypeIdentifierBloodPressureDiastolic": .init("blood_pressure_diastolic", "quantity", "mmHg"),
+    "HKQuantityTypeIdentifierOxygenSaturation": .init("blood_oxygen", "quantity", "fraction"),
+    "HKQuantityTypeIdentifierRespiratoryRate": .init("respiratory_rate", "quantity", "count/min"),
+    "HKQuantityTypeIdentifierBodyTemperature": .init("body_temperature", "quantity", "degC"),
+    "HKCategoryTypeIdentifierSleepAnalysis": .init("sleep", "category", "s"),
+    "HKQuantityTypeIdentifierDietaryEnergyConsumed": .init("dietary_energy", "cumulative", "kcal"),
+    "HKQuantityTypeIdentifierDietaryWater": .init("water_intake", "cumulative", "mL"),
+  ]
+
+  /// The identifiers of the 25 types by their keys.
+  static let identifiers = Dictionary(uniqueKeysWithValues: known.map { ($1.key, $0) })
+
+  /// The metric of one of the 25 types.
+  static func known(_ identifier: String) -> HealthPushMetric? { known[identifier] }
+
+  // MARK: Values
+
+  /// A value under this metric's label.
+  ///
+  /// - Parameter isCompatible: with HealthPush's wrong numbers.
+  /// - Returns: the value in the unit that is said beside it: the sample's own where it cannot be converted.
+  func value(_ value: Double, _ unit: String, isCompatible: Bool) -> (value: Double, unit: String) {
+    guard let label = self.unit else { return (value, unit) }
+    let target = isCompatible ? mislabelledUnit ?? label : label
+    guard let converted = UnitConversion.convert(value, from: unit, to: target == "fraction" ? "%" : target) else {
+      return (value, unit)
+    }
+    return (converted, label)
+  }
+
+  /// What HealthPush has measured where it has written this number: the inverse of its mistake.
+  func repaired(_ value: Double, _ unit: String) -> Double {
+    guard let mislabelledUnit, unit == self.unit else { return value }
+    return UnitConversion.convert(value, from: mislabelledUnit, to: unit) ?? value
+  }
+
+  // MARK: Keys of what HealthPush does not know
+
+  /// Of the identifier alone, so that no later version has another: `vo2_max` of `HKQuantityTypeIdentifierVO2Max`, `workout`
+  /// of `HKWorkoutTypeIdentifier`; any other is itself after `type.`, with `~` and two hexadecimal digits for each byte that
+  /// is no ASCII letter, digit, `.`, `_` or `-`.
+  private static func key(of type: SampleType) -> String {
+    let name = type.rawValue
+    for prefix in [
+      "HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier", "HKDataTypeIdentifier",
+      "HKCorrelationTypeIdentifier", "HKCharacteristicTypeIdentifier", "HKScoredAssessmentTypeIdentifier",
+      "HKClinicalTypeIdentifier",
+    ]
+    where name.utf8.starts(with: prefix.utf8) {
+      if let key = snakeCase(name.utf8.dropFirst(prefix.utf8.count)) { return key }
+    }
+    if name.utf8.starts(with: "HK".utf8), name.hasSuffix("TypeIdentifier"),
+      let key = snakeCase(name.utf8.dropFirst(2).dropLast("TypeIdentifier".utf8.count))
+    {
+      return key
+    }
+    // A name of an object has some 200 bytes to spare, and no type known is longer than 70.
+    let escaped = name.utf8.reduce(into: "type.") { text, byte in
+      text += isPlain(byte) ? String(UnicodeScalar(byte)) : "~" + hexadecimal(byte)
+    }
+    guard escaped.utf8.count > 120 else { return escaped }
+    let hash = SampleIdentity.uuid(
+      kind: "metric-key", type: type, source: "", start: Timestamp(seconds: 0), end: Timestamp(seconds: 0),
+      created: nil,
+      ordinal: 0)
+    return "\(escaped.prefix(80))~\(hash.uuidString.lowercased())"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) || "._-".utf8.contains(byte) }
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+  private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+  }
+
+  /// `nil` of what is no name in UpperCamelCase.
+  private static func snakeCase(_ text: some Sequence<UInt8>) -> String? {
+    let bytes = Array(text)
+    guard let first = bytes.first, isUpper(first), bytes.count <= 100,
+      bytes.allSatisfy({ isLetter($0) || isDigit($0) })
+    else { return nil }
+    var result = ""
+    for (index, byte) in bytes.enumerated() {
+      if index > 0, isUpper(byte) {
+        let followsAcronym = isUpper(bytes[index - 1])
+        let beginsWord = index + 1 < bytes.count && !isUpper(bytes[index + 1]) && isLetter(bytes[index + 1])
+        if !followsAcronym || beginsWord { result += "_" }
+      }
+      result.unicodeScalars.append(UnicodeScalar(isUpper(byte) ? byte | 0x20 : byte))
+    }
+    return result
+  }
+}

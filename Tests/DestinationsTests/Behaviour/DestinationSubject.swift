@@ -1,0 +1,179 @@
+import Foundation
+import HealthAnalysis
+import HealthModel
+import HealthStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Destinations
+
+/// A store, a place of a kind, and the wire between them, for one test.
+struct DestinationSubject<Harness: DestinationHarness> {
+  let harness: Harness
+  let directory: TemporaryDirectory
+  let store: HealthStore
+  /// `nil` of a kind without a server.
+  let proxy: FaultProxy?
+  let place: HarnessPlace
+  /// What was made for this test: all of it is in the store.
+  let samples: [Sample]
+  private let zone: ZoneRules
+
+  /// Pauses that nobody waits for.
+  static var quick: RetryPolicy {
+    RetryPolicy(
+      firstPause: .milliseconds(1), longestPause: .milliseconds(2), longestRetryAfter: .milliseconds(20), tolerance: 4)
+  }
+
+  init(_ harness: Harness, samples count: Int) async throws {
+    self.harness = harness
+    directory = try TemporaryDirectory(inMemory: true)
+    store = try HealthStore(directory: directory.path("home"))
+    zone = try ZoneRules(named: "Europe/Berlin")
+    proxy = try harness.port.map { try FaultProxy(to: $0) }
+    let folder = directory.path("place")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    place = HarnessPlace(name: "t" + UUID().uuidString.prefix(8).lowercased(), folder: folder, port: proxy?.port ?? 0)
+    samples = harness.samples(count)
+    try await store.apply(ChangeBatch(additions: samples))
+  }
+
+  var consumer: String { "\(Harness.Place.description.kind.rawValue):\(place.name)" }
+
+  func delete(_ samples: some Sequence<Sample>) async throws {
+    try await store.apply(ChangeBatch(deletions: samples.map { Tombstone(sample: $0.reference, deleted: .now) }))
+  }
+
+  /// A new one, as after a restart.
+  func destination(at place: HarnessPlace? = nil) throws -> Harness.Place {
+    let place = place ?? self.place
+    let environment = DestinationEnvironment(
+      record: RecordReader(store, filter: .everything, zone: zone), secrets: SecretStore(environment: harness.secrets),
+      stateFolder: directory.path("state"))
+    return try Harness.Place(
+      try DestinationSettings(name: place.name, try harness.settings(place), of: Harness.Place.description),
+      in: environment)
+  }
+
+  /// Delivers what is new, by a courier and a destination that know nothing of those before.
+  @discardableResult
+  func deliver(
+    at place: HarnessPlace? = nil, policy: RetryPolicy = quick,
+    observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
+  ) async throws -> CourierReport {
+    try await deliver(to: try destination(at: place), policy: policy, observe: observe)
+  }
+
+  @discardableResult
+  func deliver(
+    to destination: some Destination, policy: RetryPolicy = quick,
+    observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
+  ) async throws -> CourierReport {
+    let courier = Courier(
+      to: destination, named: consumer, from: store, policy: policy,
+      deadLetters: DeadLetters(path: directory.path("refused.jsonl")), observe: observe)
+    let result: Result<CourierReport, any Error>
+    do { result = .success(try await courier.run()) } catch { result = .failure(error) }
+    await destination.close()
+    return try result.get()
+  }
+
+  /// Holds what is there against what must be.
+  ///
+  /// - Parameters:
+  ///   - deleted: those of ``samples`` that are deleted; they stay at a place that cannot delete.
+  ///   - mayRepeat: something went wrong after which a place that takes everything at least once may have it twice.
+  func expectContents(
+    deleted: some Collection<Sample> = [], added: [Sample] = [], mayRepeat: Bool = false,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let gone = try destination().capabilities.deletes ? Set(deleted.map(\.uuid)) : []
+    let expected = try harness.expected(samples.filter { !gone.contains($0.uuid) } + added).sorted()
+    let found = try await harness.contents(of: place).sorted()
+    if mayRepeat, Harness.Place.description.repetition == .atLeastOnce {
+      #expect(Set(found) == Set(expected), sourceLocation: sourceLocation)
+    } else {
+      #expect(found == expected, sourceLocation: sourceLocation)
+    }
+  }
+
+  /// A delivery whose task is cancelled as soon as `arm` says so; `arm` is given what cancels.
+  ///
+  /// - Returns: whether it was, before everything was delivered.
+  func deliverAndKill(
+    _ destination: @Sendable (@escaping @Sendable () -> Void) throws -> some Destination,
+    arm: (@escaping @Sendable () -> Void) -> Void
+  ) async throws -> Bool {
+    let box = KillSwitch()
+    let place = try destination { box.kill() }
+    arm { box.kill() }
+    let task = box.start { try await deliver(to: place) }
+    do {
+      _ = try await task.value
+      return false
+    } catch is CancellationError {
+      return true
+    } catch let error as StoreError where task.isCancelled {
+      // A write of the store that was cancelled.
+      _ = error
+      return true
+    }
+  }
+}
+
+/// A task that somebody may cancel who exists before it.
+private final class KillSwitch: Sendable {
+  private let task = Mutex<Task<CourierReport, any Error>?>(nil)
+
+  func start(_ body: @escaping @Sendable () async throws -> CourierReport) -> Task<CourierReport, any Error> {
+    task.withLock { task in
+      let started = Task(operation: body)
+      task = started
+      return started
+    }
+  }
+
+  func kill() { task.withLock { $0?.cancel() } }
+}
+
+/// Has itself killed at one of its deliveries, some way into it.
+struct KilledDestination<Place: Destination>: Destination {
+  static var description: DestinationDescription { Place.description }
+  let place: Place
+  /// Deliveries before it.
+  let deliveries: Int
+  /// How far into it.
+  let yields: Int
+  let kill: @Sendable () -> Void
+  private let count = Counter()
+
+  private final class Counter: Sendable {
+    let value = Atomic(0)
+  }
+
+  init(_ place: Place, after deliveries: Int, yields: Int, kill: @escaping @Sendable () -> Void) {
+    (self.place, self.deliveries, self.yields, self.kill) = (place, deliveries, yields, kill)
+  }
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    self.init(try Place(settings, in: environment), after: 0, yields: 0) {}
+  }
+
+  var capabilities: DestinationCapabilities { place.capabilities }
+  func check() async throws { try await place.check() }
+  func close() async { await place.close() }
+
+  func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
+    guard count.value.add(1, ordering: .relaxed).oldValue == deliveries else {
+      return try await place.deliver(batch, key: key)
+    }
+    async let killed: Void = {
+      for _ in 0..<yields { await Task.yield() }
+      kill()
+    }()
+    let delivery = try await place.deliver(batch, key: key)
+    await killed
+    return delivery
+  }
+}

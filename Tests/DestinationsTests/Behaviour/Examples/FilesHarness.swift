@@ -1,0 +1,18 @@
+import Destinations
+import Foundation
+
+/// ``FolderDestination``: a kind without a server.
+struct FilesHarness: DestinationHarness {
+  typealias Place = FolderDestination
+
+  static func start() -> Self { Self() }
+
+  /// It says that it is sent everything anew, and has no list of its own to forget.
+  var forgets: Bool { false }
+
+  func settings(_ place: HarnessPlace) -> [String: DestinationSettings.Value] { ["folder": .text(place.folder)] }
+
+  func contents(of place: HarnessPlace) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: place.folder).map { String($0.dropLast(".json".count)) }
+  }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// Stands between a destination and its server, and breaks what a test wants broken. Plain sockets and threads.
+///
+/// A request is what a client sends until the server answers: good enough for whoever asks one thing at a time.
+final class FaultProxy: Sendable {
+  enum Fault: Hashable, Sendable {
+    /// Connections end as soon as they are there.
+    case away
+    /// Each answer comes this much later.
+    case slow(milliseconds: Int)
+    /// The server is not asked, and this HTTP status answered.
+    case status(Int, retryAfter: String? = nil)
+    /// What a client sends is read and never answered: the other side has ended its half of the connection.
+    case halfClosed
+    /// The server is asked, and its answer thrown away with the connection.
+    case lostAnswer
+  }
+
+  private struct State {
+    var fault: Fault?
+    /// Requests that the fault lets pass before it happens.
+    var skips = 0
+    /// How often it happens.
+    var times = 0
+    var sockets: [Connection] = []
+    var requests = 0
+    /// Called at a request of this number.
+    var hook: (request: Int, body: @Sendable () -> Void)?
+  }
+
+  let port: Int
+  private let target: Int
+  private let listener: Int32
+  private let state = Mutex(State())
+
+  init(to target: Int) throws {
+    self.target = target
+    listener = try TCPSocket.make()
+    port = try TCPSocket.listen(listener)
+    Thread.detachNewThread { [listener, weak self] in
+      // It ends when the listener does.
+      while let client = TCPSocket.accept(listener) {
+        guard let self, !self.isAway(), let server = TCPSocket.connect(to: target) else {
+          Glibc.close(client)
+          continue
+        }
+        self.begin(Connection(client, server))
+      }
+      Glibc.close(listener)
+    }
+  }
+
+  deinit { close() }
+
+  /// Breaks the wire: `times` times, after it has let `skips` requests pass. `nil` mends it.
+  func set(_ fault: Fault?, after skips: Int = 0, times: Int = .max) {
+    let sockets = state.withLock { state -> [Connection] in
+      (state.fault, state.skips, state.times) = (fault, skips, fault == nil ? 0 : times)
+      defer { state.sockets = [] }
+      return state.sockets
+    }
+    for socket in sockets { socket.end() }
+  }
+
+  /// Whether a fault that is set for some times has happened as often.
+  var isDone: Bool { state.withLock { $0.times == 0 } }
+
+  /// Requests that came so far.
+  var requests: Int { state.withLock(\.requests) }
+
+  /// Calls `body` when the request after `count` others is here, before the server has it.
+  func atRequest(after count: Int, _ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.hook = ($0.requests + count, body) }
+  }
+
+  func close() {
+    shutdown(listener, CInt(SHUT_RDWR))
+    set(nil)
+  }
+
+  private func isAway() -> Bool {
+    state.withLock { state in
+      guard state.fault == .away, state.times > 0 else { return false }
+      state.times -= 1
+      return true
+    }
+  }
+
+  private func begin(_ connection: Connection) {
+    state.withLock { $0.sockets.append(connection) }
+    Thread.detachNewThread { [self] in
+      toServer(connection)
+      connection.end()
+    }
+    Thread.detachNewThread { [self] in
+      toClient(connection)
+      connection.end()
+    }
+  }
+
+  // MARK: Both ways
+
+  private func toServer(_ connection: Connection) {
+    while let bytes = TCPSocket.read(connection.client) {
+      var fault: Fault?
+      if connection.isIdle.exchange(false, ordering: .relaxed) {
+        let hook = state.withLock { state -> (@Sendable () -> Void)? in
+          defer { state.requests += 1 }
+          if state.skips > 0 { state.skips -= 1 } else { fault = state.fault }
+          guard let hook = state.hook, hook.request == state.requests else { return nil }
+          state.hook = nil
+          return hook.body
+        }
+        hook?()
+      }
+      connection.fault.withLock { if let fault { $0 = fault } }
+      switch fault {
+      case .status(let status, let retryAfter):
+        guard happens() else { break }
+        var buffer = bytes
+        while !Self.isWhole(buffer) {
+          guard let more = TCPSocket.read(connection.client) else { return }
+          buffer += more
+        }
+        let wait = retryAfter.map { "Retry-After: \($0)\r\n" } ?? ""
+        let answer = "HTTP/1.1 \(status) No\r\n\(wait)Content-Length: 0\r\nConnection: close\r\n\r\n"
+        _ = TCPSocket.write(Array(answer.utf8)[...], to: connection.client)
+        return
+      case .halfClosed:
+        guard happens() else { break }
+        shutdown(connection.client, CInt(SHUT_WR))
+        while TCPSocket.read(connection.client) != nil {}
+        return
+      default: break
+      }
+      guard TCPSocket.write(bytes[...], to: connection.server) else { return }
+    }
+  }
+
+  private func toClient(_ connection: Connection) {
+    while let bytes = TCPSocket.read(connection.server) {
+      let wasIdle = connection.isIdle.exchange(true, ordering: .relaxed)
+      let fault = connection.fault.withLock { fault in
+        defer { fault = nil }
+        return wasIdle ? nil : fault
+      }
+      switch fault {
+      case .lostAnswer where happens(): return
+      case .slow(let milliseconds) where happens(): usleep(UInt32(milliseconds) * 1_000)
+      default: break
+      }
+      guard TCPSocket.write(bytes[...], to: connection.client) else { return }
+    }
+  }
+
+  private func happens() -> Bool {
+    state.withLock { state in
+      guard state.times > 0 else { return false }
+      state.times -= 1
+      return true
+    }
+  }
+
+  /// Whether bytes hold a whole request of HTTP/1.1.
+  private static func isWhole(_ bytes: [UInt8]) -> Bool {
+    guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
+    let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
+    if head.contains("transfer-encoding: chunked") { return bytes.suffix(5) == Array("0\r\n\r\n".utf8)[...] }
+    let length = head.components(separatedBy: "content-length:").dropFirst().first?
+      .components(separatedBy: "\r\n").first?.trimmingCharacters(in: .whitespaces)
+    return bytes.count - end.upperBound >= length.flatMap(Int.init) ?? 0
+  }
+
+  /// Closed when the last thread that may use it is done.
+  private final class Connection: Sendable {
+    let client: Int32
+    let server: Int32
+    /// The next bytes of the client begin a request.
+    let isIdle = Atomic(true)
+    /// What was set when the request in hand began.
+    let fault = Mutex<Fault?>(nil)
+
+    init(_ client: Int32, _ server: Int32) { (self.client, self.server) = (client, server) }
+
+    deinit {
+      Glibc.close(client)
+      Glibc.close(server)
+    }
+
+    func end() {
+      for socket in [client, server] { shutdown(socket, CInt(SHUT_RDWR)) }
+    }
+  }
+}

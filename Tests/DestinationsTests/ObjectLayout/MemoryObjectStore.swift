@@ -1,0 +1,59 @@
+import Foundation
+import Synchronization
+
+@testable import Destinations
+
+/// Objects in memory, with whatever else writes there in between.
+final class MemoryObjectStore: ObjectStore {
+  struct Write: Hashable {
+    var name: String
+    var condition: PutCondition
+  }
+
+  private struct State {
+    var objects: [String: [UInt8]] = [:]
+    var writes: [Write] = []
+  }
+
+  private let state = Mutex(State())
+  private let beforePut: @Sendable (MemoryObjectStore, String) -> Void
+  private let ignoresConditions: Bool
+
+  init(
+    ignoresConditions: Bool = false, beforePut: @escaping @Sendable (MemoryObjectStore, String) -> Void = { _, _ in }
+  ) {
+    self.ignoresConditions = ignoresConditions
+    self.beforePut = beforePut
+  }
+
+  var objects: [String: [UInt8]] { state.withLock { $0.objects } }
+  var writes: [Write] { state.withLock { $0.writes } }
+  func text(_ name: String) -> String? { objects[name].map { String(decoding: $0, as: UTF8.self) } }
+  func set(_ name: String, _ text: String) { state.withLock { $0.objects[name] = Array(text.utf8) } }
+  func forgetWrites() { state.withLock { $0.writes = [] } }
+
+  private static func version(_ bytes: [UInt8]) -> ObjectVersion {
+    ObjectVersion(rawValue: "\(bytes.count)-\(bytes.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) })")
+  }
+
+  func get(_ name: String) -> StoredObject? {
+    state.withLock { $0.objects[name].map { StoredObject(bytes: $0, version: Self.version($0)) } }
+  }
+
+  func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) throws {
+    beforePut(self, name)
+    try state.withLock { state in
+      switch condition {
+      case .absent where !ignoresConditions && state.objects[name] != nil: throw ObjectConflict(name: name)
+      case .unchanged(let version)
+      where !ignoresConditions && state.objects[name].map(Self.version) != version:
+        throw ObjectConflict(name: name)
+      default: break
+      }
+      state.objects[name] = bytes
+      state.writes.append(Write(name: name, condition: condition))
+    }
+  }
+
+  func delete(_ name: String) { state.withLock { state in state.objects[name] = nil } }
+}

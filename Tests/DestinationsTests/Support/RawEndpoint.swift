@@ -1,0 +1,128 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// A web server on loopback whose answers are written byte by byte, also those that no server would give.
+final class RawEndpoint: Sendable {
+  struct Request: Sendable {
+    var method: String
+    /// Path and query.
+    var target: String
+    /// By their names in lower case.
+    var headers: [String: String]
+    var body: [UInt8]
+  }
+
+  enum Next {
+    /// The next request of this connection.
+    case again
+    case close
+    /// Nothing more is written, until the client leaves.
+    case hold
+  }
+
+  /// One request of a connection, and where its answer goes.
+  struct Exchange {
+    let request: Request
+    /// Which request it is of all, from 0.
+    let number: Int
+    fileprivate let socket: Int32
+
+    /// Whether the client takes it.
+    @discardableResult func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+    @discardableResult func write(_ bytes: [UInt8]) -> Bool { TCPSocket.write(bytes[...], to: socket) }
+
+    /// A whole answer, after which the connection stays.
+    func answer(_ status: Int, _ headers: [String: String] = [:], _ body: String = "") -> Next {
+      let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+      return write("HTTP/1.1 \(status) Some reason\r\n\(lines)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        ? .again : .close
+    }
+
+    func endWriting() { shutdown(socket, CInt(SHUT_WR)) }
+  }
+
+  typealias Behaviour = @Sendable (Exchange) -> Next
+
+  private final class State: Sendable {
+    let requests = Mutex<[Request]>([])
+    let sockets = Mutex<Set<Int32>>([])
+    let behaviour: Behaviour
+
+    init(_ behaviour: @escaping Behaviour) { self.behaviour = behaviour }
+  }
+
+  let port: Int
+  private let listener: Int32
+  private let state: State
+
+  init(_ behaviour: @escaping Behaviour) throws {
+    state = State(behaviour)
+    listener = try TCPSocket.make()
+    port = try TCPSocket.listen(listener)
+    Thread.detachNewThread { [listener, state] in
+      // It ends when the listener does.
+      while let socket = TCPSocket.accept(listener) {
+        _ = state.sockets.withLock { $0.insert(socket) }
+        Thread.detachNewThread { Self.serve(socket, state) }
+      }
+      Glibc.close(listener)
+    }
+  }
+
+  deinit {
+    shutdown(listener, CInt(SHUT_RDWR))
+    state.sockets.withLock { for socket in $0 { shutdown(socket, CInt(SHUT_RDWR)) } }
+  }
+
+  var url: String { "http://127.0.0.1:\(port)/" }
+  var requests: [Request] { state.requests.withLock(\.self) }
+
+  private static func serve(_ socket: Int32, _ state: State) {
+    defer {
+      _ = state.sockets.withLock { $0.remove(socket) }
+      Glibc.close(socket)
+    }
+    var buffer: [UInt8] = []
+    while let request = next(socket, &buffer) {
+      let number = state.requests.withLock { requests in
+        requests.append(request)
+        return requests.count - 1
+      }
+      switch state.behaviour(Exchange(request: request, number: number, socket: socket)) {
+      case .again: continue
+      case .close: return
+      case .hold:
+        while TCPSocket.read(socket) != nil {}
+        return
+      }
+    }
+  }
+
+  private static func next(_ socket: Int32, _ buffer: inout [UInt8]) -> Request? {
+    let blank = Array("\r\n\r\n".utf8)
+    var end = buffer.firstRange(of: blank)
+    while end == nil {
+      guard let bytes = TCPSocket.read(socket) else { return nil }
+      buffer += bytes
+      end = buffer.firstRange(of: blank)
+    }
+    guard let end else { return nil }
+    var lines = String(decoding: buffer[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+    let words = lines.removeFirst().split(separator: " ").map(String.init)
+    var headers: [String: String] = [:]
+    for line in lines {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      headers[parts[0].lowercased()] = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+    }
+    let count = headers["content-length"].flatMap(Int.init) ?? 0
+    buffer.removeSubrange(..<end.upperBound)
+    while buffer.count < count {
+      guard let bytes = TCPSocket.read(socket) else { return nil }
+      buffer += bytes
+    }
+    let body = Array(buffer[..<count])
+    buffer.removeSubrange(..<count)
+    return Request(method: words[0], target: words[1], headers: headers, body: body)
+  }
+}
