@@ -96,18 +96,6 @@ struct MQTTDestination: Destination {
   }
 }
 
-/// The setting `person`, which all kinds that speak to Home Assistant have.
-enum HomeAssistantPerson {
-  /// Throws ``SettingsError`` where it cannot stand in an identifier.
-  static func read(_ settings: DestinationSettings) throws(SettingsError) -> String {
-    let person = try settings.text("person")
-    guard (1...64).contains(person.utf8.count),
-      person.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") })
-    else { throw SettingsError("person", .invalid("must be of lower-case letters a to z, digits and _, such as ada")) }
-    return person
-  }
-}
-
 extension MQTTConfiguration {
   init(_ settings: DestinationSettings, _ secrets: SecretStore) throws(SettingsError) {
     let url = try settings.url("url")

@@ -59,11 +59,13 @@ final class MQTTLoop {
     if let client { mosquitto_destroy(client) }
     client = nil
     let end = refusal ?? error
+    // Before anybody learns of it, so that nobody finds the connection still good.
+    let untaken = inbox.end(end)
     connected.answer(.failure(end))
     for reply in subscribing.values { reply.answer(.failure(end)) }
     for outgoing in inFlight.values { outgoing.publication.reply.answer(.failure(end)) }
     for outgoing in waiting[next...] { outgoing.publication.reply.answer(.failure(end)) }
-    for command in inbox.end(end) {
+    for command in untaken {
       switch command {
       case .publish(_, let reply), .subscribe(_, _, let reply): reply.answer(.failure(end))
       case .disconnect: break

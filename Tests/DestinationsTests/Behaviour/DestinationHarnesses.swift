@@ -6,6 +6,8 @@ import Testing
 enum DestinationHarnesses {
   static let all: [ListedHarness] = [
     ListedHarness(FilesHarness.self),
+    ListedHarness(HomeAssistantHarness.self),
+    ListedHarness(MQTTHarness.self),
     ListedHarness(ParcelHarness.self),
   ]
 
