@@ -1,6 +1,8 @@
 /// All kinds of destinations: to add one is a folder beside this file and a line here.
 public enum DestinationKinds {
+  /// In the order of their names.
   public static let all: [any Destination.Type] = [
+    DailySummaryDestination.self,
     HomeAssistantDestination.self,
     MQTTDestination.self,
   ]

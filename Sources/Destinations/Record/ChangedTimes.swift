@@ -22,6 +22,7 @@ public struct ChangedTimes: Sendable {
   /// In order of time, none overlapping another; none is empty.
   private var ranges: [SampleType: [Range<Timestamp>]] = [:]
 
+  /// Looks at each change of the batch once; no sample is decoded.
   public init(_ batch: DeliveryBatch) {
     let changes = batch.changes
     for sample in changes.samples {

@@ -5,6 +5,7 @@ import Testing
 /// The kinds that the suite of behaviours holds to what every destination must do.
 enum DestinationHarnesses {
   static let all: [ListedHarness] = [
+    ListedHarness(DailySummaryHarness.self),
     ListedHarness(FilesHarness.self),
     ListedHarness(HomeAssistantHarness.self),
     ListedHarness(MQTTHarness.self),
