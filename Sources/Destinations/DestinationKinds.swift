@@ -7,6 +7,10 @@ public enum DestinationKinds {
     WebDAVDestination.self,
     WebhookDestination.self,
     S3Destination.self,
+  /// In the order of their names.
+    DailySummaryDestination.self,
+    HomeAssistantDestination.self,
+    MQTTDestination.self,
   ]
 
   /// The kind of this name; `nil` where there is none.

@@ -183,7 +183,7 @@ struct HTTPService: Sendable {
     url.scheme?.lowercased() != "https" && !isThisMachine(url)
   }
 
-  private static func isThisMachine(_ url: URL) -> Bool {
+  static func isThisMachine(_ url: URL) -> Bool {
     guard var host = url.host?.lowercased() else { return false }
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     var (four, six) = (in_addr(), in6_addr())
