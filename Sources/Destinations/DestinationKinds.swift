@@ -1,6 +1,8 @@
 /// All kinds of destinations: to add one is a folder beside this file and a line here.
 public enum DestinationKinds {
-  public static let all: [any Destination.Type] = []
+  public static let all: [any Destination.Type] = [
+    WebhookDestination.self,
+  ]
 
   /// The kind of this name; `nil` where there is none.
   public static func named(_ name: String) -> (any Destination.Type)? {

@@ -59,6 +59,7 @@ struct HTTPService: Sendable {
             + "send-unencrypted = true"))
     }
     var tls = TLSConfiguration.makeClientConfiguration()
+    tls.minimumTLSVersion = .tlsv12
     if let path = settings.optionalText("ca") {
       do {
         let certificates = try NIOSSLCertificate.fromPEMFile(path)

@@ -21,6 +21,18 @@ public struct SecretStore: Sendable {
     }
   }
 
+  /// The secret that a text of a setting names, as a table of headers does. Blocking.
+  ///
+  /// - Throws: ``SettingsError/Problem/unreadableSecret(_:)``, or ``SettingsError/Problem/secretInTheOpen``.
+  func read(_ text: String, for key: String) throws(SettingsError) -> String {
+    guard let reference = SecretReference(text) else { throw SettingsError(key, .secretInTheOpen) }
+    do {
+      return try read(reference)
+    } catch {
+      throw SettingsError(key, .unreadableSecret(error.reason))
+    }
+  }
+
   private struct Failure: Error { var reason: String }
 
   private func read(_ reference: SecretReference) throws(Failure) -> String {

@@ -219,9 +219,9 @@ import Testing
       try await failure("http://localhost:\(port)/")
         == .temporary(reason: "localhost refuses the connection: does it run, and is the port right?"))
     let hole = try BlackHole()
-    #expect(
-      try await failure("http://127.0.0.1:\(hole.port)/", timeout: .milliseconds(300))
-        == temporary("did not answer in time"))
+    // Whichever of two clocks is first.
+    let silence = try await failure("http://127.0.0.1:\(hole.port)/", timeout: .milliseconds(300))
+    #expect(silence == temporary("did not answer in time") || silence == temporary("does not answer"))
   }
 
   @Test("whoever does not wait any longer is not kept")
