@@ -1,6 +1,7 @@
 /// All kinds of destinations: to add one is a folder beside this file and a line here.
 public enum DestinationKinds {
   public static let all: [any Destination.Type] = [
+    CalDAVDestination.self,
     WebhookDestination.self,
   ]
 

@@ -1,0 +1,124 @@
+import Foundation
+import HealthFormats
+import HealthModel
+
+/// Keeps a calendar on a CalDAV server: an event per workout, and, where that is wanted, per night and per milestone.
+///
+/// Every event has a name and a UID of its own that are the same for ever, so a batch that comes again changes nothing.
+struct CalDAVDestination: Destination {
+  static let description = DestinationDescription(
+    DestinationKind("caldav"), "Events in a calendar: workouts, nights, milestones.", repetition: .idempotent,
+    fields: [
+      SettingField("url", .url(schemes: ["https", "http"]), "The calendar itself, not the server.", required: true),
+      SettingField("username", .text, "Who the server knows you as."),
+      SettingField("password", .secret, "Its password, best one for this program only."),
+      SettingField("create", .boolean, "Make the calendar where it is missing.", default: "true"),
+      SettingField("display-name", .text, "What a calendar that is made is called.", default: "Health"),
+      SettingField("workouts", .boolean, "An event for each workout.", default: "true"),
+      SettingField("nights", .boolean, "An event for each night's sleep.", default: "false"),
+      SettingField(
+        "milestones", .table, "Totals of a day, each an event when it is reached: stepCount = \"10000\"."),
+    ] + HTTPService.fields)
+
+  /// An event is a request, and a calendar may be slow.
+  let capabilities = DestinationCapabilities(maximumChanges: 500, deadline: .seconds(300))
+  private let calendar: CalendarCollection
+  private let service: HTTPService
+  private let hasWorkouts: Bool
+  private let days: CalendarDays
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    let url = try settings.url("url")
+    var authorization: [(name: String, value: String)] = []
+    let password = try environment.secrets.read("password", of: settings)
+    if let user = settings.optionalText("username") {
+      guard let password else { throw SettingsError("password", .missing("It belongs to username.")) }
+      guard !user.contains(":") else { throw SettingsError("username", .invalid("has a colon, which it may not have")) }
+      authorization = [HTTPHeaderText.basic(user, password)]
+    } else if password != nil {
+      throw SettingsError("username", .missing("It belongs to password."))
+    }
+    hasWorkouts = settings.boolean("workouts")
+    days = CalendarDays(
+      record: environment.record, hasNights: settings.boolean("nights"),
+      milestones: try Self.milestones(settings.table("milestones")))
+    service = try HTTPService(settings, url: url, timeout: .seconds(30))
+    calendar = CalendarCollection(
+      service, url: url.absoluteString, authorization: authorization,
+      displayName: settings.boolean("create") ? try settings.text("display-name") : nil)
+  }
+
+  /// `stepCount = "10000"`, `distanceWalkingRunning = "10 km"`.
+  private static func milestones(_ table: [String: String]) throws(SettingsError) -> [CalendarDays.Milestone] {
+    var milestones: [CalendarDays.Milestone] = []
+    for (name, text) in table.sorted(by: { $0.key < $1.key }) {
+      guard let type = SampleTypeCatalogue.healthKit.type(named: name), let entry = SampleTypeCatalogue.healthKit[type]
+      else { throw SettingsError("milestones", .invalid("has a type that nobody knows: \(name)")) }
+      let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+      guard let threshold = words.first.flatMap(Double.init), threshold.isFinite, threshold > 0 else {
+        throw SettingsError("milestones", .invalid("has no number for \(name), such as \"10000\" or \"10 km\""))
+      }
+      guard entry.aggregation == .cumulative else {
+        throw SettingsError("milestones", .invalid("has \(name), which is not added up over a day"))
+      }
+      let unit = words.count > 1 ? words[1] : nil
+      if let unit, UnitConversion.convert(1, from: entry.canonicalUnit ?? "", to: unit) == nil {
+        throw SettingsError("milestones", .invalid("has a unit for \(name) that it is not measured in: \(unit)"))
+      }
+      milestones.append(
+        CalendarDays.Milestone(
+          type: type, threshold: threshold, unit: unit ?? entry.canonicalUnit, name: entry.shortName))
+    }
+    return milestones
+  }
+
+  /// Writes an event and deletes it; makes the calendar where it is missing.
+  func check() async throws {
+    let key = "test-\(UUID().uuidString.lowercased())"
+    let name = CalendarCollection.name(key)
+    let now = Timestamp.now
+    let outcome = try await calendar.put(
+      CalendarEvent(uid: key, stamp: now, time: .instants(start: now, end: now), summary: "Test", category: "Test"),
+      named: name)
+    if case .refused(let reason) = outcome { throw DeliveryError.unusable(reason: reason) }
+    try await calendar.delete(name)
+  }
+
+  func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
+    var refused: [RefusedSample] = []
+    if batch.startsOver {
+      for name in try await calendar.list().sorted() { try await calendar.delete(name) }
+    }
+    if hasWorkouts {
+      for tombstone in batch.deletions where tombstone.sample.type == .workout {
+        try await calendar.delete(Self.name(tombstone.sample))
+      }
+      for row in batch.changes.samples where batch.changes.types[Int(row.type)] == .workout {
+        let sample = try batch.changes.sample(row)
+        guard let event = CalendarEvent(workout: sample) else { continue }
+        if case .refused(let reason) = try await calendar.put(event, named: Self.name(sample.reference)) {
+          refused.append(RefusedSample(sample.reference, reason: reason))
+        }
+      }
+    }
+    if !days.isEmpty { try await update(try await days.changes(of: batch)) }
+    return Delivery(refused: refused)
+  }
+
+  /// What a server refuses of a day is nobody's sample, and the next change of that day tries it again.
+  private func update(_ changes: [CalendarDays.Change]) async throws {
+    for change in changes {
+      if let event = change.event {
+        _ = try await calendar.put(event, named: change.name)
+      } else if try await calendar.list().contains(change.name) {
+        try await calendar.delete(change.name)
+      }
+    }
+  }
+
+  func close() async { await service.close() }
+
+  private static func name(_ workout: SampleReference) -> String {
+    CalendarCollection.name(workout.uuid.uuidString.lowercased())
+  }
+}

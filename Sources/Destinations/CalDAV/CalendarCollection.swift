@@ -1,0 +1,194 @@
+import Crypto
+import Foundation
+import HealthFormats
+
+/// A calendar on a CalDAV server (RFC 4791), as far as hpeer has something to do with it: the resources in it that are its own.
+actor CalendarCollection {
+  /// What became of one event.
+  enum Outcome: Hashable, Sendable {
+    case done
+    /// The server will not have it.
+    case refused(reason: String)
+  }
+
+  /// What hpeer's resources are called, so that no others are ever touched.
+  static let prefix = "hpeer-"
+  private static let suffix = ".ics"
+  /// What the event said when it was written: one that says the same is not written again, whatever a person added to it.
+  private static let digest = "X-HPEER-DIGEST"
+
+  private let service: HTTPService
+  /// With a slash at its end.
+  private let url: String
+  private let authorization: [(name: String, value: String)]
+  /// What it is called where it is made; `nil` where it must be there.
+  private let displayName: String?
+  /// Those of hpeer's resources that are there; `nil` where nobody has looked yet.
+  private var names: Set<String>?
+
+  init(
+    _ service: HTTPService, url: String, authorization: [(name: String, value: String)], displayName: String?
+  ) {
+    self.service = service
+    self.url = url.hasSuffix("/") ? url : url + "/"
+    self.authorization = authorization
+    self.displayName = displayName
+  }
+
+  // MARK: Events
+
+  /// Writes an event under a name, in place of the one that is there, unless that says the same.
+  func put(_ event: CalendarEvent, named name: String) async throws -> Outcome {
+    let digest = Self.digest(of: event)
+    guard let body = event.calendar([(Self.digest, digest)]) else {
+      return .refused(reason: "a calendar has no such year")
+    }
+    var response = try await write(body, name, ("If-None-Match", "*"))
+    if [404, 409].contains(response.status), try await isMissing() {
+      try await make()
+      response = try await write(body, name, ("If-None-Match", "*"))
+    }
+    if response.status == 412 {
+      let present = try await request("GET", name)
+      if Self.says(present.body, digest) { return done(name) }
+      guard present.status == 200 else {
+        throw DeliveryError.temporary(reason: "an event was changed at the same time")
+      }
+      let tag = present.header("ETag")
+      // A weak one says nothing about bytes, and fits no If-Match (RFC 9110, section 13.1.1).
+      let condition = tag.flatMap { $0.hasPrefix("W/") ? nil : ("If-Match", $0) }
+      response = try await write(body, name, condition)
+      if response.status == 412 { throw DeliveryError.temporary(reason: "an event was changed at the same time") }
+    }
+    switch response.status {
+    case 200...299: return done(name)
+    case 400, 413, 415, 422: return .refused(reason: "it answers \(response.status)")
+    case 403 where Self.refuses(response.body):
+      return .refused(reason: "it answers 403: it has no place for this event")
+    default: throw HTTPService.failure(response) ?? Self.unexpected(response)
+    }
+  }
+
+  /// Deletes an event; one that is not there is deleted.
+  func delete(_ name: String) async throws {
+    let response = try await request("DELETE", name)
+    switch response.status {
+    case 200...299, 404, 410: names?.remove(name)
+    default: throw HTTPService.failure(response) ?? Self.unexpected(response)
+    }
+  }
+
+  /// The names of all resources of hpeer's that are there.
+  func list() async throws -> Set<String> {
+    if let names { return names }
+    let response = try await request(
+      "PROPFIND", "", [("Depth", "1"), ("Content-Type", "application/xml; charset=utf-8")],
+      #"<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getetag/></prop></propfind>"#)
+    if [404, 409].contains(response.status), displayName != nil {
+      // To be made with the first event.
+      names = []
+      return []
+    }
+    if let error = HTTPService.failure(response) { throw error }
+    guard response.status == 207 else { throw Self.unexpected(response) }
+    let found = Set(
+      MultistatusNames.names(in: response.body).filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) })
+    names = found
+    return found
+  }
+
+  /// - Parameter key: what tells an event from all others of hpeer's: lower-case letters, digits and hyphens.
+  static func name(_ key: String) -> String { prefix + key + suffix }
+
+  private func done(_ name: String) -> Outcome {
+    names?.insert(name)
+    return .done
+  }
+
+  private static func digest(of event: CalendarEvent) -> String {
+    SHA256.hash(data: event.calendar() ?? []).prefix(16).map { String(format: "%02x", $0) }.joined()
+  }
+
+  /// Servers may fold lines in other places.
+  private static func says(_ body: [UInt8], _ digest: String) -> Bool {
+    let text = String(decoding: body, as: UTF8.self).replacing("\r\n ", with: "").replacing("\n ", with: "")
+    return text.contains("\(self.digest):\(digest)")
+  }
+
+  /// The preconditions of RFC 4791, section 5.3.2.1, that are about an event and not about who writes it.
+  private static func refuses(_ body: [UInt8]) -> Bool {
+    let text = String(decoding: body.prefix(16_384), as: UTF8.self)
+    return [
+      "valid-calendar-data", "valid-calendar-object-resource", "supported-calendar-component", "no-uid-conflict",
+      "max-resource-size", "min-date-time", "max-date-time",
+    ].contains { text.contains($0) }
+  }
+
+  // MARK: The calendar
+
+  private func isMissing() async throws -> Bool {
+    let response = try await request("PROPFIND", "", [("Depth", "0")])
+    return [404, 409].contains(response.status)
+  }
+
+  private func make() async throws {
+    guard let displayName else {
+      throw DeliveryError.unusable(reason: "there is no calendar at this address: is url right? create = true makes it")
+    }
+    let name = Self.escaped(displayName)
+    let response = try await request(
+      "MKCALENDAR", "", [("Content-Type", "application/xml; charset=utf-8")],
+      """
+      <?xml version="1.0" encoding="utf-8"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop>\
+      <D:displayname>\(name)</D:displayname><C:supported-calendar-component-set><C:comp name="VEVENT"/>\
+      </C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>
+      """)
+    if let error = HTTPService.failure(response) { throw error }
+    guard (200...299).contains(response.status) else {
+      throw DeliveryError.unusable(
+        reason: "there is no calendar at this address, and none can be made (\(response.status)): is url right?")
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\u{0}"..<" ", "\u{7F}": break
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  // MARK: Requests
+
+  private func write(
+    _ body: [UInt8], _ name: String, _ condition: (name: String, value: String)?
+  ) async throws -> HTTPService.Response {
+    try await answer(
+      "PUT", name, [("Content-Type", "text/calendar; charset=utf-8")] + (condition.map { [$0] } ?? []), body)
+  }
+
+  private func request(
+    _ method: String, _ name: String, _ headers: [(name: String, value: String)] = [], _ body: String? = nil
+  ) async throws -> HTTPService.Response {
+    try await answer(method, name, headers, body.map { Array($0.utf8) })
+  }
+
+  /// 403 is the caller's to judge, and so is what names no resource; what a later attempt may mend is thrown.
+  private func answer(
+    _ method: String, _ name: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?
+  ) async throws -> HTTPService.Response {
+    let response = try await service.answer(
+      to: HTTPService.Request(method, url + name, headers: authorization + headers, body: body))
+    if response.status != 403, let error = HTTPService.failure(response) { throw error }
+    return response
+  }
+
+  private static func unexpected(_ response: HTTPService.Response) -> DeliveryError {
+    HTTPService.misplaced(response)
+      ?? .unusable(reason: "it answers \(response.status), as no calendar does: is url right?")
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import HealthAnalysis
+import HealthFormats
+import HealthModel
+import HealthStore
+
+/// Events of days that a batch has changed: nights, and milestones.
+struct CalendarDays: Sendable {
+  /// A total that makes an event of the day on which it is reached.
+  struct Milestone: Hashable, Sendable {
+    var type: SampleType
+    var threshold: Double
+    /// HealthKit's; `nil` for the one that totals of the type have.
+    var unit: String?
+    /// As a person names it.
+    var name: String
+  }
+
+  /// What a resource is to hold: an event, or none.
+  typealias Change = (name: String, event: CalendarEvent?)
+
+  let record: RecordReader
+  let hasNights: Bool
+  let milestones: [Milestone]
+  /// Tells apart the nights of two people in one calendar.
+  private var owner: String { String(record.store.id.uuidString.lowercased().prefix(8)) }
+
+  /// Whether a batch may change any of them.
+  var isEmpty: Bool { !hasNights && milestones.isEmpty }
+
+  /// Every event of a day that a batch has to do with, as it is now. Throws `StoreError`, `StatisticsError`.
+  func changes(of batch: DeliveryBatch) async throws -> [Change] {
+    var days: [SampleType: Set<Int>] = [:]
+    for row in batch.changes.samples { add(batch.changes.types[Int(row.type)], row.start, row.end, to: &days) }
+    for tombstone in batch.deletions {
+      add(tombstone.sample.type, tombstone.sample.start, tombstone.end ?? tombstone.sample.start, to: &days)
+    }
+    var changes: [Change] = []
+    if hasNights, let days = days[SleepQuery.type] { changes += try await nights(days) }
+    for milestone in milestones {
+      if let days = days[milestone.type] { changes += try await self.days(milestone, days) }
+    }
+    return changes
+  }
+
+  private func add(_ type: SampleType, _ start: Timestamp, _ end: Timestamp, to days: inout [SampleType: Set<Int>]) {
+    let isSleep = type == SleepQuery.type
+    guard isSleep ? hasNights : milestones.contains(where: { $0.type == type }) else { return }
+    // The years 1 to 9999, and no sample that lasts longer than what anybody sleeps or walks.
+    let years: Range<Int64> = -62_135_510_400..<253_402_214_400
+    guard years.contains(start.seconds), years.contains(end.seconds) else { return }
+    // A session is of the day on which it ends, perhaps with other samples than this one.
+    let first = record.zone.dayNumber(at: start.seconds) - (isSleep ? 1 : 0)
+    let last = record.zone.dayNumber(at: max(start, end).seconds) + (isSleep ? 1 : 0)
+    days[type, default: []].formUnion(first...min(last, first + 31))
+  }
+
+  // MARK: Nights
+
+  private func nights(_ days: Set<Int>) async throws -> [Change] {
+    guard let first = days.min(), let last = days.max(), record.filter.passes(SleepQuery.type) else { return [] }
+    var query = SleepQuery(in: record.zone)
+    (query.firstDay, query.lastDay, query.sources) = (first, last, record.filter.sources)
+    var events: [Int: CalendarEvent] = [:]
+    for night in try await query.run(on: record.store) where days.contains(night.day) {
+      events[night.day] = event(of: night)
+    }
+    return days.sorted().map { (CalendarCollection.name(key("night", $0)), events[$0]) }
+  }
+
+  /// Of sleep; what was only spent in bed is none.
+  private func event(of night: Night) -> CalendarEvent? {
+    let session = night.main
+    guard let asleep = session.asleep, let length = CalendarEvent.duration(asleep) else { return nil }
+    let stages: [(String, SleepStage)] = [
+      ("Deep", .asleepDeep), ("REM", .asleepREM), ("Core", .asleepCore), ("Awake", .awake),
+    ]
+    var lines = stages.compactMap { name, stage in
+      let seconds = session.duration(of: stage)
+      return seconds > 0 ? CalendarEvent.duration(seconds).map { "\(name) \($0)" } : nil
+    }
+    if let source = session.source { lines.append(source) }
+    return CalendarEvent(
+      uid: key("night", night.day), stamp: session.end, time: .instants(start: session.start, end: session.end),
+      summary: "Sleep \(length)", description: lines, category: "Sleep")
+  }
+
+  // MARK: Milestones
+
+  private func days(_ milestone: Milestone, _ days: Set<Int>) async throws -> [Change] {
+    guard let first = days.min(), let last = days.max() else { return [] }
+    let zone = record.zone
+    let statistics = try await record.statistics(
+      of: milestone.type, by: .day, from: Timestamp(seconds: zone.start(ofDay: first)),
+      to: Timestamp(seconds: zone.start(ofDay: last + 1)))
+    var events: [Int: CalendarEvent] = [:]
+    for value in statistics.values {
+      guard case .sum(let sum) = value.number else { continue }
+      let day = zone.dayNumber(at: value.bucket.start.seconds)
+      guard days.contains(day), let total = total(sum.sum, statistics.unit, milestone), total >= milestone.threshold
+      else { continue }
+      events[day] = event(milestone, day, total, value.bucket)
+    }
+    let what = "milestone-\(milestone.name.lowercased())"
+    return days.sorted().map { (CalendarCollection.name(key(what, $0)), events[$0]) }
+  }
+
+  private func total(_ sum: Double, _ unit: String?, _ milestone: Milestone) -> Double? {
+    guard let wanted = milestone.unit else { return sum }
+    return UnitConversion.convert(sum, from: unit ?? "", to: wanted)
+  }
+
+  private func event(_ milestone: Milestone, _ day: Int, _ total: Double, _ bucket: Bucket) -> CalendarEvent {
+    let name = SampleTypeCatalogue.healthKit[milestone.type]?.displayName ?? milestone.name
+    let unit = milestone.unit.flatMap { $0 == "count" ? nil : " \($0)" } ?? ""
+    // What is added to the total later does not change the event.
+    return CalendarEvent(
+      uid: key("milestone-\(milestone.name.lowercased())", day), stamp: bucket.end, time: .day(day),
+      summary: "\(name): \(Self.text(milestone.threshold))\(unit) reached", category: "Milestone")
+  }
+
+  private static func text(_ number: Double) -> String {
+    number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : "\(number)"
+  }
+
+  /// `night-2024-06-15-1a2b3c4d`.
+  private func key(_ what: String, _ day: Int) -> String {
+    "\(what)-\(Timestamp(seconds: Int64(day) * 86_400).iso8601.prefix(10))-\(owner)"
+  }
+}

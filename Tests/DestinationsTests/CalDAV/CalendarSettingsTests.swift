@@ -1,0 +1,60 @@
+import Foundation
+import HealthModel
+import TestSupport
+import Testing
+
+@testable import Destinations
+
+@Suite struct CalendarSettingsTests {
+  private let home: DestinationHome
+
+  init() throws { home = try DestinationHome() }
+
+  @Test(
+    "settings that make no sense together are refused",
+    arguments: [
+      ("password", ["username": .text("ada")]), ("username", ["password": .text("env:P")]),
+      ("username", ["username": .text("a:b"), "password": .text("env:P")]),
+      ("milestones", ["milestones": .table(["steps": "10000"])]),
+      ("milestones", ["milestones": .table(["stepCount": "many"])]),
+      ("milestones", ["milestones": .table(["stepCount": "-1"])]),
+      ("milestones", ["milestones": .table(["stepCount": "inf"])]),
+      ("milestones", ["milestones": .table(["stepCount": "10 km"])]),
+      ("milestones", ["milestones": .table(["heartRate": "180"])]),
+    ] as [(String, [String: DestinationSettings.Value])])
+  func settings(_ key: String, _ values: [String: DestinationSettings.Value]) throws {
+    let error = #expect(throws: SettingsError.self) {
+      try home.make(
+        CalDAVDestination.self, values.merging(["url": .text("https://example.org/")]) { first, _ in first },
+        secrets: ["P": "s3cret"])
+    }
+    #expect(error?.key == key)
+  }
+
+  @Test(
+    "names are what is behind the last slash of an address, whatever else a server says",
+    arguments: [
+      ("<multistatus xmlns=\"DAV:\"><response><href>/a/hpeer-1.ics</href></response></multistatus>", ["hpeer-1.ics"]),
+      (
+        "<D:href>http://other.example/x/hpeer-1.ics</D:href><D:href >\n hpeer%2D2.ics\n</D:href>",
+        ["hpeer-1.ics", "hpeer-2.ics"]
+      ),
+      ("<href>/a/</href><href/><href></href><thref>/a/b</thref><D:hrefs>/a/b</D:hrefs>", []),
+      ("<href>/a/..</href>", [".."]), ("<href>/a/hpeer-%zz.ics</href>", []), ("<href", []), ("<href>/a/b", ["b"]),
+      ("", []),
+    ]) func names(_ text: String, _ names: [String])
+  {
+    #expect(MultistatusNames.names(in: Array(text.utf8)) == names)
+  }
+
+  @Test("any bytes are a list of names or none")
+  func random() {
+    var generator = SystemRandomNumberGenerator()
+    let pieces = ["<", ">", "/", "href", "D:", "%2F", "%00", "\u{0}", "hpeer-", ".ics", " ", "é"]
+    for _ in 0..<2_000 {
+      let text = (0..<20).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
+      _ = MultistatusNames.names(in: Array(text.utf8))
+      _ = MultistatusNames.names(in: (0..<40).map { _ in UInt8.random(in: 0...255) })
+    }
+  }
+}
