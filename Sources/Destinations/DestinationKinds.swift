@@ -2,6 +2,7 @@
 public enum DestinationKinds {
   public static let all: [any Destination.Type] = [
     CalDAVDestination.self,
+    FHIRDestination.self,
     WebhookDestination.self,
   ]
 
