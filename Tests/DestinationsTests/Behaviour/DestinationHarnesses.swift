@@ -5,8 +5,11 @@ import Testing
 /// The kinds that the suite of behaviours holds to what every destination must do.
 enum DestinationHarnesses {
   static let all: [ListedHarness] = [
+    ListedHarness(CalDAVHarness.self),
+    ListedHarness(FHIRHarness.self),
     ListedHarness(FilesHarness.self),
     ListedHarness(ParcelHarness.self),
+    ListedHarness(WebhookHarness.self),
   ]
 
   static func steps(_ count: Int) -> [Sample] {

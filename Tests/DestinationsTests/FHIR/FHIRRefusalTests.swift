@@ -51,7 +51,8 @@ import Testing
       let issues = places.map {
         #"{"severity":"error","code":"invalid","diagnostics":"value? Bearer s3cret\u0007","expression":["Bundle.entry[\#($0)].resource"]}"#
       }
-      return exchange.answer(422, [:], #"{"resourceType":"OperationOutcome","issue":[\#(issues.joined(separator: ","))]}"#)
+      return exchange.answer(
+        422, [:], #"{"resourceType":"OperationOutcome","issue":[\#(issues.joined(separator: ","))]}"#)
     }
     #expect(try await deliver(to: endpoint) == CourierReport(delivered: 38, refused: 2))
     #expect(endpoint.requests.count == 2)
@@ -59,11 +60,15 @@ import Testing
     #expect(Set(home.refused().values) == ["it answers 422: value? Bearer … "])
   }
 
-  @Test("where a server names none, the one at fault is found, whatever it says", arguments: [
-    "", "<html>no</html>", #"{"resourceType":"OperationOutcome"}"#, #"{"issue":[{"severity":"error","code":"x"}]}"#,
-    #"{"issue":[{"expression":["Bundle.entry[99999999999999999999]"]}]}"#, #"{"issue":[{"expression":["Bundle.entry[4000]"]}]}"#,
-    #"{"issue":[{"expression":["Bundle.entry[-1]"]},{"expression":["Patient"]}]}"#, "[[[[[[[[", "null",
-  ]) func unnamed(_ text: String) async throws {
+  @Test(
+    "where a server names none, the one at fault is found, whatever it says",
+    arguments: [
+      "", "<html>no</html>", #"{"resourceType":"OperationOutcome"}"#, #"{"issue":[{"severity":"error","code":"x"}]}"#,
+      #"{"issue":[{"expression":["Bundle.entry[99999999999999999999]"]}]}"#,
+      #"{"issue":[{"expression":["Bundle.entry[4000]"]}]}"#,
+      #"{"issue":[{"expression":["Bundle.entry[-1]"]},{"expression":["Patient"]}]}"#, "[[[[[[[[", "null",
+    ]) func unnamed(_ text: String) async throws
+  {
     let poison = samples[7].uuid.uuidString
     let endpoint = try RawEndpoint { exchange in
       Self.places(of: poison, in: exchange.request.body).isEmpty
@@ -96,15 +101,20 @@ import Testing
     #expect(home.refused() == [poison: "it answers 422: no"])
   }
 
-  @Test("an answer that has not as many outcomes as there were entries says nothing", arguments: [
-    "", "{}", #"{"entry":[{"response":{"status":"200"}}]}"#, #"{"entry":[{}]}"#, "null",
-  ]) func fewer(_ text: String) async throws {
+  @Test(
+    "an answer that has not as many outcomes as there were entries says nothing",
+    arguments: [
+      "", "{}", #"{"entry":[{"response":{"status":"200"}}]}"#, #"{"entry":[{}]}"#, "null",
+    ]) func fewer(_ text: String) async throws
+  {
     let endpoint = try RawEndpoint { $0.answer(200, [:], text) }
     await #expect(throws: CourierError.self) { try await deliver(to: endpoint, ["bundle": .text("batch")]) }
     #expect(home.refused().isEmpty)
   }
 
-  @Test("a wrong address, or credentials that were taken away, refuse nothing for good", arguments: [301, 401, 403, 404, 410])
+  @Test(
+    "a wrong address, or credentials that were taken away, refuse nothing for good",
+    arguments: [301, 401, 403, 404, 410])
   func unusable(_ status: Int) async throws {
     let endpoint = try RawEndpoint { $0.answer(status, ["Location": "https://example.org/"]) }
     await #expect(throws: CourierError.self) { try await deliver(to: endpoint) }

@@ -19,7 +19,8 @@ struct FHIRTests {
   private static let token = "s3cret"
   private static let server = Result {
     try ServerProcess(
-      fhirJudges.program("python") ?? "", ["Tests/Tools/fhir-server", definition, token], in: root, until: "LISTENING ON ")
+      fhirJudges.program("python") ?? "", ["Tests/Tools/fhir-server", definition, token], in: root,
+      until: "LISTENING ON ")
   }
 
   private let url: String
@@ -148,10 +149,13 @@ struct FHIRTests {
   @Test("two pressures are one resource, in whatever order they come")
   func bloodPressure() async throws {
     let samples = SampleMaker.catalogue
-    let correlation = try #require(samples.first { sample in
-      guard case .correlation(let content) = sample.payload, sample.type == FHIRWriter.bloodPressure else { return false }
-      return content.members.allSatisfy { member in samples.contains { $0.uuid == member.uuid } }
-    })
+    let correlation = try #require(
+      samples.first { sample in
+        guard case .correlation(let content) = sample.payload, sample.type == FHIRWriter.bloodPressure else {
+          return false
+        }
+        return content.members.allSatisfy { member in samples.contains { $0.uuid == member.uuid } }
+      })
     guard case .correlation(let content) = correlation.payload else { return }
     let members = samples.filter { sample in content.members.contains { $0.uuid == sample.uuid } }
     try #require(members.count == 2)
@@ -203,7 +207,8 @@ struct FHIRTests {
     #expect(error.map { "\($0)".contains("Patient/nobody") } == true)
     await nobody.close()
     let misplaced = try self.destination(["url": .text(url + "nowhere/else")])
-    guard case .unusable? = await #expect(throws: DeliveryError.self, performing: { try await misplaced.check() }) else {
+    guard case .unusable? = await #expect(throws: DeliveryError.self, performing: { try await misplaced.check() })
+    else {
       Issue.record("not unusable")
       return
     }
