@@ -60,7 +60,7 @@ struct HTTPService: Sendable {
     }
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
-    if let path = settings.optionalText("ca") {
+    if let path = settings.optionalText("ca").map({ ($0 as NSString).expandingTildeInPath }) {
       do {
         let certificates = try NIOSSLCertificate.fromPEMFile(path)
         guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }

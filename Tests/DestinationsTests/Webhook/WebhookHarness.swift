@@ -19,7 +19,7 @@ final class WebhookHarness: DestinationHarness {
     struct Named: Decodable { var uuid: String }
 
     var added: Named?
-    var deleted: Named?
+    var deleted: Tombstone?
   }
 
   private let receiver = Receiver()
@@ -38,7 +38,7 @@ final class WebhookHarness: DestinationHarness {
         if request.headers["hpeer-starts-over"] == "true" { samples = [] }
         for line in request.body.split(separator: UInt8(ascii: "\n")) {
           guard let line = try? JSONDecoder().decode(Line.self, from: Data(line)) else { continue }
-          if let deleted = line.deleted { samples.remove(deleted.uuid) }
+          if let deleted = line.deleted { samples.remove(deleted.sample.uuid.uuidString) }
           if let added = line.added { samples.insert(added.uuid) }
         }
         places[request.target] = samples
