@@ -1,16 +1,16 @@
 /// All kinds of destinations: to add one is a folder beside this file and a line here.
 public enum DestinationKinds {
   public static let all: [any Destination.Type] = [
-    CommandDestination.self,
-    FolderDestination.self,
     CalDAVDestination.self,
-    WebDAVDestination.self,
-    WebhookDestination.self,
-    S3Destination.self,
-  /// In the order of their names.
+    CommandDestination.self,
     DailySummaryDestination.self,
+    FHIRDestination.self,
+    FolderDestination.self,
     HomeAssistantDestination.self,
     MQTTDestination.self,
+    S3Destination.self,
+    WebDAVDestination.self,
+    WebhookDestination.self,
   ]
 
   /// The kind of this name; `nil` where there is none.
