@@ -18,7 +18,7 @@ public struct FolderDestination: Destination {
   public init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     options = try DayFiles.Options(settings)
     store = FolderStore(path: UserPath.absolute(try settings.text("path")))
-    files = DayFiles(in: store, options, zone: environment.record.zone, clock: environment.clock)
+    files = DayFiles(in: store, options, zone: environment.record.zone)
   }
 
   public func check() async throws {

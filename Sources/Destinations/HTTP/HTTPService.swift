@@ -15,6 +15,7 @@ struct HTTPService: Sendable {
     var url: String
     var headers: [(name: String, value: String)] = []
     var body: [UInt8]?
+    var longestAnswer = HTTPService.longestAnswer
 
     init(_ method: String, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil) {
       (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
@@ -100,7 +101,7 @@ struct HTTPService: Sendable {
     do {
       let response = try await withDeadline { [client, timeout] in
         let incoming = try await client.execute(outgoing, timeout: TimeAmount(timeout))
-        let body = try await incoming.body.collect(upTo: Self.longestAnswer)
+        let body = try await incoming.body.collect(upTo: request.longestAnswer)
         return Response(
           status: Int(incoming.status.code), headers: incoming.headers.map { ($0.name, $0.value) },
           body: Array(buffer: body))
@@ -182,7 +183,7 @@ struct HTTPService: Sendable {
     url.scheme?.lowercased() != "https" && !isThisMachine(url)
   }
 
-  private static func isThisMachine(_ url: URL) -> Bool {
+  static func isThisMachine(_ url: URL) -> Bool {
     guard var host = url.host?.lowercased() else { return false }
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     var (four, six) = (in_addr(), in6_addr())
