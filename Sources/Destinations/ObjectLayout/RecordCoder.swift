@@ -1,5 +1,6 @@
 import Foundation
 import HealthAnalysis
+import HealthFormats
 import HealthModel
 
 /// Makes the records of HealthPush's files of samples and tombstones as they are stored.

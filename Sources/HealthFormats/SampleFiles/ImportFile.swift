@@ -10,6 +10,7 @@ import HealthModel
 /// case .samples(let file): print("samples as", file.format)
 /// case .healthAutoExport(let file): print("\(file.totalBytes) bytes of Health Auto Export")
 /// case .healthAppTransfer(let file): print("\(file.totalBytes) bytes of HealthAppTransfer")
+/// case .healthPush(let folder): print("\(folder.totalBytes) bytes of day files")
 /// }
 /// ```
 public enum ImportFile: Sendable {
@@ -22,11 +23,14 @@ public enum ImportFile: Sendable {
   case healthAutoExport(HealthAutoExport)
   /// JSON or CSV of the app HealthAppTransfer.
   case healthAppTransfer(HealthAppTransferFile)
+  /// A folder of files by type and day, as HealthPush lays them out in a bucket.
+  case healthPush(HealthPushFolder)
 
   /// - Throws: ``SampleFileError`` or ``ImportError`` for what is none of these.
   public static func recognise(_ path: String) throws -> ImportFile {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      if let folder = HealthPushFolder(at: path) { return .healthPush(folder) }
       return .appleHealth(try AppleHealthExport.all(at: path))
     }
     let source = try FileSource(path: path)
@@ -55,6 +59,7 @@ public enum ImportFile: Sendable {
     case .samples(let file): file.workBytes
     case .healthAutoExport(let file): file.workBytes
     case .healthAppTransfer(let file): file.totalBytes
+    case .healthPush(let folder): folder.totalBytes
     }
   }
 }

@@ -65,6 +65,10 @@ struct FileSamples: Sendable {
       try forEach(work, isCancelled, bytes: file.workBytes, deliver) { try file.read(progress: $0, deliver: $1) }
     case .healthAppTransfer(let file):
       try forEach(work, isCancelled, bytes: file.totalBytes, deliver) { try file.read(progress: $0, deliver: $1) }
+    case .healthPush(let folder):
+      try forEach(work, isCancelled, bytes: folder.totalBytes, deliver) {
+        try folder.read(repairsUnits: false, progress: $0, deliver: $1)
+      }
     case .healthAutoExport(let file):
       try forEach(work, isCancelled, bytes: file.workBytes, deliver) { try file.read(progress: $0, deliver: $1) }
     }

@@ -18,6 +18,8 @@ public struct ImportOptions: Hashable, Sendable {
   public var isDryRun = false
   /// When a file of Health Auto Export was made: newer numbers replace older ones. `nil` for the newest date in it.
   public var asOf: Timestamp?
+  /// Whether numbers in files by type and day that hpeer did not write are HealthPush's, six of whose units are wrong.
+  public var repairsUnits = false
 
   /// Deletes nothing, and takes in what is another person's only after a yes.
   public init() {}
@@ -98,7 +100,7 @@ public struct ImportOperation: Sendable {
     let lock = try await onThread { isCancelled in try store.imports.hold(unless: isCancelled) }
     defer { withExtendedLifetime(lock) {} }
     let policy = ImportPolicy(store: store, options: options, confirm: confirm)
-    let asOf = options.asOf
+    let (asOf, repairsUnits) = (options.asOf, options.repairsUnits)
     return switch source {
     case .appleHealth(let exports):
       try await AppleExportSeries(exports: exports, name: name, store: store, policy: policy, progress: progress).run()
@@ -119,6 +121,14 @@ public struct ImportOperation: Sendable {
         PersonReadings()
       } reading: {
         try file.read(progress: $0, deliver: $1)
+      }.run()
+    case .healthPush(let folder):
+      try await SampleFileImport(
+        store: store, name: name, totalBytes: folder.totalBytes, policy: policy, progress: progress
+      ) {
+        try folder.personReadings(progress: $0)
+      } reading: {
+        try folder.read(repairsUnits: repairsUnits, progress: $0, deliver: $1)
       }.run()
     case .healthAutoExport(let file):
       try await SampleFileImport(

@@ -1,5 +1,6 @@
 import Foundation
 import HealthAnalysis
+import HealthFormats
 import HealthModel
 import Synchronization
 import TestSupport

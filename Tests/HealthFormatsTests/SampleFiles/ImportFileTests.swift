@@ -17,6 +17,7 @@ import Testing
     case .samples(let file): "\(file.format)"
     case .healthAutoExport: "hae"
     case .healthAppTransfer(let file): "hat \(file.form)"
+    case .healthPush: "healthPush"
     }
   }
 

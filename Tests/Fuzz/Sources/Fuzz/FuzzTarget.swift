@@ -7,6 +7,7 @@ enum FuzzTarget {
     "change-feed": changeFeed,
     "change-token": changeToken, "client": client, "client-hello": clientHello, "credentials": credentials,
     "curve-points": curvePoints,
+    "day-files": dayFiles,
     "export-fields": exportFields,
     "digest": digest, "ecg-csv": electrocardiogramFile, "fhir": fhir, "fhir-map": fhirMap, "gpx": gpx,
     "gzip": gzipFile, "hae-json": haeJSON, "hat-csv": hatCSV,

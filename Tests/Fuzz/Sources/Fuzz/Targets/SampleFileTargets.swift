@@ -61,6 +61,33 @@ extension FuzzTarget {
     _ = SampleFileKind(file)
   }
 
+  /// The first byte seeds the sizes of chunks and batches, and says in what the file is written.
+  @Sendable static func dayFiles(_ input: [UInt8]) {
+    guard let seed = input.first else { return }
+    let file = Array(input.dropFirst())
+    let name = ["data.jsonl", "data.json", "data.csv"][Int(seed >> 6) % 3]
+    func read(batchSize: Int, _ chunkSize: Int, _ deliver: @escaping (SampleBatch) throws -> Void) throws
+      -> ImportReport
+    {
+      var collector = SampleCollector(size: batchSize, deliver: deliver)
+      var reader = HealthPushReader(
+        key: "heart_rate", modified: Timestamp(seconds: 0), repairsUnits: seed & 1 == 1, traits: [:])
+      // Where a file cannot be read on, the next one is.
+      do {
+        try reader.read(MemorySource(file), path: name, chunkSize: chunkSize, into: &collector)
+      } catch is SampleFileError {}
+      collector.report.isComplete = true
+      return try collector.finish()
+    }
+    let whole = FileReading(chunkSize: 1 << 16) { try read(batchSize: 100, $0, $1) }
+    let divided = FileReading(chunkSize: 1 + Int(seed) % 61) { try read(batchSize: 1 + Int(seed >> 4), $0, $1) }
+    requireEqual(whole, divided)
+    for sample in whole.samples + whole.drifting { requireRoundTrip(sample) }
+    require(
+      whole.drifting.allSatisfy { $0.type.rawValue.utf8.starts(with: "healthpush.".utf8) },
+      "sums are never among samples")
+  }
+
   @Sendable static func hatJSON(_ input: [UInt8]) { healthAppTransfer(input, .json, writer: .json1) }
 
   @Sendable static func hatCSV(_ input: [UInt8]) { healthAppTransfer(input, .csv, writer: .csv) }

@@ -2,15 +2,15 @@ import Foundation
 import HealthModel
 
 /// What a type is called in HealthPush's files, and in which unit its values are there.
-struct HealthPushMetric: Hashable, Sendable {
+package struct HealthPushMetric: Hashable, Sendable {
   /// `heart_rate`: a part of the object's name.
-  let key: String
+  package let key: String
   /// `quantity`, `cumulative` or `category`; of what HealthPush does not know also the kind of a ``Payload``.
-  let kind: String
+  package let kind: String
   /// What values are labelled with; `nil` where that is each sample's own.
-  let unit: String?
+  package let unit: String?
   /// What HealthPush writes under that label instead: its values of six types are in another unit.
-  let mislabelledUnit: String?
+  package let mislabelledUnit: String?
 
   private init(_ key: String, _ kind: String, _ unit: String?, writtenIn mislabelledUnit: String? = nil) {
     self.key = key
@@ -20,7 +20,7 @@ struct HealthPushMetric: Hashable, Sendable {
   }
 
   /// - Parameter payload: the kind of a sample's ``Payload``; `nil` of a deleted one, of which that is not known.
-  init(_ type: SampleType, payload: String?) {
+  package init(_ type: SampleType, payload: String?) {
     if let known = Self.known[type.rawValue] {
       self = known
       return
@@ -65,10 +65,10 @@ struct HealthPushMetric: Hashable, Sendable {
   ]
 
   /// The identifiers of the 25 types by their keys.
-  static let identifiers = Dictionary(uniqueKeysWithValues: known.map { ($1.key, $0) })
+  package static let identifiers = Dictionary(uniqueKeysWithValues: known.map { ($1.key, $0) })
 
   /// The metric of one of the 25 types.
-  static func known(_ identifier: String) -> HealthPushMetric? { known[identifier] }
+  package static func known(_ identifier: String) -> HealthPushMetric? { known[identifier] }
 
   // MARK: Values
 
@@ -76,7 +76,7 @@ struct HealthPushMetric: Hashable, Sendable {
   ///
   /// - Parameter isCompatible: with HealthPush's wrong numbers.
   /// - Returns: the value in the unit that is said beside it: the sample's own where it cannot be converted.
-  func value(_ value: Double, _ unit: String, isCompatible: Bool) -> (value: Double, unit: String) {
+  package func value(_ value: Double, _ unit: String, isCompatible: Bool) -> (value: Double, unit: String) {
     guard let label = self.unit else { return (value, unit) }
     let target = isCompatible ? mislabelledUnit ?? label : label
     guard let converted = UnitConversion.convert(value, from: unit, to: target == "fraction" ? "%" : target) else {
@@ -86,7 +86,7 @@ struct HealthPushMetric: Hashable, Sendable {
   }
 
   /// What HealthPush has measured where it has written this number: the inverse of its mistake.
-  func repaired(_ value: Double, _ unit: String) -> Double {
+  package func repaired(_ value: Double, _ unit: String) -> Double {
     guard let mislabelledUnit, unit == self.unit else { return value }
     return UnitConversion.convert(value, from: mislabelledUnit, to: unit) ?? value
   }

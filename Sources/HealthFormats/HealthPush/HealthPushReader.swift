@@ -1,0 +1,83 @@
+import Foundation
+import HealthModel
+
+/// Reads the records of one day's file.
+struct HealthPushReader {
+  let key: String
+  let modified: Timestamp
+  let repairsUnits: Bool
+  /// The keys of the types that say whose record it is; such samples are read from their own files only, so that it is
+  /// known beforehand.
+  let traits: [SampleType: String]
+  private let decoder = JSONDecoder()
+
+  init(key: String, modified: Timestamp, repairsUnits: Bool, traits: [SampleType: String]) {
+    (self.key, self.modified, self.repairsUnits, self.traits) = (key, modified, repairsUnits, traits)
+  }
+
+  private static let header = [
+    "uuid", "startDate", "endDate", "tzOffset", "value", "unit", "aggregation", "sourceName", "sourceBundleId",
+    "schemaVersion",
+  ]
+
+  /// - Parameter chunkSize: in bytes, of what is read at a time.
+  /// - Throws: ``SampleFileError`` where the file cannot be read any further, or what the collector's closure throws.
+  mutating func read(
+    _ source: any ByteSource, path: String, chunkSize: Int = 256 << 10, into collector: inout SampleCollector
+  ) throws {
+    if path.hasSuffix(".csv") {
+      return try readTable(CSVScanner(source: source, path: path, chunkSize: chunkSize), into: &collector)
+    }
+    var scanner = JSONScanner(source: source, path: path, chunkSize: chunkSize)
+    if path.hasSuffix(".json") {
+      try scanner.beginArray()
+      while try scanner.nextElement() { try readValue(&scanner, into: &collector) }
+      return try scanner.end()
+    }
+    while try scanner.peek() != nil { try readValue(&scanner, into: &collector) }
+  }
+
+  private func readValue(_ scanner: inout JSONScanner, into collector: inout SampleCollector) throws {
+    let value = try scanner.value(limit: SampleFile.maximumSample)
+    let line = scanner.position.line
+    guard let record = try? decoder.decode(HealthPushRecord.self, from: Data(value.bytes)) else {
+      return collector.report.skipped.add("\(key): something that is no record") { line }
+    }
+    try add(record, weight: value.bytes.count, into: &collector) { line }
+  }
+
+  private func readTable(_ scanner: consuming CSVScanner, into collector: inout SampleCollector) throws {
+    guard let header = try scanner.row(limit: 10_000), header.fields.map(\.text) == Self.header else {
+      throw scanner.malformed("the columns are not HealthPush's")
+    }
+    while let row = try scanner.row(limit: 1 << 20) {
+      let line = row.at.line
+      guard let record = try? HealthPushRecord(row: row.fields.map(\.text), key: key) else {
+        collector.report.skipped.add("\(key): a row that is no record of its type") { line }
+        continue
+      }
+      try add(record, weight: 0, into: &collector) { line }
+    }
+  }
+
+  private func add(
+    _ record: HealthPushRecord, weight: Int, into collector: inout SampleCollector, line: () -> Int?
+  ) throws {
+    do {
+      let (sample, isDrifting) = try record.sample(repairsUnits: repairsUnits, modified: modified)
+      if let own = traits[sample.type], own != key {
+        return collector.report.skipped.add("\(key): a characteristic that does not belong there", line: line)
+      }
+      try collector.add(sample, weight: weight, isDrifting: isDrifting, line: line)
+    } catch let rejection as HealthPushRecord.Rejection {
+      reject(rejection, in: &collector, line: line)
+    }
+  }
+
+  private func reject(
+    _ rejection: HealthPushRecord.Rejection, in collector: inout SampleCollector, line: () -> Int?
+  ) {
+    guard case .unreadable(let what) = rejection else { return }
+    collector.report.skipped.add(what, line: line)
+  }
+}
