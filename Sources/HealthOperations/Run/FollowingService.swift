@@ -1,6 +1,7 @@
 import Foundation
 import OperatingSystem
 import PeerClient
+import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
 
