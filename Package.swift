@@ -7,6 +7,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "hpeer", targets: ["hpeer"]),
+    .library(name: "ExternalStores", targets: ["ExternalStores"]),
     .library(name: "HealthAnalysis", targets: ["HealthAnalysis"]),
     .library(name: "HealthModel", targets: ["HealthModel"]),
     .library(name: "HealthStore", targets: ["HealthStore"]),
@@ -145,6 +146,7 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "TOMLKit", package: "TOMLKit"),
       ]),
     .target(
@@ -155,6 +157,14 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
+
+    // MARK: For other programs
+
+    .target(name: "ExternalStores", dependencies: ["HealthModel", "HealthStore", "OperatingSystem"]),
+    // The sources of a package of its own, built here so that they always compile.
+    .executableTarget(
+      name: "text-file-store", dependencies: ["ExternalStores", "HealthModel", "HealthStore"],
+      path: "Examples/TextFileStore/Sources/TextFileStore"),
 
     // MARK: The command line
 
@@ -231,6 +241,8 @@ let package = Package(
         "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthStore", "OperatingSystem",
         "TestSupport",
       ]),
+    .testTarget(
+      name: "ExternalStoresTests", dependencies: ["ExternalStores", "HealthModel", "HealthStore", "TestSupport"]),
     .testTarget(name: "OperatingSystemTests", dependencies: ["CLinux", "OperatingSystem", "TestSupport"]),
     .testTarget(
       name: "SQLiteFilesTests",
@@ -261,7 +273,7 @@ let package = Package(
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["hpeer", "BenchData", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"],
+      dependencies: ["hpeer", "text-file-store", "BenchData", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"],
       exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
     .target(

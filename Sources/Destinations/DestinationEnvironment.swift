@@ -10,6 +10,8 @@ public struct DestinationEnvironment: Sendable {
   /// first file there; may be gone at any time, and then costs repetition, never a loss.
   public let stateFolder: String
   public let clock: any Clock<Duration>
+  /// Told for a person what a delivery that takes long is about: `Syncing 6/14 days...`.
+  public var progress: @Sendable (String) -> Void = { _ in }
 
   public init(
     record: RecordReader, secrets: SecretStore, stateFolder: String, clock: any Clock<Duration> = ContinuousClock()

@@ -2,9 +2,15 @@
 public enum DestinationKinds {
   public static let all: [any Destination.Type] = [
     CalDAVDestination.self,
+    CommandDestination.self,
+    DailySummaryDestination.self,
+    FHIRDestination.self,
+    FolderDestination.self,
+    HomeAssistantDestination.self,
+    MQTTDestination.self,
+    S3Destination.self,
     WebDAVDestination.self,
     WebhookDestination.self,
-    S3Destination.self,
   ]
 
   /// The kind of this name; `nil` where there is none.

@@ -25,6 +25,13 @@ struct ServerFailure: Error {
     )
   }
 
+  /// 423: the owner has locked this machine.
+  static var locked: Self {
+    .init(
+      status: .init(code: 423, reasonPhrase: "Locked"),
+      message: "This machine is locked: its owner unlocks it there with `hpeer unlock`.")
+  }
+
   static var tokenGone: Self {
     .init(status: .gone, message: "The change token is not valid for this store and filter: start over without one.")
   }

@@ -39,9 +39,11 @@ struct Hpeer: AsyncParsableCommand {
       CommandGroup(
         name: "Peers",
         subcommands: [
-          Serve.self, StatusCommand.self, Discover.self, Pair.self, PullCommand.self, VerifyCommand.self,
+          Serve.self, RunCommand.self, StatusCommand.self, LockCommand.self, UnlockCommand.self, Discover.self, Pair.self,
+          PullCommand.self, VerifyCommand.self,
           UnpairCommand.self,
         ]),
+      CommandGroup(name: "Destinations", subcommands: [DestinationCommand.self, SyncCommand.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
       CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),
     ])

@@ -28,8 +28,12 @@ struct ExportFormats {
       Format(name: "json", suffix: "json", goal: goal), Format(name: "ndjson", suffix: "ndjson", goal: goal),
       Format(name: "csv", suffix: "csv", goal: goal), Format(name: "json", suffix: "json.gz"),
       Format(name: "json", suffix: "json.zst"), Format(name: "apple-xml", suffix: "xml"),
-      Format(name: "apple-zip", suffix: "zip"), Format(name: "hat-json-v2", suffix: "json"),
-      Format(name: "hat-csv", suffix: "csv"), Format(name: "gpx", suffix: "gpx"), Format(name: "ics", suffix: "ics"),
+      Format(name: "apple-zip", suffix: "zip"), Format(name: "hat-json-v1", suffix: "json"),
+      Format(name: "hat-json-v2", suffix: "json"), Format(name: "hat-csv", suffix: "csv"),
+      Format(name: "health-auto-export", suffix: "json"), Format(name: "fhir", suffix: "json"),
+      Format(name: "fhir-ndjson", suffix: "ndjson"), Format(name: "sqlite", suffix: "db"),
+      Format(name: "gpx", suffix: "gpx"), Format(name: "ics", suffix: "ics"),
+      Format(name: "statistics-csv", suffix: "csv"),
     ]
     for round in 0..<bench.sizes.warmUps + bench.sizes.repeats {
       Log.say("  round \(round + 1)")

@@ -61,7 +61,7 @@ struct HTTPService: Sendable {
     }
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
-    if let path = settings.optionalText("ca") {
+    if let path = settings.optionalText("ca").map({ ($0 as NSString).expandingTildeInPath }) {
       do {
         let certificates = try NIOSSLCertificate.fromPEMFile(path)
         guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
@@ -183,7 +183,7 @@ struct HTTPService: Sendable {
     url.scheme?.lowercased() != "https" && !isThisMachine(url)
   }
 
-  private static func isThisMachine(_ url: URL) -> Bool {
+  static func isThisMachine(_ url: URL) -> Bool {
     guard var host = url.host?.lowercased() else { return false }
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     var (four, six) = (in_addr(), in6_addr())

@@ -10,6 +10,7 @@ public struct RecordReader: Sendable {
   /// Whose days count.
   public let zone: ZoneRules
 
+  /// - Parameters: see the properties of their names.
   public init(_ store: HealthStore, filter: SampleFilter, zone: ZoneRules) {
     self.store = store
     self.filter = filter

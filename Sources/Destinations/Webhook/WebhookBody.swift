@@ -19,19 +19,21 @@ enum WebhookBody: String, CaseIterable, Sendable {
   case hat1 = "hat-json-v1"
   case hat2 = "hat-json-v2"
   case hatCSV = "hat-csv"
+  /// Records of the app HealthPush, as its files have them.
+  case healthPush = "healthpush"
   /// What the app Health Auto Export sends.
   case healthAutoExport = "health-auto-export"
 
   var contentType: String {
     switch self {
-    case .ndjson: "application/x-ndjson"
+    case .ndjson, .healthPush: "application/x-ndjson"
     case .csv, .hatCSV: "text/csv; charset=utf-8"
     case .hat1, .hat2, .healthAutoExport: "application/json"
     }
   }
 
   /// Whether it can say that a sample is deleted.
-  var hasDeletions: Bool { self == .ndjson }
+  var hasDeletions: Bool { self == .ndjson || self == .healthPush }
 
   /// Says a batch, with what belongs to its samples out of the record. Throws `DecodingError`, `StoreError`.
   func document(of batch: DeliveryBatch, _ record: RecordReader) async throws -> WebhookDocument {
@@ -41,6 +43,7 @@ enum WebhookBody: String, CaseIterable, Sendable {
     case .hat1: try await selection(batch, record, HealthAppTransferWriter(.json1, exported: .now))
     case .hat2: try await selection(batch, record, HealthAppTransferWriter(.json2, exported: .now))
     case .hatCSV: try await selection(batch, record, HealthAppTransferWriter(.csv, exported: .now))
+    case .healthPush: try Self.records(batch, record)
     case .healthAutoExport: try await autoExport(batch, record)
     }
   }
@@ -58,6 +61,20 @@ enum WebhookBody: String, CaseIterable, Sendable {
     try writer.append(batch.changes, to: &document.bytes)
     writer.end(into: &document.bytes)
     document.isEmpty = batch.count == 0
+    return document
+  }
+
+  /// A line each, those of deleted samples first.
+  private static func records(_ batch: DeliveryBatch, _ record: RecordReader) throws -> WebhookDocument {
+    var document = WebhookDocument()
+    let coder = try RecordCoder(batch.changes, DayFiles.Options(hasWholeSamples: false), zone: record.zone)
+    func append(_ line: DayFile.Record) {
+      document.bytes += line.bytes
+      document.bytes.append(UInt8(ascii: "\n"))
+      document.isEmpty = false
+    }
+    for row in batch.changes.tombstones { try coder.record(row).map(append) }
+    for row in batch.changes.samples { append(try coder.record(row)) }
     return document
   }
 

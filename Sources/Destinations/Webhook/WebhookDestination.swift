@@ -11,7 +11,8 @@ struct WebhookDestination: Destination {
       SettingField("url", .url(schemes: ["https", "http"]), "Where to send to.", required: true),
       SettingField("method", .choice(["POST", "PUT"]), "The method of requests.", default: "POST"),
       SettingField(
-        "body", .choice(WebhookBody.allCases.map(\.rawValue)), "What is sent; only ndjson has deletions.",
+        "body", .choice(WebhookBody.allCases.map(\.rawValue)),
+        "What is sent; only ndjson and healthpush have deletions.",
         default: WebhookBody.ndjson.rawValue),
       SettingField("headers", .table, "Headers for every request; none that are secret."),
       SettingField(

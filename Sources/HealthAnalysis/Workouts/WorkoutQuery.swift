@@ -18,8 +18,8 @@ public struct WorkoutSummary: Hashable, Sendable {
   /// Seconds from its start to its end, pauses included.
   public var elapsed: Double { Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000 }
 
-  /// `nil` for a sample that is no workout.
-  init?(_ sample: Sample) {
+  /// What it says itself; `nil` for a sample that is no workout.
+  public init?(_ sample: Sample) {
     guard case .workout(let workout) = sample.payload else { return nil }
     (self.sample, self.workout) = (sample, workout)
     let distances = workout.statistics.filter { $0.type.rawValue.contains("Distance") }

@@ -14,7 +14,7 @@ struct FHIRBody {
 
   /// - Parameter members: those of a correlation that are there.
   init(
-    _ row: CodedSample, kind: String, _ page: inout FHIRPage, map: FHIRMap, form: FHIRWriter.Form, members: [Sample]
+    _ row: CodedSample, kind: String, _ page: inout FHIRPage, map: FHIRMap, links: FHIRLinks, members: [Sample]
   ) throws {
     if kind != Quantity.kind, map[page.changes.types[Int(row.type)]]?.unit != nil { fitsCodes = false }
     switch kind {
@@ -25,7 +25,7 @@ struct FHIRBody {
       rest.append(FHIRPage.member("kind", text: kind))
       rest.append(
         FHIRPage.member("payload", (row.payload.map { page.changes.payloads[Int($0)] } ?? "{}").utf8))
-      FHIRParts(sample, map: map, form: form).append(members: members, to: &self)
+      FHIRParts(sample, map: map, links: links).append(members: members, to: &self)
     }
   }
 

@@ -9,7 +9,7 @@ enum FHIRDocument {
   /// - Returns: false for a record that is too large, and then nothing is written.
   static func append(
     _ sample: Sample, _ record: ClinicalRecord, agent: FHIRPage.AgentForm, map: FHIRMap, subject: [UInt8],
-    to bytes: inout [UInt8]
+    naming: FHIRWriter.Naming, to bytes: inout [UInt8]
   ) throws -> Bool {
     let content = try record.resource.map { try CanonicalJSON.encode($0) }
     var bare = record
@@ -20,9 +20,8 @@ enum FHIRDocument {
     guard content?.utf8.count ?? 0 <= maximumContent, extensionText.utf8.count < FHIRText.maximumString else {
       return false
     }
-    bytes.append("{\"resourceType\":\"DocumentReference\",\"id\":\"")
-    bytes.append(lowercased: sample.uuid)
-    bytes.append("\"")
+    bytes.append("{\"resourceType\":\"DocumentReference\"")
+    if naming == .ids { bytes.append(id: sample.uuid) }
     bytes.append(contentsOf: agent.contained)
     bytes.append(",\"extension\":[{\"url\":\"urn:hpeer:fhir:sample\",\"valueString\":")
     bytes.append(quoted: extensionText)
@@ -44,7 +43,7 @@ enum FHIRDocument {
     return true
   }
 
-  /// The clinical record that ``append(_:_:agent:map:subject:to:)`` wrote.
+  /// The clinical record that ``append(_:_:agent:map:subject:naming:to:)`` wrote.
   ///
   /// - Parameter rest: what the extension says.
   static func sample(_ rest: String, _ resource: JSONValue) throws(FHIRObservation.Failure) -> Sample {

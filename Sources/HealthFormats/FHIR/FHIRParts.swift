@@ -5,10 +5,10 @@ import HealthModel
 struct FHIRParts {
   private let sample: Sample
   private let map: FHIRMap
-  private let form: FHIRWriter.Form
+  private let links: FHIRLinks
 
-  init(_ sample: Sample, map: FHIRMap, form: FHIRWriter.Form) {
-    (self.sample, self.map, self.form) = (sample, map, form)
+  init(_ sample: Sample, map: FHIRMap, links: FHIRLinks) {
+    (self.sample, self.map, self.links) = (sample, map, links)
   }
 
   func append(members: [Sample], to body: inout FHIRBody) {
@@ -88,9 +88,7 @@ struct FHIRParts {
     bytes.append(",\"hasMember\":[")
     for (index, member) in correlation.members.enumerated() {
       if index > 0 { bytes.append(",") }
-      bytes.append(form == .bundle ? "{\"reference\":\"urn:uuid:" : "{\"reference\":\"Observation/")
-      bytes.append(lowercased: member.uuid)
-      bytes.append("\"}")
+      links.append(observation: member.uuid, to: &bytes)
     }
     bytes.append("]")
   }

@@ -24,6 +24,14 @@ public struct FHIRWriter {
     case lines
   }
 
+  /// How a resource names itself and others.
+  public enum Naming: Sendable {
+    /// By ids, which are UUIDs: of whoever reads a file.
+    case ids
+    /// By identifiers only: of a server that gives ids itself, and has some of the others or none.
+    case identifiers
+  }
+
   /// Whose the samples are.
   public enum Subject: Hashable, Sendable {
     /// A `Patient` with this id, which is written first.
@@ -43,6 +51,7 @@ public struct FHIRWriter {
   }
 
   private let form: Form
+  private let naming: Naming
   private let exported: Timestamp
   private let subject: Subject
   private let map: FHIRMap
@@ -65,9 +74,14 @@ public struct FHIRWriter {
     SampleType("HKQuantityTypeIdentifierBloodPressureDiastolic"),
   ]
 
-  /// - Parameter exported: what a bundle says of when it was made.
-  public init(_ form: Form, exported: Timestamp, subject: Subject, map: FHIRMap = .standard) {
+  /// - Parameters:
+  ///   - exported: what a bundle says of when it was made.
+  ///   - naming: of observations and documents; the patient of ``Subject/patient(_:)`` has an id in any case.
+  public init(
+    _ form: Form, exported: Timestamp, subject: Subject, map: FHIRMap = .standard, naming: Naming = .ids
+  ) {
     (self.form, self.exported, self.subject, self.map) = (form, exported, subject, map)
+    self.naming = naming
     var member: [UInt8] = []
     member.append(",\"subject\":{\"reference\":")
     switch subject {
@@ -87,6 +101,9 @@ public struct FHIRWriter {
     !text.isEmpty && text.utf8.count <= 1_000
       && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"<>"\^`{|}"#.utf8.contains($0) }
   }
+
+  /// Whether a date of FHIR can say an instant, in any zone: the years 1 to 9999.
+  public static func canSay(_ instant: Timestamp) -> Bool { FHIRText.canSay(instant) }
 
   /// What comes before the first sample: the patient, too.
   public mutating func begin(person: Person, into bytes: inout [UInt8]) {
@@ -196,7 +213,8 @@ public struct FHIRWriter {
       let sample = try page.changes.sample(row)
       if case .clinicalRecord(let record) = sample.payload { return try append(sample, record, row, &page, to: &bytes) }
     }
-    let body = try FHIRBody(row, kind: kind, &page, map: map, form: form, members: members)
+    let links: FHIRLinks = naming == .identifiers ? .identifiers : form == .bundle ? .bundle : .paths
+    let body = try FHIRBody(row, kind: kind, &page, map: map, links: links, members: members)
     let agent = try page.agent(row)
     let type = page.type(row, fitsCodes: body.fitsCodes)
     let metadata = page.metadata(of: row)
@@ -212,9 +230,8 @@ public struct FHIRWriter {
     guard rest.reduce(0, { $0 + $1.count + 1 }) < FHIRText.maximumString else { return false }
 
     begin(resource: row.uuid, to: &bytes)
-    bytes.append("{\"resourceType\":\"Observation\",\"id\":\"")
-    bytes.append(lowercased: row.uuid)
-    bytes.append("\"")
+    bytes.append("{\"resourceType\":\"Observation\"")
+    if naming == .ids { bytes.append(id: row.uuid) }
     bytes.append(contentsOf: type.meta)
     bytes.append(contentsOf: agent.contained)
     bytes.append(",\"extension\":[{\"url\":\"urn:hpeer:fhir:sample\",\"valueString\":\"{")
@@ -263,7 +280,7 @@ public struct FHIRWriter {
     var document: [UInt8] = []
     guard
       try FHIRDocument.append(
-        sample, record, agent: try page.agent(row), map: map, subject: subjectMember, to: &document)
+        sample, record, agent: try page.agent(row), map: map, subject: subjectMember, naming: naming, to: &document)
     else { return false }
     begin(resource: sample.uuid, to: &bytes)
     bytes.append(contentsOf: document)

@@ -15,10 +15,14 @@ struct StoredSampleReader: Sendable {
   var selection: [SampleReference]?
 
   private static let wholePage = 2000
+  /// Of payloads and metadata in a page, in bytes; some ten times as much in memory.
+  private static let wholeText = 256 << 10
 
   /// How many samples like those of the last page are read at a time, which all are in memory.
   private static func pageSize(after page: CodedChanges) -> Int {
-    page.kinds.reduce(wholePage) { size, kind in
+    let text = page.payloads.reduce(0) { $0 + $1.utf8.count } + page.metadata.reduce(0) { $0 + $1.utf8.count }
+    let bySize = max(4, min(wholePage, wholeText * max(1, page.samples.count) / max(1, text)))
+    return page.kinds.reduce(bySize) { size, kind in
       // Of a kind that this version does not know, nobody knows how large they are.
       guard let type = Payload.contentType(ofKind: kind) else { return min(size, 200) }
       return type.isLarge ? min(size, 4) : size

@@ -46,7 +46,8 @@ extension Exporting {
     let sources = reader.filter.sources
     let rates = try await reader.store.samples.numbers { numbers in
       var rates: [GPXWriter.HeartRate] = []
-      try numbers.forEach(Self.heartRate, overlapping: start..<end, from: sources) { sample in
+      // One that begins earlier is of no point, however long it lasts.
+      try numbers.forEach(Self.heartRate, overlapping: start..<end, from: sources, noLongerThan: 0) { sample in
         // A route's time may be anything that a peer said.
         guard sample.value.isFinite, rates.count < Self.mostRates else { return }
         rates.append(GPXWriter.HeartRate(time: Timestamp(microseconds: sample.start), value: sample.value))

@@ -8,6 +8,10 @@ public struct AuditEvent: Hashable, Sendable {
     case serverStarted = "server.started"
     /// `hpeer serve` has ended, because it was asked to or failed.
     case serverStopped = "server.stopped"
+    /// The owner has locked this machine: no client is answered.
+    case serverLocked = "server.locked"
+    /// The owner has unlocked it.
+    case serverUnlocked = "server.unlocked"
     /// A pairing window was opened at the server.
     case windowOpened = "window.opened"
     /// The window is gone: paired, expired or closed.
@@ -76,6 +80,8 @@ public struct AuditEvent: Hashable, Sendable {
     case deliveryFinished = "delivery.finished"
     /// A delivery has ended before that. What the destination acknowledged stays.
     case deliveryFailed = "delivery.failed"
+    /// The owner has changed what is delivered where; `change` says what: added, removed, paused, resumed, resynced.
+    case destinationChanged = "destination.changed"
     /// The owner has deleted samples.
     case deleted = "delete"
     /// The owner has brought deleted samples back.

@@ -51,8 +51,9 @@ public struct ServingLimits: Hashable, Sendable {
 
   /// Maximum time that a long poll may ask for; more is 400.
   public var wait = Duration.seconds(50)
-  /// How often the authorisation of a long poll is rechecked: how long a revoked token can stay in one.
-  public var waitRecheck = Duration.seconds(5)
+  /// How often the authorisation of a long poll is rechecked: how long a revoked token, or one of a machine that is locked, can
+  /// stay in one.
+  public var waitRecheck = Duration.milliseconds(800)
   /// Long-poll permits in all: maximum concurrent long polls; more are 503. Each holds a connection that counts as at
   /// work.
   public var waits = 512

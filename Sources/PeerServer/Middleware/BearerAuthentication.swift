@@ -21,9 +21,12 @@ struct BearerAuthentication: RouterMiddleware {
   }
 
   /// The client that a request's token belongs to, as ``authenticate(_:_:)`` has it. Writes down that it is refused, and
-  /// throws ``ServerFailure`` 401.
+  /// throws ``ServerFailure`` 401, or 423 while the owner has locked this machine.
   func authorize(_ request: Request, _ context: inout PeerRequestContext) async throws -> AuthorizedClient {
     switch try await authenticate(request, &context) {
+    case .success(let client) where client.isLocked:
+      await audit.refused("locked", address: context.remoteAddress, client: client.id)
+      throw ServerFailure.locked
     case .success(let client): return client
     case .failure(let refusal):
       await audit.refused(refusal.reason, address: context.remoteAddress, client: refusal.client)
@@ -107,6 +110,7 @@ extension AuthorizedClient {
     token = client.tokenHash
     scope = ClientScope(client.scope, isOnlyDaily: client.isOnlyDaily)
     isForeign = client.method == .plain
+    isLocked = client.isLocked
   }
 }
 
@@ -120,4 +124,6 @@ struct AuthorizedClient: Sendable {
   var scope: ClientScope
   /// Paired by plain code, as other apps' clients do.
   var isForeign: Bool
+  /// Nobody is answered now.
+  var isLocked = false
 }

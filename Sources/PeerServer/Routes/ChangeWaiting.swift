@@ -8,8 +8,8 @@ import ServiceLifecycle
 ///
 /// Changes outside the caller's scope do not end a wait, since the time would tell that they happened. While it waits,
 /// a request holds neither of its ``FairSemaphore`` permits and no transaction; it holds a long-poll permit. It ends
-/// with the first of: changes for this caller, the time that was asked for, a server that shuts down; and, with 401, a
-/// token that is not valid any more.
+/// with the first of: changes for this caller, the time that was asked for, a server that shuts down; with 401, a
+/// token that is not valid any more; and, with 423, a machine that its owner has locked.
 struct ChangeWaiting: Sendable {
   private let store: HealthStore
   private let authentication: BearerAuthentication

@@ -25,7 +25,7 @@ struct StatusRoutes: EndpointGroup {
   @Sendable private func status(_ request: Request, context: PeerRequestContext) async throws -> Response {
     var context = context
     var types = 0
-    if let client = try? await authentication.authenticate(request, &context).get() {
+    if let client = try? await authentication.authenticate(request, &context).get(), !client.isLocked {
       let permit = try await responses.acquire(client.id)
       defer { permit.release() }
       types = try await client.scope.typeCounts(in: store).count

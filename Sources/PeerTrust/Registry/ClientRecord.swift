@@ -50,6 +50,8 @@ public struct ClientAuthorization: Hashable, Sendable {
   public let isOnlyDaily: Bool
   /// The use of the token before this one; `nil` for the first.
   public let lastSeen: Date?
+  /// The owner has locked this machine: nobody is answered, whatever they may read. See ``PeerRegistry/lock(now:)``.
+  public let isLocked: Bool
 }
 
 /// Why a token is not accepted. Tell the client 401 for each; the audit log may know more.

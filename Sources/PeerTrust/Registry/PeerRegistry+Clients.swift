@@ -53,9 +53,10 @@ extension PeerRegistry {
   public func client(
     tokenHash: TokenHash, certificate: Fingerprint? = nil, now: Date = Date()
   ) async throws -> Result<ClientAuthorization, ClientRefusal> {
-    let record = try await read { db in
-      try Row.fetchOne(db, sql: "SELECT * FROM client WHERE tokenHash = ?", arguments: [Data(tokenHash.bytes)])
-        .map(ClientRecord.init)
+    let (record, isLocked) = try await read { db in
+      let row = try Row.fetchOne(
+        db, sql: "SELECT * FROM client WHERE tokenHash = ?", arguments: [Data(tokenHash.bytes)])
+      return (try row.map(ClientRecord.init), try Self.lockedSince(db) != nil)
     }
     guard let record, record.tokenHash == tokenHash else { return .failure(.unknown) }
     if record.revoked != nil { return .failure(.revoked) }
@@ -63,7 +64,7 @@ extension PeerRegistry {
     if record.isBound, certificate == nil || certificate != record.certificateFingerprint {
       return .failure(.wrongCertificate(of: record.id))
     }
-    return .success(ClientAuthorization(record))
+    return .success(ClientAuthorization(record, isLocked: isLocked))
   }
 
   /// Notes that a client was here and makes its token valid for its lifetime from now. Writes at most once a minute per client,
@@ -179,9 +180,9 @@ extension PeerRegistry {
 }
 
 extension ClientAuthorization {
-  init(_ record: ClientRecord) {
+  init(_ record: ClientRecord, isLocked: Bool) {
     self.init(
       id: record.id, name: record.name, tokenHash: record.tokenHash, method: record.method, scope: record.scope,
-      isOnlyDaily: record.isOnlyDaily, lastSeen: record.lastSeen)
+      isOnlyDaily: record.isOnlyDaily, lastSeen: record.lastSeen, isLocked: isLocked)
   }
 }

@@ -25,7 +25,7 @@ extension PeerRegistry {
         let row = try Row.fetchOne(
           db, sql: "SELECT * FROM client WHERE tokenHash = ?", arguments: [Data(tokenHash.bytes)])
       else { return nil }
-      return (ClientAuthorization(try ClientRecord(row)), before.id)
+      return (ClientAuthorization(try ClientRecord(row), isLocked: try Self.lockedSince(db) != nil), before.id)
     }
   }
 

@@ -79,6 +79,16 @@ enum PeerSchema {
       // 1: it may ask for numbers of days, and for nothing finer.
       try db.execute(sql: "ALTER TABLE client ADD COLUMN onlyDaily INTEGER NOT NULL DEFAULT 0")
     }
+    migrator.registerMigration("serving") { db in
+      // A row while no client is answered.
+      try db.execute(
+        sql: """
+          CREATE TABLE servingLock (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            since INTEGER NOT NULL        -- in microseconds since 1970
+          ) STRICT
+          """)
+    }
     return migrator
   }()
 

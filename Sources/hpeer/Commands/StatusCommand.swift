@@ -36,14 +36,22 @@ struct StatusCommand: AsyncParsableCommand {
     }
     var process: Int32
     var name: String?
+    /// Since when no client is answered.
+    var locked: Date?
     var window: Window
   }
 
   func run() async throws {
     let state = try await ControlClient.state(at: common.homeDirectory.socketPath)
-    if output.json { return try Console.print(json: Self.report(state)) }
+    let locked = try await common.homeDirectory.openRegistry().lockedSince()
+    if output.json { return try Console.print(json: Self.report(state, locked: locked)) }
+    let zone = try await zone.timeZone(in: try? common.homeDirectory.openStoreForReading())
     let name = state.name.map { " as \(PlainText.escaped($0))" } ?? ""
     try Console.print("Serving\(name) (process \(state.process)).")
+    if let locked {
+      let since = Timestamp(seconds: Timestamp(locked).seconds).iso8601(in: zone)
+      try Console.print("Locked since \(since): paired machines get no answer until `hpeer unlock`.")
+    }
     switch state.window {
     case .closed: try Console.print("No pairing window is open: `hpeer pair --wait` opens one.")
     case .locked:
@@ -54,12 +62,11 @@ struct StatusCommand: AsyncParsableCommand {
       try Console.print(
         "A pairing window is open for \(HumanFormat.countdown(.seconds(left.rounded()))) more, \(attempts) left, opened "
           + (window.process.map { "by `hpeer pair --wait` (process \($0))." } ?? "on the server's terminal."))
-      let zone = try await zone.timeZone(in: try? common.homeDirectory.openStoreForReading())
       try Console.print(ScopeText.ofCode(window.scope, in: zone))
     }
   }
 
-  private static func report(_ state: ServerState) -> Report {
+  private static func report(_ state: ServerState, locked: Date?) -> Report {
     let window: Report.Window =
       switch state.window {
       case .closed: .init(state: "closed")
@@ -72,6 +79,6 @@ struct StatusCommand: AsyncParsableCommand {
           openedBy: window.process == nil ? "terminal" : "command",
           process: window.process)
       }
-    return Report(process: state.process, name: state.name, window: window)
+    return Report(process: state.process, name: state.name, locked: locked, window: window)
   }
 }

@@ -38,7 +38,7 @@ struct FollowPresentation {
         + "\(HumanFormat.count(result.total.added)) added, \(HumanFormat.count(result.total.deleted)) deleted.")
   }
 
-  private static func tell(_ event: FollowEvent, of server: ServerRecord, json: Bool) throws {
+  static func tell(_ event: FollowEvent, of server: ServerRecord, json: Bool) throws {
     func say(_ text: String) { Console.say("\(PlainText.escaped(server.name)): \(text)") }
     switch event {
     case .came(let new): try print(new, of: server, json: json)

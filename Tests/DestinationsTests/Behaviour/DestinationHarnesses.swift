@@ -5,10 +5,18 @@ import Testing
 /// The kinds that the suite of behaviours holds to what every destination must do.
 enum DestinationHarnesses {
   static let all: [ListedHarness] = [
+    ListedHarness(CalDAVHarness.self),
+    ListedHarness(CommandHarness.self),
+    ListedHarness(DailySummaryHarness.self),
+    ListedHarness(FHIRHarness.self),
     ListedHarness(FilesHarness.self),
+    ListedHarness(FolderHarness.self),
+    ListedHarness(HomeAssistantHarness.self),
+    ListedHarness(MQTTHarness.self),
     ListedHarness(ParcelHarness.self),
     ListedHarness(S3Harness.self),
     ListedHarness(WebDAVHarness.self),
+    ListedHarness(WebhookHarness.self),
   ]
 
   static func steps(_ count: Int) -> [Sample] {

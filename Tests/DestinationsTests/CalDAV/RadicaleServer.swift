@@ -35,6 +35,13 @@ struct RadicaleServer {
     )
   }
 
+  var port: Int { process.port }
+
+  /// Another password for ada from now on.
+  func setPassword(_ password: String) throws {
+    try Data("ada:\(password)\n".utf8).write(to: URL(filePath: folder.path("users")))
+  }
+
   func url(_ calendar: String) -> String { "http://127.0.0.1:\(process.port)/ada/\(calendar)/" }
 
   /// An event as icalendar reads it.

@@ -61,6 +61,30 @@ import Testing
     #expect(requests.first?.headers["content-type"] == "text/csv; charset=utf-8")
   }
 
+  @Test("records of HealthPush are a line each, those of deleted samples marked")
+  func healthPush() async throws {
+    struct Record: Decodable {
+      struct Metric: Decodable { var key: String }
+
+      var uuid: String
+      var deleted: Bool
+      var metric: Metric
+    }
+    func records(_ request: RawEndpoint.Request?) throws -> [Record] {
+      try (request?.body ?? []).split(separator: UInt8(ascii: "\n")).map {
+        try JSONDecoder().decode(Record.self, from: Data($0))
+      }
+    }
+    let first = try await send(.healthPush)
+    let added = try records(first.requests.first)
+    #expect(first.report == CourierReport(delivered: samples.count))
+    #expect(Set(added.map(\.uuid)) == Set(samples.map(\.uuid.uuidString)) && !added.contains { $0.deleted })
+    #expect(added.contains { $0.metric.key == "steps" })
+    try await home.delete([samples[0]])
+    let deleted = try records(try await send(.healthPush).requests.first)
+    #expect(deleted.map(\.uuid) == [samples[0].uuid.uuidString] && deleted[0].deleted)
+  }
+
   /// The rules are those of two servers, looked up in their sources: apple-health-ingester (Go; `pkg/healthautoexport`), which
   /// parses dates strictly and sleep by its segments, and the app's own health-auto-export-server (TypeScript;
   /// `server/src/models`), which requires members and files points by metric, date and source.

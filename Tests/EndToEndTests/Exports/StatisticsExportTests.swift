@@ -29,7 +29,9 @@ struct StatisticsExportTests {
     try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
   }
 
-  @Test("long: the same bytes as of hpeer stats --csv, the same objects as of --json", arguments: questions)
+  @Test(
+    "long: the same bytes as of hpeer stats --csv, the same objects as of --json",
+    arguments: questions + [["--by", "hour", "--zone", "Asia/Kolkata"]])
   func long(question: [String]) async throws {
     try await home.hold(.small)
     let selection = ["--types", Self.types.joined(separator: ",")]

@@ -9,12 +9,13 @@ import Testing
 @Suite("Rights that are taken away while an answer is sent", .timeLimit(.minutes(1)))
 struct AuthorizationRecheckTests {
   enum Change: CaseIterable, Sendable {
-    case revoked, narrowed, unpaired
+    case revoked, narrowed, unpaired, locked
 
     func happen(to client: PeerID, token: BearerToken, _ server: TestServer) async throws {
       switch self {
       case .revoked: try await server.registry.revoke(id: client)
       case .narrowed: try await server.registry.setScope(SampleFilter(types: [SampleType("height")]), ofClient: client)
+      case .locked: #expect(try await server.registry.lock())
       case .unpaired: #expect(try await server.request(.DELETE, Route.pairing, token: token).status == 200)
       }
     }

@@ -142,6 +142,19 @@ struct WaitingTests {
     }
   }
 
+  @Test("a machine that is locked meanwhile ends the wait with 423 within a second")
+  func locked() async throws {
+    #expect(ServingLimits().waitRecheck < .seconds(1) && ServingLimits().rightRecheck < .seconds(1))
+    try await withServer(ServerOptions(samples: Samples.heartRates(3))) { server in
+      let token = try await server.token().token
+      let since = try Self.read(try await server.get(Route.changes, token: token)).token
+      async let waiting = server.get(Self.path(since, wait: "50"), token: token)
+      try await Self.untilFollowed(server)
+      #expect(try await server.registry.lock())
+      #expect(try await waiting.status == 423)
+    }
+  }
+
   @Test("data that comes after the token was revoked is not sent, however soon")
   func revokedThenChanged() async throws {
     var options = ServerOptions()

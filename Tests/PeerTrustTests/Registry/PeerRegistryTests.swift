@@ -54,9 +54,23 @@ import Testing
     let authorization = try await verdict(1).get()
     let expected = try ClientAuthorization(
       id: id(1), name: "laptop", tokenHash: token(1).hash, method: .spake2, scope: .everything, isOnlyDaily: false,
-      lastSeen: nil)
+      lastSeen: nil, isLocked: false)
     #expect(authorization == expected)
     #expect(try await verdict(2) == .failure(.unknown))
+  }
+
+  @Test func aLockIsKnownToEveryRequestUntilItIsTakenBack() async throws {
+    try await registry.addClient(client(1))
+    #expect(try await registry.lockedSince() == nil)
+    #expect(try await registry.unlock() == false)
+    #expect(try await registry.lock(now: now))
+    #expect(try await registry.lock(now: now + 60) == false)
+    #expect(try await registry.lockedSince() == now)
+    #expect(try await verdict(1).get().isLocked)
+    // Who has no right learns nothing of it.
+    #expect(try await verdict(2) == .failure(.unknown))
+    #expect(try await registry.unlock())
+    #expect(try await verdict(1).get().isLocked == false)
   }
 
   @Test func scopeRoundTrip() async throws {

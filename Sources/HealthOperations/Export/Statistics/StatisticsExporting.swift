@@ -65,26 +65,35 @@ extension Exporting {
     for (index, type) in types.enumerated() {
       try Task.checkCancellation()
       let query = query(type, form)
-      let statistics = try await query.run(on: rollups)
-      let entries = try query.entries(of: statistics, filling: form.fillsGaps)
+      var whole = query
+      // Of all hours at once there may be more than is to be in memory.
+      if form.size == .hour { whole.size = .year }
+      var head = try await whole.run(on: rollups)
+      head.size = form.size
       if isJSON { bytes.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8) }
-      if isJSON { Self.append(headOf: statistics, to: &bytes) }
-      for first in stride(from: 0, to: entries.count, by: Self.batch) {
-        let part = entries[first..<min(first + Self.batch, entries.count)]
-        if isJSON {
-          for (offset, entry) in part.enumerated() {
-            if first + offset > 0 { bytes.append(",") }
-            let value = StatisticsObject.value(entry, statistics.aggregation, form.zone)
-            bytes.append(contentsOf: try encoder.encode(value))
+      if isJSON { Self.append(headOf: head, to: &bytes) }
+      var rows = 0
+      for part in form.size == .hour ? query.parts(endingWith: head.values.map(\.bucket)) : [query] {
+        let statistics = form.size == .hour ? try await part.run(on: rollups) : head
+        let entries = try part.entries(of: statistics, filling: form.fillsGaps)
+        for first in stride(from: 0, to: entries.count, by: Self.batch) {
+          let batch = entries[first..<min(first + Self.batch, entries.count)]
+          if isJSON {
+            for (offset, entry) in batch.enumerated() {
+              if rows + first + offset > 0 { bytes.append(",") }
+              let value = StatisticsObject.value(entry, statistics.aggregation, form.zone)
+              bytes.append(contentsOf: try encoder.encode(value))
+            }
+          } else {
+            StatisticsTable.append(statistics, batch, form.zone, to: &bytes)
           }
-        } else {
-          StatisticsTable.append(statistics, part, form.zone, to: &bytes)
+          try await flush(&bytes)
         }
-        try await flush(&bytes)
+        rows += entries.count
       }
       if isJSON { bytes.append("]}") }
-      summary.rows += entries.count
-      try await note(statistics, &summary)
+      summary.rows += rows
+      try await note(head, &summary)
     }
     if isJSON { bytes.append("\n]}\n") }
     try await flush(&bytes)
@@ -117,5 +126,20 @@ extension Exporting {
       summary.written -= left
     }
     stage.advance(items: try await reader.count(of: statistics.type), bytes: 0)
+  }
+}
+
+extension StatisticsQuery {
+  /// The question in parts that follow each other, each but the last up to the end of one of these buckets.
+  fileprivate func parts(endingWith buckets: [Bucket]) -> [StatisticsQuery] {
+    var parts: [StatisticsQuery] = []
+    var rest = self
+    for bucket in buckets.dropLast() {
+      var part = rest
+      part.end = bucket.end
+      parts.append(part)
+      rest.start = bucket.end
+    }
+    return parts + [rest]
   }
 }

@@ -1,0 +1,76 @@
+import Crypto
+import Foundation
+import Glibc
+import HealthModel
+import OperatingSystem
+
+/// Which days the other side has, and what they looked like: a file to which a line is added for each.
+///
+///     first 20600
+///     20600 3f2a…
+///
+/// Where the file is gone, the days of the beginning are sent again.
+struct DailyMemory: Sendable {
+  private static let longest = 64 * 1_024 * 1_024
+
+  /// The first day that is ever sent, in days since 1970-01-01; `nil` before anything was.
+  private(set) var first: Int?
+  private(set) var prints: [Int: String] = [:]
+  private let path: String
+
+  private init(path: String) { self.path = path }
+
+  static func read(in folder: String) async -> DailyMemory {
+    let path = "\(folder)/days.txt"
+    return await onThread { _ in
+      var memory = DailyMemory(path: path)
+      guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= longest,
+        let data = FileManager.default.contents(atPath: path)
+      else { return memory }
+      // A line that was cut in the middle is none.
+      for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+        let words = line.split(separator: " ")
+        guard words.count == 2 else { continue }
+        if words[0] == "first", let day = Int(words[1]) { memory.first = day }
+        if let day = Int(words[0]), words[1].count == 16 { memory.prints[day] = String(words[1]) }
+      }
+      return memory
+    }
+  }
+
+  /// What stands for a day that the other side may have in any shape.
+  private static let doubtful = String(repeating: "-", count: 16)
+
+  /// Begins with this day. Throws `SystemError`.
+  ///
+  /// - Parameter trusts: whether the other side still has what it was sent; otherwise all of it is to be sent again.
+  mutating func begin(with day: Int, trusts: Bool) async throws {
+    first = day
+    if !trusts { prints = prints.mapValues { _ in Self.doubtful } }
+    let lines = ["first \(day)"] + prints.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+    try await onThread { [path] _ in
+      try PrivateFile.makeDirectory(URL(filePath: path).deletingLastPathComponent().path)
+      try PrivateFile.replace(path, bytes)
+    }
+  }
+
+  /// Takes note of what the other side has taken. Throws `SystemError`.
+  mutating func add(_ days: [Int: String]) async throws {
+    if days.isEmpty { return }
+    prints.merge(days) { $1 }
+    let text = days.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
+    let bytes = Array(text.utf8)
+    try await onThread { [path] _ in
+      let descriptor = try PrivateFile.open(path, O_WRONLY | O_CREAT | O_APPEND)
+      defer { close(descriptor) }
+      let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+      guard code == 0 else { throw SystemError("write", path, code: code) }
+    }
+  }
+
+  static func print(_ object: [String: JSONValue]) throws -> String {
+    let text = try CanonicalJSON.encode(JSONValue.object(object))
+    return SHA256.hash(data: Data(text.utf8)).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}

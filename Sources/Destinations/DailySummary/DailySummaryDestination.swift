@@ -1,0 +1,150 @@
+import Foundation
+import HealthAnalysis
+import HealthModel
+
+/// Posts an object for each day, as P247 takes them: numbers, sleep and workouts. A day that changes is posted again.
+struct DailySummaryDestination: Destination {
+  static let description = DestinationDescription(
+    DestinationKind("daily-summary"), "Posts an object for each day: numbers, sleep, workouts, as P247 takes them.",
+    repetition: .idempotent,
+    fields: [
+      SettingField("url", .url(schemes: ["https", "http"]), "Where days are posted to.", required: true),
+      SettingField("key", .secret, "The API key."),
+      SettingField(
+        "key-header", .text, "The header that the key is in; after Bearer, if it is Authorization.",
+        default: "Authorization"),
+      SettingField("headers", .table, "Other headers, by name."),
+      SettingField(
+        "days", .integer(0...36_525), "How many days up to today are sent at first; 0 for all.", default: "14"),
+      SettingField("days-per-request", .integer(1...366), "How many days one request has.", default: "1"),
+      SettingField(
+        "metrics", .table,
+        "Numbers of a day by their keys, beside the usual ones: TYPE [sum|mean|min|max|last] [UNIT] [DECIMALS]; empty leaves one out."
+      ),
+    ] + HTTPService.fields)
+
+  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600))
+
+  /// Days of which objects are made at once.
+  private static let chunk = 64
+
+  private let record: RecordReader
+  private let metrics: DailyMetrics
+  private let service: HTTPService
+  private let url: URL
+  private let headers: [(name: String, value: String)]
+  private let days: Int
+  private let daysPerRequest: Int
+  private let stateFolder: String
+  private let progress: @Sendable (String) -> Void
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    url = try settings.url("url")
+    service = try HTTPService(settings, url: url)
+    metrics = try DailyMetrics(settings.table("metrics"))
+    days = try settings.integer("days")
+    daysPerRequest = try settings.integer("days-per-request")
+    record = environment.record
+    stateFolder = environment.stateFolder
+    progress = environment.progress
+    var headers = settings.table("headers").sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    for header in headers {
+      guard HTTPHeaderText.isName(header.name), HTTPHeaderText.isValue(header.value) else {
+        throw SettingsError("headers", .invalid("has \(header.name), which cannot be a header"))
+      }
+    }
+    if let key = try environment.secrets.read("key", of: settings) {
+      let name = try settings.text("key-header")
+      guard HTTPHeaderText.isName(name) else { throw SettingsError("key-header", .invalid("is no header's name")) }
+      guard HTTPHeaderText.isValue(key) else {
+        throw SettingsError("key", .invalid("has characters that no header may have"))
+      }
+      headers.append((name, name.caseInsensitiveCompare("Authorization") == .orderedSame ? "Bearer \(key)" : key))
+    }
+    headers.append(("Content-Type", "application/json"))
+    self.headers = headers
+  }
+
+  func close() async { await service.close() }
+
+  /// Posts no day: what answers that there is none has read the key.
+  func check() async throws {
+    let response = try await post([])
+    guard (200..<300).contains(response.status) || [400, 422].contains(response.status) else { throw refusal(response) }
+  }
+
+  func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
+    let now = Timestamp.now
+    let objects = DayObjects(record: record, metrics: metrics, now: now)
+    let today = record.zone.dayNumber(at: now.seconds)
+    var memory = await DailyMemory.read(in: stateFolder)
+    let wanted = days == 0 ? try await objects.firstDay() ?? today : today - days + 1
+    if batch.startsOver || memory.first.map({ wanted < $0 }) ?? true {
+      try await memory.begin(with: wanted, trusts: !batch.startsOver)
+    }
+    let first = memory.first ?? today
+    guard first <= today else { return Delivery() }
+    var candidates = objects.changed(ChangedTimes(batch)).intersection(first...today)
+    // What an earlier attempt did not come to, or has become part of the time that is wanted.
+    candidates.formUnion((first...today).filter { memory.prints[$0] == nil })
+    if batch.startsOver { candidates.formUnion(memory.prints.keys.filter { $0 <= today }) }
+    try await send(candidates, objects, &memory)
+    return Delivery()
+  }
+
+  /// Sends those days that do not look as they did.
+  private func send(_ days: Set<Int>, _ objects: DayObjects, _ memory: inout DailyMemory) async throws {
+    var waiting: [(day: Int, object: [String: JSONValue], print: String)] = []
+    var done = 0
+    for run in days.runs {
+      for start in stride(from: run.lowerBound, through: run.upperBound, by: Self.chunk) {
+        let chunk = start...min(start + Self.chunk - 1, run.upperBound)
+        let found = try await objects.objects(of: chunk)
+        var empty: [Int: String] = [:]
+        for day in chunk {
+          done += 1
+          let object = found[day] ?? objects.empty(day)
+          let print = try DailyMemory.print(object)
+          guard memory.prints[day] != print else { continue }
+          if found[day] == nil, memory.prints[day] == nil {
+            // Of nothing that was never sent, nothing is sent.
+            empty[day] = print
+            continue
+          }
+          waiting.append((day, object, print))
+          guard waiting.count == daysPerRequest else { continue }
+          progress("Syncing \(done)/\(days.count) days...")
+          try await flush(&waiting, objects.now, &memory)
+        }
+        try await memory.add(empty)
+      }
+    }
+    if !waiting.isEmpty {
+      progress("Syncing \(done)/\(days.count) days...")
+      try await flush(&waiting, objects.now, &memory)
+    }
+  }
+
+  private func flush(
+    _ waiting: inout [(day: Int, object: [String: JSONValue], print: String)], _ now: Timestamp,
+    _ memory: inout DailyMemory
+  ) async throws {
+    let stamp = JSONValue.string(record.zone.text(Timestamp(seconds: now.seconds)))
+    let response = try await post(
+      waiting.map { JSONValue.object($0.object.merging(["device_sync_timestamp": stamp]) { $1 }) })
+    guard (200..<300).contains(response.status) else { throw refusal(response) }
+    try await memory.add(Dictionary(waiting.map { ($0.day, $0.print) }, uniquingKeysWith: { $1 }))
+    waiting = []
+  }
+
+  private func post(_ days: [JSONValue]) async throws -> HTTPService.Response {
+    let body = try CanonicalJSON.encode(JSONValue.object(["data": .array(days)]))
+    return try await service.send(
+      HTTPService.Request("POST", url.absoluteString, headers: headers, body: Array(body.utf8)))
+  }
+
+  private func refusal(_ response: HTTPService.Response) -> DeliveryError {
+    let host = url.host(percentEncoded: false) ?? "the server"
+    return .unusable(reason: "\(host) answers \(response.status) to a day: are url and metrics as it wants them?")
+  }
+}

@@ -1,0 +1,120 @@
+import HealthAnalysis
+import HealthModel
+
+/// What P247's `POST /sync/healthkit` takes of a day: numbers, the night that ended on it, the workouts that began on it.
+///
+/// Days are as long as the zone's: 23 hours, or 25, where clocks are changed. A night belongs to the day on which it ended and
+/// to no other, whenever it began.
+struct DayObjects: Sendable {
+  let record: RecordReader
+  let metrics: DailyMetrics
+  let now: Timestamp
+
+  /// The days, in days since 1970-01-01, that a batch may have changed.
+  func changed(_ times: ChangedTimes) -> Set<Int> {
+    var days: Set<Int> = []
+    for type in metrics.types.union([.workout]) {
+      for run in times.days(of: type, in: record.zone) { days.formUnion(run) }
+    }
+    // What begins in the evening may be part of a night that ends the day after.
+    for run in times.days(of: SleepQuery.type, in: record.zone) {
+      days.formUnion(run.lowerBound - 1...run.upperBound + 1)
+    }
+    return days
+  }
+
+  /// The first day of which there may be anything; `nil` of an empty record.
+  func firstDay() async throws -> Int? {
+    var first: Int?
+    for type in metrics.types.union([.workout, SleepQuery.type]) where record.filter.passes(type) {
+      guard let start = try await record.store.samples.extent(of: type)?.lowerBound, start.seconds >= 0 else {
+        continue
+      }
+      first = min(first ?? .max, record.zone.dayNumber(at: start.seconds))
+    }
+    return first
+  }
+
+  /// What there is of each of some days, without the time of delivery; days of which there is nothing are not among them.
+  func objects(of days: ClosedRange<Int>) async throws -> [Int: [String: JSONValue]] {
+    let start = Timestamp(seconds: record.zone.start(ofDay: days.lowerBound))
+    let end = Timestamp(seconds: record.zone.start(ofDay: days.upperBound + 1))
+    guard start < end else { return [:] }
+    var objects: [Int: [String: JSONValue]] = [:]
+    let workouts = Dictionary(grouping: try await record.workouts(in: start..<end)) { day(of: $0.sample.start) }
+    let metrics = try await metrics(
+      from: start, to: end, runs: Set(workouts.filter { $0.value.contains(where: isRun) }.keys))
+    let nights = Dictionary(
+      try await record.nights(from: days.lowerBound, upTo: days.upperBound).map { ($0.day, $0) },
+      uniquingKeysWith: { $1 })
+    for day in days {
+      let night = nights[day].flatMap { sleep($0.main) }
+      guard metrics[day] != nil || workouts[day] != nil || night != nil else { continue }
+      var object = empty(day)
+      object["metrics"] = .object(metrics[day] ?? [:])
+      object["sleep"] = night.map(JSONValue.object)
+      object["workouts"] = .array((workouts[day] ?? []).map(workout))
+      objects[day] = object
+    }
+    return objects
+  }
+
+  /// A day of which there is nothing any more.
+  func empty(_ day: Int) -> [String: JSONValue] {
+    [
+      "date": .string(String(Timestamp(seconds: Int64(day) * 86_400).iso8601.prefix(10))),
+      "timezone": .string(record.zone.name), "metrics": .object([:]), "workouts": .array([]),
+    ]
+  }
+
+  private func day(of instant: Timestamp) -> Int { record.zone.dayNumber(at: instant.seconds) }
+
+  private func metrics(
+    from start: Timestamp, to end: Timestamp, runs: Set<Int>
+  ) async throws -> [Int: [String: JSONValue]] {
+    var found: [Int: [String: JSONValue]] = [:]
+    for (key, metric) in metrics.byKey {
+      var statistics = try await record.statistics(of: metric.type, by: .day, from: start, to: end, now: now)
+      if let unit = metric.unit, !statistics.values.isEmpty {
+        // A type of no known unit may have samples that are in no such unit.
+        guard let converted = statistics.converted(to: unit) else { continue }
+        statistics = converted
+      }
+      for bucket in statistics.values {
+        let day = day(of: bucket.bucket.start)
+        guard !metric.needsRun || runs.contains(day) else { continue }
+        found[day, default: [:]][key] = metric.value(bucket.number, unit: statistics.unit)
+      }
+    }
+    return found
+  }
+
+  private func sleep(_ session: SleepSession) -> [String: JSONValue]? {
+    guard let asleep = session.asleep else { return nil }
+    func hours(_ seconds: Double) -> JSONValue { DailyMetric.rounded(seconds / 3_600, 2) }
+    var sleep = [
+      "total_hours": hours(asleep), "core_hours": hours(session.duration(of: .asleepCore)),
+      "deep_hours": hours(session.duration(of: .asleepDeep)), "rem_hours": hours(session.duration(of: .asleepREM)),
+      "awake_hours": hours(session.duration(of: .awake)),
+    ]
+    sleep["source"] = session.source.map(JSONValue.string)
+    return sleep
+  }
+
+  private func workout(_ summary: WorkoutSummary) -> JSONValue {
+    let prefix = "HKWorkoutActivityType"
+    let name = summary.workout.activityType.exported
+    var members: [String: JSONValue] = [
+      "type": .string(name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name),
+      "start": .string(record.zone.text(Timestamp(seconds: summary.sample.start.seconds))),
+      "duration_seconds": DailyMetric.rounded(summary.workout.duration ?? summary.elapsed, 0),
+      "source": .string(summary.sample.source.name),
+    ]
+    members["energy_kcal"] = summary.energy.map { DailyMetric.rounded($0, 0) }
+    return .object(members)
+  }
+
+  private func isRun(_ summary: WorkoutSummary) -> Bool {
+    summary.workout.activityType.exported == "HKWorkoutActivityTypeRunning"
+  }
+}

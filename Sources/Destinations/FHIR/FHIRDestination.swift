@@ -1,0 +1,118 @@
+import Foundation
+import HealthFormats
+import HealthModel
+
+/// Sends samples as FHIR R4 resources to a server: Bundles whose entries are conditional on an identifier made of the sample's
+/// UUID, so that what comes again is there once.
+struct FHIRDestination: Destination {
+  static let description = DestinationDescription(
+    DestinationKind("fhir"), "FHIR R4 resources on a server: Observations, in Bundles.", repetition: .byKey,
+    fields: [
+      SettingField(
+        "url", .url(schemes: ["https", "http"]), "The base address of the server, such as https://example.org/fhir.",
+        required: true),
+      SettingField("token", .secret, "A token, sent as Authorization: Bearer."),
+      SettingField(
+        "subject", .text, "The patient that is there already, such as Patient/123; otherwise one is made."),
+      SettingField(
+        "bundle", .choice(FHIRBundleKind.allCases.map(\.rawValue)),
+        "Whether all of a Bundle is taken or nothing (transaction), or each entry for itself (batch).",
+        default: FHIRBundleKind.transaction.rawValue),
+      SettingField(
+        "write", .choice(FHIRWriteMode.allCases.map(\.rawValue)),
+        "Whether a resource that is there is replaced (update), or left as it is (create).",
+        default: FHIRWriteMode.update.rawValue),
+      SettingField("batch", .integer(1...1_000), "The most samples and deletions of one Bundle.", default: "200"),
+      SettingField("timeout", .integer(1...3_600), "How many seconds a Bundle may take.", default: "60"),
+    ] + HTTPService.fields)
+
+  let capabilities: DestinationCapabilities
+  private let server: FHIRServer
+  private let entries: FHIREntries
+  private let record: RecordReader
+  private let subject: FHIRSubject
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    let url = try settings.url("url")
+    let timeout = Duration.seconds(try settings.integer("timeout"))
+    let given = settings.optionalText("subject")
+    if let given, !FHIRWriter.isReference(given) {
+      throw SettingsError("subject", .invalid("is no reference, such as Patient/123"))
+    }
+    record = environment.record
+    capabilities = DestinationCapabilities(
+      maximumChanges: try settings.integer("batch"),
+      // A Bundle that is refused for some entries goes again without them.
+      deadline: timeout * 4)
+    server = FHIRServer(
+      try HTTPService(settings, url: url, timeout: timeout), url: url.absoluteString,
+      token: try environment.secrets.read("token", of: settings),
+      kind: FHIRBundleKind(rawValue: try settings.text("bundle")) ?? .transaction)
+    entries = FHIREntries(record: record, mode: FHIRWriteMode(rawValue: try settings.text("write")) ?? .update)
+    subject = FHIRSubject(given: given, server: server, record: record)
+  }
+
+  /// Writes an Observation of the patient and deletes it.
+  func check() async throws {
+    let probe = UUID()
+    let reference = try await subject.reference()
+    let write = FHIREntries.probe(probe, subject: reference)
+    for entry in [write, FHIREntries.deletion(of: probe, "Observation", nil)] {
+      if let refusal = try await server.send([entry]).first {
+        throw DeliveryError.unusable(reason: refusal.reason)
+      }
+    }
+  }
+
+  func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
+    let reference = try await subject.reference()
+    if batch.startsOver { try await server.deleteAll(of: reference) }
+    let bundle = try await entries.make(batch, subject: reference)
+    if bundle.entries.isEmpty { return Delivery(refused: bundle.refused) }
+    let refused = try await server.send(bundle.entries)
+    return Delivery(
+      refused: bundle.refused
+        + refused.compactMap { refusal in refusal.sample.map { RefusedSample($0, reason: refusal.reason) } })
+  }
+
+  func close() async { await server.close() }
+}
+
+/// How a server takes the entries of a Bundle (https://hl7.org/fhir/R4/http.html#transaction).
+enum FHIRBundleKind: String, CaseIterable, Sendable {
+  case transaction, batch
+}
+
+/// What is done about a resource that is there.
+enum FHIRWriteMode: String, CaseIterable, Sendable {
+  /// A conditional update: it is replaced.
+  case update
+  /// A conditional create: it is left as it is.
+  case create
+}
+
+/// Who the samples are of: the patient that a person names, or one that is made once and known by the store's identifier.
+actor FHIRSubject {
+  private let server: FHIRServer
+  private let record: RecordReader
+  private var known: String?
+
+  init(given: String?, server: FHIRServer, record: RecordReader) {
+    (known, self.server, self.record) = (given, server, record)
+  }
+
+  /// `Patient/123`.
+  func reference() async throws -> String {
+    if let known { return known }
+    var person = try await record.store.person()
+    for trait in Person.Trait.allCases where !record.filter.passes(trait.type) { person[trait] = nil }
+    let id = record.store.id
+    var writer = FHIRWriter(.lines, exported: .now, subject: .patient(id))
+    var bytes: [UInt8] = []
+    writer.begin(person: person, into: &bytes)
+    let made = try await server.create(
+      "Patient", bytes, unless: "identifier=urn:hpeer:fhir:store%7C\(id.uuidString.lowercased())")
+    known = made
+    return made
+  }
+}

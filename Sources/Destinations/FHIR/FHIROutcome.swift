@@ -1,0 +1,130 @@
+import Foundation
+
+/// What a FHIR server says of something that it did or refused (https://hl7.org/fhir/R4/operationoutcome.html), read as far as
+/// it can be: whatever is no such thing says nothing.
+struct FHIROutcome: Sendable {
+  /// Of its first error, for a person; `nil` where there is none.
+  var reason: String?
+  /// What it says of entries of the Bundle that was sent, by their places. Empty unless every error names one.
+  var entries: [Int: String] = [:]
+
+  /// An entry's part of an answer.
+  struct Answer: Hashable, Sendable {
+    var status: Int
+    var reason: String?
+  }
+
+  private static let longestReason = 300
+
+  private struct Outcome: Decodable {
+    struct Issue: Decodable {
+      struct Details: Decodable { var text: String? }
+
+      var severity: String?
+      var code: String?
+      var details: Details?
+      var diagnostics: String?
+      var expression: [String]?
+      var location: [String]?
+
+      var isError: Bool { severity != "warning" && severity != "information" }
+
+      var text: String {
+        let text = details?.text ?? diagnostics ?? code ?? "unknown"
+        // For a terminal and a line of a file.
+        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+        return String(String(String.UnicodeScalarView(scalars)).prefix(longestReason))
+      }
+    }
+
+    var issue: [Issue]?
+  }
+
+  private struct Bundle: Decodable {
+    struct Entry: Decodable {
+      struct Response: Decodable {
+        var status: String?
+        var outcome: Outcome?
+      }
+
+      struct Resource: Decodable {
+        struct Extension: Decodable { var url: String? }
+
+        var resourceType: String?
+        var id: String?
+        var `extension`: [Extension]?
+      }
+
+      var response: Response?
+      var resource: Resource?
+    }
+
+    var entry: [Entry]?
+  }
+
+  init(_ body: [UInt8]) {
+    self.init((try? JSONDecoder().decode(Outcome.self, from: Data(body))) ?? Outcome())
+  }
+
+  private init(_ outcome: Outcome) {
+    let errors = (outcome.issue ?? []).filter(\.isError)
+    reason = errors.first?.text
+    for error in errors {
+      let places = (error.expression ?? []) + (error.location ?? [])
+      guard let place = places.lazy.compactMap(Self.entry).first else {
+        entries = [:]
+        return
+      }
+      if entries[place] == nil { entries[place] = error.text }
+    }
+  }
+
+  /// 3 of `Bundle.entry[3].resource.status`.
+  private static func entry(_ expression: String) -> Int? {
+    let start = "Bundle.entry["
+    guard expression.hasPrefix(start) else { return nil }
+    let digits = expression.dropFirst(start.count).prefix { $0 != "]" }
+    guard digits.utf8.count <= 6, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(digits)
+  }
+
+  // MARK: Bundles
+
+  /// What a Bundle says of each entry, in their order; a status that is none counts as a failure of the server.
+  static func entries(of body: [UInt8]) -> [Answer] {
+    guard let bundle = try? JSONDecoder().decode(Bundle.self, from: Data(body)) else { return [] }
+    return (bundle.entry ?? []).map { entry in
+      let status = entry.response?.status?.prefix(3) ?? ""
+      return Answer(
+        status: status.utf8.count == 3 ? Int(status).flatMap { (100...599).contains($0) ? $0 : nil } ?? 500 : 500,
+        reason: entry.response?.outcome.flatMap { FHIROutcome($0).reason })
+    }
+  }
+
+  /// The ids of those resources in a search's answer that hpeer has written.
+  static func ownResources(in body: [UInt8], _ type: String) -> [String] {
+    guard let bundle = try? JSONDecoder().decode(Bundle.self, from: Data(body)) else { return [] }
+    return (bundle.entry ?? []).compactMap { entry in
+      guard let resource = entry.resource, resource.resourceType == type, let id = resource.id, isID(id),
+        resource.extension?.contains(where: { $0.url == "urn:hpeer:fhir:sample" }) == true
+      else { return nil }
+      return id
+    }
+  }
+
+  /// 123 of `https://example.org/fhir/Patient/123/_history/1`.
+  static func id(inLocation location: String?, of type: String) -> String? {
+    guard let parts = location?.split(separator: "/").map(String.init), let place = parts.lastIndex(of: type),
+      parts.indices.contains(place + 1)
+    else { return nil }
+    return parts[place + 1]
+  }
+
+  /// As FHIR has it: what goes into an address and a reference.
+  static func isID(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy {
+        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || "-.".utf8.contains($0)
+      }
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import HealthModel
+
+/// The REST interface of a FHIR R4 server, as far as it is needed here.
+struct FHIRServer: Sendable {
+  /// An entry that a server will never take.
+  struct Refusal: Hashable, Sendable {
+    /// `nil` of an entry that is nobody's.
+    var sample: SampleReference?
+    var reason: String
+  }
+
+  /// How many bundles may be sent to find out which entries are refused; the courier looks for the rest.
+  private static let attempts = 3
+  private static let contentType = "application/fhir+json"
+
+  private let service: HTTPService
+  /// Without a slash at its end.
+  private let url: String
+  private let token: String?
+  private let kind: FHIRBundleKind
+
+  init(_ service: HTTPService, url: String, token: String?, kind: FHIRBundleKind) {
+    self.service = service
+    self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+    (self.token, self.kind) = (token, kind)
+  }
+
+  func close() async { await service.close() }
+
+  // MARK: Bundles
+
+  /// Sends entries until the server has all but those that it refuses for good. Throws ``DeliveryError``.
+  func send(_ entries: [FHIREntry]) async throws -> [Refusal] {
+    switch kind {
+    case .transaction: try await transact(entries)
+    case .batch: try await sendEach(entries)
+    }
+  }
+
+  /// All or nothing: entries that the server names as the reason are left out of the next attempt.
+  private func transact(_ entries: [FHIREntry]) async throws -> [Refusal] {
+    var (entries, refusals) = (entries, [Refusal]())
+    for attempt in 1... {
+      let response = try await post(entries)
+      if (200...299).contains(response.status) { return refusals }
+      let outcome = FHIROutcome(response.body)
+      let named = outcome.entries.filter { entries.indices.contains($0.key) }
+      guard !named.isEmpty, attempt < Self.attempts else {
+        throw DeliveryError.refused(reason: said(response, outcome))
+      }
+      refusals += named.sorted { $0.key < $1.key }.map {
+        Refusal(sample: entries[$0.key].sample, reason: said(response.status, $0.value))
+      }
+      entries = entries.enumerated().filter { named[$0.offset] == nil }.map(\.element)
+      if entries.isEmpty { return refusals }
+    }
+    return refusals
+  }
+
+  private func sendEach(_ entries: [FHIREntry]) async throws -> [Refusal] {
+    let response = try await post(entries)
+    guard (200...299).contains(response.status) else {
+      throw DeliveryError.refused(reason: said(response, FHIROutcome(response.body)))
+    }
+    let answers = FHIROutcome.entries(of: response.body)
+    guard answers.count == entries.count else {
+      throw DeliveryError.temporary(reason: "it answers \(answers.count) of \(entries.count) entries")
+    }
+    var refusals: [Refusal] = []
+    for (entry, answer) in zip(entries, answers) {
+      let status = answer.status
+      switch status {
+      case 200...299: continue
+      // Nothing to delete.
+      case 404, 410: if entry.bytes.starts(with: #"{"request":{"method":"DELETE""#.utf8) { continue }
+      default: break
+      }
+      if let failure = HTTPService.failure(HTTPService.Response(status: status, headers: [], body: [])) {
+        throw failure
+      }
+      refusals.append(Refusal(sample: entry.sample, reason: said(status, answer.reason)))
+    }
+    return refusals
+  }
+
+  private func post(_ entries: [FHIREntry]) async throws -> HTTPService.Response {
+    var body = Array(#"{"resourceType":"Bundle","type":"\#(kind.rawValue)","entry":["#.utf8)
+    for (index, entry) in entries.enumerated() {
+      if index > 0 { body.append(UInt8(ascii: ",")) }
+      body += entry.bytes
+    }
+    body += "]}".utf8
+    let response = try await send("POST", "", [("Prefer", "return=minimal")], body)
+    if let error = HTTPService.misplaced(response) { throw error }
+    return response
+  }
+
+  // MARK: Resources
+
+  /// Creates a resource unless there is one that a search finds, and returns its reference: `Patient/123`.
+  ///
+  /// - Parameter search: a query, escaped.
+  func create(_ type: String, _ resource: [UInt8], unless search: String) async throws -> String {
+    let response = try await send(
+      "POST", "/\(type)", [("If-None-Exist", search), ("Prefer", "return=representation")], resource)
+    if let error = HTTPService.misplaced(response) { throw error }
+    guard (200...299).contains(response.status) else {
+      throw DeliveryError.unusable(
+        reason:
+          "no \(type) can be made: \(said(response, FHIROutcome(response.body))); subject may name one that is there")
+    }
+    struct Named: Decodable { var id: String? }
+    let id =
+      FHIROutcome.id(inLocation: response.header("Location"), of: type)
+      ?? (try? JSONDecoder().decode(Named.self, from: Data(response.body)))?.id
+    guard let id, FHIROutcome.isID(id) else {
+      throw DeliveryError.unusable(
+        reason: "it does not say which \(type) it has made: subject may name one that is there")
+    }
+    return "\(type)/\(id)"
+  }
+
+  /// Deletes what hpeer has written of a patient, page by page.
+  func deleteAll(of subject: String) async throws {
+    let patient = subject.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? subject
+    for type in ["Observation", "DocumentReference"] {
+      var last: Set<String> = []
+      while true {
+        let response = try await send(
+          "GET", "/\(type)?subject=\(patient)&_count=200&_elements=identifier,extension", [], nil)
+        if let error = HTTPService.misplaced(response) { throw error }
+        guard response.status == 200 else {
+          throw DeliveryError.unusable(reason: "it cannot be searched: \(said(response, FHIROutcome(response.body)))")
+        }
+        let found = FHIROutcome.ownResources(in: response.body, type)
+        // A server that goes on showing what is deleted, or shows others' only.
+        if found.isEmpty || Set(found) == last { break }
+        last = Set(found)
+        _ = try await send(
+          found.map {
+            FHIREntry(sample: nil, bytes: Array(#"{"request":{"method":"DELETE","url":"\#(type)/\#($0)"}}"#.utf8))
+          })
+      }
+    }
+  }
+
+  private func send(
+    _ method: String, _ path: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?
+  ) async throws -> HTTPService.Response {
+    var headers = headers + [("Accept", Self.contentType)]
+    if body != nil { headers.append(("Content-Type", Self.contentType)) }
+    if let token { headers.append(HTTPHeaderText.bearer(token)) }
+    return try await service.send(HTTPService.Request(method, url + path, headers: headers, body: body))
+  }
+
+  // MARK: What it says
+
+  private func said(_ response: HTTPService.Response, _ outcome: FHIROutcome) -> String {
+    said(response.status, outcome.reason)
+  }
+
+  /// A server may quote what it was sent.
+  private func said(_ status: Int, _ reason: String?) -> String {
+    guard var reason, !reason.isEmpty else { return "it answers \(status)" }
+    if let token { reason = reason.replacing(token, with: "…") }
+    return "it answers \(status): \(reason)"
+  }
+}

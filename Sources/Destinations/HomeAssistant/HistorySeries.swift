@@ -1,0 +1,137 @@
+import HealthAnalysis
+import HealthModel
+
+/// One hour of a statistic.
+struct HistoryHour: Hashable, Sendable {
+  enum Value: Hashable, Sendable {
+    /// What was added in it.
+    case sum(Double)
+    case mean(Double, minimum: Double, maximum: Double)
+  }
+
+  /// Since 1970 in UTC: Home Assistant's hours are.
+  var number: Int64
+  /// In the record's unit.
+  var value: Value
+
+  var start: Timestamp { Timestamp(seconds: number * 3_600) }
+  /// Since 1970-01-01 in UTC.
+  var day: Int { Int(number >= 0 ? number / 24 : (number - 23) / 24) }
+}
+
+/// The numbers of a type for Home Assistant's long-term statistics: by the hour of UTC, and what tells whether a day has changed.
+struct HistorySeries: Sendable {
+  private static let utc = ZoneRules(offset: 0, name: "UTC")
+
+  private let record: RecordReader
+  let type: SampleType
+  private let now: Timestamp
+
+  init(of type: SampleType, in record: RecordReader, now: Timestamp = .now) {
+    self.record = RecordReader(record.store, filter: record.filter, zone: Self.utc)
+    (self.type, self.now) = (type, now)
+  }
+
+  /// Whether a type has numbers by the hour.
+  static func exists(of type: SampleType) -> Bool {
+    let entry = SampleTypeCatalogue.healthKit[type]
+    return type == SleepQuery.type || (entry.map { $0.aggregation != nil } ?? true)
+  }
+
+  /// The days in UTC that a batch has changed.
+  static func days(of type: SampleType, _ times: ChangedTimes) -> [ClosedRange<Int>] { times.days(of: type, in: utc) }
+
+  /// Whether hours add up.
+  var isSum: Bool { SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative }
+
+  /// What there is of a day as a whole.
+  struct Day: Hashable, Sendable {
+    /// 0 of what does not add up.
+    var sum: Double
+    /// Of its numbers.
+    var print: UInt64
+  }
+
+  /// Each day that has samples, in days since 1970-01-01 in UTC.
+  func days() async throws -> [Int: Day] {
+    if type == SleepQuery.type {
+      return Dictionary(grouping: try await nights(), by: \.day).mapValues { Day(sum: 0, print: Self.print($0)) }
+    }
+    var days: [Int: Day] = [:]
+    for hour in try await numbers(.day, 0...lastDay) {
+      days[hour.day] = Day(sum: hour.sum, print: Self.print([hour]))
+    }
+    return days
+  }
+
+  /// The hours of some days that have samples, in order.
+  func hours(of days: ClosedRange<Int>) async throws -> [HistoryHour] {
+    if type == SleepQuery.type { return try await nights().filter { days.contains($0.day) } }
+    return try await numbers(.hour, days)
+  }
+
+  private var lastDay: Int { Self.utc.dayNumber(at: now.seconds) + 1 }
+
+  /// Nothing before 1970 and after tomorrow: a wrong clock makes no years.
+  private func numbers(_ size: BucketSize, _ days: ClosedRange<Int>) async throws -> [HistoryHour] {
+    let (first, last) = (max(0, days.lowerBound), min(days.upperBound, lastDay))
+    guard first <= last else { return [] }
+    let statistics = try await record.statistics(
+      of: type, by: size, from: Timestamp(seconds: Int64(first) * 86_400),
+      to: Timestamp(seconds: Int64(last + 1) * 86_400), now: now)
+    return statistics.values.compactMap { bucket in
+      let value: HistoryHour.Value
+      switch bucket.number {
+      case .sum(let sum):
+        guard sum.sum.isFinite else { return nil }
+        value = .sum(sum.sum)
+      case .discrete(let found):
+        let mean = found.mean ?? found.meanOfSamples
+        guard mean.isFinite, found.minimum.isFinite, found.maximum.isFinite else { return nil }
+        value = .mean(mean, minimum: found.minimum, maximum: found.maximum)
+      }
+      return HistoryHour(number: bucket.bucket.start.seconds / 3_600, value: value)
+    }
+  }
+
+  /// A night is the hour in which it ended.
+  private func nights() async throws -> [HistoryHour] {
+    var hours: [Int64: HistoryHour] = [:]
+    for night in try await record.nights(upTo: lastDay) {
+      guard let asleep = night.main.asleep, let wake = night.main.wake, wake.seconds >= 0 else { continue }
+      let number = wake.seconds / 3_600
+      hours[number] = HistoryHour(
+        number: number, value: .mean(asleep / 3_600, minimum: asleep / 3_600, maximum: asleep / 3_600))
+    }
+    return hours.values.sorted { $0.number < $1.number }
+  }
+
+  /// Equal of equal numbers, and most likely of no others. FNV-1a.
+  static func print(_ hours: [HistoryHour]) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    func add(_ word: UInt64) {
+      for shift in stride(from: UInt64(0), to: 64, by: 8) { hash = (hash ^ (word >> shift & 0xFF)) &* 0x100_0000_01b3 }
+    }
+    // What differs in the last bits only, by the order in which it was added up, is the same.
+    func add(_ value: Double) { add(Double(Float(value)).bitPattern) }
+    for hour in hours {
+      add(UInt64(bitPattern: hour.number))
+      switch hour.value {
+      case .sum(let sum): add(sum)
+      case .mean(let mean, let minimum, let maximum):
+        add(mean)
+        add(minimum)
+        add(maximum)
+      }
+    }
+    return hash
+  }
+}
+
+extension HistoryHour {
+  /// 0 of what does not add up.
+  var sum: Double {
+    if case .sum(let sum) = value { return sum }
+    return 0
+  }
+}

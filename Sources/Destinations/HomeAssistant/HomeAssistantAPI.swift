@@ -1,0 +1,106 @@
+import Foundation
+import HealthModel
+
+/// Home Assistant's REST API for states (developers.home-assistant.io/docs/api/rest).
+struct HomeAssistantAPI: Sendable {
+  let service: HTTPService
+  /// Of Home Assistant itself.
+  let url: URL
+  let token: String
+
+  /// Whether an entity has a state. A restart of Home Assistant forgets all that were set from outside.
+  func hasState(_ entity: String) async throws -> Bool {
+    let response = try await send("GET", "states/\(entity)", nil)
+    return response.status == 200
+  }
+
+  func setState(_ entity: String, _ state: JSONValue, attributes: [String: JSONValue]) async throws {
+    let body = try CanonicalJSON.encode(["state": state, "attributes": .object(attributes)])
+    let response = try await send("POST", "states/\(entity)", Array(body.utf8))
+    guard [200, 201].contains(response.status) else { throw unexpected(response) }
+  }
+
+  func removeState(_ entity: String) async throws {
+    let response = try await send("DELETE", "states/\(entity)", nil)
+    guard [200, 404].contains(response.status) else { throw unexpected(response) }
+  }
+
+  private func send(_ method: String, _ path: String, _ body: [UInt8]?) async throws -> HTTPService.Response {
+    let request = HTTPService.Request(
+      method, url.appending(path: "api/\(path)").absoluteString,
+      headers: [HTTPHeaderText.bearer(token), ("Content-Type", "application/json")], body: body)
+    let response = try await service.answer(to: request)
+    let host = url.host(percentEncoded: false) ?? ""
+    if response.status == 401 {
+      throw DeliveryError.unusable(
+        reason: "\(host) does not take the token: is it a long-lived access token of this server?")
+    }
+    if let error = HTTPService.failure(response) { throw error }
+    return response
+  }
+
+  private func unexpected(_ response: HTTPService.Response) -> DeliveryError {
+    .unusable(
+      reason:
+        "\(url.host(percentEncoded: false) ?? "the server") answers \(response.status) where a state is set: is url "
+        + "Home Assistant's?")
+  }
+}
+
+/// The states of a person's types: `sensor.hpeer_ada_step_count`.
+struct HomeAssistantStates: Sendable {
+  let api: HomeAssistantAPI
+  let record: RecordReader
+  let person: String
+
+  /// Says when something was delivered last, and by its absence that states are forgotten.
+  private var delivered: String { "sensor.hpeer_\(person)_delivered" }
+
+  func entity(_ name: String) -> String { "sensor.hpeer_\(person)_\(name)" }
+
+  /// Whether Home Assistant has been started again since, or has never had any.
+  func areForgotten() async throws -> Bool { try await !api.hasState(delivered) }
+
+  func update(_ types: Set<SampleType>, _ key: DeliveryKey) async throws {
+    for type in types.sorted(by: { $0.rawValue < $1.rawValue }) {
+      let entity = HomeAssistantEntity(type)
+      guard let value = try await record.currentValue(of: type) else {
+        try await api.removeState(self.entity(entity.key))
+        continue
+      }
+      try await api.setState(self.entity(entity.key), state(value, entity), attributes: attributes(value, entity, key))
+    }
+    try await api.setState(
+      delivered, .string(Timestamp.now.iso8601),
+      attributes: [
+        "device_class": .string("timestamp"), "friendly_name": .string("Health of \(person) delivered"),
+        "anchor": .string(key.description),
+      ])
+  }
+
+  private func state(_ value: CurrentValue, _ entity: HomeAssistantEntity) -> JSONValue {
+    switch value.content {
+    case .number(let number):
+      let value = entity.value(number)
+      return .string(Int64(exactly: value).map { "\($0)" } ?? "\(value)")
+    // The longest that a state may be.
+    case .text(let text): return .string(String(text.prefix(255)))
+    }
+  }
+
+  private func attributes(
+    _ value: CurrentValue, _ entity: HomeAssistantEntity, _ key: DeliveryKey
+  ) -> [String: JSONValue] {
+    var members = value.details.mapValues { JSONValue.number(($0 * 1e6).rounded() / 1e6) }
+    members["friendly_name"] = .string("\(entity.name) (\(person))")
+    members["unit_of_measurement"] = entity.unit.map(JSONValue.string)
+    members["device_class"] = entity.deviceClass.map(JSONValue.string)
+    members["state_class"] = (entity.stateClass?.rawValue).map(JSONValue.string)
+    members["icon"] = entity.icon.map(JSONValue.string)
+    members["start"] = .string(value.start.iso8601)
+    members["end"] = .string(value.end.iso8601)
+    members["source"] = value.source.map(JSONValue.string)
+    members["anchor"] = .string(key.description)
+    return members
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import HealthAnalysis
+import HealthModel
+import OperatingSystem
+
+/// Keeps states and years of long-term statistics in Home Assistant, and feeds HealthPush's component.
+struct HomeAssistantDestination: Destination {
+  static let description = DestinationDescription(
+    DestinationKind("home-assistant"),
+    "Keeps sensors in Home Assistant, and the whole history in its long-term statistics.", repetition: .idempotent,
+    fields: [
+      SettingField("url", .url(schemes: ["https", "http"]), "Home Assistant: https://HOST[:PORT].", required: true),
+      SettingField(
+        "token", .secret, "A long-lived access token (profile, Security), of an administrator where history is kept."),
+      SettingField("person", .text, "Whose values these are, in the names of sensors.", default: "me"),
+      SettingField("states", .boolean, "Keep a sensor for each type, with what holds now.", default: "true"),
+      SettingField("history", .boolean, "Keep the numbers of all hours in the long-term statistics.", default: "true"),
+      SettingField("webhook-id", .text, "The webhook of the HealthPush component, such as healthpush_iphone."),
+      SettingField("webhook-secret", .secret, "Its secret, of ASCII characters."),
+    ] + HTTPService.fields)
+
+  /// Years of history of a type may take minutes.
+  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600))
+
+  private static let patience = Duration.seconds(30)
+
+  private let record: RecordReader
+  private let service: HTTPService
+  private let url: URL
+  private let authority: String?
+  private let person: String
+  private let states: HomeAssistantStates?
+  private let history: HomeAssistantHistory?
+  private let token: String?
+  private let webhook: HealthPushWebhook?
+  private let stateFolder: String
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    url = try settings.url("url")
+    service = try HTTPService(settings, url: url)
+    authority = settings.optionalText("ca")
+    person = try HomeAssistantPerson.read(settings)
+    record = environment.record
+    stateFolder = environment.stateFolder
+    token = try environment.secrets.read("token", of: settings)
+    if let token {
+      let api = HomeAssistantAPI(service: service, url: url, token: token)
+      states = settings.boolean("states") ? HomeAssistantStates(api: api, record: record, person: person) : nil
+      history =
+        settings.boolean("history")
+        ? HomeAssistantHistory(record: record, person: person, stateFolder: environment.stateFolder) : nil
+    } else {
+      (states, history) = (nil, nil)
+    }
+    webhook = try Self.webhook(settings, environment, service, url)
+    guard states != nil || history != nil || webhook != nil else {
+      throw SettingsError("token", .missing("without it only a webhook-id makes something to do."))
+    }
+  }
+
+  private static func webhook(
+    _ settings: DestinationSettings, _ environment: DestinationEnvironment, _ service: HTTPService, _ url: URL
+  ) throws(SettingsError) -> HealthPushWebhook? {
+    guard let id = settings.optionalText("webhook-id") else { return nil }
+    guard !id.isEmpty, id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/?#%".utf8.contains($0) }) else {
+      throw SettingsError("webhook-id", .invalid("must be the last part of the webhook's address"))
+    }
+    let secret = try environment.secrets.read("webhook-secret", of: settings)
+    guard secret?.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) ?? true else {
+      throw SettingsError(
+        "webhook-secret", .invalid("has characters beyond ASCII, with which HealthPush takes nothing and says nothing"))
+    }
+    return HealthPushWebhook(service: service, url: url, id: id, secret: secret, record: environment.record)
+  }
+
+  func close() async { await service.close() }
+
+  // MARK: Checking
+
+  func check() async throws {
+    if let states {
+      let probe = states.entity("probe")
+      try await states.api.setState(probe, .string("probe"), attributes: [:])
+      try await states.api.removeState(probe)
+    }
+    if let history, let token {
+      let late = DeliveryError.temporary(reason: "\(url.host(percentEncoded: false) ?? "") did not answer in time")
+      try await within(Self.patience, orThrow: late) { [url, authority] in
+        try await HomeAssistantSocket.with(url, token: token, authority: authority) { socket in
+          try await history.probe(over: &socket)
+        }
+      }
+    }
+    try await webhook?.check()
+  }
+
+  // MARK: Delivering
+
+  func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
+    let times = ChangedTimes(batch)
+    let present = Set(try await record.types())
+    if let states {
+      let isAll = batch.startsOver ? true : try await states.areForgotten()
+      let gone = batch.startsOver ? Set(SampleTypeCatalogue.healthKit.entries.map(\.type)) : []
+      try await states.update(isAll ? times.types.union(present).union(gone) : times.types, key)
+    }
+    if let webhook { try await webhook.update(batch.startsOver ? times.types.union(present) : times.types) }
+    if let history, let token {
+      try await HomeAssistantSocket.with(url, token: token, authority: authority) { socket in
+        if batch.startsOver {
+          try await history.startOver(with: present, key, over: &socket)
+        } else {
+          for type in times.types.sorted(by: { $0.rawValue < $1.rawValue }) where HistorySeries.exists(of: type) {
+            let days = HistorySeries.days(of: type, times)
+            try await history.update(type, changed: days, startsOver: false, over: &socket)
+          }
+        }
+      }
+    }
+    return Delivery()
+  }
+}

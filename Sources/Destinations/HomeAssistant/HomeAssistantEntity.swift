@@ -1,0 +1,119 @@
+import HealthAnalysis
+import HealthModel
+
+/// How Home Assistant shows a type: its name, its unit, and the classes that tell it what the number is
+/// (developers.home-assistant.io/docs/core/entity/sensor).
+struct HomeAssistantEntity: Hashable, Sendable {
+  enum StateClass: String, Sendable {
+    /// A reading.
+    case measurement
+    /// A sum that begins again at 0, every day.
+    case totalIncreasing = "total_increasing"
+  }
+
+  let type: SampleType
+  /// `step_count`: lower-case ASCII letters, digits and `_`.
+  let key: String
+  let name: String
+  /// Home Assistant's; `nil` of a text, and of what has none.
+  let unit: String?
+  let deviceClass: String?
+  /// `nil` of a text.
+  let stateClass: StateClass?
+  let icon: String?
+  /// Decimal places that are shown.
+  let precision: Int?
+  /// What a value of the record is multiplied by.
+  private let factor: Double
+
+  init(_ type: SampleType) {
+    self.type = type
+    let entry = SampleTypeCatalogue.healthKit[type]
+    key = Self.key(type.shortName)
+    name = entry?.displayName ?? type.rawValue
+    icon = Self.icons[type.shortName]
+    let isSleep = type == SleepQuery.type
+    guard isSleep || entry?.aggregation != nil || entry == nil else {
+      (unit, deviceClass, stateClass, precision, factor) = (nil, nil, nil, nil, 1)
+      return
+    }
+    let isSum = entry?.aggregation == .cumulative
+    let shown = Self.unit(isSleep ? "hr" : entry?.canonicalUnit, type.shortName, isSum: isSum)
+    (unit, deviceClass, precision, factor) = (shown.name, shown.deviceClass, shown.precision, shown.factor)
+    stateClass = isSum ? .totalIncreasing : .measurement
+  }
+
+  /// A number of the record in ``unit``, to what a display can tell apart.
+  func value(_ number: Double) -> Double {
+    let value = number * factor
+    return abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value
+  }
+
+  /// `stepCount` as `step_count`; what is no ASCII letter or digit is `_`.
+  static func key(_ name: String) -> String {
+    var key = ""
+    var before: Character = "_"
+    for character in name {
+      let isPlain = character.isASCII && (character.isLetter || character.isNumber)
+      if !isPlain {
+        if !key.isEmpty, key.last != "_" { key.append("_") }
+      } else {
+        if character.isUppercase, before.isLowercase || before.isNumber, !key.isEmpty { key.append("_") }
+        key += character.lowercased()
+      }
+      before = character
+    }
+    while key.last == "_" { key.removeLast() }
+    return key.isEmpty ? "unnamed" : key
+  }
+
+  private struct Unit {
+    var name: String?
+    var deviceClass: String?
+    var precision: Int?
+    var factor = 1.0
+  }
+
+  /// - Parameter unit: HealthKit's.
+  private static func unit(_ unit: String?, _ name: String, isSum: Bool) -> Unit {
+    switch unit {
+    case "count": Unit(name: counts[name], precision: 0)
+    case "count/min": Unit(name: rates[name] ?? "bpm", precision: 0)
+    case "%": Unit(name: "%", precision: 1, factor: 100)
+    case "kcal": Unit(name: "kcal", deviceClass: isSum ? "energy" : nil, precision: 0)
+    case "m" where isSum: Unit(name: "km", deviceClass: "distance", precision: 2, factor: 0.001)
+    case "m": Unit(name: "m", deviceClass: "distance", precision: 2)
+    case "cm": Unit(name: "cm", deviceClass: "distance", precision: 1)
+    case "m/s": Unit(name: "m/s", deviceClass: isSum ? nil : "speed", precision: 2)
+    case "kg": Unit(name: "kg", deviceClass: "weight", precision: 1)
+    case "g": Unit(name: "g", deviceClass: "weight", precision: 1)
+    case "mL": Unit(name: "mL", deviceClass: isSum ? "volume" : nil, precision: 0)
+    case "L": Unit(name: "L", deviceClass: isSum ? "volume" : nil, precision: 2)
+    case "mmHg": Unit(name: "mmHg", deviceClass: isSum ? nil : "pressure", precision: 0)
+    case "degC": Unit(name: "°C", deviceClass: isSum ? nil : "temperature", precision: 1)
+    case "W": Unit(name: "W", deviceClass: isSum ? nil : "power", precision: 0)
+    case "dBASPL": Unit(name: "dB", deviceClass: isSum ? nil : "sound_pressure", precision: 0)
+    case "min": Unit(name: "min", deviceClass: "duration", precision: 0)
+    case "hr": Unit(name: "h", deviceClass: "duration", precision: 1)
+    case "ms": Unit(name: "ms", precision: 0)
+    case "kcal/hr·kg": Unit(name: "kcal/(h·kg)", precision: 1)
+    case "mL/min·kg": Unit(name: "mL/(min·kg)", precision: 1)
+    case "unit", "appleEffortScore", nil: Unit()
+    default: Unit(name: unit)
+    }
+  }
+
+  private static let counts = [
+    "stepCount": "steps", "flightsClimbed": "floors", "pushCount": "pushes", "swimmingStrokeCount": "strokes",
+  ]
+  private static let rates = ["respiratoryRate": "breaths/min", "cyclingCadence": "rpm"]
+  private static let icons = [
+    "stepCount": "mdi:walk", "flightsClimbed": "mdi:stairs-up", "distanceCycling": "mdi:bicycle",
+    "activeEnergyBurned": "mdi:fire", "basalEnergyBurned": "mdi:fire-circle", "appleExerciseTime": "mdi:run",
+    "appleStandTime": "mdi:human-handsup", "appleMoveTime": "mdi:human-greeting", "heartRate": "mdi:heart-pulse",
+    "restingHeartRate": "mdi:heart", "heartRateVariabilitySDNN": "mdi:heart-flash", "oxygenSaturation": "mdi:lungs",
+    "respiratoryRate": "mdi:lungs", "bodyFatPercentage": "mdi:percent", "height": "mdi:human-male-height",
+    "bloodPressureSystolic": "mdi:heart-plus", "bloodPressureDiastolic": "mdi:heart-minus",
+    "sleepAnalysis": "mdi:sleep", "dietaryWater": "mdi:cup-water", "dietaryEnergyConsumed": "mdi:food-apple",
+  ]
+}

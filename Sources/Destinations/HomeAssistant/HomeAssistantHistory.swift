@@ -1,0 +1,222 @@
+import Foundation
+import HealthModel
+
+/// Brings Home Assistant's long-term statistics of a type to what the record says, at the cost of what has changed.
+///
+/// Sums run over the whole series, so that a changed hour is sent with all that follow it. An hour without samples any more is
+/// sent again without an increase; a mean cannot be taken back, so that its series is cleared and sent again.
+struct HomeAssistantHistory: Sendable {
+  /// Hours of one message.
+  private static let rows = 1_000
+  /// How often Home Assistant is asked whether it has written what it was sent, and the longest pause between.
+  private static let questions = 60
+  private static let longestPause = Duration.milliseconds(1_000)
+
+  let record: RecordReader
+  let person: String
+  let stateFolder: String
+
+  /// - Parameters:
+  ///   - changed: days in UTC that may have changed, whatever the numbers of whole days say.
+  ///   - startsOver: whether to trust nothing that is known of Home Assistant.
+  func update(
+    _ type: SampleType, changed: [ClosedRange<Int>], startsOver: Bool, over socket: inout HomeAssistantSocket
+  ) async throws {
+    let entity = HomeAssistantEntity(type)
+    let series = HistorySeries(of: type, in: record)
+    let days = try await series.days()
+    let memory = startsOver ? nil : await HistoryMemory.read(entity, in: stateFolder)
+    guard !days.isEmpty else {
+      if memory != nil || startsOver { try await clear(entity, over: &socket) }
+      return
+    }
+    guard let memory else { return try await sendAll(series, entity, days, over: &socket) }
+
+    var candidates = Set(changed.joined()).union(days.filter { memory.days[$0.key]?.whole != $0.value.print }.keys)
+    candidates.formUnion(memory.days.keys.filter { days[$0] == nil })
+    candidates.formIntersection(Set(days.keys).union(memory.days.keys))
+    let found = try await hours(of: candidates, series)
+    let differing = candidates.filter { memory.days[$0]?.print != HistorySeries.print(found[$0] ?? []) }
+    guard let first = differing.min() else { return }
+    if series.isSum {
+      let last = max(days.keys.max() ?? first, memory.days.keys.max() ?? first)
+      let rest = try await hours(of: Set(first...last), series)
+      let base = days.filter { $0.key < first }.values.reduce(0) { $0 + $1.sum }
+      try await send(rest, of: first...last, after: base, days, memory, entity, over: &socket)
+    } else if differing.contains(where: { (memory.days[$0]?.hours ?? 0) & ~mask(found[$0] ?? []) != 0 }) {
+      try await sendAll(series, entity, days, over: &socket)
+    } else {
+      let changed = found.filter { differing.contains($0.key) }
+      try await send(changed, of: nil, after: 0, days, memory, entity, over: &socket)
+    }
+  }
+
+  /// Takes away what Home Assistant has of a type.
+  func clear(_ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket) async throws {
+    // First, so that nothing that is gone is held to be there.
+    await HistoryMemory.empty(entity, in: stateFolder).forget()
+    _ = try await call(
+      "recorder/clear_statistics", ["statistic_ids": .array([.string(id(of: entity))])], over: &socket)
+  }
+
+  func id(of entity: HomeAssistantEntity) -> String { "hpeer:\(person)_\(entity.key)" }
+
+  // MARK: Sending
+
+  private func sendAll(
+    _ series: HistorySeries, _ entity: HomeAssistantEntity, _ days: [Int: HistorySeries.Day],
+    over socket: inout HomeAssistantSocket
+  ) async throws {
+    try await clear(entity, over: &socket)
+    guard let first = days.keys.min(), let last = days.keys.max() else { return }
+    let hours = try await hours(of: Set(first...last), series)
+    try await send(
+      hours, of: nil, after: 0, days, HistoryMemory.empty(entity, in: stateFolder), entity, over: &socket)
+  }
+
+  /// - Parameters:
+  ///   - hours: by day; a day that has none any more is not among them.
+  ///   - range: days whose sums are sent again, those that have no hours any more, too.
+  ///   - base: the sum of all before.
+  private func send(
+    _ hours: [Int: [HistoryHour]], of range: ClosedRange<Int>?, after base: Double, _ days: [Int: HistorySeries.Day],
+    _ memory: HistoryMemory, _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
+  ) async throws {
+    var memory = memory
+    var all: [HistoryHour] = []
+    let sent = range.map { range in Set(hours.keys).union(memory.days.keys.filter(range.contains)) } ?? Set(hours.keys)
+    for day in sent.sorted() {
+      let known = hours[day] ?? []
+      all += range == nil ? known : filled(known, day, memory.days[day]?.hours ?? 0)
+      // An attempt that fails may have sent any of it.
+      memory.days[day] = HistoryMemory.Day(
+        hours: (memory.days[day]?.hours ?? 0) | mask(known), print: 0, whole: 0)
+    }
+    try await memory.write()
+    try await send(all, after: base, entity, over: &socket)
+    for day in sent {
+      let known = hours[day] ?? []
+      memory.days[day]?.print = HistorySeries.print(known)
+      memory.days[day]?.whole = days[day]?.print ?? 0
+    }
+    try await memory.write()
+  }
+
+  /// With hours that Home Assistant has and the record does not, in which nothing was added.
+  private func filled(_ hours: [HistoryHour], _ day: Int, _ mask: UInt32) -> [HistoryHour] {
+    let gone = mask & ~self.mask(hours)
+    let empty = (0..<24).filter { gone >> UInt32($0) & 1 == 1 }.map {
+      HistoryHour(number: Int64(day) * 24 + Int64($0), value: .sum(0))
+    }
+    return (hours + empty).sorted { $0.number < $1.number }
+  }
+
+  private func send(
+    _ hours: [HistoryHour], after base: Double, _ entity: HomeAssistantEntity,
+    over socket: inout HomeAssistantSocket
+  ) async throws {
+    guard let last = hours.last else { return }
+    var sum = base
+    let metadata: [String: JSONValue] = [
+      "has_mean": .bool(entity.stateClass == .measurement), "has_sum": .bool(entity.stateClass == .totalIncreasing),
+      "name": .string("\(entity.name) (\(person))"), "source": .string("hpeer"),
+      "statistic_id": .string(id(of: entity)),
+      "unit_of_measurement": entity.unit.map(JSONValue.string) ?? .null,
+    ]
+    for start in stride(from: 0, to: hours.count, by: Self.rows) {
+      let rows = hours[start..<min(start + Self.rows, hours.count)].map { hour -> JSONValue in
+        var row: [String: JSONValue] = ["start": .string(hour.start.iso8601)]
+        switch hour.value {
+        case .sum(let value):
+          sum += value
+          row["state"] = .number(entity.value(value))
+          row["sum"] = .number(entity.value(sum))
+        case .mean(let mean, let minimum, let maximum):
+          row["mean"] = .number(entity.value(mean))
+          row["min"] = .number(entity.value(minimum))
+          row["max"] = .number(entity.value(maximum))
+        }
+        return .object(row)
+      }
+      _ = try await call(
+        "recorder/import_statistics", ["metadata": .object(metadata), "stats": .array(rows)], over: &socket)
+    }
+    var expected = last.value
+    if case .sum = expected { expected = .sum(sum) }
+    try await waitUntilWritten(last, expected, entity, over: &socket)
+  }
+
+  /// Home Assistant answers before it has written anything, and writes in order.
+  private func waitUntilWritten(
+    _ hour: HistoryHour, _ expected: HistoryHour.Value, _ entity: HomeAssistantEntity,
+    over socket: inout HomeAssistantSocket
+  ) async throws {
+    let question: [String: JSONValue] = [
+      "start_time": .string(hour.start.iso8601),
+      "end_time": .string(Timestamp(seconds: hour.start.seconds + 3_600).iso8601),
+      "statistic_ids": .array([.string(id(of: entity))]), "period": .string("hour"),
+      "types": .array(["sum", "mean"].map(JSONValue.string)),
+    ]
+    let (name, number) =
+      switch expected {
+      case .sum(let sum): ("sum", entity.value(sum))
+      case .mean(let mean, _, _): ("mean", entity.value(mean))
+      }
+    var pause = Duration.milliseconds(10)
+    for _ in 0..<Self.questions {
+      let answer = try await call("recorder/statistics_during_period", question, over: &socket)
+      if case .object(let series) = answer, case .array(let rows)? = series[id(of: entity)],
+        case .object(let row)? = rows.first, let found = Self.number(row[name]),
+        abs(found - number) <= 1e-6 * max(1, abs(number))
+      {
+        return
+      }
+      try await Task.sleep(for: pause)
+      pause = min(pause * 2, Self.longestPause)
+    }
+    throw DeliveryError.temporary(reason: "Home Assistant has not written the history of \(entity.name) yet")
+  }
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let number)?: Double(number)
+    case .number(let number)?: number
+    default: nil
+    }
+  }
+
+  func call(
+    _ type: String, _ members: [String: JSONValue], over socket: inout HomeAssistantSocket
+  ) async throws -> JSONValue {
+    do {
+      return try await socket.call(type, members)
+    } catch let refusal as HomeAssistantSocket.Refusal {
+      throw socket.failure(refusal, "keep history")
+    }
+  }
+
+  // MARK: Hours
+
+  private func hours(of days: Set<Int>, _ series: HistorySeries) async throws -> [Int: [HistoryHour]] {
+    var found: [HistoryHour] = []
+    for run in days.runs { found += try await series.hours(of: run) }
+    return Dictionary(grouping: found, by: \.day)
+  }
+
+  private func mask(_ hours: [HistoryHour]) -> UInt32 {
+    hours.reduce(0) { $0 | 1 << UInt32(truncatingIfNeeded: $1.number - Int64($1.day) * 24) }
+  }
+}
+
+extension Set<Int> {
+  /// As ranges of those that follow one another, in order.
+  var runs: [ClosedRange<Int>] {
+    sorted().reduce(into: []) { runs, number in
+      if let last = runs.last, last.upperBound + 1 == number {
+        runs[runs.count - 1] = last.lowerBound...number
+      } else {
+        runs.append(number...number)
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import HealthModel
+
+/// Home Assistant's WebSocket API (developers.home-assistant.io/docs/api/websocket): a command, and its result.
+struct HomeAssistantSocket {
+  private var socket: WebSocket
+  private let host: String
+  private var number: Int64 = 0
+
+  /// An answer that says no.
+  struct Refusal: Error {
+    var code: String
+    var message: String
+  }
+
+  /// Logs in, does something and ends the connection.
+  ///
+  /// - Parameter url: of Home Assistant itself.
+  static func with<Value: Sendable>(
+    _ url: URL, token: String, authority: String?, _ body: (inout HomeAssistantSocket) async throws -> Value
+  ) async throws -> Value {
+    let host = url.host(percentEncoded: false) ?? ""
+    return try await WebSocket.with(url.appending(path: "api/websocket"), authority: authority) { socket in
+      _ = try message(try await socket.receive(), host)
+      try await socket.send(CanonicalJSON.encode(["type": "auth", "access_token": token]))
+      let answer = try message(try await socket.receive(), host)
+      guard answer["type"] == .string("auth_ok") else {
+        throw DeliveryError.unusable(
+          reason: "\(host) does not take the token: is it a long-lived access token of this server?")
+      }
+      var connection = HomeAssistantSocket(socket: socket, host: host)
+      return try await body(&connection)
+    }
+  }
+
+  private init(socket: WebSocket, host: String) { (self.socket, self.host) = (socket, host) }
+
+  /// The result of a command.
+  ///
+  /// - Throws: ``Refusal``, ``DeliveryError``.
+  mutating func call(_ type: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {
+    number += 1
+    var command = members
+    command["id"] = .integer(number)
+    command["type"] = .string(type)
+    try await socket.send(CanonicalJSON.encode(JSONValue.object(command)))
+    while true {
+      let answer = try Self.message(try await socket.receive(), host)
+      guard answer["id"] == .integer(number), answer["type"] == .string("result") else { continue }
+      if answer["success"] == .bool(true) { return answer["result"] ?? .null }
+      var refusal = Refusal(code: "unknown", message: "")
+      if case .object(let error)? = answer["error"] {
+        if case .string(let code)? = error["code"] { refusal.code = code }
+        if case .string(let text)? = error["message"] { refusal.message = String(text.prefix(200)) }
+      }
+      throw refusal
+    }
+  }
+
+  /// What a refusal means for later attempts.
+  func failure(_ refusal: Refusal, _ what: String) -> DeliveryError {
+    switch refusal.code {
+    case "unauthorized":
+      .unusable(reason: "\(host) does not let the token's user \(what): it must be an administrator's")
+    case "unknown_command":
+      .unusable(reason: "\(host) cannot \(what): it has no recorder, or is older than 2022.10")
+    case "timeout", "home_assistant_error", "unknown_error":
+      .temporary(reason: "\(host) could not \(what) (\(refusal.message))")
+    default: .unusable(reason: "\(host) refuses to \(what) (\(refusal.code): \(refusal.message))")
+    }
+  }
+
+  private static func message(_ bytes: [UInt8], _ host: String) throws -> [String: JSONValue] {
+    guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else {
+      throw DeliveryError.temporary(reason: "\(host) sends what is no message of Home Assistant")
+    }
+    return members
+  }
+}

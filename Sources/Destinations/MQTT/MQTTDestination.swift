@@ -1,0 +1,136 @@
+import Foundation
+import HealthAnalysis
+import HealthModel
+
+/// Keeps what a record says now on an MQTT broker: a retained message for each type, and, if wanted, what makes Home Assistant
+/// show them.
+struct MQTTDestination: Destination {
+  static let description = DestinationDescription(
+    DestinationKind("mqtt"), "Publishes the current value of each type to an MQTT broker, retained.",
+    repetition: .idempotent,
+    fields: [
+      SettingField(
+        "url", .url(schemes: ["mqtts", "mqtt"]), "The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.",
+        required: true),
+      SettingField("person", .text, "Whose values these are, in topics: hpeer/PERSON/TYPE.", default: "me"),
+      SettingField("prefix", .text, "What all topics begin with.", default: "hpeer"),
+      SettingField("version", .choice(["5", "3.1.1"]), "The version of MQTT.", default: "5"),
+      SettingField(
+        "qos", .integer(0...2), "How often a message may arrive: 0 at most once, 1 at least once, 2 once.", default: "1"
+      ),
+      SettingField(
+        "client-id", .text, "What the broker knows this connection by; made of prefix and person where it is not set."),
+      SettingField("user", .text, "The user to log in as."),
+      SettingField("password", .secret, "The password of that user."),
+      SettingField("client-certificate", .path, "The certificate to log in with, a PEM file."),
+      SettingField("client-key", .path, "Its private key, a PEM file without a password."),
+      SettingField("discovery", .boolean, "Have Home Assistant show the values as sensors.", default: "false"),
+      SettingField("discovery-prefix", .text, "The prefix that Home Assistant was told.", default: "homeassistant"),
+      SettingField(
+        "offline-at-end", .boolean, "Say offline also when hpeer ends in order, not only when the connection is lost.",
+        default: "false"),
+    ] + HTTPService.fields)
+
+  /// Of a whole type there is one message, so that pages may be long.
+  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(300))
+
+  private let record: RecordReader
+  private let topics: MQTTTopics
+  private let quality: MQTTMessage.Quality
+  private let discovery: HomeAssistantDiscovery?
+  private let session: MQTTSession
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    let configuration = try MQTTConfiguration(settings, environment.secrets)
+    let prefix = try settings.text("prefix")
+    guard MQTTTopics.isPrefix(prefix) else {
+      throw SettingsError("prefix", .invalid("must be levels of a topic without + and #, such as hpeer or home/health"))
+    }
+    topics = MQTTTopics(prefix: prefix, person: try HomeAssistantPerson.read(settings))
+    quality = MQTTMessage.Quality(rawValue: Int32(try settings.integer("qos"))) ?? .atLeastOnce
+    record = environment.record
+    session = MQTTSession(
+      configuration, topics, quality, saysOfflineAtEnd: settings.boolean("offline-at-end"))
+    guard settings.boolean("discovery") else {
+      discovery = nil
+      return
+    }
+    let root = try settings.text("discovery-prefix")
+    guard MQTTTopics.isPrefix(root) else {
+      throw SettingsError("discovery-prefix", .invalid("must be levels of a topic without + and #"))
+    }
+    discovery = HomeAssistantDiscovery(
+      prefix: root, person: try HomeAssistantPerson.read(settings), availabilityTopic: topics.status)
+  }
+
+  func check() async throws { try await session.probe() }
+
+  func close() async { await session.close() }
+
+  func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
+    let connection = try await session.open()
+    var types = ChangedTimes(batch).types
+    if batch.startsOver || connection.isEmpty { types.formUnion(try await record.types()) }
+    if batch.startsOver { types.formUnion(SampleTypeCatalogue.healthKit.entries.map(\.type)) }
+    let ordered = types.sorted { $0.rawValue < $1.rawValue }
+    var messages: [MQTTMessage] = []
+    for type in ordered { messages += try await self.messages(of: type, key, announced: connection.announced) }
+    try await connection.client.publish(messages)
+    await session.published(types, over: connection)
+    return Delivery()
+  }
+
+  /// What is to be published of a type now: a message that is empty where nothing is left.
+  private func messages(
+    of type: SampleType, _ key: DeliveryKey, announced: Set<SampleType>
+  ) async throws -> [MQTTMessage] {
+    let entity = HomeAssistantEntity(type)
+    let topic = topics.values(of: type)
+    let value = try await record.currentValue(of: type)
+    let payload = try value.map { try MQTTPayload.bytes($0, as: entity, anchor: key) } ?? []
+    let message = MQTTMessage(topic, payload, quality: quality)
+    guard let discovery, !announced.contains(type) || value == nil else { return [message] }
+    let configuration = try value == nil ? [] : discovery.configuration(of: entity, valuesAt: topic)
+    // Before the value, so that the sensor has it from the beginning.
+    return [MQTTMessage(discovery.topic(of: entity), configuration, quality: quality), message]
+  }
+}
+
+extension MQTTConfiguration {
+  init(_ settings: DestinationSettings, _ secrets: SecretStore) throws(SettingsError) {
+    let url = try settings.url("url")
+    let isEncrypted = url.scheme?.lowercased() == "mqtts"
+    guard var host = url.host(percentEncoded: false) else { throw SettingsError("url", .invalid("names no broker")) }
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    guard url.path.isEmpty || url.path == "/", url.query == nil else {
+      throw SettingsError("url", .invalid("must be mqtts://HOST[:PORT] and no more"))
+    }
+    if !isEncrypted, !settings.boolean("send-unencrypted"), !HTTPService.isThisMachine(url) {
+      throw SettingsError(
+        "url",
+        .invalid(
+          "is mqtt:// to another machine, where everybody on the way can read what is sent: use mqtts://, or set "
+            + "send-unencrypted = true"))
+    }
+    var tls: TLS?
+    if isEncrypted {
+      tls = TLS(
+        authority: settings.optionalText("ca"), certificate: settings.optionalText("client-certificate"),
+        key: settings.optionalText("client-key"))
+      guard (tls?.certificate == nil) == (tls?.key == nil) else {
+        throw SettingsError("client-key", .invalid("and client-certificate belong together"))
+      }
+      for key in ["ca", "client-certificate", "client-key"] {
+        if let path = settings.optionalText(key), !FileManager.default.isReadableFile(atPath: path) {
+          throw SettingsError(key, .invalid("is no readable file: \(path)"))
+        }
+      }
+    }
+    let base = "\(try settings.text("prefix"))/\(try settings.text("person"))"
+    self.init(
+      host: host, port: url.port ?? (isEncrypted ? 8883 : 1883),
+      version: Version(rawValue: try settings.text("version")) ?? .v5,
+      clientID: settings.optionalText("client-id") ?? base.replacing("/", with: "-"),
+      user: settings.optionalText("user"), password: try secrets.read("password", of: settings), tls: tls)
+  }
+}

@@ -1,0 +1,250 @@
+import CMosquitto
+import Glibc
+
+/// The thread of an ``MQTTClient``: all of libmosquitto is called here, and nothing of it anywhere else.
+///
+/// What it allocates lives from ``run()``'s beginning to its end.
+final class MQTTLoop {
+  /// What one command has published and is not acknowledged yet.
+  private final class Publication {
+    let reply: MQTTReply<Void>
+    var remaining: Int
+    /// The first error; the others are still awaited, so that a number is never two messages.
+    var error: DeliveryError?
+
+    init(_ reply: MQTTReply<Void>, _ count: Int) { (self.reply, remaining) = (reply, count) }
+  }
+
+  private struct Outgoing {
+    var message: MQTTMessage
+    var publication: Publication
+  }
+
+  /// In seconds: how long the broker hears nothing at most before it holds the connection for lost.
+  private static let keepAlive: Int32 = 60
+  /// In milliseconds: how often libmosquitto is asked whether it is time to say something.
+  private static let tick: Int32 = 5_000
+  /// Messages in flight where the broker does not ask for fewer.
+  private static let window = 20
+  private static let library: Int32 = mosquitto_lib_init()
+
+  private let configuration: MQTTConfiguration
+  private let inbox: MQTTInbox
+  private let connected: MQTTReply<Void>
+  private let failure: MQTTFailure
+
+  private var client: OpaquePointer?
+  private var window = MQTTLoop.window
+  private var waiting: [Outgoing] = []
+  private var next = 0
+  private var inFlight: [Int32: Outgoing] = [:]
+  /// Numbers that were acknowledged before they were known.
+  private var early: [Int32: Int32] = [:]
+  private var subscribing: [Int32: MQTTReply<Void>] = [:]
+  private var listeners: [(topic: String, onMessage: @Sendable (MQTTMessage) -> Void)] = []
+  private var isConnected = false
+  private var isEnding = false
+  private var refusal: DeliveryError?
+  private var log: [String] = []
+
+  init(_ configuration: MQTTConfiguration, _ inbox: MQTTInbox, _ connected: MQTTReply<Void>) {
+    (self.configuration, self.inbox, self.connected) = (configuration, inbox, connected)
+    failure = MQTTFailure(host: configuration.host, version: configuration.version)
+  }
+
+  /// Connects, does what it is asked for and returns when the connection has ended. Blocks.
+  func run() {
+    _ = Self.library
+    let error = live()
+    if let client { mosquitto_destroy(client) }
+    client = nil
+    let end = refusal ?? error
+    // Before anybody learns of it, so that nobody finds the connection still good.
+    let untaken = inbox.end(end)
+    connected.answer(.failure(end))
+    for reply in subscribing.values { reply.answer(.failure(end)) }
+    for outgoing in inFlight.values { outgoing.publication.reply.answer(.failure(end)) }
+    for outgoing in waiting[next...] { outgoing.publication.reply.answer(.failure(end)) }
+    for command in untaken {
+      switch command {
+      case .publish(_, let reply), .subscribe(_, _, let reply): reply.answer(.failure(end))
+      case .disconnect: break
+      }
+    }
+  }
+
+  /// - Returns: why it ended.
+  private func live() -> DeliveryError {
+    guard let client = mosquitto_new(configuration.clientID, true, Unmanaged.passUnretained(self).toOpaque()) else {
+      return .temporary(reason: "there is no memory for a connection")
+    }
+    self.client = client
+    setCallbacks(client)
+    if let error = configure(client) { return error }
+    let code = mosquitto_connect_bind_v5(
+      client, configuration.host, Int32(configuration.port), Self.keepAlive, nil, nil)
+    guard code == success else { return failure.connection(code, errno: errno, log: log) }
+    while true {
+      if let error = step(client) { return error }
+    }
+  }
+
+  private var success: Int32 { Int32(MOSQ_ERR_SUCCESS.rawValue) }
+
+  /// Waits for something to happen, and does it.
+  private func step(_ client: OpaquePointer) -> DeliveryError? {
+    let socket = mosquitto_socket(client)
+    guard socket >= 0 else { return .temporary(reason: "the connection to \(configuration.host) was lost") }
+    let writes = mosquitto_want_write(client) ? POLLOUT : 0
+    var descriptors = [
+      pollfd(fd: socket, events: Int16(POLLIN | writes), revents: 0),
+      pollfd(fd: inbox.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&descriptors, 2, Self.tick) >= 0 || errno == EINTR else {
+      return .temporary(reason: "the connection to \(configuration.host) cannot be watched")
+    }
+    var code = success
+    errno = 0
+    if descriptors[0].revents & Int16(POLLIN | POLLERR | POLLHUP) != 0 { code = mosquitto_loop_read(client, 10) }
+    if code == success, descriptors[0].revents & Int16(POLLOUT) != 0 { code = mosquitto_loop_write(client, 10) }
+    if code == success { code = mosquitto_loop_misc(client) }
+    guard code == success else { return failure.connection(code, errno: errno, log: log) }
+    if descriptors[1].revents != 0 { for command in inbox.take() { perform(command, client) } }
+    if isEnding { return .temporary(reason: "the connection to \(configuration.host) was closed") }
+    return send(client)
+  }
+
+  private func perform(_ command: MQTTClient.Command, _ client: OpaquePointer) {
+    switch command {
+    case .publish(let messages, let reply):
+      let publication = Publication(reply, messages.count)
+      waiting += messages.map { Outgoing(message: $0, publication: publication) }
+    case .subscribe(let topic, let onMessage, let reply):
+      var number: Int32 = 0
+      let code = mosquitto_subscribe(client, &number, topic, MQTTMessage.Quality.atLeastOnce.rawValue)
+      guard code == success else { return reply.answer(.failure(failure.connection(code, errno: errno, log: log))) }
+      listeners.append((topic, onMessage))
+      subscribing[number] = reply
+    case .disconnect:
+      mosquitto_disconnect(client)
+      isEnding = true
+    }
+  }
+
+  /// Publishes what waits, as much as may be in flight.
+  private func send(_ client: OpaquePointer) -> DeliveryError? {
+    guard isConnected else { return nil }
+    while next < waiting.count, inFlight.count < window {
+      let outgoing = waiting[next]
+      next += 1
+      let message = outgoing.message
+      var number: Int32 = 0
+      let code = message.payload.withUnsafeBytes {
+        mosquitto_publish_v5(
+          client, &number, message.topic, Int32($0.count), $0.baseAddress, message.quality.rawValue,
+          message.isRetained, nil)
+      }
+      guard code == success else { return failure.connection(code, errno: errno, log: log) }
+      inFlight[number] = outgoing
+      if let answer = early.removeValue(forKey: number) { acknowledged(number, answer) }
+    }
+    if next == waiting.count { (waiting, next) = ([], 0) }
+    return nil
+  }
+
+  // MARK: What libmosquitto tells
+
+  private func answered(_ code: Int32, receiveMaximum: Int?) {
+    guard code == 0 else {
+      refusal = failure.refusal(code)
+      return
+    }
+    window = max(1, min(Self.window, receiveMaximum ?? Self.window))
+    isConnected = true
+    connected.answer(.success(()))
+  }
+
+  private func acknowledged(_ number: Int32, _ code: Int32) {
+    guard let outgoing = inFlight.removeValue(forKey: number) else {
+      early[number] = code
+      return
+    }
+    let publication = outgoing.publication
+    // 16 says that nobody has subscribed, and is none.
+    if code >= 0x80, publication.error == nil { publication.error = failure.publishing(outgoing.message.topic, code) }
+    publication.remaining -= 1
+    guard publication.remaining == 0 else { return }
+    publication.reply.answer(publication.error.map { .failure($0) } ?? .success(()))
+  }
+
+  private func subscribed(_ number: Int32, _ code: Int32) {
+    guard let reply = subscribing.removeValue(forKey: number) else { return }
+    reply.answer(
+      code < 0x80
+        ? .success(()) : .failure(DeliveryError.unusable(reason: "\(configuration.host) lets this user read nothing")))
+  }
+
+  private func received(_ message: MQTTMessage) {
+    for listener in listeners where listener.topic == message.topic { listener.onMessage(message) }
+  }
+
+  /// Errors of TLS are told in the log only.
+  private func logged(_ text: String) {
+    if log.count < 20 { log.append(text) }
+  }
+
+  // MARK: Setting up
+
+  private func configure(_ client: OpaquePointer) -> DeliveryError? {
+    let version = configuration.version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
+    mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, version)
+    mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
+    if configuration.user != nil || configuration.password != nil {
+      guard mosquitto_username_pw_set(client, configuration.user ?? "", configuration.password) == success else {
+        return .unusable(reason: "user or password cannot be sent")
+      }
+    }
+    if let will = configuration.will {
+      let code = will.payload.withUnsafeBytes {
+        mosquitto_will_set(
+          client, will.topic, Int32($0.count), $0.baseAddress, will.quality.rawValue, will.isRetained)
+      }
+      guard code == success else { return .unusable(reason: "the topic \(will.topic) is none") }
+    }
+    guard let tls = configuration.tls else { return nil }
+    if tls.authority == nil { mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1) }
+    let folder = tls.authority == nil ? "/etc/ssl/certs" : nil
+    let code = mosquitto_tls_set(client, tls.authority, folder, tls.certificate, tls.key, nil)
+    guard code == success, mosquitto_tls_insecure_set(client, false) == success,
+      mosquitto_tls_opts_set(client, 1, "tlsv1.2", nil) == success
+    else { return .unusable(reason: "ca, client-certificate or client-key cannot be read") }
+    return nil
+  }
+
+  private func setCallbacks(_ client: OpaquePointer) {
+    mosquitto_connect_v5_callback_set(client) { _, object, code, _, properties in
+      var maximum: UInt16 = 0
+      let found = mosquitto_property_read_int16(properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), &maximum, false)
+      MQTTLoop.of(object)?.answered(code, receiveMaximum: found == nil ? nil : Int(maximum))
+    }
+    mosquitto_publish_v5_callback_set(client) { _, object, number, code, _ in
+      MQTTLoop.of(object)?.acknowledged(number, code)
+    }
+    mosquitto_subscribe_callback_set(client) { _, object, number, count, codes in
+      MQTTLoop.of(object)?.subscribed(number, count > 0 ? codes?[0] ?? 0x80 : 0x80)
+    }
+    mosquitto_message_callback_set(client) { _, object, message in
+      guard let message = message?.pointee, let topic = message.topic else { return }
+      let bytes = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+      MQTTLoop.of(object)?.received(MQTTMessage(String(cString: topic), Array(bytes), isRetained: message.retain))
+    }
+    mosquitto_log_callback_set(client) { _, object, level, text in
+      if level & Int32(MOSQ_LOG_ERR) != 0, let text { MQTTLoop.of(object)?.logged(String(cString: text)) }
+    }
+  }
+
+  /// The loop that a callback is for: it lives as long as its client.
+  private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTLoop? {
+    object.map { Unmanaged<MQTTLoop>.fromOpaque($0).takeUnretainedValue() }
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import HealthModel
+import Synchronization
+
+/// The connection that deliveries share, made when it is needed, and what is known of the broker over it.
+actor MQTTSession {
+  struct Connection {
+    let client: MQTTClient
+    /// Whether the broker had nothing of this person when the connection was made: it is new there, or has lost it.
+    let isEmpty: Bool
+    /// Types that Home Assistant was told of over this connection.
+    let announced: Set<SampleType>
+  }
+
+  /// How long what is published is waited for to come back.
+  private static let patience = Duration.seconds(5)
+
+  private let configuration: MQTTConfiguration
+  private let topics: MQTTTopics
+  private let quality: MQTTMessage.Quality
+  private let saysOfflineAtEnd: Bool
+  private var client: MQTTClient?
+  private var isEmpty = false
+  private var announced: Set<SampleType> = []
+
+  init(
+    _ configuration: MQTTConfiguration, _ topics: MQTTTopics, _ quality: MQTTMessage.Quality, saysOfflineAtEnd: Bool
+  ) {
+    var configuration = configuration
+    configuration.will = MQTTMessage(topics.status, Array("offline".utf8), quality: quality)
+    (self.configuration, self.topics, self.quality) = (configuration, topics, quality)
+    self.saysOfflineAtEnd = saysOfflineAtEnd
+  }
+
+  /// The connection that there is, or a new one.
+  func open() async throws -> Connection {
+    if let client, client.isConnected { return Connection(client: client, isEmpty: isEmpty, announced: announced) }
+    let client = try await MQTTClient(configuration)
+    isEmpty = try await greet(client)
+    self.client = client
+    announced = []
+    return Connection(client: client, isEmpty: isEmpty, announced: [])
+  }
+
+  /// Takes note of what the broker has acknowledged.
+  func published(_ types: Set<SampleType>, over connection: Connection) {
+    guard client === connection.client else { return }
+    announced.formUnion(types)
+    isEmpty = false
+  }
+
+  func close() async {
+    guard let client else { return }
+    self.client = nil
+    if saysOfflineAtEnd, client.isConnected {
+      try? await client.publish([MQTTMessage(topics.status, Array("offline".utf8), quality: quality)])
+    }
+    client.disconnect()
+  }
+
+  /// Says that the person is online.
+  ///
+  /// - Returns: whether nothing was retained where that is said, or it may not be read.
+  private func greet(_ client: MQTTClient) async throws -> Bool {
+    let online = MQTTMessage(topics.status, Array("online".utf8), quality: quality)
+    let first = MQTTReply<Bool>()
+    do {
+      // What is retained comes before what is published now, which is not marked as retained.
+      try await client.subscribe(topics.status) { first.answer(.success($0.isRetained)) }
+    } catch DeliveryError.unusable {
+      try await client.publish([online])
+      return true
+    }
+    try await client.publish([online])
+    let wasRetained = try? await within(Self.patience, orThrow: CancellationError()) { try await first.value() }
+    try Task.checkCancellation()
+    return wasRetained != true
+  }
+
+  /// Publishes a message, sees it come back and takes it away.
+  func probe() async throws {
+    var configuration = configuration
+    configuration.will = nil
+    configuration.clientID += "-probe"
+    let client = try await MQTTClient(configuration)
+    defer { client.disconnect() }
+    let quality: MQTTMessage.Quality = self.quality == .atMostOnce ? .atLeastOnce : self.quality
+    let text = Array(UUID().uuidString.utf8)
+    let seen = MQTTReply<Void>()
+    var isReadable = true
+    do {
+      try await client.subscribe(topics.probe) { if $0.payload == text { seen.answer(.success(())) } }
+    } catch DeliveryError.unusable {
+      isReadable = false
+    }
+    try await client.publish([MQTTMessage(topics.probe, text, quality: quality)])
+    // With 3.1.1 a broker acknowledges also what it throws away.
+    if isReadable || configuration.version == .v3 {
+      let silent = DeliveryError.unusable(
+        reason:
+          "\(configuration.host) does not show what is published to \(topics.probe): this user may not write or not "
+          + "read below \(topics.base)")
+      do {
+        try await within(Self.patience, orThrow: silent) { try await seen.value() }
+      } catch  where configuration.version == .v5 {
+        // Acknowledged as published, so that only reading is not allowed, which is not needed.
+        try Task.checkCancellation()
+      }
+    }
+    try await client.publish([MQTTMessage(topics.probe, [], quality: quality)])
+  }
+}

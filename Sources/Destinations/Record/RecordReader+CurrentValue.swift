@@ -1,0 +1,118 @@
+import HealthAnalysis
+import HealthModel
+import HealthStore
+
+extension RecordReader {
+  /// How many of the newest samples are looked at for one that says a number.
+  private static let newest = 20
+
+  /// The types of which there are samples, within what was selected. Throws `StoreError`.
+  public func types() async throws(StoreError) -> [SampleType] {
+    try await store.samples.typeCounts(filter).filter { $0.samples > 0 }.map(\.type)
+  }
+
+  /// What the record says of a type now; `nil` where it has no sample of it that says anything.
+  ///
+  /// A total is that of the day of `now`, and 0 where that day has none yet.
+  public func currentValue(of type: SampleType, now: Timestamp = .now) async throws -> CurrentValue? {
+    guard filter.passes(type) else { return nil }
+    if type == SleepQuery.type { return try await lastNight(now: now) }
+    if SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative {
+      return try await total(of: type, on: zone.dayNumber(at: now.seconds), now: now)
+    }
+    return try await latest(of: type)
+  }
+
+  /// The sum of one day; 0 of a day without samples, and `nil` of a type without samples.
+  ///
+  /// - Parameter day: days since 1970-01-01.
+  public func total(of type: SampleType, on day: Int, now: Timestamp = .now) async throws -> CurrentValue? {
+    let time = zone.day(day)
+    let (start, end) = (Timestamp(seconds: time.lowerBound), Timestamp(seconds: time.upperBound))
+    let statistics = try await statistics(of: type, by: .day, from: start, to: end, now: now)
+    guard let bucket = statistics.values.first, case .sum(let sum) = bucket.number, sum.sum.isFinite else {
+      guard try await latest(of: type) != nil else { return nil }
+      return CurrentValue(type: type, content: .number(0), unit: statistics.unit, start: start, end: end)
+    }
+    let source = sum.sources.max { $0.seconds < $1.seconds } ?? sum.sources.first
+    return CurrentValue(
+      type: type, content: .number(sum.sum), unit: statistics.unit, start: start, end: end, source: source?.name)
+  }
+
+  /// The newest sample that says something, in the unit that its type is compared in.
+  public func latest(of type: SampleType) async throws(StoreError) -> CurrentValue? {
+    let samples = try await store.samples.page(
+      of: type, in: filter.range, from: filter.sources, limit: Self.newest)
+    return samples.lazy.compactMap(Self.value).first
+  }
+
+  private static func value(of sample: Sample) -> CurrentValue? {
+    var value = CurrentValue(
+      type: sample.type, content: .text(""), start: sample.start, end: sample.end, source: sample.source.name)
+    switch sample.payload {
+    case .quantity(let quantity):
+      let unit = SampleTypeCatalogue.healthKit[sample.type]?.canonicalUnit ?? quantity.unit
+      guard let number = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit), number.isFinite else {
+        return nil
+      }
+      (value.content, value.unit) = (.number(number), unit)
+    case .category(let category):
+      guard let text = CategoryValueNames.healthKit.exported(category, type: sample.type) else { return nil }
+      value.content = .text(text)
+      value.details = category.value.map { ["raw": Double($0)] } ?? [:]
+    case .workout(let workout):
+      value.content = .text(workout.activityType.displayName)
+      if let summary = WorkoutSummary(sample) {
+        value.details = ["elapsed_min": summary.elapsed / 60]
+        value.details["distance_m"] = summary.distance
+        value.details["energy_kcal"] = summary.energy
+      }
+    default: return nil
+    }
+    return value
+  }
+
+  // MARK: Sleep
+
+  /// The newest night up to the day of `now`, in hours asleep.
+  public func lastNight(now: Timestamp = .now) async throws -> CurrentValue? {
+    let today = zone.dayNumber(at: now.seconds)
+    let night = try await nights(upTo: today).last { $0.main.asleep != nil }
+    guard let night, let asleep = night.main.asleep else { return nil }
+    let main = night.main
+    var value = CurrentValue(
+      type: SleepQuery.type, content: .number(asleep / 3600), unit: "hr", start: main.onset ?? main.start,
+      end: main.wake ?? main.end, source: main.source)
+    for (stage, name) in Self.stages {
+      let seconds = main.duration(of: stage)
+      if seconds > 0 { value.details["\(name)_hours"] = seconds / 3600 }
+    }
+    value.details["naps_hours"] = night.naps.isEmpty ? nil : night.naps.reduce(0) { $0 + ($1.asleep ?? 0) / 3600 }
+    return value
+  }
+
+  private static let stages: [(SleepStage, String)] = [
+    (.inBed, "in_bed"), (.awake, "awake"), (.asleepCore, "core"), (.asleepDeep, "deep"), (.asleepREM, "rem"),
+    (.asleepUnspecified, "unspecified"),
+  ]
+
+  /// Nights by the day on which they ended, within what was selected, in order.
+  ///
+  /// - Parameters:
+  ///   - firstDay: days since 1970-01-01; `nil` for the first of all.
+  ///   - lastDay: included.
+  public func nights(from firstDay: Int? = nil, upTo lastDay: Int) async throws -> [Night] {
+    guard filter.passes(SleepQuery.type) else { return [] }
+    var query = SleepQuery(in: zone)
+    (query.firstDay, query.lastDay, query.sources) = (firstDay, lastDay, filter.sources)
+    return try await query.run(on: store).filter { filter.passes(start: $0.main.start) }
+  }
+
+  /// Workouts that start in a time, each once, within what was selected.
+  public func workouts(in range: Range<Timestamp>) async throws -> [WorkoutSummary] {
+    guard filter.passes(.workout) else { return [] }
+    var query = WorkoutQuery()
+    (query.range, query.sources) = (range, filter.sources)
+    return try await query.run(on: store).filter { $0.isCounted && filter.passes(start: $0.sample.start) }
+  }
+}

@@ -1,0 +1,34 @@
+/// Lets one through at a time, in no order.
+actor Turnstile {
+  private var isTaken = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  /// Nobody waits longer than those before take, also where the task is cancelled: what they do ends then.
+  nonisolated func pass<Result: Sendable>(
+    _ body: @Sendable () async throws -> Result
+  ) async throws -> Result {
+    await enter()
+    do {
+      try Task.checkCancellation()
+      let result = try await body()
+      await leave()
+      return result
+    } catch {
+      await leave()
+      throw error
+    }
+  }
+
+  private func enter() async {
+    if !isTaken {
+      isTaken = true
+      return
+    }
+    await withCheckedContinuation { waiting.append($0) }
+  }
+
+  private func leave() {
+    // Whoever waits takes over: nobody comes in between.
+    if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+  }
+}

@@ -1,0 +1,99 @@
+import Destinations
+import Foundation
+import HealthStore
+import OperatingSystem
+import ServiceLifecycle
+
+/// What happens to a delivery that goes on.
+public enum DeliveryEvent: Sendable {
+  /// It has begun.
+  case began
+  /// An attempt failed, or the destination refused something; see `CourierEvent`.
+  case courier(CourierEvent)
+  /// It has ended, and begins again after the pause.
+  case ended(any Error, pause: Duration)
+  /// The settings cannot be read: those from before stay in force.
+  case unreadableSettings(any Error)
+}
+
+/// Delivers to every destination of the settings file for as long as it runs: as soon as something happens in the store. A
+/// destination that is paused, resumed, or changed in the file when ``Reloads`` says so, is so within seconds.
+///
+/// A service to be run in a group. Its graceful shutdown ends deliveries where they are; nothing is lost.
+///
+/// ```swift
+/// import ServiceLifecycle
+///
+/// func deliver(_ home: Home, _ store: HealthStore) async throws {
+///   try await DeliveryService(home, store, reloads: Reloads()) { name, event in print(name, event) }.run()
+/// }
+/// ```
+public struct DeliveryService: Service {
+  /// Is told of each destination one thing after the other, and of several at once.
+  public typealias Listener = @Sendable (_ destination: String, DeliveryEvent) -> Void
+
+  private let home: Home
+  private let store: HealthStore
+  private let reloads: Reloads
+  private let tell: Listener
+  private let clock: any Clock<Duration>
+
+  public init(
+    _ home: Home, _ store: HealthStore, reloads: Reloads, clock: any Clock<Duration> = ContinuousClock(),
+    tell: @escaping Listener
+  ) {
+    self.home = home
+    self.store = store
+    self.reloads = reloads
+    self.clock = clock
+    self.tell = tell
+  }
+
+  private struct Dependencies: Equatable {
+    var reloads: Int
+    /// Consumers.
+    var paused: Set<String>
+  }
+
+  public func run() async throws {
+    let sections = LastReadable<[DestinationSection]>([])
+    let supervision = Supervision(clock: clock) { [reloads, store] in
+      guard let all = try? await store.deliveries.all() else { return nil as Dependencies? }
+      return Dependencies(
+        reloads: reloads.current, paused: Set(all.filter { $0.paused != nil }.map(\.consumer)))
+    }
+    await cancelWhenGracefulShutdown {
+      await supervision.run { _ in
+        do {
+          sections.value = try await onThread { [home] _ in try home.settings().destinations }
+        } catch {
+          tell("", .unreadableSettings(error))
+        }
+        await withTaskGroup(of: Void.self) { group in
+          for section in sections.value where section.common.isEnabled {
+            group.addTask { await deliver(section) }
+          }
+        }
+      }
+    }
+  }
+
+  /// Until the task is cancelled, or somebody has paused it.
+  private func deliver(_ section: DestinationSection) async {
+    var backOff = BackOff(first: .seconds(5), longest: .seconds(900))
+    while !Task.isCancelled {
+      do {
+        tell(section.name, .began)
+        let operation = DeliverOperation(section, home: home, store: store) { tell(section.name, .courier($0)) }
+        _ = try await operation.run(follows: true)
+        return
+      } catch {
+        if Task.isCancelled { return }
+        if case DeliveryRefusal.paused? = error as? DeliveryRefusal { return }
+        let pause = backOff.next()
+        tell(section.name, .ended(error, pause: pause))
+        try? await clock.sleep(for: pause)
+      }
+    }
+  }
+}

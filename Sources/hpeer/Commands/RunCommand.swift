@@ -1,0 +1,87 @@
+import ArgumentParser
+import HealthOperations
+import Logging
+import OperatingSystem
+import PeerClient
+import PeerTrust
+import ServiceLifecycle
+import Terminal
+import UnixSignals
+
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Serve, follow paired machines and deliver to destinations, all in one process.",
+    discussion: """
+      What `hpeer serve`, `hpeer pull --watch --all` and `hpeer sync` do, for as long as it runs: a record that is kept in \
+      step on both sides. SIGTERM and Ctrl-C end it in good order; SIGHUP reads the settings again, and drops no answer. \
+      Machines that pair meanwhile are followed, destinations that are paused or resumed stop and go on within seconds.
+
+      Examples:
+        hpeer run
+        hpeer run --no-serve
+        hpeer run --port 0 --name attic
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var serving: ServingOptions
+  @Flag(inversion: .prefixedNo, help: "Serve this machine's record to paired machines.")
+  var serve = true
+  @Flag(inversion: .prefixedNo, help: "Follow the machines that this one pulls from.")
+  var follow = true
+  @Flag(inversion: .prefixedNo, help: "Deliver to the destinations of the settings.")
+  var deliver = true
+
+  func validate() throws {
+    guard serve || follow || deliver else { throw ValidationError("There is nothing left to run.") }
+  }
+
+  func run() async throws {
+    let home = common.homeDirectory
+    let store = try home.createStore()
+    // Of two that run, both would follow and deliver.
+    let lock = try ServeLock(home)
+    defer { lock.release() }
+    let local = LocalPeer(
+      store: store, registry: try await home.openRegistry(), identity: try await home.identity(),
+      name: serving.name ?? Hostname.short)
+    let logger = Logger(label: "hpeer") { TerminalLogHandler(label: $0) }
+    let reloads = Reloads()
+    var services: [ServiceGroupConfiguration.ServiceConfiguration] = [.init(service: HangUps(reloads: reloads))]
+    if serve {
+      let zone = try HomeZone(try await store.settings.current()).timeZone
+      services += try await Serving(home: home, local: local, options: serving, zone: zone, logger: logger)
+        .services(holding: lock)
+    }
+    if follow {
+      let pull = PullOperation(
+        local, finder: PeerFinder(registry: local.registry, ownID: local.identity.id) { PlainText.escaped($0) },
+        persons: PersonCheck(local.registry), notice: PeerConversation.tell)
+      let operation = FollowOperation(pull) { try FollowPresentation.tell($1, of: $0, json: false) }
+      services.append(.init(service: FollowingService(local.registry, operation, reloads: reloads)))
+    }
+    if deliver {
+      services.append(
+        .init(service: DeliveryService(home, store, reloads: reloads, tell: DeliveryPresentation.tell)))
+    }
+    try await ServiceGroup(
+      configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+    ).run()
+    Console.say("Goodbye: nothing is served, followed or delivered from this machine any more.")
+  }
+}
+
+/// Has settings read again when the process is told to by SIGHUP.
+private struct HangUps: Service {
+  let reloads: Reloads
+
+  func run() async throws {
+    let signals = await UnixSignalsSequence(trapping: .sighup)
+    await cancelWhenGracefulShutdown {
+      for await _ in signals {
+        Console.say("Reading the settings again.")
+        reloads.request()
+      }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import Destinations
+import HealthOperations
+import Terminal
+
+/// What `hpeer run` says of deliveries: a line when something is wrong, and nothing while all is well.
+enum DeliveryPresentation {
+  static func tell(_ destination: String, _ event: DeliveryEvent) {
+    let name = PlainText.escaped(destination)
+    switch event {
+    case .began: break
+    case .courier(.failed(let reason, let pause)):
+      Console.say("\(name): \(PlainText.escaped(reason, limit: 300)); trying again in \(HumanFormat.duration(pause)).")
+    case .courier(.refused(let samples)):
+      Console.say("\(name): \(HumanFormat.count(samples.count, "sample")) refused: `hpeer destination rejected \(name)`.")
+    case .courier: break
+    case .ended(let error, let pause):
+      Console.say("\(name): \(ErrorText.of(error)) Trying again in \(HumanFormat.duration(pause)).")
+    case .unreadableSettings(let error):
+      Console.warn("the settings stay as they were: \(ErrorText.of(error))")
+    }
+  }
+}

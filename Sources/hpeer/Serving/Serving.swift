@@ -1,0 +1,48 @@
+import Foundation
+import HealthModel
+import HealthOperations
+import Logging
+import OperatingSystem
+import PeerTrust
+import ServiceLifecycle
+
+/// The services that serve a record from a terminal, or from where nobody types.
+struct Serving {
+  let home: Home
+  let local: LocalPeer
+  let options: ServingOptions
+  /// What a machine may read that pairs in a window opened here; `nil` for what it may read already, or everything.
+  var scope: SampleFilter?
+  var showsQR = true
+  var pairingJSON = false
+  /// In which dates are said.
+  let zone: TimeZone
+  let logger: Logger
+
+  /// - Parameter lock: says that nobody else serves this home; to be released after the services.
+  func services(holding lock: ServeLock) async throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
+    let servingLock = ServingLock(local.registry, auditedIn: local.store)
+    if options.locked { _ = try await servingLock.lock() }
+    if try await servingLock.since != nil {
+      Console.warn("this machine is locked: paired machines get no answer until `hpeer unlock`.")
+    }
+    let isInteractive = Console.isInteractive
+    let presentation = ServePresentation(
+      name: local.name, fingerprint: local.identity.fingerprint, isAdvertised: !options.noAdvertise,
+      interactive: isInteractive, showQR: showsQR, pairingJSON: pairingJSON, zone: zone)
+    let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+    let operation = try await ServeOperation(home, local, options.settings, holding: lock, logger: logger) { event in
+      presentation.tell(event)
+      if case .listening = event { listens.yield() }
+    }
+    var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+      .init(service: operation, successTerminationBehavior: .gracefullyShutdownGroup)
+    ]
+    if isInteractive {
+      // The keys are of use only while the server runs.
+      services.insert(
+        .init(service: WindowKeys(operation: operation, scope: scope, listening: listening)), at: 0)
+    }
+    return services
+  }
+}

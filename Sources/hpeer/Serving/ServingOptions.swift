@@ -1,0 +1,38 @@
+import ArgumentParser
+import HealthOperations
+import PeerProtocol
+import PeerTrust
+
+/// How a record is served, by whichever command.
+struct ServingOptions: ParsableArguments {
+  @Option(help: "The port to listen on; 0 picks a free one.")
+  var port = Route.defaultPort
+  @Option(help: "The address to listen on instead of all.")
+  var bind: String?
+  @Option(help: "The name that others see; this machine's host name by default.")
+  var name: String?
+  @Flag(help: "Answer no paired machine until `hpeer unlock`.")
+  var locked = false
+  @OptionGroup var lifetime: TokenLifetimeOption
+  @Option(help: "Forget audit events after this many days; 0 keeps them for ever.")
+  var auditDays = AuditRetention.defaultDays
+  @Flag(help: "Do not announce this machine through Avahi.")
+  var noAdvertise = false
+
+  func validate() throws {
+    guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+    guard (0...100_000).contains(auditDays) else {
+      throw ValidationError("--audit-days takes a number of days, or 0 to keep everything.")
+    }
+  }
+
+  var settings: ServeSettings {
+    var settings = ServeSettings(version: Hpeer.version)
+    settings.host = bind
+    settings.port = port
+    settings.tokenLifetime = lifetime.seconds ?? PairedClient.defaultTokenLifetime
+    settings.isAdvertised = !noAdvertise
+    settings.auditDays = auditDays
+    return settings
+  }
+}

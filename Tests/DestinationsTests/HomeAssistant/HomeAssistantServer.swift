@@ -1,0 +1,169 @@
+import Foundation
+import HealthModel
+import OperatingSystem
+import TestSupport
+
+@testable import Destinations
+
+/// A real Home Assistant on a port of its own, one for all tests: it takes some ten seconds to start. It ends with this process.
+final class HomeAssistantServer: Sendable {
+  static let environment = PythonEnvironment("home-assistant")
+  static var isInstalled: Bool { environment.program("hass") != nil }
+  static let shared = Task { try await HomeAssistantServer() }
+
+  /// Ends when its standard input does, which is when the tests do, however that was.
+  private static let program = """
+    import os, sys, threading
+    threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
+    sys.argv = ["hass", "--skip-pip", "-c", sys.argv[1]]
+    from homeassistant.__main__ import main
+    sys.exit(main())
+    """
+  private static let client = "http://127.0.0.1/"
+
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  let port: Int
+  /// Of its owner, an administrator.
+  let token: String
+  let service: HTTPService
+  private let directory: TemporaryDirectory
+  private let process: Process
+  private let input = Pipe()
+
+  var url: URL { Self.url(port) }
+  private static func url(_ port: Int) -> URL {
+    // An address of digits is always a URL.
+    URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/")
+  }
+
+  private init() async throws {
+    directory = try TemporaryDirectory()
+    let socket = try TCPSocket.make()
+    port = try TCPSocket.listen(socket)
+    Glibc.close(socket)
+    let configuration = """
+      http:
+        server_host: 127.0.0.1
+        server_port: \(port)
+      api:
+      auth:
+      config:
+      webhook:
+      sensor:
+      history:
+      recorder:
+      """
+    try Data(configuration.utf8).write(to: URL(filePath: directory.path("configuration.yaml")))
+    process = Process()
+    guard let python = Self.environment.program("python") else { throw Failure(description: Self.environment.missing) }
+    process.executableURL = URL(filePath: python)
+    process.arguments = ["-c", Self.program, directory.path]
+    process.standardInput = input
+    let log = directory.path("log")
+    try Data().write(to: URL(filePath: log))
+    let output = FileHandle(forWritingAtPath: log)
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+
+    let settings = try DestinationSettings(
+      ["url": .text(Self.url(port).absoluteString), "token": .text("env:TOKEN")], of: HomeAssistantDestination.self)
+    service = try HTTPService(settings, url: Self.url(port))
+    token = try await Self.logIn(service, Self.url(port), process)
+  }
+
+  /// Waits until it answers, and makes its owner.
+  private static func logIn(_ service: HTTPService, _ url: URL, _ process: Process) async throws -> String {
+    for _ in 0..<1_200 {
+      let answer = try? await service.answer(
+        to: HTTPService.Request("GET", url.appending(path: "api/onboarding").absoluteString))
+      if answer?.status == 200 { break }
+      guard process.isRunning else { throw Failure(description: "Home Assistant has ended") }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    let owner = [
+      "client_id": client, "name": "Owner", "username": "owner", "password": "secret", "language": "en",
+    ]
+    let made = try await service.answer(
+      to: HTTPService.Request(
+        "POST", url.appending(path: "api/onboarding/users").absoluteString,
+        headers: [("Content-Type", "application/json")], body: Array(try CanonicalJSON.encode(owner).utf8)))
+    let code = try JSONDecoder().decode([String: String].self, from: Data(made.body))["auth_code"] ?? ""
+    let form = "grant_type=authorization_code&code=\(code)&client_id=http%3A%2F%2F127.0.0.1%2F"
+    let answer = try await service.answer(
+      to: HTTPService.Request(
+        "POST", url.appending(path: "auth/token").absoluteString,
+        headers: [("Content-Type", "application/x-www-form-urlencoded")], body: Array(form.utf8)))
+    guard case .object(let members) = try JSONDecoder().decode(JSONValue.self, from: Data(answer.body)),
+      case .string(let token)? = members["access_token"]
+    else { throw Failure(description: "Home Assistant gives no token") }
+    return token
+  }
+
+  // MARK: What it has
+
+  /// The body of an answer to a request with the owner's token; `nil` where it answers 404.
+  func ask(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue? {
+    let answer = try await service.answer(
+      to: HTTPService.Request(
+        method, url.appending(path: path).absoluteString,
+        headers: [HTTPHeaderText.bearer(token), ("Content-Type", "application/json")],
+        body: try body.map { Array(try CanonicalJSON.encode($0).utf8) }))
+    if answer.status == 404 { return nil }
+    guard (200..<300).contains(answer.status) else {
+      throw Failure(description: "\(path): \(answer.status) \(String(decoding: answer.body, as: UTF8.self))")
+    }
+    return try JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
+  }
+
+  struct State {
+    var state: String
+    var attributes: [String: JSONValue]
+  }
+
+  /// `nil` of an entity without a state.
+  func state(_ entity: String) async throws -> State? {
+    guard case .object(let members)? = try await ask("GET", "api/states/\(entity)"),
+      case .string(let state)? = members["state"], case .object(let attributes)? = members["attributes"]
+    else { return nil }
+    return State(state: state, attributes: attributes)
+  }
+
+  struct Row: Hashable {
+    /// Seconds since 1970.
+    var start: Int64
+    var values: [String: Double]
+  }
+
+  /// What it has of a statistic since 2000.
+  func statistics(_ id: String, by period: String = "hour") async throws -> [Row] {
+    let answer = try await call(
+      "recorder/statistics_during_period",
+      [
+        "start_time": .string("2000-01-01T00:00:00Z"), "statistic_ids": .array([.string(id)]),
+        "period": .string(period),
+        "types": .array(["change", "max", "mean", "min", "state", "sum"].map(JSONValue.string)),
+      ])
+    guard case .object(let series) = answer, case .array(let rows)? = series[id] else { return [] }
+    return rows.compactMap { row in
+      guard case .object(let members) = row, let start = number(members["start"]) else { return nil }
+      let values = members.filter { $0.key != "start" && $0.key != "end" }.compactMapValues(number)
+      return Row(start: Int64(start / 1_000), values: values)
+    }
+  }
+
+  func call(_ type: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {
+    try await HomeAssistantSocket.with(url, token: token, authority: nil) { try await $0.call(type, members) }
+  }
+
+  private func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let number)?: Double(number)
+    case .number(let number)?: number
+    default: nil
+    }
+  }
+}
