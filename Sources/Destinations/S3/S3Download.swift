@@ -12,7 +12,7 @@ public struct S3DownloadError: Error, Hashable, Sendable {
 }
 
 extension S3DownloadError: CustomStringConvertible {
-  public var description: String { "\(url) cannot be read: \(reason)." }
+  public var description: String { "\(url) cannot be read: \(reason)\(reason.hasSuffix("?") ? "" : ".")" }
 }
 
 /// Fetches the files by type and day that are in a bucket, as they are: `s3://BUCKET/PREFIX`.

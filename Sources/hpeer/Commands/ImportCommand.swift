@@ -1,4 +1,5 @@
 import ArgumentParser
+import Destinations
 import Foundation
 import HealthFormats
 import HealthModel
@@ -14,7 +15,9 @@ struct Import: AsyncParsableCommand {
     abstract: "Read an Apple Health export, or another file of samples, into the store.",
     discussion: """
       PATH is the export.zip that the iPhone made, the export.xml in it, or the unzipped folder; or what `hpeer export` \
-      wrote, as JSON, CSV or FHIR; or a saved change feed; or JSON of Health Auto Export. What it is, its content tells. \
+      wrote, as JSON, CSV or FHIR; or a saved change feed; or JSON of Health Auto Export; or a folder of files by type and day, as the destinations folder, s3 and webdav and \
+      the app HealthPush write them, or such a bucket, as s3://BUCKET/PREFIX, with the server and the credentials of the \
+      environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, ~/.aws/credentials). What it is, its content tells. \
       Importing the same again, or a later export, adds only what is new. Of several exports in one zip file or folder \
       all are read, if they are of one person.
 
@@ -35,6 +38,7 @@ struct Import: AsyncParsableCommand {
         hpeer import --snapshot --dry-run export.zip
         hpeer import --json apple_health_export/
         hpeer import --undo --dry-run
+        hpeer import s3://my-health/ada
         hpeer import HealthAutoExport-2024-01-01-2024-03-31.json --as-of 2024-04-01
       """)
 
@@ -58,16 +62,23 @@ struct Import: AsyncParsableCommand {
       Else the newest date in it counts.
       """)
   var asOf: DateArgument?
+  @Flag(
+    help: """
+      Numbers in files by type and day are those of the app HealthPush, six of whose types are in another unit than \
+      they say. What hpeer wrote is read as it is.
+      """)
+  var repairUnits = false
   @OptionGroup var zone: ZoneOptions
   @Argument(
-    help: "export.zip, export.xml, the unzipped folder, a JSON or CSV file, or - for standard input.",
+    help:
+      "export.zip, export.xml, the unzipped folder, a JSON or CSV file, s3://BUCKET/PREFIX, or - for standard input.",
     completion: .file())
   var path: String?
 
   func validate() throws {
     if force, !snapshot { throw ValidationError("--force means something only with --snapshot.") }
     if undo {
-      guard path == nil, !snapshot, !rescan, !mergePerson, asOf == nil else {
+      guard path == nil, !snapshot, !rescan, !mergePerson, asOf == nil, !repairUnits else {
         throw ValidationError("--undo takes back the last import, whatever it was: give no file, and only --dry-run.")
       }
     } else if path == nil {
@@ -81,6 +92,7 @@ struct Import: AsyncParsableCommand {
         .run(json: output.json)
     }
     ProcessMemory.returnLargeBlocks()
+    if S3Download.isAddress(path) { return try await run(bucket: path) }
     let input = path == "-" ? try await spooled() : nil
     do {
       try await run(input?.path ?? path)
@@ -103,6 +115,22 @@ struct Import: AsyncParsableCommand {
     if let failure = failure(result) { throw failure }
   }
 
+  /// Fetches all of it first, into a folder that is gone afterwards.
+  private func run(bucket url: String) async throws {
+    let download = try S3Download(url)
+    let home = common.homeDirectory
+    // Makes the folder, which is this user's own.
+    _ = try home.createStore()
+    let folder = "\(home.directory)/import-\(UUID().uuidString.lowercased())"
+    try PrivateFile.makeDirectory(folder)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let count = try await interruptible("nothing was imported.") { try await download.run(into: folder) }
+    guard count > 0 else {
+      throw CommandFailure(.badInput, "There are no files by type and day at \(url): is the prefix right?")
+    }
+    try await run(folder)
+  }
+
   private var options: ImportOptions {
     var options = ImportOptions()
     options.rescans = rescan
@@ -110,6 +138,7 @@ struct Import: AsyncParsableCommand {
     options.force = force
     options.mergesPersons = mergePerson
     options.isDryRun = dryRun
+    options.repairsUnits = repairUnits
     options.asOf = asOf?.bound.start(in: zone.timeZone, now: .now)
     return options
   }
@@ -133,7 +162,9 @@ struct Import: AsyncParsableCommand {
   }
 
   private var file: String {
-    path.map { $0 == "-" ? "standard input" : URL(fileURLWithPath: $0).lastPathComponent } ?? ""
+    path.map {
+      $0 == "-" ? "standard input" : S3Download.isAddress($0) ? $0 : URL(fileURLWithPath: $0).lastPathComponent
+    } ?? ""
   }
 
   private func failure(_ result: ImportResult) -> CommandFailure? {
