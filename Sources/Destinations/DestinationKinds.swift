@@ -2,7 +2,9 @@
 public enum DestinationKinds {
   /// In the order of their names.
   public static let all: [any Destination.Type] = [
+    CommandDestination.self,
     DailySummaryDestination.self,
+    FolderDestination.self,
     HomeAssistantDestination.self,
     MQTTDestination.self,
   ]

@@ -42,6 +42,7 @@ struct Hpeer: AsyncParsableCommand {
           Serve.self, StatusCommand.self, Discover.self, Pair.self, PullCommand.self, VerifyCommand.self,
           UnpairCommand.self,
         ]),
+      CommandGroup(name: "Destinations", subcommands: [DestinationCommand.self, SyncCommand.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
       CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),
     ])

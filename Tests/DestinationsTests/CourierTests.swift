@@ -43,10 +43,10 @@ struct CourierTests {
   @Test("a folder has what the store has, and a second run delivers nothing")
   func folder() async throws {
     let folder = URL(filePath: directory.path("folder"))
-    #expect(throws: (any Error).self) { try FolderDestination(folder: folder).check() }
+    #expect(throws: (any Error).self) { try FilesDestination(folder: folder).check() }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    try FolderDestination(folder: folder).check()
-    let courier = courier(to: FolderDestination(folder: folder), clock: ContinuousClock())
+    try FilesDestination(folder: folder).check()
+    let courier = courier(to: FilesDestination(folder: folder), clock: ContinuousClock())
     #expect(try await courier.run() == CourierReport(delivered: 50))
     try await delete(samples[3])
     #expect(try await courier.run().delivered == 1)

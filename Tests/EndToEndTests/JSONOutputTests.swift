@@ -15,6 +15,9 @@ struct JSONOutputTests {
     "sleep": ("sleep.json", false), "latest": ("sample.json", true), "sources": ("sources.json", false),
     "workouts": ("workouts.json", false), "workout": ("workout.json", false), "zone": ("zone.json", false),
     "summary": ("summary.json", false), "coverage": ("coverage.json", false),
+    "destination list": ("destinations.json", false), "destination status": ("destinations.json", false),
+    "destination kinds": ("destination-kinds.json", false), "destination history": ("audit.json", true),
+    "destination rejected": ("destination-rejected.json", true), "sync": ("sync.json", true),
   ]
   private static let documents = Build.root + "/docs/schemas"
   private let schema: JSONSchema

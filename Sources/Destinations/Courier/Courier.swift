@@ -11,6 +11,10 @@ public struct CourierReport: Hashable, Sendable {
   public var refused = 0
   /// Attempts that failed and were made again.
   public var retries = 0
+
+  public init(delivered: Int = 0, refused: Int = 0, retries: Int = 0) {
+    (self.delivered, self.refused, self.retries) = (delivered, refused, retries)
+  }
 }
 
 /// Takes what happens in a store to one destination: each change once in effect, in batches of its size, whatever fails.
@@ -36,6 +40,7 @@ public struct Courier<Place: Destination>: Sendable {
   private let filter: SampleFilter
   private let policy: RetryPolicy
   private let deadLetters: DeadLetters?
+  private let sendsNames: Bool
   private let clock: any Clock<Duration>
   private let observe: @Sendable (CourierEvent) -> Void
 
@@ -43,9 +48,10 @@ public struct Courier<Place: Destination>: Sendable {
   ///   - name: one courier at a time works under it.
   ///   - filter: what is delivered. Another than last time: what it adds is delivered, what it excludes stays.
   ///   - deadLetters: without them, what is refused is only counted.
+  ///   - sendsNames: without names, sources and devices are redacted (``NameRedaction``).
   public init(
     to destination: Place, named name: String, from store: HealthStore, filter: SampleFilter = .everything,
-    policy: RetryPolicy = RetryPolicy(), deadLetters: DeadLetters? = nil,
+    policy: RetryPolicy = RetryPolicy(), deadLetters: DeadLetters? = nil, sendsNames: Bool = true,
     clock: any Clock<Duration> = ContinuousClock(), observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
   ) {
     self.destination = destination
@@ -54,6 +60,7 @@ public struct Courier<Place: Destination>: Sendable {
     self.filter = filter
     self.policy = policy
     self.deadLetters = deadLetters
+    self.sendsNames = sendsNames
     self.clock = clock
     self.observe = observe
   }
@@ -77,9 +84,14 @@ public struct Courier<Place: Destination>: Sendable {
         }
         try await deliver(page, &run, follows: follows)
         try await consumer.commit(page)
+        try await note(&run, isLast: page.isLast)
       }
+      try await note(&run, isLast: true)
     } catch {
       let wasCancelled = error is CancellationError
+      if let error = error as? CourierError {
+        try await uncancelled { try await store.deliveries.noteFailure(error.reason, waiting: nil, name) }
+      }
       if run.hasBegun {
         try await finish(
           wasCancelled ? .deliveryFinished : .deliveryFailed, run, reason: wasCancelled ? nil : "\(error)")
@@ -106,8 +118,22 @@ public struct Courier<Place: Destination>: Sendable {
     var hasBegun = false
     var failures = 0
     var backOff: BackOff
+    /// What the store was told of; it is told of no more than is worth a commit.
+    var noted = CourierReport()
+    var lastNote: ContinuousClock.Instant?
 
     init(_ policy: RetryPolicy) { backOff = BackOff(first: policy.firstPause, longest: policy.longestPause) }
+  }
+
+  /// Tells the store of what was delivered, at the end of it, after failures, and every few seconds.
+  private func note(_ run: inout Run, isLast: Bool) async throws {
+    let (delivered, refused) = (run.report.delivered - run.noted.delivered, run.report.refused - run.noted.refused)
+    guard delivered + refused > 0 else { return }
+    let hasRetried = run.report.retries > run.noted.retries
+    let isDue = run.lastNote.map { ContinuousClock.now - $0 > .seconds(5) } ?? true
+    guard isLast || hasRetried || isDue else { return }
+    try await store.deliveries.noteSuccess(delivered: delivered, refused: refused, name)
+    (run.noted, run.lastNote) = (run.report, .now)
   }
 
   // MARK: One page
@@ -115,6 +141,7 @@ public struct Courier<Place: Destination>: Sendable {
   private func deliver(_ page: ConsumerPage, _ run: inout Run, follows: Bool) async throws {
     var batch = DeliveryBatch(changes: page.changes, startsOver: page.startsOver)
     if !destination.capabilities.deletes { batch = batch.withoutDeletions }
+    if !sendsNames { batch = try batch.withoutNames() }
     let key = "\(store.id.uuidString.lowercased())-\(String(page.key, radix: 16))"
     // Of a page that is refused as a whole, parts and parts of those: the next is the last.
     var parts = [(batch: batch, suffix: "")]
@@ -169,10 +196,15 @@ public struct Courier<Place: Destination>: Sendable {
           guard follows else { throw CourierError.gaveUp(destination: name, attempts: run.failures, reason: reason) }
           pause = max(pause, policy.rest)
         }
+        try await store.deliveries.noteFailure(reason, waiting: Self.instant(after: pause), name)
         observe(.failed(reason: reason, pause: pause))
         try await clock.sleep(for: pause)
       }
     }
+  }
+
+  private static func instant(after pause: Duration) -> Timestamp {
+    Timestamp(microseconds: Timestamp.now.microseconds + pause.components.seconds * 1_000_000)
   }
 
   /// One delivery, no longer than its deadline.
@@ -219,6 +251,15 @@ public enum CourierError: Error, Hashable, Sendable {
   case gaveUp(destination: String, attempts: Int, reason: String)
   /// The destination takes nothing before a person has changed something.
   case unusable(destination: String, reason: String)
+}
+
+extension CourierError {
+  /// What the destination said, or why it could not be asked.
+  public var reason: String {
+    switch self {
+    case .gaveUp(_, _, let reason), .unusable(_, let reason): reason
+    }
+  }
 }
 
 extension CourierError: CustomStringConvertible {

@@ -15,12 +15,17 @@ public struct DeadLetters: Sendable {
 
   public init(path: String) { self.path = path }
 
-  private struct Line: Encodable {
+  private struct Line: Codable {
     var key: String
     var reason: String
     var start: Timestamp
     var type: String
     var uuid: String
+
+    var refused: RefusedSample {
+      RefusedSample(
+        SampleReference(type: SampleType(type), start: start, uuid: UUID(uuidString: uuid) ?? UUID()), reason: reason)
+    }
   }
 
   /// Adds them, and returns when they are on the disk. Throws `SystemError`.
@@ -35,6 +40,46 @@ public struct DeadLetters: Sendable {
       bytes += try encoder.encode(line) + [UInt8(ascii: "\n")]
     }
     try await onThread { [bytes, path] _ in try Self.append(bytes, to: path) }
+  }
+
+  // MARK: Reading
+
+  /// All of them, each sample once with what was last said of it, in the order in which they came. Passes over a line that was
+  /// cut off. Throws `SystemError`.
+  public func read() async throws -> [RefusedSample] {
+    try await onThread { [self] _ in try lines().map(\.refused) }
+  }
+
+  /// Keeps those of these samples, and none of the others, in one step. Throws `SystemError`.
+  func keep(_ samples: Set<SampleReference>) async throws {
+    try await onThread { [self] _ in
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      var bytes: [UInt8] = []
+      for line in try lines() where samples.contains(line.refused.sample) {
+        bytes += try encoder.encode(line) + [UInt8(ascii: "\n")]
+      }
+      try PrivateFile.replace(path, bytes)
+    }
+  }
+
+  private func lines() throws(SystemError) -> [Line] {
+    guard PrivateFile.exists(path) else { return [] }
+    let bytes = try PrivateFile.read(path, limit: 1 << 30).bytes
+    var places: [SampleReference: Int] = [:]
+    var lines: [Line] = []
+    for text in bytes.split(separator: UInt8(ascii: "\n")) {
+      guard let line = try? JSONDecoder().decode(Line.self, from: Data(text)), UUID(uuidString: line.uuid) != nil else {
+        continue
+      }
+      if let place = places[line.refused.sample] {
+        lines[place] = line
+      } else {
+        places[line.refused.sample] = lines.count
+        lines.append(line)
+      }
+    }
+    return lines
   }
 
   private static func append(_ bytes: [UInt8], to path: String) throws(SystemError) {

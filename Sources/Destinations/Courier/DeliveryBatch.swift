@@ -32,6 +32,11 @@ public struct DeliveryBatch: Sendable {
     return DeliveryBatch(changes: changes, startsOver: startsOver)
   }
 
+  /// The same without the names of sources and devices. Throws `DecodingError` where the store is damaged.
+  func withoutNames() throws -> DeliveryBatch {
+    DeliveryBatch(changes: try NameRedaction.applied(to: changes), startsOver: startsOver)
+  }
+
   /// The parts whose UUIDs have a 0 and a 1 in a bit, from the last on, so that what is gone when the batch comes again moves
   /// nothing from one part to the other; `nil` of one change, and where no bit is left.
   func parts(byBit bit: Int) -> (DeliveryBatch, DeliveryBatch)? {

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// What is wrong with a setting. Holds no secret.
 public struct SettingsError: Error, Hashable, Sendable {
   public enum Problem: Hashable, Sendable {
@@ -26,12 +28,25 @@ public struct SettingsError: Error, Hashable, Sendable {
 extension SettingsError: CustomStringConvertible {
   public var description: String {
     switch problem {
-    case .missing(let help): "\(key) is missing: \(help)"
-    case .unknown(let known): "\(key) is no setting here: there are \(known.joined(separator: ", "))."
-    case .invalid(let what): "\(key) \(what)."
-    case .secretInTheOpen:
-      "\(key) must say where the secret is, and not be it: file:PATH, env:NAME or credential:NAME."
+    case .missing, .unknown, .secretInTheOpen, .invalid: "\(key) \(reason)"
     case .unreadableSecret(let reason): "The secret of \(key) cannot be read: \(reason)."
+    }
+  }
+
+  /// What follows the key in a sentence.
+  var reason: String {
+    switch problem {
+    case .missing(let help): "is missing: \(help)"
+    case .unknown(let known):
+      if let similar = SimilarNames.suggestions(for: key, among: known).first {
+        "is no setting here; did you mean \(similar)?"
+      } else {
+        "is no setting here: there are \(known.joined(separator: ", "))."
+      }
+    case .invalid(let what): what.last == "?" ? what : "\(what)."
+    case .secretInTheOpen:
+      "must say where the secret is, and not be it: file:PATH, env:NAME or credential:NAME."
+    case .unreadableSecret(let reason): "its secret cannot be read: \(reason)."
     }
   }
 }

@@ -7,6 +7,8 @@ import PeerTrust
 public struct Home: Sendable {
   /// The store, the identity and the registry of peers: what a backup needs. Without symbolic links.
   public let directory: String
+  /// The folder of `config.toml` and of secrets: what a person writes. Without symbolic links.
+  public let configuration: String
   /// The Unix socket of a running server.
   public let socketPath: String
   private let whileLocked: (@Sendable (_ holder: String?) -> Void)?
@@ -21,9 +23,11 @@ public struct Home: Sendable {
     let base = UserDirectories(environment: environment)
     if let path = path ?? base.value(of: "HPEER_HOME") {
       directory = HomeDirectory.resolved(base.absolute(path))
+      configuration = directory
       socketPath = directory + "/control.sock"
     } else {
       directory = HomeDirectory.resolved(base.data + "/hpeer")
+      configuration = HomeDirectory.resolved(base.configuration + "/hpeer")
       socketPath = base.runtime.map { $0 + "/hpeer.sock" } ?? directory + "/control.sock"
     }
     self.whileLocked = whileLocked

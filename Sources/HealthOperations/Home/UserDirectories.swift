@@ -13,6 +13,9 @@ struct UserDirectories {
   /// `XDG_DATA_HOME`.
   var data: String { absoluteValue(of: "XDG_DATA_HOME") ?? home + "/.local/share" }
 
+  /// `XDG_CONFIG_HOME`.
+  var configuration: String { absoluteValue(of: "XDG_CONFIG_HOME") ?? home + "/.config" }
+
   /// `XDG_RUNTIME_DIR`, which has no default.
   var runtime: String? { absoluteValue(of: "XDG_RUNTIME_DIR") }
 

@@ -76,6 +76,8 @@ public struct AuditEvent: Hashable, Sendable {
     case deliveryFinished = "delivery.finished"
     /// A delivery has ended before that. What the destination acknowledged stays.
     case deliveryFailed = "delivery.failed"
+    /// The owner has changed what is delivered where; `change` says what: added, removed, paused, resumed, resynced.
+    case destinationChanged = "destination.changed"
     /// The owner has deleted samples.
     case deleted = "delete"
     /// The owner has brought deleted samples back.

@@ -19,6 +19,7 @@ enum SchemaHistory {
     migrator.registerMigration("roads", migrate: addRoads)
     migrator.registerMigration("roadsOfTypes", migrate: addRoadsOfTypes)
     migrator.registerMigration("analysisSettings", migrate: addAnalysisSettings)
+    migrator.registerMigration("deliveries", migrate: addDeliveries)
     return migrator
   }
 
@@ -330,6 +331,24 @@ enum SchemaHistory {
           type TEXT NOT NULL,
           value TEXT NOT NULL,
           PRIMARY KEY(name, type)
+        ) STRICT, WITHOUT ROWID;
+        """)
+  }
+  /// See ``DeliveryState``. Times are microseconds since 1970.
+  private static func addDeliveries(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE delivery(
+          consumer TEXT PRIMARY KEY,
+          paused INTEGER,
+          attempted INTEGER,
+          succeeded INTEGER,
+          failing INTEGER,
+          failures INTEGER NOT NULL DEFAULT 0,
+          reason TEXT,
+          waiting INTEGER,
+          delivered INTEGER NOT NULL DEFAULT 0,
+          refused INTEGER NOT NULL DEFAULT 0
         ) STRICT, WITHOUT ROWID;
         """)
   }

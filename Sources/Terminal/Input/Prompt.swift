@@ -22,6 +22,14 @@ public enum Prompt {
     try await ask(PromptQuestion(text: prompt, echoes: false, limit: limit))
   }
 
+  /// Reads a line that is shown as it is typed.
+  ///
+  /// - Parameters: see ``readSecret(prompt:limit:)``.
+  /// - Returns: the line without its newline; may be empty.
+  public static func readLine(prompt: String, limit: Int = 4096) async throws(PromptError) -> String {
+    try await ask(PromptQuestion(text: prompt, echoes: true, limit: limit))
+  }
+
   /// Asks a question that only `y` or `yes` affirms; anything else, and the end of input, is a no.
   public static func confirm(_ question: String) async throws(PromptError) -> Bool {
     try await confirm(question, on: PromptTerminal.controlling)

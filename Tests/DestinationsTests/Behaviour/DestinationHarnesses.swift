@@ -5,8 +5,10 @@ import Testing
 /// The kinds that the suite of behaviours holds to what every destination must do.
 enum DestinationHarnesses {
   static let all: [ListedHarness] = [
+    ListedHarness(CommandHarness.self),
     ListedHarness(DailySummaryHarness.self),
     ListedHarness(FilesHarness.self),
+    ListedHarness(FolderHarness.self),
     ListedHarness(HomeAssistantHarness.self),
     ListedHarness(MQTTHarness.self),
     ListedHarness(ParcelHarness.self),

@@ -1,9 +1,9 @@
 import Destinations
 import Foundation
 
-/// ``FolderDestination``: a kind without a server.
+/// ``FilesDestination``: a kind without a server.
 struct FilesHarness: DestinationHarness {
-  typealias Place = FolderDestination
+  typealias Place = FilesDestination
 
   static func start() -> Self { Self() }
 

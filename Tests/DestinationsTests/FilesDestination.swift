@@ -3,7 +3,7 @@ import Foundation
 import HealthModel
 
 /// A file for each sample: all that a destination must say of itself.
-struct FolderDestination: Destination {
+struct FilesDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("files"), "A file for each sample.", repetition: .idempotent,
     fields: [SettingField("folder", .path, "Where the files are.", required: true)])

@@ -1,0 +1,209 @@
+import Foundation
+import Glibc
+import OperatingSystem
+import Synchronization
+
+/// A program of a person's own, run once for each input. All that it starts, too, is killed when the task is cancelled.
+struct ChildProgram: Sendable {
+  struct End: Hashable, Sendable {
+    enum Status: Hashable, Sendable {
+      case exit(Int32)
+      case signal(Int32)
+    }
+
+    var status: Status
+    /// The end of what it wrote to standard error, on one line.
+    var said: String
+  }
+
+  /// The most that is kept of standard error, in bytes.
+  static let longestError = 2_048
+
+  let path: String
+  let arguments: [String]
+  let variables: [String: String]
+  /// Where its input is kept while it runs, in a file without a name.
+  let folder: String
+
+  /// The program of a path or a name in `PATH`; `nil` where there is none that may be executed.
+  static func path(of name: String, environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
+    func isProgram(_ path: String) -> Bool {
+      var status = stat()
+      return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+    }
+    if name.contains("/") || name.hasPrefix("~") {
+      let path = UserPath.absolute(name)
+      return isProgram(path) ? path : nil
+    }
+    let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+    return folders.lazy.map { "\($0)/\(name)" }.first { $0.hasPrefix("/") && isProgram($0) }
+  }
+
+  /// Throws ``DeliveryError`` where it cannot be started.
+  func run(input: [UInt8], variables more: [String: String]) async throws -> End {
+    let child = Child()
+    let end = try await onThread(onCancel: child.kill) { [self] _ in
+      try runBlocking(input, variables.merging(more) { $1 }, child)
+    }
+    try Task.checkCancellation()
+    return end
+  }
+
+  /// What is handed on of this process's own environment: nothing that may hold a secret.
+  private static let inherited = [
+    "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER",
+    "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+  ]
+
+  private func runBlocking(_ input: [UInt8], _ variables: [String: String], _ child: Child) throws -> End {
+    // A file, not a pipe: the program may read as slowly as it likes, or not at all.
+    let file = try inputFile(input)
+    defer { close(file) }
+    var pipe: [Int32] = [-1, -1]
+    guard Glibc.pipe(&pipe) == 0 else { throw failure(errno) }
+    for descriptor in pipe { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    let (reader, writer) = (pipe[0], pipe[1])
+    defer { close(reader) }
+    let code = spawn(variables, input: file, errors: writer, child)
+    close(writer)
+    guard code == 0 else {
+      if [ENOENT, EACCES, ENOEXEC, ENOTDIR].contains(code) {
+        throw DeliveryError.unusable(reason: "\(path) cannot be run (\(SystemMessage.text(code)))")
+      }
+      throw failure(code)
+    }
+    return child.wait(reading: reader)
+  }
+
+  private func failure(_ code: Int32) -> DeliveryError {
+    .temporary(reason: "\(path) could not be started (\(SystemMessage.text(code)))")
+  }
+
+  private func inputFile(_ input: [UInt8]) throws -> Int32 {
+    do {
+      try PrivateFile.makeDirectory(folder)
+      let path = "\(folder)/input-\(UUID().uuidString.lowercased())"
+      let descriptor = try PrivateFile.open(path, O_RDWR | O_CREAT | O_EXCL)
+      unlink(path)
+      let code = input.withUnsafeBytes { writeAll($0, to: descriptor) }
+      guard code == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+        close(descriptor)
+        throw SystemError("write", path, code: code == 0 ? errno : code)
+      }
+      return descriptor
+    } catch let error as SystemError {
+      throw DeliveryError.temporary(reason: "the program's input could not be written (\(error))")
+    }
+  }
+
+  private func spawn(
+    _ variables: [String: String], input: Int32, errors: Int32, _ child: Child
+  ) -> Int32 {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var (all, none) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    sigemptyset(&none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    let own = ProcessInfo.processInfo.environment
+    let environment = Dictionary(
+      uniqueKeysWithValues: Self.inherited.compactMap { name in own[name].map { (name, $0) } }
+    )
+    .merging(variables) { $1 }
+    let words = ([path] + arguments).map { strdup($0) }
+    let settings = environment.filter { !$0.key.contains("=") }.map { strdup("\($0.key)=\($0.value)") }
+    defer { (words + settings).forEach { free($0) } }
+    return child.start { pid in posix_spawn(&pid, path, &actions, &attributes, words + [nil], settings + [nil]) }
+  }
+
+  /// One run, which may be killed from elsewhere.
+  private final class Child: Sendable {
+    private enum State {
+      case new
+      case running(pid_t)
+      case over
+      /// Killed before it began.
+      case cancelled
+    }
+
+    private let state = Mutex(State.new)
+
+    func start(_ spawn: (inout pid_t) -> Int32) -> Int32 {
+      state.withLock { state in
+        guard case .new = state else { return ECANCELED }
+        var pid: pid_t = 0
+        let code = spawn(&pid)
+        state = code == 0 ? .running(pid) : .over
+        return code
+      }
+    }
+
+    /// All of its process group.
+    @Sendable func kill() {
+      state.withLock { state in
+        switch state {
+        case .running(let pid): _ = Glibc.kill(-pid, SIGKILL)
+        case .new: state = .cancelled
+        case .over, .cancelled: break
+        }
+      }
+    }
+
+    /// Reads what it says until it has ended; what its own children say after that is not waited for.
+    func wait(reading descriptor: Int32) -> End {
+      var said: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      var isOpen = true
+      while true {
+        if isOpen {
+          var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+          if poll(&entry, 1, 50) > 0 {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count > 0 {
+              said += buffer[..<count]
+              if said.count > 2 * ChildProgram.longestError { said.removeFirst(said.count - ChildProgram.longestError) }
+              continue
+            }
+            isOpen = count < 0 && errno == EINTR
+          }
+        }
+        if let status = reap(blocking: !isOpen) { return End(status: status, said: Self.line(said)) }
+      }
+    }
+
+    /// `nil` while it runs.
+    private func reap(blocking: Bool) -> End.Status? {
+      guard case .running(let pid) = state.withLock(\.self) else { return .signal(SIGKILL) }
+      // Not reaped yet, so that its number cannot be another's while somebody kills it.
+      var info = siginfo_t()
+      let flags = WEXITED | WNOWAIT | (blocking ? 0 : WNOHANG)
+      guard waitid(P_PID, id_t(pid), &info, flags) == 0 else { return errno == EINTR ? nil : .signal(SIGKILL) }
+      // Nothing has ended where the structure is as it was.
+      guard info.si_signo == SIGCHLD else { return nil }
+      return state.withLock { state in
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        state = .over
+        let signal = status & 0x7F
+        return signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
+      }
+    }
+
+    private static func line(_ bytes: [UInt8]) -> String {
+      String(decoding: bytes.suffix(ChildProgram.longestError), as: UTF8.self)
+        .split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        .joined(separator: "; ")
+    }
+  }
+}

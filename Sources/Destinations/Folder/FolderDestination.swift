@@ -1,0 +1,32 @@
+import HealthModel
+
+/// Files by type and day in a folder, as HealthPush lays them out in a bucket: for one that is mounted from elsewhere, or that
+/// a program such as Syncthing keeps in step.
+public struct FolderDestination: Destination {
+  public static let description = DestinationDescription(
+    DestinationKind("folder"), "Writes files by type and day into a folder.", repetition: .idempotent,
+    fields: [
+      SettingField(
+        "path", .path, "The folder, which must be there: a missing one may be a disk that is not.", required: true)
+    ] + DayFiles.fields)
+
+  public let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(300))
+  private let store: FolderStore
+  private let files: DayFiles
+  private let options: DayFiles.Options
+
+  public init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    options = try DayFiles.Options(settings)
+    store = FolderStore(path: UserPath.absolute(try settings.text("path")))
+    files = DayFiles(in: store, options, zone: environment.record.zone, clock: environment.clock)
+  }
+
+  public func check() async throws {
+    try await ObjectStoreProbe.run(store, prefix: options.prefix, needsConditions: true)
+  }
+
+  public func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
+    try await files.deliver(batch)
+    return Delivery()
+  }
+}

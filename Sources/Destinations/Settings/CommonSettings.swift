@@ -1,0 +1,72 @@
+import Foundation
+import HealthModel
+
+/// The settings that all kinds of destinations have: what of a record travels there.
+public struct CommonSettings: Hashable, Sendable {
+  /// Whether anything is delivered without being asked for.
+  public var isEnabled = true
+  /// `nil` for all.
+  public var types: Set<SampleType>?
+  /// The names of sources; `nil` for all.
+  public var sources: Set<String>?
+  /// A day or an instant, never one that moves.
+  public var from: DateBound?
+  public var to: DateBound?
+  /// Whether the names of sources and devices travel.
+  public var sendsNames = true
+
+  /// In the order in which they are documented.
+  public static let fields = [
+    SettingField("enabled", .boolean, "Whether it is delivered to.", default: "true"),
+    SettingField("types", .list, "Only these types: short names (stepCount) or HealthKit identifiers."),
+    SettingField("sources", .list, "Only samples of the sources with these names."),
+    SettingField("from", .text, "Only what starts on or after this date (2024-06-15) or time."),
+    SettingField("to", .text, "Only what starts on or before this date, or before this time."),
+    SettingField("names", .boolean, "Whether the names of sources and devices travel.", default: "true"),
+  ]
+
+  public init() {}
+
+  init(_ values: [String: DestinationSettings.Value]) throws(SettingsError) {
+    for field in Self.fields { try field.check(values[field.key]) }
+    if case .boolean(let flag) = values["enabled"] { isEnabled = flag }
+    if case .boolean(let flag) = values["names"] { sendsNames = flag }
+    if case .list(let names) = values["sources"] { sources = Set(names) }
+    if case .list(let names) = values["types"] { types = try Self.types(names) }
+    from = try Self.bound(values, "from")
+    to = try Self.bound(values, "to")
+  }
+
+  private static func types(_ names: [String]) throws(SettingsError) -> Set<SampleType> {
+    var types: Set<SampleType> = []
+    for name in names {
+      guard let type = SampleTypeCatalogue.healthKit.type(named: name) else {
+        let similar = SampleTypeCatalogue.healthKit.suggestions(for: name).joined(separator: " or ")
+        throw SettingsError(
+          "types", .invalid("has no type called \(name)\(similar.isEmpty ? "" : "; did you mean \(similar)?")"))
+      }
+      types.insert(type)
+    }
+    return types
+  }
+
+  private static func bound(
+    _ values: [String: DestinationSettings.Value], _ key: String
+  ) throws(SettingsError) -> DateBound? {
+    guard case .text(let text) = values[key] else { return nil }
+    switch DateBound(text) {
+    case nil: throw SettingsError(key, .invalid("is no date, such as 2024-06-15 or 2024-06-15T10:30"))
+    // What moves every day would leave there what it does not let through any more.
+    case .daysAgo, .monthsAgo: throw SettingsError(key, .invalid("must be a date that stays, such as 2024-06-15"))
+    case let bound?: return bound
+    }
+  }
+
+  /// What travels.
+  ///
+  /// - Parameter zone: whose days are meant.
+  public func filter(in zone: TimeZone) -> SampleFilter {
+    SampleFilter(
+      types: types, earliest: from?.start(in: zone, now: .now), end: to?.end(in: zone, now: .now), sources: sources)
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+extension SettingsFile {
+  /// The text with one more destination at its end, and everything else as it is.
+  ///
+  /// - Parameter values: of the kind and of ``CommonSettings``.
+  /// - Throws: ``SettingsFileError`` where that would be no destination, or one of its name is there.
+  public func appending(
+    _ name: String, kind: DestinationKind, _ values: [(key: String, value: DestinationSettings.Value)]
+  ) throws(SettingsFileError) -> SettingsFile {
+    guard destination(name) == nil else {
+      throw SettingsFileError(path, key: "destination.\(name)", reason: "there is one of this name already.")
+    }
+    var text = text
+    if !text.isEmpty, text.utf8.last != UInt8(ascii: "\n") { text += "\n" }
+    if !text.isEmpty { text += "\n" }
+    text += "[destination.\(TOMLText.key(name))]\nkind = \(TOMLText.quoted(kind.rawValue))\n"
+    for (key, value) in values { text += "\(TOMLText.key(key)) = \(TOMLText.value(value))\n" }
+    return try SettingsFile(text: text, path: path, kinds: kinds)
+  }
+
+  /// A text without one destination's section, and everything else as it is, comments too. Works also where something
+  /// else in the text is wrong.
+  ///
+  /// - Throws: ``SettingsFileError`` where it is not written as a section of its own.
+  public static func removing(_ name: String, from text: String, path: String) throws(SettingsFileError) -> String {
+    let wanted = ["destination", name]
+    let entries = TOMLOutline(text).entries
+    func isOf(_ path: [String]) -> Bool { path.count >= 2 && Array(path.prefix(2)) == wanted }
+    if let other = entries.first(where: { isOf($0.path) && !isOf($0.header) }) {
+      throw SettingsFileError(
+        path, line: other.line, key: wanted.joined(separator: "."),
+        reason: "it is not written as [destination.\(name)]: remove it by hand.")
+    }
+    var ranges: [ClosedRange<Int>] = []
+    for entry in entries where isOf(entry.header) {
+      if let last = ranges.last, !entry.isHeader {
+        ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, entry.lastLine)
+      } else {
+        ranges.append(entry.line...entry.lastLine)
+      }
+    }
+    guard !ranges.isEmpty else {
+      throw SettingsFileError(path, key: wanted.joined(separator: "."), reason: "there is none of this name.")
+    }
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    // The characters "\r\n" are one to `split`.
+    if text.utf8.contains(UInt8(ascii: "\r")) {
+      lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        .map { String(decoding: $0, as: UTF8.self) }
+    }
+    for range in ranges.reversed() {
+      let (first, last) = (range.lowerBound - 1, min(range.upperBound, lines.count) - 1)
+      guard first <= last else { continue }
+      lines.removeSubrange(first...last)
+      // Of the blank lines around it one is enough.
+      func isBlank(_ index: Int) -> Bool { lines[index].allSatisfy(\.isWhitespace) }
+      while first < lines.count, isBlank(first), first == 0 || isBlank(first - 1) {
+        if first == lines.count - 1 { break }
+        lines.remove(at: first)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// Writes values as TOML (1.0).
+enum TOMLText {
+  static func value(_ value: DestinationSettings.Value) -> String {
+    switch value {
+    case .text(let text): quoted(text)
+    case .integer(let number): String(number)
+    case .boolean(let flag): flag ? "true" : "false"
+    case .list(let texts): "[\(texts.map(quoted).joined(separator: ", "))]"
+    case .table(let texts):
+      "{ \(texts.sorted { $0.key < $1.key }.map { "\(key($0.key)) = \(quoted($0.value))" }.joined(separator: ", ")) }"
+    }
+  }
+
+  static func key(_ text: String) -> String {
+    let isBare =
+      !text.isEmpty
+      && text.utf8.allSatisfy {
+        switch $0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+    return isBare ? text : quoted(text)
+  }
+
+  static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case "\n": quoted += "\\n"
+      case "\t": quoted += "\\t"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F: quoted += String(format: "\\u%04X", scalar.value)
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}

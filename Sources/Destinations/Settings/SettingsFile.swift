@@ -1,0 +1,170 @@
+import Foundation
+import HealthModel
+import TOMLKit
+
+/// What a person has set, `config.toml`: read and checked, and edited without touching what they wrote.
+///
+/// ```toml
+/// [destination.home]
+/// kind = "folder"
+/// path = "~/Sync/health"
+/// types = ["stepCount", "heartRate"]
+/// ```
+public struct SettingsFile: Sendable {
+  /// Nobody's settings are longer.
+  public static let longest = 1_024 * 1_024
+
+  /// For errors.
+  public let path: String
+  public let text: String
+  /// By name.
+  public let destinations: [DestinationSection]
+  let kinds: [any Destination.Type]
+
+  /// - Parameters:
+  ///   - text: the file's; empty where there is none.
+  ///   - kinds: that there are.
+  /// - Throws: ``SettingsFileError`` of the first mistake in it.
+  public init(
+    text: String, path: String, kinds: [any Destination.Type] = DestinationKinds.all
+  ) throws(SettingsFileError) {
+    (self.path, self.text, self.kinds) = (path, text, kinds)
+    destinations = try SettingsFileReader(text: text, path: path, kinds: kinds).destinations()
+  }
+
+  /// - Parameter bytes: the file's. Throws ``SettingsFileError`` also where they are no UTF-8.
+  public init(
+    bytes: [UInt8], path: String, kinds: [any Destination.Type] = DestinationKinds.all
+  ) throws(SettingsFileError) {
+    guard bytes.count <= Self.longest else { throw SettingsFileError(path, reason: "it is longer than 1 MiB.") }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      let valid = String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) ? nil : Self.lineOfFault(bytes)
+      throw SettingsFileError(path, line: valid, reason: "it is not UTF-8 text.")
+    }
+    try self.init(text: text, path: path, kinds: kinds)
+  }
+
+  private static func lineOfFault(_ bytes: [UInt8]) -> Int? {
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
+  }
+
+  /// The destination of this name; `nil` where there is none.
+  public func destination(_ name: String) -> DestinationSection? { destinations.first { $0.name == name } }
+}
+
+/// Reads the text of a ``SettingsFile``.
+private struct SettingsFileReader {
+  let text: String
+  let path: String
+  let kinds: [any Destination.Type]
+
+  func destinations() throws(SettingsFileError) -> [DestinationSection] {
+    // TOML has no such character, and the parser would end there.
+    guard !text.utf8.contains(0) else { throw SettingsFileError(path, reason: "it is not text: it holds a NUL byte.") }
+    let root: TOMLTable
+    do {
+      root = try TOMLTable(string: text)
+    } catch let error as TOMLParseError {
+      throw SettingsFileError(
+        path, line: error.source.begin.line, column: error.source.begin.column,
+        reason: "\(error.description).")
+    } catch {
+      throw SettingsFileError(path, reason: "it cannot be read (\(error)).")
+    }
+    return try withExtendedLifetime(root) { () throws(SettingsFileError) in try sections(root) }
+  }
+
+  private func sections(_ root: TOMLTable) throws(SettingsFileError) -> [DestinationSection] {
+    let outline = TOMLOutline(text)
+    for key in root.keys.sorted() where key != "destination" {
+      let similar = SimilarNames.suggestions(for: key, among: ["destination"]).first
+      throw error([key], "this is no setting\(similar.map { "; did you mean \($0)?" } ?? ".")", outline)
+    }
+    guard let value = root["destination"] else { return [] }
+    guard let tables = value.table else {
+      throw error(["destination"], "destinations are tables, such as [destination.home].", outline)
+    }
+    var sections: [DestinationSection] = []
+    for name in tables.keys.sorted() {
+      let path = ["destination", name]
+      guard DestinationSection.isName(name) else {
+        throw error(path, "a name is of letters, digits, - and _, at most 64.", outline)
+      }
+      guard let table = tables[name]?.table else {
+        throw error(path, "a destination is a table, such as [destination.home].", outline)
+      }
+      sections.append(try section(name, table, outline))
+    }
+    return sections
+  }
+
+  private func section(
+    _ name: String, _ table: TOMLTable, _ outline: TOMLOutline
+  ) throws(SettingsFileError) -> DestinationSection {
+    let path = ["destination", name]
+    guard let kindName = table["kind"]?.string else {
+      throw error(path + ["kind"], "it must be one of \(names).", outline)
+    }
+    guard let kind = kinds.first(where: { $0.description.kind.rawValue == kindName }) else {
+      let similar = SimilarNames.suggestions(for: kindName, among: kinds.map { $0.description.kind.rawValue })
+      let meant = similar.isEmpty ? "there are \(names)." : "did you mean \(similar.joined(separator: " or "))?"
+      throw error(path + ["kind"], "there is no kind called \(kindName); \(meant)", outline)
+    }
+    do {
+      var own: [String: DestinationSettings.Value] = [:]
+      var common: [String: DestinationSettings.Value] = [:]
+      let commonKeys = Set(CommonSettings.fields.map(\.key))
+      for key in table.keys.sorted() where key != "kind" {
+        let field = (CommonSettings.fields + kind.description.fields).first { $0.key == key }
+        guard let field else {
+          throw SettingsError(key, .unknown(known: (kind.description.fields + CommonSettings.fields).map(\.key)))
+        }
+        guard let value = table[key].flatMap(Self.value) else {
+          throw SettingsError(key, .invalid("must be \(field.kind.name)"))
+        }
+        if commonKeys.contains(key) { common[key] = value } else { own[key] = value }
+      }
+      return DestinationSection(
+        name: name, kind: kind,
+        settings: try DestinationSettings(name: name, own, of: kind.description),
+        common: try CommonSettings(common), line: outline.line(of: path) ?? 1)
+    } catch let mistake as SettingsError {
+      throw error(path + [mistake.key], mistake.reason, outline)
+    } catch {
+      throw SettingsFileError(self.path, reason: "\(error)")
+    }
+  }
+
+  private var names: String { kinds.map { $0.description.kind.rawValue }.joined(separator: ", ") }
+
+  private func error(_ path: [String], _ reason: String, _ outline: TOMLOutline) -> SettingsFileError {
+    SettingsFileError(
+      self.path, line: outline.line(of: path), key: path.joined(separator: "."), reason: reason)
+  }
+
+  /// `nil` of what no setting holds.
+  private static func value(_ value: any TOMLValueConvertible) -> DestinationSettings.Value? {
+    switch value.type {
+    case .string: return value.string.map { .text($0) }
+    case .int: return value.int.map { .integer($0) }
+    case .bool: return value.bool.map { .boolean($0) }
+    case .date:
+      guard let date = value.date else { return nil }
+      return .text(String(format: "%04d-%02d-%02d", date.year, date.month, date.day))
+    case .array:
+      guard let array = value.array else { return nil }
+      let texts = array.compactMap(\.string)
+      return texts.count == array.count ? .list(texts) : nil
+    case .table:
+      guard let table = value.table else { return nil }
+      var texts: [String: String] = [:]
+      for key in table.keys {
+        guard let text = table[key]?.string else { return nil }
+        texts[key] = text
+      }
+      return .table(texts)
+    case .double, .time, .dateTime: return nil
+    }
+  }
+}

@@ -1,0 +1,175 @@
+/// Where in a TOML document which key stands: its lines, and nothing of its values. Of a text that is no TOML it finds what it
+/// can.
+struct TOMLOutline {
+  struct Entry: Hashable {
+    /// All keys from the root: `["destination", "home", "url"]`.
+    var path: [String]
+    /// `[destination.home]`, and not `url = …`.
+    var isHeader: Bool
+    /// The header that it stands under.
+    var header: [String]
+    /// From 1.
+    var line: Int
+    /// Of the end of its value.
+    var lastLine: Int
+  }
+
+  private(set) var entries: [Entry] = []
+  private let bytes: [UInt8]
+  private var index = 0
+  private var line = 1
+
+  init(_ text: String) {
+    bytes = Array(text.utf8)
+    var header: [String] = []
+    while skipBlank() {
+      let first = line
+      if take("[") {
+        _ = take("[")
+        header = key(until: "]")
+        skipLine()
+        entries.append(Entry(path: header, isHeader: true, header: header, line: first, lastLine: first))
+      } else {
+        let path = header + key(until: "=")
+        skipValue()
+        entries.append(Entry(path: path, isHeader: false, header: header, line: first, lastLine: line))
+        skipLine()
+      }
+    }
+  }
+
+  /// The line of a key, or else of the nearest table that it is in; `nil` where none of them stands in the text.
+  func line(of path: [String]) -> Int? {
+    for count in stride(from: path.count, to: 0, by: -1) {
+      let part = Array(path.prefix(count))
+      if let entry = entries.first(where: { $0.path == part }) { return entry.line }
+    }
+    return nil
+  }
+
+  // MARK: Bytes
+
+  private var byte: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard byte == UInt8(ascii: character) else { return false }
+    index += 1
+    return true
+  }
+
+  /// Whether anything follows what is blank.
+  private mutating func skipBlank() -> Bool {
+    while let byte {
+      switch byte {
+      case UInt8(ascii: "\n"):
+        line += 1
+        index += 1
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): index += 1
+      case UInt8(ascii: "#"): skipLine()
+      default: return true
+      }
+    }
+    return false
+  }
+
+  /// To the end of the line, which is left.
+  private mutating func skipLine() {
+    while let byte, byte != UInt8(ascii: "\n") { index += 1 }
+  }
+
+  /// The parts of a dotted key, up to and with the mark after it, or to the end of the line.
+  private mutating func key(until end: Unicode.Scalar) -> [String] {
+    var parts: [String] = []
+    var bare: [UInt8] = []
+    func finish(_ bare: inout [UInt8], _ parts: inout [String]) {
+      if !bare.isEmpty { parts.append(String(decoding: bare, as: UTF8.self)) }
+      bare = []
+    }
+    while let byte, byte != UInt8(ascii: "\n") {
+      switch byte {
+      case UInt8(ascii: end):
+        finish(&bare, &parts)
+        index += 1
+        return parts
+      case UInt8(ascii: "\""), UInt8(ascii: "'"):
+        parts.append(quoted())
+      case UInt8(ascii: "."):
+        finish(&bare, &parts)
+        index += 1
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): index += 1
+      default:
+        bare.append(byte)
+        index += 1
+      }
+    }
+    finish(&bare, &parts)
+    return parts
+  }
+
+  /// A key in quotation marks; of its escapes only those that a name may have are read.
+  private mutating func quoted() -> String {
+    let mark = bytes[index]
+    index += 1
+    var text: [UInt8] = []
+    while let byte, byte != UInt8(ascii: "\n") {
+      index += 1
+      if byte == mark { break }
+      if byte == UInt8(ascii: "\\"), mark == UInt8(ascii: "\""), let next = self.byte, next != UInt8(ascii: "\n") {
+        text.append(next)
+        index += 1
+      } else {
+        text.append(byte)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// To the end of the line on which a value ends.
+  private mutating func skipValue() {
+    var depth = 0
+    while let byte {
+      switch byte {
+      case UInt8(ascii: "\n"):
+        if depth <= 0 { return }
+        line += 1
+        index += 1
+      case UInt8(ascii: "#"): skipLine()
+      case UInt8(ascii: "["), UInt8(ascii: "{"):
+        depth += 1
+        index += 1
+      case UInt8(ascii: "]"), UInt8(ascii: "}"):
+        depth -= 1
+        index += 1
+      case UInt8(ascii: "\""), UInt8(ascii: "'"): skipText(byte)
+      default: index += 1
+      }
+    }
+  }
+
+  private mutating func skipText(_ mark: UInt8) {
+    let isLong = index + 2 < bytes.count && bytes[index + 1] == mark && bytes[index + 2] == mark
+    index += isLong ? 3 : 1
+    while let byte {
+      if byte == UInt8(ascii: "\n") {
+        // A short one has ended before.
+        if !isLong { return }
+        line += 1
+      }
+      if byte == UInt8(ascii: "\\"), mark == UInt8(ascii: "\"") {
+        // A line that ends so is counted.
+        if index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "\n") { line += 1 }
+        index = min(index + 2, bytes.count)
+        continue
+      }
+      index += 1
+      guard byte == mark else { continue }
+      if !isLong { return }
+      if index + 1 < bytes.count, bytes[index] == mark, bytes[index + 1] == mark {
+        index += 2
+        // Up to two marks more belong to the text.
+        while self.byte == mark { index += 1 }
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import Destinations
+import Foundation
+import HealthAnalysis
+import HealthModel
+import HealthStore
+import OperatingSystem
+
+/// Delivers to one destination of the settings file.
+///
+/// ```swift
+/// func deliver(_ home: Home) async throws {
+///   let store = try home.openStore()
+///   for section in try home.settings().destinations where section.common.isEnabled {
+///     print(section.name, try await DeliverOperation(section, home: home, store: store).run().delivered)
+///   }
+/// }
+/// ```
+public struct DeliverOperation: Sendable {
+  public let section: DestinationSection
+  private let home: Home
+  private let store: HealthStore
+  private let policy: RetryPolicy
+  private let observe: @Sendable (CourierEvent) -> Void
+
+  public init(
+    _ section: DestinationSection, home: Home, store: HealthStore, policy: RetryPolicy = RetryPolicy(),
+    observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
+  ) {
+    self.section = section
+    self.home = home
+    self.store = store
+    self.policy = policy
+    self.observe = observe
+  }
+
+  /// Delivers what is new.
+  ///
+  /// - Parameter follows: goes on with what happens, until the task is cancelled.
+  /// - Throws: ``DeliveryRefusal``, `CourierError`, `SettingsFileError`, `StoreError`.
+  public func run(follows: Bool = false) async throws -> CourierReport {
+    let state = try await store.deliveries.state(of: section.consumer)
+    if state.paused != nil { throw DeliveryRefusal.paused(section.name) }
+    return try await alone { context in try await deliver(section.kind, context, follows: follows) }
+  }
+
+  /// Finds out whether it can be delivered to. Throws `DeliveryError`, `SettingsFileError`.
+  public func check() async throws {
+    let context = try await context()
+    func check<Place: Destination>(_ kind: Place.Type) async throws {
+      let place = try await make(kind, context)
+      do {
+        try await withDeadline(place.capabilities.deadline) { try await place.check() }
+      } catch {
+        await place.close()
+        throw error
+      }
+      await place.close()
+    }
+    try await check(section.kind)
+  }
+
+  /// Delivers once more what was refused, as far as it is still there.
+  ///
+  /// - Throws: as ``run(follows:)``. What was taken before is not refused any more.
+  public func retry() async throws -> CourierReport {
+    try await alone { context in try await retry(section.kind, context) }
+  }
+
+  // MARK: Making it
+
+  private struct Context: Sendable {
+    var filter: SampleFilter
+    var environment: DestinationEnvironment
+  }
+
+  private func context() async throws -> Context {
+    let zone = try ZoneRules(homeOf: try await store.settings.current())
+    let named = TimeZone(identifier: zone.name) ?? .current
+    let filter = section.common.filter(in: named)
+    return Context(
+      filter: filter,
+      environment: DestinationEnvironment(
+        record: RecordReader(store, filter: filter, zone: zone), secrets: SecretStore(),
+        stateFolder: "\(home.folder(of: section.name))/state"))
+  }
+
+  private func make<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> Place {
+    do {
+      let settings = section.settings
+      // It may read secrets and certificates.
+      return try await onThread { _ in try Place(settings, in: context.environment) }
+    } catch let error as SettingsError {
+      throw DeliveryRefusal.settings(section.name, error)
+    }
+  }
+
+  /// One at a time delivers to a destination, whichever process it is in.
+  private func alone<Value: Sendable>(_ body: (Context) async throws -> Value) async throws -> Value {
+    let folder = home.folder(of: section.name)
+    let lock = try await onThread { _ in
+      try PrivateFile.makeDirectory(folder)
+      return try FileLock(ifFree: "\(folder)/lock", .alone)
+    }
+    guard let lock else { throw DeliveryRefusal.busy(section.name) }
+    do {
+      let value = try await body(try await context())
+      withExtendedLifetime(lock) {}
+      return value
+    } catch let error as DeliveryRefusal {
+      try await store.deliveries.noteFailure("\(error)", waiting: nil, section.consumer)
+      throw error
+    }
+  }
+
+  // MARK: Delivering
+
+  private func deliver<Place: Destination>(
+    _ kind: Place.Type, _ context: Context, follows: Bool
+  ) async throws -> CourierReport {
+    let place = try await make(kind, context)
+    do {
+      var report = CourierReport()
+      for again in try await Resynchronization.pending(section.consumer, in: store) {
+        let filter = context.filter.intersection(again.filter)
+        let courier = courier(to: place, again.consumer, filter)
+        report += try await courier.run()
+        try await store.removeConsumer(again.consumer)
+        try await store.deliveries.remove(again.consumer)
+      }
+      report += try await courier(to: place, section.consumer, context.filter).run(follows: follows)
+      await place.close()
+      return report
+    } catch {
+      await place.close()
+      throw error
+    }
+  }
+
+  private func courier<Place: Destination>(to place: Place, _ name: String, _ filter: SampleFilter) -> Courier<Place> {
+    Courier(
+      to: place, named: name, from: store, filter: filter, policy: policy,
+      deadLetters: home.deadLetters(of: section.name), sendsNames: section.common.sendsNames, observe: observe)
+  }
+
+  private func retry<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> CourierReport {
+    let place = try await make(kind, context)
+    do {
+      let redelivery = Redelivery(
+        to: place, of: section.consumer, from: store, filter: context.filter,
+        deadLetters: home.deadLetters(of: section.name), sendsNames: section.common.sendsNames)
+      let report = try await redelivery.run()
+      await place.close()
+      return report
+    } catch {
+      await place.close()
+      throw error
+    }
+  }
+
+  private func withDeadline(_ deadline: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await body()
+        return true
+      }
+      group.addTask {
+        try await Task.sleep(for: deadline)
+        return false
+      }
+      defer { group.cancelAll() }
+      if try await group.next() != true {
+        throw DeliveryError.temporary(reason: "it did not answer within \(deadline)")
+      }
+    }
+  }
+}
+
+extension CourierReport {
+  fileprivate static func += (sum: inout CourierReport, other: CourierReport) {
+    sum.delivered += other.delivered
+    sum.refused += other.refused
+    sum.retries += other.retries
+  }
+}
+
+/// Why nothing is delivered to a destination, apart from what the destination says.
+public enum DeliveryRefusal: Error, Hashable, Sendable {
+  /// The owner has paused it.
+  case paused(String)
+  /// Another hpeer delivers there now.
+  case busy(String)
+  case settings(String, SettingsError)
+}
+
+extension DeliveryRefusal: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .paused(let name): "\(name) is paused: `hpeer destination resume \(name)` lets it go on."
+    case .busy(let name): "Another hpeer delivers to \(name) now: let it finish."
+    case .settings(let name, let error): "destination.\(name): \(error)"
+    }
+  }
+}

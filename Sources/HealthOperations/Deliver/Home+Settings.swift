@@ -1,0 +1,70 @@
+import Destinations
+import Foundation
+import OperatingSystem
+
+extension Home {
+  /// The file of a person's settings: `config.toml`.
+  public var settingsPath: String { "\(configuration)/config.toml" }
+
+  /// What a person has set; nothing where there is no file. Throws `SettingsFileError`, `SystemError`. Blocking.
+  public func settings() throws -> SettingsFile {
+    try SettingsFile(bytes: try settingsBytes(), path: settingsPath)
+  }
+
+  /// Exchanges the settings for what `edit` makes of them, in one step and alone. Blocking.
+  ///
+  /// - Parameter edit: of the text as it is now, empty where there is none.
+  public func editSettings(_ edit: (String) throws -> String) throws {
+    try PrivateFile.makeDirectory(configuration)
+    try FileLock.withLock("\(configuration)/config.lock") {
+      let bytes = try settingsBytes()
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        _ = try SettingsFile(bytes: bytes, path: settingsPath)
+        return
+      }
+      let edited = try edit(text)
+      // A link to a file elsewhere, as people keep their settings, stays one.
+      try PrivateFile.replace(HomeDirectory.resolved(settingsPath), Array(edited.utf8))
+    }
+  }
+
+  private func settingsBytes() throws -> [UInt8] {
+    let path = HomeDirectory.resolved(settingsPath)
+    guard PrivateFile.exists(path) else { return [] }
+    return try PrivateFile.read(path, limit: SettingsFile.longest + 1).bytes
+  }
+
+  // MARK: Secrets
+
+  /// Where the secret of a destination is kept that was given at the terminal.
+  public func secretPath(_ destination: String, _ key: String) -> String {
+    "\(configuration)/secrets/\(destination)-\(key)"
+  }
+
+  /// Keeps a secret in a file of mode 0600. Blocking.
+  ///
+  /// - Returns: what a setting says of it: `file:PATH`.
+  public func keepSecret(_ text: String, of destination: String, _ key: String) throws(SystemError) -> String {
+    let path = secretPath(destination, key)
+    try PrivateFile.makeDirectory("\(configuration)/secrets")
+    try PrivateFile.replace(path, Array(text.utf8) + [UInt8(ascii: "\n")])
+    return "file:\(path)"
+  }
+
+  /// Removes the secrets that were kept for a destination, and nothing that a person has put elsewhere. Blocking.
+  public func forgetSecrets(of section: DestinationSection) {
+    for field in section.kind.description.fields where field.kind == .secret {
+      unlink(secretPath(section.name, field.key))
+    }
+  }
+
+  // MARK: What destinations keep
+
+  /// Of one destination, mode 0700: made by who needs it.
+  public func folder(of destination: String) -> String { "\(directory)/destinations/\(destination)" }
+
+  /// What it has refused for good.
+  public func deadLetters(of destination: String) -> DeadLetters {
+    DeadLetters(path: "\(folder(of: destination))/refused.jsonl")
+  }
+}

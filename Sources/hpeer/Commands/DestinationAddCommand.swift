@@ -1,0 +1,165 @@
+import ArgumentParser
+import Destinations
+import Foundation
+import HealthModel
+import HealthOperations
+import HealthStore
+import Terminal
+
+struct DestinationAdd: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Add a destination: asks for what it needs, tries it out, and writes it at the end of config.toml.",
+    discussion: """
+      Secrets are asked for without being shown, and kept in a file of their own that only you can read; in config.toml, \
+      and with --set, stands where they are: file:PATH, env:NAME or credential:NAME.
+
+      Examples:
+        hpeer destination add folder
+        hpeer destination add folder backup --set path=/mnt/nas/health
+        hpeer destination add command keep --set command=/usr/local/bin/keep,--all --set batch=500
+        hpeer destination add folder --set path=~/health --set types=stepCount --set from=2024-01-01 --no-test
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Argument(help: "What kind it is, of `hpeer destination kinds`.")
+  var kind: String
+  @Argument(help: "What it is called here; its kind by default.")
+  var name: String?
+  @Option(
+    name: .customLong("set"),
+    help: ArgumentHelp(
+      "A setting, of `hpeer destination kinds KIND`; may be repeated. A list is comma-separated.",
+      valueName: "key=value"))
+  var settings: [SettingAssignment] = []
+  @Flag(inversion: .prefixedNo, help: "Try it out before it is added.")
+  var test = true
+
+  static func kind(_ name: String) throws -> any Destination.Type {
+    if let kind = DestinationKinds.named(name) { return kind }
+    let names = DestinationKinds.all.map { $0.description.kind.rawValue }
+    let similar = SimilarNames.suggestions(for: name, among: names)
+    throw ValidationError(
+      "There is no kind of destination called \(PlainText.escaped(name, limit: 80))"
+        + (similar.isEmpty
+          ? ": there are \(names.joined(separator: ", "))." : "; did you mean \(similar.joined(separator: " or "))?"))
+  }
+
+  func run() async throws {
+    let description = try Self.kind(kind).description
+    let name = name ?? description.kind.rawValue
+    guard DestinationSection.isName(name) else {
+      throw ValidationError("A name is of letters, digits, - and _, at most 64.")
+    }
+    let home = common.homeDirectory
+    // Before anything is asked.
+    let file = try home.settings()
+    guard file.destination(name) == nil else {
+      throw ValidationError("There is a destination called \(name) already: give this one another name.")
+    }
+    var values = try SettingAssignment.values(settings, of: description.fields + CommonSettings.fields)
+    let kept = try await ask(description, name, home, &values)
+    do {
+      let edited = try file.appending(name, kind: description.kind, values)
+      guard let section = edited.destination(name) else { return }
+      let store = try home.createStore()
+      if test { try await tryOut(section, home, store) }
+      try home.editSettings { [values] text in
+        try SettingsFile(text: text, path: home.settingsPath).appending(name, kind: description.kind, values).text
+      }
+      try await store.audit.record(
+        AuditEvent(.destinationChanged, ["destination": section.consumer, "change": "added"]))
+    } catch {
+      for key in kept { unlink(home.secretPath(name, key)) }
+      throw error
+    }
+    Console.say("\(name) is in \(PlainText.escaped(home.settingsPath)); `hpeer sync` delivers to it.")
+  }
+
+  private func tryOut(_ section: DestinationSection, _ home: Home, _ store: HealthStore) async throws {
+    do {
+      try await interruptible("nothing was added.") {
+        try await DeliverOperation(section, home: home, store: store).check()
+      }
+    } catch let error as DeliveryError {
+      throw CommandFailure(
+        ExitStatus.of(error),
+        "Nothing was added: \(PlainText.escaped(error.description, limit: 500)). --no-test adds it nevertheless.")
+    }
+  }
+
+  /// Asks for what is needed and was not given; without a terminal, says what that is.
+  ///
+  /// - Returns: the keys whose secrets were kept in files.
+  private func ask(
+    _ description: DestinationDescription, _ name: String, _ home: Home,
+    _ values: inout [(key: String, value: DestinationSettings.Value)]
+  ) async throws -> [String] {
+    let given = Set(values.map(\.key))
+    let missing = description.fields.filter { field in
+      !given.contains(field.key) && (field.isRequired || field.kind == .secret && Console.isInteractive)
+    }
+    guard Console.isInteractive || missing.isEmpty else {
+      throw ValidationError(
+        "It needs \(missing.map { "--set \($0.key)=…" }.joined(separator: " ")): \(missing.map(\.help).joined(separator: " "))"
+      )
+    }
+    var kept: [String] = []
+    for field in missing {
+      Console.say(field.help)
+      if field.kind == .secret {
+        let secret = try await Prompt.readSecret(prompt: "\(field.key)\(field.isRequired ? "" : " (none: Enter)"): ")
+        if secret.isEmpty, !field.isRequired { continue }
+        let reference = SecretReference(secret) == nil ? try home.keepSecret(secret, of: name, field.key) : secret
+        if reference != secret { kept.append(field.key) }
+        values.append((field.key, .text(reference)))
+      } else {
+        let text = try await Prompt.readLine(prompt: "\(field.key): ")
+        guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
+        values += try SettingAssignment.values([assignment], of: description.fields)
+      }
+    }
+    return kept
+  }
+}
+
+struct DestinationRemove: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Remove a destination: its section of config.toml, its position, and secrets that were asked for.",
+    discussion: """
+      What was delivered stays where it is.
+
+      Examples:
+        hpeer destination remove backup
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var destination: DestinationArgument
+
+  func run() async throws {
+    let home = common.homeDirectory
+    let name = destination.name
+    // Also one whose settings are wrong, or whose section is gone already.
+    let file = try? home.settings()
+    let section = file?.destination(name)
+    var isLeftOver = false
+    let store = try? home.openStore()
+    for kind in DestinationKinds.all {
+      let consumer = "\(kind.description.kind.rawValue):\(name)"
+      guard let store, try await store.consumers().contains(where: { $0.name == consumer }) else { continue }
+      isLeftOver = true
+    }
+    if section != nil || file == nil || !isLeftOver {
+      try home.editSettings { try SettingsFile.removing(name, from: $0, path: home.settingsPath) }
+    }
+    if let section { home.forgetSecrets(of: section) }
+    if let store {
+      for kind in DestinationKinds.all {
+        try await Resynchronization.forget("\(kind.description.kind.rawValue):\(name)", in: store)
+      }
+      try await store.audit.record(AuditEvent(.destinationChanged, ["destination": name, "change": "removed"]))
+    }
+    Console.say("\(name) is removed; what was delivered there stays.")
+  }
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import Destinations
+import HealthModel
+import HealthOperations
+import HealthStore
+import Terminal
+
+struct DestinationHistory: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Print what was delivered when, of the audit log, oldest first.",
+    discussion: """
+      Examples:
+        hpeer destination history backup
+        hpeer destination history backup --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var destination: DestinationArgument
+  @OptionGroup var output: JSONOption
+  @OptionGroup var zone: ZoneOptions
+
+  private struct Entry: Encodable {
+    var id: Int64
+    var time: Timestamp
+    var event: String
+    var detail: [String: String]
+    var times: Int
+  }
+
+  func run() async throws {
+    let store = try common.homeDirectory.openStoreForReading()
+    var last: Int64 = 0
+    while true {
+      let records = try await store.audit.log(after: last, since: nil).records
+      guard let end = records.last?.id else { return }
+      for record in records where isAbout(record.detail["destination"]) { try print(record) }
+      last = end
+    }
+  }
+
+  /// Also of one that was of another kind, or has been removed.
+  private func isAbout(_ consumer: String?) -> Bool {
+    guard let consumer else { return false }
+    return consumer == destination.name
+      || consumer.split(separator: ":").dropFirst().first.map(String.init) == destination.name
+  }
+
+  private func print(_ record: AuditRecord) throws {
+    if output.json {
+      return try Console.print(
+        json: Entry(
+          id: record.id, time: record.time, event: record.event, detail: record.detail, times: record.times))
+    }
+    var phrases = ["\(zone.seconds(record.time))  \(PlainText.escaped(record.event, limit: 40))"]
+    if let change = record.detail["change"] { phrases.append(PlainText.escaped(change, limit: 40)) }
+    if let count = record.detail["count"].flatMap({ Int($0) }) {
+      phrases.append("\(HumanFormat.count(count)) delivered")
+    }
+    if let count = record.detail["refused"].flatMap({ Int($0) }) {
+      phrases.append("\(HumanFormat.count(count)) refused")
+    }
+    if let reason = record.detail["reason"] { phrases.append(PlainText.escaped(reason, limit: 500)) }
+    try Console.print(phrases: phrases)
+  }
+}
+
+struct DestinationRejected: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rejected",
+    abstract: "Print what a destination has refused for good, and why.",
+    discussion: """
+      The samples themselves are in the store as before; `hpeer destination retry` delivers them once more.
+
+      Examples:
+        hpeer destination rejected backup
+        hpeer destination rejected backup --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var destination: DestinationArgument
+  @OptionGroup var output: JSONOption
+  @OptionGroup var zone: ZoneOptions
+
+  private struct Entry: Encodable {
+    var type: SampleType
+    var start: Timestamp
+    var uuid: String
+    var reason: String
+  }
+
+  func run() async throws {
+    let home = common.homeDirectory
+    let section = try destination.section(home)
+    let refused = try await home.deadLetters(of: section.name).read()
+    for refused in refused {
+      let sample = refused.sample
+      if output.json {
+        try Console.print(
+          json: Entry(type: sample.type, start: sample.start, uuid: sample.uuid.uuidString, reason: refused.reason))
+      } else {
+        try Console.print(
+          "\(zone.text(sample.start))  \(PlainText.escaped(sample.type.shortName, limit: 80))  \(sample.uuid)  "
+            + PlainText.escaped(refused.reason, limit: 300))
+      }
+    }
+    if refused.isEmpty, !output.json { Console.say("\(section.name) has refused nothing.") }
+  }
+}
+
+struct DestinationRetry: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "retry",
+    abstract: "Deliver once more what a destination has refused.",
+    discussion: """
+      Examples:
+        hpeer destination retry backup
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var destination: DestinationArgument
+
+  func run() async throws {
+    let home = common.homeDirectory
+    let section = try destination.section(home)
+    let store = try home.openStore()
+    let report = try await interruptible {
+      try await DeliverOperation(section, home: home, store: store).retry()
+    }
+    Console.say(
+      "\(section.name): \(HumanFormat.count(report.delivered, "change")) of those refused before delivered, "
+        + "\(HumanFormat.count(report.refused)) refused again.")
+  }
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import Destinations
+import HealthModel
+import HealthOperations
+import HealthStore
+import Terminal
+
+struct DestinationTest: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "test",
+    abstract: "Find out whether a destination can be delivered to: writes a probe there and deletes it.",
+    discussion: """
+      Examples:
+        hpeer destination test backup
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var destination: DestinationArgument
+
+  func run() async throws {
+    let home = common.homeDirectory
+    let section = try destination.section(home)
+    let store = try home.createStore()
+    try await interruptible("nothing has changed.") {
+      try await DeliverOperation(section, home: home, store: store).check()
+    }
+    Console.say("\(section.name) can be delivered to.")
+  }
+}
+
+struct DestinationStatus: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Say how deliveries go. Ends with 5 where one fails.",
+    discussion: """
+      Examples:
+        hpeer destination status
+        hpeer destination status backup --json
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Argument(help: "Only this one.")
+  var name: String?
+  @OptionGroup var output: JSONOption
+  @OptionGroup var zone: ZoneOptions
+
+  func run() async throws {
+    let home = common.homeDirectory
+    var reports = try await DestinationReport.all(home)
+    if let name {
+      reports = reports.filter { $0.name == name }
+      if reports.isEmpty { _ = try DestinationArgument.section(name, home) }
+    }
+    if output.json {
+      try Console.print(json: ["destinations": reports])
+    } else {
+      for report in reports { try print(report) }
+    }
+    if reports.contains(where: { $0.state == .failing }) { throw ExitCode(ExitStatus.temporary.rawValue) }
+  }
+
+  private func print(_ report: DestinationReport) throws {
+    var phrases = ["\(report.name) (\(report.kind)): \(report.state.rawValue)"]
+    if let since = report.failingSince {
+      phrases.append(
+        "since \(zone.seconds(since)), \(HumanFormat.count(report.failures ?? 1, "time")): "
+          + PlainText.escaped(report.reason ?? "", limit: 500))
+    }
+    if let next = report.nextAttempt { phrases.append("tried again at \(zone.seconds(next))") }
+    if let since = report.pausedSince { phrases.append("since \(zone.seconds(since))") }
+    phrases.append("last delivery \(report.lastSuccess.map(zone.seconds) ?? "never")")
+    if let behind = report.behind, behind > 0 {
+      phrases.append("at most \(HumanFormat.count(behind, "change")) to go")
+    }
+    phrases.append("\(HumanFormat.count(report.delivered)) delivered")
+    if report.refused > 0 { phrases.append("\(HumanFormat.count(report.refused)) refused") }
+    try Console.print(phrases: phrases)
+  }
+}
+
+struct DestinationPause: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pause", abstract: "Deliver nothing to a destination until it is resumed.")
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var destination: DestinationArgument
+
+  func run() async throws {
+    let section = try destination.section(common.homeDirectory)
+    try await common.homeDirectory.createStore().deliveries.setPaused(true, section.consumer)
+    Console.say("\(section.name) is paused; `hpeer destination resume \(section.name)` lets it go on where it stopped.")
+  }
+}
+
+struct DestinationResume: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resume", abstract: "Let a paused destination go on where it stopped.")
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var destination: DestinationArgument
+
+  func run() async throws {
+    let section = try destination.section(common.homeDirectory)
+    try await common.homeDirectory.createStore().deliveries.setPaused(false, section.consumer)
+    Console.say("\(section.name) goes on with the next `hpeer sync`.")
+  }
+}
+
+struct DestinationResync: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resync",
+    abstract: "Have everything delivered again, or everything from a date on.",
+    discussion: """
+      For a destination that has lost what it had. Nothing is twice where `hpeer destination list` says so.
+
+      Examples:
+        hpeer destination resync backup
+        hpeer destination resync backup --from 2024-01-01
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var destination: DestinationArgument
+  @OptionGroup var beginning: FromOption
+  @OptionGroup var zone: HomeZoneOptions
+
+  func run() async throws {
+    let section = try destination.section(common.homeDirectory)
+    let store = try common.homeDirectory.createStore()
+    let zone = try await zone.timeZone(in: store)
+    let start = beginning.bound?.start(in: zone, now: .now)
+    try await Resynchronization.request(section.consumer, from: start, in: store)
+    Console.say("\(section.name) gets \(start == nil ? "everything" : "that") again with the next `hpeer sync`.")
+  }
+}

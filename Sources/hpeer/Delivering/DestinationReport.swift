@@ -1,0 +1,100 @@
+import Destinations
+import HealthModel
+import HealthOperations
+import HealthStore
+
+/// A destination and how its deliveries go, for `--json` and for people.
+struct DestinationReport: Encodable {
+  enum State: String, Encodable {
+    /// Everything is there.
+    case upToDate = "up to date"
+    /// Something is not there yet.
+    case behind
+    case failing
+    case paused
+    /// `enabled = false`.
+    case disabled
+    /// Its section is gone from the settings, its position is not.
+    case leftOver = "left over"
+  }
+
+  var name: String
+  var kind: String
+  /// What becomes of what is delivered twice: `idempotent`, `byKey`, `atLeastOnce`; `nil` of a kind that is not known.
+  var repetition: String?
+  var state: State
+  /// Changes of the record that it has not dealt with, at most; `nil` where nothing was ever delivered.
+  var behind: Int?
+  var lastAttempt: Timestamp?
+  var lastSuccess: Timestamp?
+  var failingSince: Timestamp?
+  var failures: Int?
+  var reason: String?
+  /// When it is tried again.
+  var nextAttempt: Timestamp?
+  var pausedSince: Timestamp?
+  var delivered: Int
+  var refused: Int
+
+  /// Those of the settings, and what is left of others, by name.
+  static func all(_ home: Home) async throws -> [DestinationReport] {
+    let file = try home.settings()
+    let store = try store(home)
+    let positions = try await store?.consumers() ?? []
+    let states = try await store?.deliveries.all() ?? []
+    var reports = file.destinations.map { section in
+      DestinationReport(
+        section, positions.first { $0.name == section.consumer }, states.first { $0.consumer == section.consumer })
+    }
+    let known = Set(file.destinations.map(\.consumer))
+    let kinds = DestinationKinds.all.map { $0.description.kind.rawValue + ":" }
+    for position in positions where !known.contains(position.name) {
+      let parts = position.name.split(separator: ":")
+      guard parts.count == 2, kinds.contains(where: position.name.hasPrefix) else { continue }
+      reports.append(
+        DestinationReport(
+          name: String(parts[1]), kind: String(parts[0]), state: .leftOver, behind: position.behind, delivered: 0,
+          refused: 0))
+    }
+    return reports.sorted { $0.name < $1.name }
+  }
+
+  /// `nil` before the first import or pull.
+  private static func store(_ home: Home) throws -> HealthStore? {
+    do {
+      let store: HealthStore = try home.openStoreForReading()
+      return store
+    } catch let error as StoreError {
+      if case .missing = error { return nil }
+      throw error
+    }
+  }
+
+  private init(
+    name: String, kind: String, repetition: String? = nil, state: State, behind: Int?, delivered: Int, refused: Int
+  ) {
+    (self.name, self.kind, self.repetition, self.state) = (name, kind, repetition, state)
+    (self.behind, self.delivered, self.refused) = (behind, delivered, refused)
+  }
+
+  private init(_ section: DestinationSection, _ position: ConsumerPosition?, _ found: DeliveryState?) {
+    let delivery = found ?? DeliveryState(consumer: section.consumer)
+    let behind = position?.behind
+    let state: State =
+      switch (section.common.isEnabled, delivery.paused, delivery.failing, behind) {
+      case (false, _, _, _): .disabled
+      case (_, _?, _, _): .paused
+      case (_, _, _?, _): .failing
+      case (_, _, _, 0?): .upToDate
+      default: .behind
+      }
+    self.init(
+      name: section.name, kind: section.kind.description.kind.rawValue,
+      repetition: section.kind.description.repetition.rawValue, state: state, behind: behind,
+      delivered: delivery.delivered, refused: delivery.refused)
+    (lastAttempt, lastSuccess, failingSince) = (delivery.attempted, delivery.succeeded, delivery.failing)
+    failures = delivery.failures > 0 ? delivery.failures : nil
+    (reason, pausedSince) = (delivery.reason, delivery.paused)
+    nextAttempt = delivery.waiting.flatMap { $0 > .now ? $0 : nil }
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import HealthAnalysis
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+@testable import Destinations
+
+@Suite(.timeLimit(.minutes(1))) struct CommandDestinationTests {
+  private let directory: TemporaryDirectory
+  private let environment: DestinationEnvironment
+  private let batch: DeliveryBatch
+
+  init() throws {
+    directory = try TemporaryDirectory(inMemory: true)
+    let store = try HealthStore(directory: directory.path("home"))
+    environment = DestinationEnvironment(
+      record: RecordReader(store, filter: .everything, zone: try ZoneRules(named: "UTC")),
+      secrets: SecretStore(environment: [:]), stateFolder: directory.path("state"))
+    var coder = ChangeCoder()
+    let samples = DestinationHarnesses.steps(3)
+    for sample in samples[..<2] { try coder.add(sample) }
+    coder.add(Tombstone(sample: samples[2].reference, deleted: .now))
+    batch = DeliveryBatch(changes: coder.changes, startsOver: true)
+  }
+
+  private func make(_ script: String, _ values: [String: DestinationSettings.Value] = [:]) throws -> CommandDestination
+  {
+    let values = values.merging(["command": .list(["sh", "-c", script, "sh", directory.path("out")])]) { $1 }
+    return try CommandDestination(
+      try DestinationSettings(name: "test", values, of: CommandDestination.description), in: environment)
+  }
+
+  private func deliver(_ script: String) async throws {
+    _ = try await make(script).deliver(batch, key: DeliveryKey(description: "key-1"))
+  }
+
+  @Test("the program reads the feed's lines, deletions first, and knows which delivery it is")
+  func input() async throws {
+    try await deliver(
+      #"cat > "$1"; echo "$HPEER_DELIVERY_KEY $HPEER_CHANGES $HPEER_STARTS_OVER $HPEER_DESTINATION" >> "$1"; echo noise"#
+    )
+    let lines = try String(contentsOfFile: directory.path("out"), encoding: .utf8).split(separator: "\n")
+    try #require(lines.count == 4)
+    #expect(lines[0].hasPrefix(#"{"deleted":{"#))
+    #expect(lines[1].hasPrefix(#"{"added":{"#) && lines[2].hasPrefix(#"{"added":{"#))
+    #expect(lines[3] == "key-1 3 1 test")
+    let states = try FileManager.default.contentsOfDirectory(atPath: directory.path("state"))
+    #expect(states.isEmpty, "its input is a file without a name")
+  }
+
+  @Test("it may read nothing of a large input")
+  func unread() async throws {
+    let end = try await ChildProgram(path: "/bin/true", arguments: [], variables: [:], folder: directory.path("state"))
+      .run(input: [UInt8](repeating: 0x20, count: 3_000_000), variables: [:])
+    #expect(end == ChildProgram.End(status: .exit(0), said: ""))
+  }
+
+  @Test(
+    "its exit status says what a failure means",
+    arguments: [
+      ("echo one >&2; echo two >&2; exit 3", DeliveryError.temporary(reason: "the program ended with 3: one; two")),
+      ("exit 75", .temporary(reason: "the program ended with 75")),
+      ("exit 65", .refused(reason: "the program refuses it (65)")),
+      ("echo no rights >&2; exit 77", .unusable(reason: "the program cannot work as it is set up (77): no rights")),
+      ("kill -9 $$", .temporary(reason: "the program was ended by signal 9")),
+    ])
+  func status(_ script: String, _ expected: DeliveryError) async throws {
+    await #expect(throws: expected) { try await deliver(script) }
+  }
+
+  @Test("of what it says without end only the end is kept")
+  func noise() async throws {
+    let error = await #expect(throws: DeliveryError.self) {
+      try await deliver("head -c 1000000 /dev/zero | tr '\\0' x >&2; echo last >&2; exit 1")
+    }
+    let said = try #require(error?.description)
+    #expect(said.hasSuffix("; last") && said.utf8.count < 3_000)
+  }
+
+  @Test("it is killed with all that it has started when the delivery is cancelled")
+  func cancelled() async throws {
+    let fifo = directory.path("fifo")
+    #expect(mkfifo(fifo, 0o600) == 0)
+    // Its child has the FIFO open: reading ends when both are gone.
+    let place = try make("(sleep 1000; :) > '\(fifo)'; :")
+    let task = Task { try await place.deliver(batch, key: DeliveryKey(description: "k")) }
+    let reader = open(fifo, O_RDONLY)
+    task.cancel()
+    var byte: UInt8 = 0
+    #expect(read(reader, &byte, 1) == 0)
+    close(reader)
+    await #expect(throws: (any Error).self) { try await task.value }
+  }
+
+  @Test("a check runs it with nothing to do")
+  func check() async throws {
+    try await make(#"test "$HPEER_CHECK$HPEER_CHANGES" = 10 && ! read -r line"#).check()
+    await #expect(throws: DeliveryError.unusable(reason: "the program ended with 2")) {
+      try await make("exit 2").check()
+    }
+  }
+
+  @Test("nothing of this process's environment goes along that may be a secret")
+  func variables() async throws {
+    setenv("HPEER_TEST_SECRET", "hunter2", 1)
+    try await deliver(#"env > "$1""#)
+    let text = try String(contentsOfFile: directory.path("out"), encoding: .utf8)
+    #expect(!text.contains("hunter2") && text.contains("PATH="))
+  }
+
+  @Test(
+    "a program that is not there is a mistake in the settings",
+    arguments: [[], [""], ["no-such-program-here"], ["/etc"]])
+  func missing(_ words: [String]) throws {
+    let error = #expect(throws: SettingsError.self) {
+      try CommandDestination(
+        try DestinationSettings(name: "x", ["command": .list(words)], of: CommandDestination.description),
+        in: environment)
+    }
+    #expect(error?.key == "command")
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import HealthModel
+import HealthStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Destinations
+
+/// What the store knows of deliveries, and what is refused and delivered again.
+@Suite(.timeLimit(.minutes(1))) struct DeliveryStateTests {
+  private let directory: TemporaryDirectory
+  private let store: HealthStore
+  private let samples = DestinationHarnesses.steps(30)
+
+  init() async throws {
+    directory = try TemporaryDirectory(inMemory: true)
+    store = try HealthStore(directory: directory.path("home"))
+    try await store.apply(ChangeBatch(additions: samples))
+  }
+
+  private var deadLetters: DeadLetters { DeadLetters(path: directory.path("refused.jsonl")) }
+
+  private func courier(_ place: ScriptedDestination) -> Courier<ScriptedDestination> {
+    Courier(
+      to: place, named: "test:home", from: store, policy: RetryPolicy(tolerance: 3), deadLetters: deadLetters,
+      clock: RecordingClock())
+  }
+
+  @Test("every attempt's outcome is known to whoever asks the store")
+  func outcomes() async throws {
+    let isDown = Mutex(true)
+    let place = ScriptedDestination(before: { _, _ in
+      if isDown.withLock(\.self) { throw DeliveryError.temporary(reason: "down") }
+    })
+    #expect(try await store.deliveries.state(of: "test:home") == DeliveryState(consumer: "test:home"))
+    await #expect(throws: CourierError.self) { try await courier(place).run() }
+    let failing = try await store.deliveries.state(of: "test:home")
+    #expect((failing.failures, failing.reason, failing.delivered) == (3, "down", 0))
+    #expect(failing.failing != nil && failing.succeeded == nil && failing.attempted != nil && failing.waiting == nil)
+    isDown.withLock { $0 = false }
+    #expect(try await courier(place).run().delivered == 30)
+    let healthy = try await HealthStore(directory: directory.path("home")).deliveries.all()
+    #expect(healthy.map(\.consumer) == ["test:home"])
+    #expect((healthy[0].failures, healthy[0].reason, healthy[0].failing, healthy[0].delivered) == (0, nil, nil, 30))
+    #expect(healthy[0].succeeded != nil)
+  }
+
+  @Test("a destination that is paused says since when, in the log too")
+  func paused() async throws {
+    for _ in 0..<2 { try await store.deliveries.setPaused(true, "test:home") }
+    #expect(try await store.deliveries.state(of: "test:home").paused != nil)
+    for _ in 0..<2 { try await store.deliveries.setPaused(false, "test:home") }
+    #expect(try await store.deliveries.state(of: "test:home").paused == nil)
+    #expect(try await store.audit.records().suffix(2).map { $0.detail["change"] } == ["paused", "resumed"])
+    try await store.deliveries.remove("test:home")
+    #expect(try await store.deliveries.all().isEmpty)
+  }
+
+  @Test("what was refused is delivered again as far as it is there, and is refused no more once it is taken")
+  func redelivery() async throws {
+    let poison = Mutex(Set(samples[..<4].map(\.uuid)))
+    let place = ScriptedDestination(before: { _, batch in
+      if batch.changes.samples.contains(where: { sample in poison.withLock { $0.contains(sample.uuid) } }) {
+        throw DeliveryError.refused(reason: "400")
+      }
+    })
+    #expect(try await courier(place).run() == CourierReport(delivered: 26, refused: 4))
+    #expect(try await deadLetters.read().count == 4)
+    _ = poison.withLock { $0.remove(samples[0].uuid) }
+    try await store.apply(ChangeBatch(deletions: [Tombstone(sample: samples[1].reference, deleted: .now)]))
+    let again = Redelivery(
+      to: place, of: "test:home", from: store, filter: .everything, deadLetters: deadLetters)
+    #expect(try await again.run() == CourierReport(delivered: 2, refused: 2))
+    #expect(Set(try await deadLetters.read().map(\.sample.uuid)) == Set(samples[2..<4].map(\.uuid)))
+    #expect(place.seen.samples[samples[0].uuid] != nil && place.seen.samples[samples[1].uuid] == nil)
+    poison.withLock { $0 = [] }
+    #expect(try await again.run() == CourierReport(delivered: 2))
+    #expect(try await again.run() == CourierReport())
+  }
+
+  @Test("a line of the dead letters that was cut off costs only itself")
+  func cutLine() async throws {
+    try await deadLetters.add([RefusedSample(samples[0].reference, reason: "no")], of: DeliveryKey(description: "k"))
+    let path = directory.path("refused.jsonl")
+    var data = try Data(contentsOf: URL(filePath: path))
+    data += Data(#"{"key":"k","reas"#.utf8) + Data("\n{}\n[]\n".utf8)
+    try data.write(to: URL(filePath: path))
+    #expect(try await deadLetters.read() == [RefusedSample(samples[0].reference, reason: "no")])
+  }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import HealthModel
+import TestSupport
+import Testing
+
+@testable import Destinations
+
+@Suite struct NameRedactionTests {
+  @Test("no name of a source or device is left, and everything else is")
+  func names() throws {
+    var maker = SampleMaker(seed: 3)
+    var samples = maker.samples(300)
+    for index in samples.indices {
+      samples[index].source = Source(
+        name: "Robin's Watch \(index)", bundleIdentifier: "com.robin.\(index)", version: "10.5")
+      samples[index].device = Device(
+        name: "Robin \(index)", model: "Watch", localIdentifier: "Robin-\(index)", text: "Robin")
+      samples[index].metadata["HKDeviceName"] = "Robin"
+      if index.isMultiple(of: 2) { samples[index].metadata = ["HKDeviceSerialNumber": "Robin 1"] }
+    }
+    var coder = ChangeCoder()
+    for sample in samples { try coder.add(sample) }
+    for sample in maker.samples(5) { coder.add(Tombstone(sample: sample.reference, deleted: .now, source: "Robin")) }
+    let redacted = try DeliveryBatch(changes: coder.changes, startsOver: false).withoutNames()
+    let additions = try redacted.additions()
+    #expect(additions == samples.map(NameRedaction.applied))
+    let text = String(decoding: try JSONEncoder().encode(additions), as: UTF8.self)
+    #expect(!text.lowercased().contains("robin") && text.contains("10.5") && text.contains("Watch"))
+    #expect(redacted.deletions.count == 5)
+    #expect(redacted.deletions.allSatisfy { $0.source?.contains("Robin") != true })
+    #expect(
+      (redacted.changes.sources.count, redacted.changes.devices.count) == (2, 1) || redacted.changes.sources.count == 1)
+  }
+}

@@ -1,0 +1,37 @@
+import Destinations
+import Foundation
+
+/// A folder of this machine.
+struct FolderHarness: DestinationHarness {
+  typealias Place = FolderDestination
+
+  static func start() -> Self { Self() }
+
+  /// Others may write files of the same names.
+  var forgets: Bool { false }
+
+  func settings(_ place: HarnessPlace) -> [String: DestinationSettings.Value] {
+    ["path": .text(place.folder), "prefix": .text("p"), "whole-samples": .boolean(false)]
+  }
+
+  /// Also what should not be there: whatever is no data or manifest is a thing of its own.
+  func contents(of place: HarnessPlace) throws -> [String] {
+    var found: [String] = []
+    let files = FileManager.default.enumerator(atPath: place.folder)?.compactMap { $0 as? String } ?? []
+    for file in files {
+      var isFolder: ObjCBool = false
+      let path = "\(place.folder)/\(file)"
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else { continue }
+      switch file.split(separator: "/").last {
+      case "_manifest.json": continue
+      case "data.jsonl":
+        for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
+          let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+          if record?["deleted"] as? Bool != true { found.append(record?["uuid"] as? String ?? String(line)) }
+        }
+      default: found.append(file)
+      }
+    }
+    return found
+  }
+}

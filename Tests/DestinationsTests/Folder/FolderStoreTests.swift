@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Destinations
+
+@Suite struct FolderStoreTests {
+  private let directory: TemporaryDirectory
+  private let store: FolderStore
+
+  init() throws {
+    directory = try TemporaryDirectory(inMemory: true)
+    store = FolderStore(path: directory.path)
+  }
+
+  private func put(_ text: String, _ name: String = "a/b/c.txt", if condition: PutCondition) async throws {
+    try await store.put(Array(text.utf8), at: name, contentType: "text/plain", if: condition)
+  }
+
+  @Test("a write happens where what it expects is there, and leaves nothing else behind")
+  func conditions() async throws {
+    #expect(try await store.get("a/b/c.txt") == nil)
+    try await put("1", if: .absent)
+    await #expect(throws: ObjectConflict(name: "a/b/c.txt")) { try await put("2", if: .absent) }
+    let first = try #require(try await store.get("a/b/c.txt"))
+    #expect(first.bytes == Array("1".utf8))
+    try await put("2", if: .unchanged(first.version))
+    await #expect(throws: ObjectConflict.self) { try await put("3", if: .unchanged(first.version)) }
+    try await put("4", if: .always)
+    #expect(try await store.get("a/b/c.txt")?.bytes == Array("4".utf8))
+    try await store.delete("a/b/c.txt")
+    try await store.delete("a/b/c.txt")
+    #expect(try await store.get("a/b/c.txt") == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("a/b")).isEmpty)
+  }
+
+  @Test("of many who add to one file nothing is lost")
+  func writers() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<20 {
+        group.addTask {
+          while true {
+            let object = try await store.get("n")
+            do {
+              let bytes = (object?.bytes ?? []) + [UInt8(number)]
+              try await store.put(bytes, at: "n", contentType: "", if: object.map { .unchanged($0.version) } ?? .absent)
+              return
+            } catch is ObjectConflict {}
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await store.get("n")?.bytes.sorted() == (0..<20).map { UInt8($0) })
+  }
+
+  @Test("a folder that is missing is not made, and says so")
+  func missing() async throws {
+    let store = FolderStore(path: directory.path("mount"))
+    for _ in 0..<2 {
+      await #expect(
+        throws: DeliveryError.temporary(
+          reason: "there is no folder \(directory.path("mount")): make it, or mount what it is on")
+      ) { try await store.put([1], at: "x", contentType: "", if: .always) }
+    }
+    #expect(!FileManager.default.fileExists(atPath: directory.path("mount")))
+  }
+
+  @Test("what is no file is not overwritten")
+  func noFile() async throws {
+    try FileManager.default.createDirectory(atPath: directory.path("x"), withIntermediateDirectories: false)
+    await #expect(throws: DeliveryError.self) { try await store.get("x") }
+    await #expect(throws: DeliveryError.self) {
+      try await store.put([1], at: "x", contentType: "", if: .always)
+    }
+  }
+}

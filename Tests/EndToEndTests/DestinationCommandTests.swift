@@ -1,0 +1,123 @@
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+/// A destination from its first day to its last, at the terminal.
+@Suite(.timeLimit(.minutes(5)))
+struct DestinationCommandTests {
+  private let scratch: Scratch
+  private let schema: JSONSchema
+  private var home: Host { scratch.host("home") }
+  private var config: String { home.home + "/config.toml" }
+
+  init() async throws {
+    scratch = try Scratch()
+    schema = try JSONSchema(directory: Build.root + "/docs/schemas")
+    var maker = SampleMaker(seed: 7)
+    let store = try HealthStore(directory: home.home)
+    try await store.apply(ChangeBatch(additions: (0..<50).map { maker.steps(at: $0) }))
+  }
+
+  private func run(_ arguments: String..., status: Int32 = 0) async throws -> Outcome {
+    let outcome = try await home.start(arguments).outcome()
+    #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+    return outcome
+  }
+
+  private func expect(_ outcome: Outcome, is name: String, lines: Int = 1) throws {
+    let found = outcome.output.split(separator: "\n")
+    #expect(found.count == lines, "\(outcome.output)")
+    for line in found { #expect(try schema.violations(of: line, against: name) == [], "\(line)") }
+  }
+
+  private func states() async throws -> [[String: Any]] {
+    let outcome = try await home.start(["destination", "list", "--json"]).outcome()
+    try expect(outcome, is: "destinations.json")
+    return try #require(try outcome.json()["destinations"] as? [[String: Any]])
+  }
+
+  @Test("added, delivered to, paused, failing, delivered to again and removed; what a person wrote stays as it was")
+  func life() async throws {
+    let out = scratch.path + "/out"
+    let script = "cat >> \(out); test ! -e \(out).down || { echo down >&2; exit 77; }"
+    try expect(try await run("destination", "kinds", "--json"), is: "destination-kinds.json")
+    let mine = "# Mine.\n\n[destination.off] # not now\nkind = 'folder'\npath = '/nowhere'\nenabled = false"
+    try Data(mine.utf8).write(to: URL(filePath: config))
+
+    // A script with commas would be a list of its own.
+    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: out + ".sh"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: out + ".sh")
+    _ = try await run(
+      "destination", "add", "command", "keep", "--set", "command=\(out).sh", "--set", "batch=20", "--set",
+      "environment.A=b")
+    #expect(try String(contentsOfFile: config, encoding: .utf8).hasPrefix(mine + "\n\n[destination.keep]\n"))
+
+    let synced = try await run("sync", "--json")
+    try expect(synced, is: "sync.json")
+    #expect(try synced.json()["delivered"] as? Int == 50)
+    #expect(try String(contentsOfFile: out, encoding: .utf8).split(separator: "\n").count == 50)
+    #expect(try await run("sync").output == "keep: nothing new\n")
+    #expect(try await states().map { $0["state"] as? String } == ["up to date", "disabled"])
+
+    _ = try await run("destination", "resync", "keep", "--from", "2024-01-01T00:30", "--utc")
+    #expect(try await run("sync").output == "keep: 20 changes delivered\n")
+    _ = try await run("destination", "resync", "keep")
+    #expect(try await run("sync").output == "keep: 50 changes delivered\n")
+
+    _ = try await run("destination", "pause", "keep")
+    #expect(try await run("sync").output == "")
+    #expect(try await states().map { $0["state"] as? String } == ["paused", "disabled"])
+    _ = try await run("destination", "resume", "keep")
+
+    try Data().write(to: URL(filePath: out + ".down"))
+    _ = try await run("destination", "test", "keep", status: 4)
+    _ = try await run("destination", "resync", "keep")
+    let failed = try await run("sync", status: 4)
+    #expect(failed.output.contains("down") && failed.output.hasPrefix("keep: "))
+    let status = try await run("destination", "status", "keep", "--json", status: 5)
+    try expect(status, is: "destinations.json")
+    try FileManager.default.removeItem(atPath: out + ".down")
+    _ = try await run("destination", "test", "keep")
+    #expect(try await run("sync").output == "keep: 50 changes delivered\n")
+
+    let history = try await run("destination", "history", "keep", "--json")
+    #expect(history.output.contains("delivery.failed") && history.output.contains("resynced"))
+    _ = try await run("destination", "remove", "keep")
+    #expect(try String(contentsOfFile: config, encoding: .utf8).trimmingCharacters(in: .newlines) == mine)
+    #expect(try await states().map { $0["name"] as? String } == ["off"])
+    #expect(try await HealthStore(directory: home.home).consumers().isEmpty)
+  }
+
+  @Test("what a destination refuses is listed, and delivered again when it is taken")
+  func refused() async throws {
+    let out = scratch.path + "/out"
+    let script =
+      "#!/bin/sh\ncat > \(out).new\nif [ -e \(out).strict ] && grep -q 00:07:00 \(out).new; then exit 65; fi\ncat \(out).new >> \(out)\n"
+    try Data(script.utf8).write(to: URL(filePath: out + ".sh"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: out + ".sh")
+    try Data().write(to: URL(filePath: out + ".strict"))
+    _ = try await run("destination", "add", "command", "--set", "command=\(out).sh")
+    #expect(try await run("sync").output.hasPrefix("command: 48 changes delivered, 2 refused"))
+    try expect(try await run("destination", "rejected", "command", "--json"), is: "destination-rejected.json", lines: 2)
+    _ = try await run("destination", "retry", "command")
+    try FileManager.default.removeItem(atPath: out + ".strict")
+    _ = try await run("destination", "retry", "command")
+    #expect(try await run("destination", "rejected", "command", "--json").output == "")
+    #expect(try String(contentsOfFile: out, encoding: .utf8).split(separator: "\n").count == 50)
+  }
+
+  @Test("mistakes are said with their place, and what does not work is not added")
+  func mistakes() async throws {
+    #expect(try await run("destination", "add", "foldr", status: 2).errors.contains("did you mean folder?"))
+    #expect(try await run("destination", "add", "folder", status: 2).errors.contains("--set path="))
+    let missing = try await run("destination", "add", "folder", "--set", "path=/nowhere/at/all", status: 5)
+    #expect(missing.errors.contains("Nothing was added") && missing.errors.contains("/nowhere/at/all"))
+    #expect(!FileManager.default.fileExists(atPath: config))
+    #expect(try await run("destination", "test", "none", status: 2).errors.contains("no destination called none"))
+    try Data("[destination.a]\nkind = \"folder\"\npaht = \"x\"\n".utf8).write(to: URL(filePath: config))
+    let wrong = try await run("sync", status: 2)
+    #expect(wrong.errors.contains("config.toml:3: destination.a.paht") && wrong.errors.contains("did you mean path?"))
+  }
+}
