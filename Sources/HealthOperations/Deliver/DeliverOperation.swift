@@ -80,8 +80,8 @@ public struct DeliverOperation: Sendable {
     return Context(
       filter: filter,
       environment: DestinationEnvironment(
-        record: RecordReader(store, filter: filter, zone: zone), secrets: SecretStore(),
-        stateFolder: "\(home.folder(of: section.name))/state"))
+        record: RecordReader(store, filter: filter, zone: zone, sendsNames: section.common.sendsNames),
+        secrets: SecretStore(), stateFolder: "\(home.folder(of: section.name))/state"))
   }
 
   private func make<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> Place {
