@@ -132,7 +132,7 @@ public struct Courier<Place: Destination>: Sendable {
     let hasRetried = run.report.retries > run.noted.retries
     let isDue = run.lastNote.map { ContinuousClock.now - $0 > .seconds(5) } ?? true
     guard isLast || hasRetried || isDue else { return }
-    try await store.deliveries.noteSuccess(delivered: delivered, refused: refused, name)
+    try await uncancelled { try await store.deliveries.noteSuccess(delivered: delivered, refused: refused, name) }
     (run.noted, run.lastNote) = (run.report, .now)
   }
 
