@@ -12,6 +12,7 @@ public struct CourierReport: Hashable, Sendable {
   /// Attempts that failed and were made again.
   public var retries = 0
 
+  /// Nothing was done, but for what is named.
   public init(delivered: Int = 0, refused: Int = 0, retries: Int = 0) {
     (self.delivered, self.refused, self.retries) = (delivered, refused, retries)
   }

@@ -10,6 +10,7 @@ public struct RecordReader: Sendable {
   /// Whose days count.
   public let zone: ZoneRules
 
+  /// - Parameter zone: the person's home zone.
   public init(_ store: HealthStore, filter: SampleFilter, zone: ZoneRules) {
     self.store = store
     self.filter = filter

@@ -16,6 +16,7 @@ public struct SettingsFile: Sendable {
 
   /// For errors.
   public let path: String
+  /// As the person wrote it.
   public let text: String
   /// By name.
   public let destinations: [DestinationSection]
