@@ -7,6 +7,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "hpeer", targets: ["hpeer"]),
+    .library(name: "Destinations", targets: ["Destinations"]),
     .library(name: "HealthAnalysis", targets: ["HealthAnalysis"]),
     .library(name: "HealthModel", targets: ["HealthModel"]),
     .library(name: "HealthStore", targets: ["HealthStore"]),

@@ -1,6 +1,6 @@
 /// All kinds of destinations: to add one is a folder beside this file and a line here.
 public enum DestinationKinds {
-  /// In the order of their names.
+  /// In the order of their names; a person finds them in `hpeer destination kinds`.
   public static let all: [any Destination.Type] = [
     CommandDestination.self,
     DailySummaryDestination.self,

@@ -12,7 +12,9 @@ public struct RecordReader: Sendable {
   /// Whether the names of sources may be told.
   public let sendsNames: Bool
 
-  /// - Parameters: see the properties of their names.
+  /// - Parameters:
+  ///   - zone: the person's home zone.
+  ///   - sendsNames: whether the names of sources may be told.
   public init(_ store: HealthStore, filter: SampleFilter, zone: ZoneRules, sendsNames: Bool = true) {
     self.store = store
     self.filter = filter
