@@ -8,6 +8,7 @@ let package = Package(
   products: [
     .executable(name: "hpeer", targets: ["hpeer"]),
     .library(name: "ExternalStores", targets: ["ExternalStores"]),
+    .library(name: "Destinations", targets: ["Destinations"]),
     .library(name: "HealthAnalysis", targets: ["HealthAnalysis"]),
     .library(name: "HealthModel", targets: ["HealthModel"]),
     .library(name: "HealthStore", targets: ["HealthStore"]),

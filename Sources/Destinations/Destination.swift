@@ -32,6 +32,7 @@ import HealthModel
 public protocol Destination: Sendable {
   /// What destinations like this one are called, what they do and which settings they have.
   static var description: DestinationDescription { get }
+  /// The same as long as it lives; settings may decide them.
   var capabilities: DestinationCapabilities { get }
 
   /// Opens no connection. The settings have all keys that ``description`` requires, each of its type.
@@ -57,6 +58,7 @@ public protocol Destination: Sendable {
 }
 
 extension Destination {
+  /// Has nothing to end.
   public func close() async {}
 }
 
@@ -81,13 +83,18 @@ public struct DestinationDescription: Sendable {
     case atLeastOnce
   }
 
+  /// What a settings file says in `kind`.
   public let kind: DestinationKind
   /// A sentence.
   public let summary: String
+  /// Shown to whoever lists or adds one.
   public let repetition: Repetition
   /// Its own settings, in the order in which a person is asked; those that all kinds have are not among them.
   public let fields: [SettingField]
 
+  /// - Parameters:
+  ///   - summary: a sentence.
+  ///   - fields: without those of ``CommonSettings``.
   public init(_ kind: DestinationKind, _ summary: String, repetition: Repetition, fields: [SettingField]) {
     self.kind = kind
     self.summary = summary
@@ -105,6 +112,7 @@ public struct DestinationCapabilities: Hashable, Sendable {
   /// How long one delivery may take before it counts as failed.
   public var deadline: Duration
 
+  /// - Parameter maximumChanges: less than 1 counts as 1.
   public init(maximumChanges: Int = 1_000, deletes: Bool = true, deadline: Duration = .seconds(60)) {
     self.maximumChanges = max(1, maximumChanges)
     self.deletes = deletes
@@ -124,15 +132,18 @@ public struct Delivery: Hashable, Sendable {
   /// Samples that it will never take, such as of a type that it does not know; it has all others.
   public var refused: [RefusedSample]
 
+  /// Everything was taken, but for what is named.
   public init(refused: [RefusedSample] = []) { self.refused = refused }
 }
 
 /// A sample that a destination refuses for good. Holds no value of it.
 public struct RefusedSample: Hashable, Sendable {
+  /// Of an addition or of a deletion.
   public var sample: SampleReference
   /// For a person: what the other side said.
   public var reason: String
 
+  /// - Parameter reason: a sentence's part, without values.
   public init(_ sample: SampleReference, reason: String) {
     self.sample = sample
     self.reason = reason

@@ -9,10 +9,12 @@ public struct DestinationEnvironment: Sendable {
   /// A folder of this destination's own for what it must remember between deliveries, mode 0700. Made by whoever writes the
   /// first file there; may be gone at any time, and then costs repetition, never a loss.
   public let stateFolder: String
+  /// For pauses of its own; tests have one that does not wait.
   public let clock: any Clock<Duration>
   /// Told for a person what a delivery that takes long is about: `Syncing 6/14 days...`.
   public var progress: @Sendable (String) -> Void = { _ in }
 
+  /// - Parameter stateFolder: an absolute path; nothing need be there.
   public init(
     record: RecordReader, secrets: SecretStore, stateFolder: String, clock: any Clock<Duration> = ContinuousClock()
   ) {

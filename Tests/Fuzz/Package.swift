@@ -16,6 +16,7 @@ let package = Package(
       name: "Fuzz",
       dependencies: [
         "CExpat",
+        .product(name: "Destinations", package: "hpeer"),
         .product(name: "HealthAnalysis", package: "hpeer"),
         .product(name: "HealthModel", package: "hpeer"),
         .product(name: "HealthFormats", package: "hpeer"),

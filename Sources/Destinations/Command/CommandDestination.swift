@@ -20,6 +20,7 @@ public struct CommandDestination: Destination {
       SettingField("timeout", .integer(1...86_400), "Seconds after which it is killed.", default: "60"),
     ])
 
+  /// As `batch` and `timeout` of its settings say.
   public let capabilities: DestinationCapabilities
   private let program: ChildProgram
 

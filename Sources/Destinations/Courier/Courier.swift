@@ -12,6 +12,7 @@ public struct CourierReport: Hashable, Sendable {
   /// Attempts that failed and were made again.
   public var retries = 0
 
+  /// Nothing was done, but for what is named.
   public init(delivered: Int = 0, refused: Int = 0, retries: Int = 0) {
     (self.delivered, self.refused, self.retries) = (delivered, refused, retries)
   }
@@ -132,7 +133,7 @@ public struct Courier<Place: Destination>: Sendable {
     let hasRetried = run.report.retries > run.noted.retries
     let isDue = run.lastNote.map { ContinuousClock.now - $0 > .seconds(5) } ?? true
     guard isLast || hasRetried || isDue else { return }
-    try await store.deliveries.noteSuccess(delivered: delivered, refused: refused, name)
+    try await uncancelled { try await store.deliveries.noteSuccess(delivered: delivered, refused: refused, name) }
     (run.noted, run.lastNote) = (run.report, .now)
   }
 

@@ -13,6 +13,7 @@ public struct DeadLetters: Sendable {
   /// Mode 0600; made with the first line.
   public let path: String
 
+  /// - Parameter path: in a folder that is there, of this destination only.
   public init(path: String) { self.path = path }
 
   private struct Line: Codable {

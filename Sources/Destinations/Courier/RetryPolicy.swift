@@ -11,6 +11,7 @@ public struct RetryPolicy: Hashable, Sendable {
   /// How long an open circuit stays open before one attempt is made.
   public var rest: Duration
 
+  /// - Parameter tolerance: at least 1.
   public init(
     firstPause: Duration = .seconds(1), longestPause: Duration = .seconds(60),
     longestRetryAfter: Duration = .seconds(3_600), tolerance: Int = 8, rest: Duration = .seconds(900)

@@ -23,7 +23,7 @@ struct DailyMetric: Hashable, Sendable {
   init(_ text: String) throws(Mistake) {
     var words = text.split(separator: " ").map(String.init)[...]
     guard let name = words.popFirst(), let type = SampleTypeCatalogue.healthKit.type(named: name) else {
-      throw Mistake(reason: "names no type: `hpeer types --all` has their names")
+      throw Mistake(reason: "names no type that is known")
     }
     let entry = SampleTypeCatalogue.healthKit[type]
     guard entry.map({ $0.aggregation != nil }) ?? true else { throw Mistake(reason: "names a type without numbers") }

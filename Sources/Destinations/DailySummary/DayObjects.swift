@@ -97,7 +97,7 @@ struct DayObjects: Sendable {
       "deep_hours": hours(session.duration(of: .asleepDeep)), "rem_hours": hours(session.duration(of: .asleepREM)),
       "awake_hours": hours(session.duration(of: .awake)),
     ]
-    sleep["source"] = session.source.map(JSONValue.string)
+    sleep["source"] = record.sendsNames ? session.source.map(JSONValue.string) : nil
     return sleep
   }
 
@@ -108,8 +108,8 @@ struct DayObjects: Sendable {
       "type": .string(name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name),
       "start": .string(record.zone.text(Timestamp(seconds: summary.sample.start.seconds))),
       "duration_seconds": DailyMetric.rounded(summary.workout.duration ?? summary.elapsed, 0),
-      "source": .string(summary.sample.source.name),
     ]
+    members["source"] = record.sendsNames ? .string(summary.sample.source.name) : nil
     members["energy_kcal"] = summary.energy.map { DailyMetric.rounded($0, 0) }
     return .object(members)
   }

@@ -10,6 +10,7 @@ public struct FolderDestination: Destination {
         "path", .path, "The folder, which must be there: a missing one may be a disk that is not.", required: true)
     ] + DayFiles.fields)
 
+  /// Large batches, because each rewrites the files of the days that it touches.
   public let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(300))
   private let store: FolderStore
   private let files: DayFiles

@@ -114,16 +114,16 @@ extension MQTTConfiguration {
     }
     var tls: TLS?
     if isEncrypted {
-      tls = TLS(
-        authority: settings.optionalText("ca"), certificate: settings.optionalText("client-certificate"),
-        key: settings.optionalText("client-key"))
-      guard (tls?.certificate == nil) == (tls?.key == nil) else {
-        throw SettingsError("client-key", .invalid("and client-certificate belong together"))
-      }
-      for key in ["ca", "client-certificate", "client-key"] {
-        if let path = settings.optionalText(key), !FileManager.default.isReadableFile(atPath: path) {
+      func path(_ key: String) throws(SettingsError) -> String? {
+        guard let path = settings.optionalText(key).map(UserPath.absolute) else { return nil }
+        guard FileManager.default.isReadableFile(atPath: path) else {
           throw SettingsError(key, .invalid("is no readable file: \(path)"))
         }
+        return path
+      }
+      tls = TLS(authority: try path("ca"), certificate: try path("client-certificate"), key: try path("client-key"))
+      guard (tls?.certificate == nil) == (tls?.key == nil) else {
+        throw SettingsError("client-key", .invalid("and client-certificate belong together"))
       }
     }
     let base = "\(try settings.text("prefix"))/\(try settings.text("person"))"

@@ -20,7 +20,7 @@ public struct CurrentValue: Hashable, Sendable {
   public var start: Timestamp
   /// Not included where it is a day's.
   public var end: Timestamp
-  /// The name of the source that counts most; `nil` where none does.
+  /// The name of the source that counts most; `nil` where none does, or names are not told.
   public var source: String?
   /// Parts of it, such as hours of sleep by stage.
   public var details: [String: Double] = [:]

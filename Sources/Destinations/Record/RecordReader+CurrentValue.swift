@@ -16,11 +16,16 @@ extension RecordReader {
   /// A total is that of the day of `now`, and 0 where that day has none yet.
   public func currentValue(of type: SampleType, now: Timestamp = .now) async throws -> CurrentValue? {
     guard filter.passes(type) else { return nil }
-    if type == SleepQuery.type { return try await lastNight(now: now) }
-    if SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative {
-      return try await total(of: type, on: zone.dayNumber(at: now.seconds), now: now)
+    var value: CurrentValue?
+    if type == SleepQuery.type {
+      value = try await lastNight(now: now)
+    } else if SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative {
+      value = try await total(of: type, on: zone.dayNumber(at: now.seconds), now: now)
+    } else {
+      value = try await latest(of: type)
     }
-    return try await latest(of: type)
+    if !sendsNames { value?.source = nil }
+    return value
   }
 
   /// The sum of one day; 0 of a day without samples, and `nil` of a type without samples.

@@ -9,12 +9,17 @@ public struct RecordReader: Sendable {
   public let filter: SampleFilter
   /// Whose days count.
   public let zone: ZoneRules
+  /// Whether the names of sources may be told.
+  public let sendsNames: Bool
 
-  /// - Parameters: see the properties of their names.
-  public init(_ store: HealthStore, filter: SampleFilter, zone: ZoneRules) {
+  /// - Parameters:
+  ///   - zone: the person's home zone.
+  ///   - sendsNames: whether the names of sources may be told.
+  public init(_ store: HealthStore, filter: SampleFilter, zone: ZoneRules, sendsNames: Bool = true) {
     self.store = store
     self.filter = filter
     self.zone = zone
+    self.sendsNames = sendsNames
   }
 
   /// The numbers of a type in time, in the days of ``zone``; without values where the type is not selected.

@@ -11,6 +11,7 @@ public struct CommonSettings: Hashable, Sendable {
   public var sources: Set<String>?
   /// A day or an instant, never one that moves.
   public var from: DateBound?
+  /// Likewise; a day is included, a time is not.
   public var to: DateBound?
   /// Whether the names of sources and devices travel.
   public var sendsNames = true
@@ -25,6 +26,7 @@ public struct CommonSettings: Hashable, Sendable {
     SettingField("names", .boolean, "Whether the names of sources and devices travel.", default: "true"),
   ]
 
+  /// Everything travels.
   public init() {}
 
   init(_ values: [String: DestinationSettings.Value]) throws(SettingsError) {

@@ -2,9 +2,11 @@
 public struct DestinationSection: Sendable {
   /// `home` of `[destination.home]`.
   public let name: String
+  /// One of those that this version knows.
   public let kind: any Destination.Type
   /// Those of its kind.
   public let settings: DestinationSettings
+  /// Those that all kinds have.
   public let common: CommonSettings
   /// Where it begins in the file, from 1.
   public let line: Int

@@ -2,11 +2,14 @@ import Foundation
 
 /// What a person wrote of one destination, checked against the fields of its kind: every key is known and holds what it may.
 public struct DestinationSettings: Hashable, Sendable {
+  /// A value as the file has it; a date of TOML is the text that it is written as.
   public enum Value: Hashable, Sendable {
     case text(String)
     case integer(Int)
     case boolean(Bool)
+    /// An array of texts.
     case list([String])
+    /// Texts by key, such as headers.
     case table([String: String])
   }
 
@@ -36,6 +39,7 @@ public struct DestinationSettings: Hashable, Sendable {
 
   // MARK: By type. Each throws where the key is neither set nor has a default.
 
+  /// A text, a choice, a path or a URL.
   public func text(_ key: String) throws(SettingsError) -> String {
     guard let text = optionalText(key) else { throw missing(key) }
     return text
@@ -47,11 +51,13 @@ public struct DestinationSettings: Hashable, Sendable {
     return fields[key]?.defaultValue
   }
 
+  /// A URL with a scheme that the field allows, and without credentials in it.
   public func url(_ key: String) throws(SettingsError) -> URL {
     guard let url = URL(string: try text(key)) else { throw SettingsError(key, .invalid("is not a URL")) }
     return url
   }
 
+  /// A number within the field's range.
   public func integer(_ key: String) throws(SettingsError) -> Int {
     if case .integer(let number) = values[key] { return number }
     guard let number = fields[key]?.defaultValue.flatMap(Int.init) else { throw missing(key) }

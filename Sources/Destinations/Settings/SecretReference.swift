@@ -3,7 +3,9 @@
 public enum SecretReference: Hashable, Sendable {
   /// Mode 0600 or narrower, this user's own. `~` is their home.
   case file(String)
+  /// A variable of this process.
   case environment(String)
+  /// A file name without a path.
   case credential(String)
 
   /// `nil` of a text that names none of them.

@@ -7,6 +7,7 @@ public struct SecretStore: Sendable {
   private static let longest = 64 * 1_024
   private let environment: [String: String]
 
+  /// - Parameter environment: for `env:`, `credential:` and `~`.
   public init(environment: [String: String] = ProcessInfo.processInfo.environment) { self.environment = environment }
 
   /// The secret of a setting, without the line break at its end; `nil` where the setting is not there. Blocking.

@@ -5,8 +5,10 @@ public struct SettingField: Hashable, Sendable {
     case text
     /// An absolute URL of one of these schemes.
     case url(schemes: [String])
+    /// A whole number of this range.
     case integer(ClosedRange<Int>)
     case boolean
+    /// One of these texts.
     case choice([String])
     /// A path; `~` is this user's home.
     case path
@@ -18,10 +20,12 @@ public struct SettingField: Hashable, Sendable {
     case table
   }
 
+  /// Lower-case, with hyphens: `send-unencrypted`.
   public let key: String
   public let kind: Kind
   /// For a person: a sentence.
   public let help: String
+  /// Without it there is no such destination, and a person is asked for it.
   public let isRequired: Bool
   /// As it is written in the file, without quotation marks; `nil` where there is none.
   public let defaultValue: String?

@@ -2,9 +2,11 @@ import HealthModel
 
 /// What is wrong with a setting. Holds no secret.
 public struct SettingsError: Error, Hashable, Sendable {
+  /// What about it.
   public enum Problem: Hashable, Sendable {
     /// - Parameter help: what the setting is.
     case missing(_ help: String)
+    /// - Parameter known: the keys that there are.
     case unknown(known: [String])
     /// A verb and what follows: `is not a URL`.
     case invalid(String)
@@ -16,9 +18,11 @@ public struct SettingsError: Error, Hashable, Sendable {
     case unreadableSecret(String)
   }
 
+  /// As the file has it, without the table that it is in.
   public let key: String
   public let problem: Problem
 
+  /// - Parameter key: of a field of the kind.
   public init(_ key: String, _ problem: Problem) {
     self.key = key
     self.problem = problem

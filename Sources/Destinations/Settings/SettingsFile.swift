@@ -16,6 +16,7 @@ public struct SettingsFile: Sendable {
 
   /// For errors.
   public let path: String
+  /// As the person wrote it.
   public let text: String
   /// By name.
   public let destinations: [DestinationSection]
@@ -62,6 +63,10 @@ private struct SettingsFileReader {
   func destinations() throws(SettingsFileError) -> [DestinationSection] {
     // TOML has no such character, and the parser would end there.
     guard !text.utf8.contains(0) else { throw SettingsFileError(path, reason: "it is not text: it holds a NUL byte.") }
+    // The parser hands on C's texts, which would end there.
+    if text.contains(#"\u0000"#) || text.contains(#"\U00000000"#) {
+      throw SettingsFileError(path, reason: "it holds an escaped NUL, which no setting can have.")
+    }
     let root: TOMLTable
     do {
       root = try TOMLTable(string: text)

@@ -1,5 +1,6 @@
 /// What is wrong with a settings file, and where. Holds no secret.
 public struct SettingsFileError: Error, Hashable, Sendable {
+  /// Of the file.
   public let path: String
   /// From 1; `nil` where nothing in it is to blame.
   public let line: Int?

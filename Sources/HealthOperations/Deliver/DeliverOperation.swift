@@ -16,12 +16,14 @@ import OperatingSystem
 /// }
 /// ```
 public struct DeliverOperation: Sendable {
+  /// As the settings file has it now.
   public let section: DestinationSection
   private let home: Home
   private let store: HealthStore
   private let policy: RetryPolicy
   private let observe: @Sendable (CourierEvent) -> Void
 
+  /// - Parameter observe: told of attempts that fail and of what is refused, on any thread.
   public init(
     _ section: DestinationSection, home: Home, store: HealthStore, policy: RetryPolicy = RetryPolicy(),
     observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
@@ -80,8 +82,8 @@ public struct DeliverOperation: Sendable {
     return Context(
       filter: filter,
       environment: DestinationEnvironment(
-        record: RecordReader(store, filter: filter, zone: zone), secrets: SecretStore(),
-        stateFolder: "\(home.folder(of: section.name))/state"))
+        record: RecordReader(store, filter: filter, zone: zone, sendsNames: section.common.sendsNames),
+        secrets: SecretStore(), stateFolder: "\(home.folder(of: section.name))/state"))
   }
 
   private func make<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> Place {
@@ -189,6 +191,7 @@ public enum DeliveryRefusal: Error, Hashable, Sendable {
   case paused(String)
   /// Another hpeer delivers there now.
   case busy(String)
+  /// Its settings make no sense together, or a secret cannot be read.
   case settings(String, SettingsError)
 }
 

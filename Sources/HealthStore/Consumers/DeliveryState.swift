@@ -24,6 +24,7 @@ public struct DeliveryState: Hashable, Sendable {
   /// Likewise, of those that were refused for good.
   public var refused = 0
 
+  /// Nothing was ever attempted.
   public init(consumer: String) { self.consumer = consumer }
 
   fileprivate init(_ row: Row) {

@@ -71,7 +71,7 @@ enum Schema {
 
   /// - Parameter identifiers: of all migrations, so that none of them runs.
   private static func create(_ db: Database, asIfMigratedBy identifiers: [String]) throws {
-    for part in [samples, feed, imports, digests, audit, settings] { try db.execute(sql: part) }
+    for part in [samples, feed, imports, digests, audit, settings, deliveries] { try db.execute(sql: part) }
     let id = UUID().bytes
     let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
     try db.execute(
@@ -309,6 +309,22 @@ enum Schema {
       type TEXT NOT NULL,
       value TEXT NOT NULL,
       PRIMARY KEY(name, type)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  /// See ``DeliveryState``. Times are microseconds since 1970.
+  private static let deliveries = """
+    CREATE TABLE delivery(
+      consumer TEXT PRIMARY KEY,
+      paused INTEGER,
+      attempted INTEGER,
+      succeeded INTEGER,
+      failing INTEGER,
+      failures INTEGER NOT NULL DEFAULT 0,
+      reason TEXT,
+      waiting INTEGER,
+      delivered INTEGER NOT NULL DEFAULT 0,
+      refused INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
     """
 }

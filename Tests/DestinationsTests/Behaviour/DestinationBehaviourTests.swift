@@ -167,7 +167,7 @@ struct DestinationBehaviourTests {
   func failing(_ listed: ListedHarness, _ status: Int) async throws {
     func run(_ harness: some DestinationHarness) async throws {
       let subject = try await DestinationSubject(harness, samples: 60)
-      subject.proxy?.set(.status(status), after: 1)
+      subject.proxy?.set(.status(status))
       await #expect(throws: CourierError.self) { try await subject.deliver() }
       subject.proxy?.set(nil)
       #expect(try await subject.deliver().refused == 0)

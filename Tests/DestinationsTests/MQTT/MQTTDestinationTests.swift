@@ -276,7 +276,7 @@ struct MQTTDestinationTests {
     #expect(key(["prefix": .text("a/#")]) == "prefix")
     #expect(key(["discovery": .boolean(true), "discovery-prefix": .text("a//b")]) == "discovery-prefix")
     #expect(key(["password": .text("env:NOT_THERE")]) == "password")
-    #expect(key(["url": .text("mqtts://b.example"), "client-key": .text("/tmp/x")]) == "client-key")
+    #expect(key(["url": .text("mqtts://b.example"), "client-key": .text("/etc/passwd")]) == "client-key")
     #expect(key(["url": .text("mqtts://b.example"), "ca": .text("/nonexistent")]) == "ca")
   }
 

@@ -29,7 +29,9 @@ struct RecordFixture {
 
   var today: Int { zone.dayNumber(at: now.seconds) }
 
-  func reader(_ filter: SampleFilter = .everything) -> RecordReader { RecordReader(store, filter: filter, zone: zone) }
+  func reader(_ filter: SampleFilter = .everything, sendsNames: Bool = true) -> RecordReader {
+    RecordReader(store, filter: filter, zone: zone, sendsNames: sendsNames)
+  }
 
   func environment(
     _ variables: [String: String] = [:], filter: SampleFilter = .everything
