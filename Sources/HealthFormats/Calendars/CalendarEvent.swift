@@ -22,11 +22,13 @@ public struct CalendarEvent: Hashable, Sendable {
   public var uid: String
   /// When what it says was recorded.
   public var stamp: Timestamp
+  /// When it is; nothing is shown of an event in no year that a calendar has.
   public var time: Time
   /// Its title.
   public var summary: String
   /// A line each.
   public var description: [String]
+  /// What calendar programs may filter and colour by, such as `Workout`.
   public var category: String
   /// Whether a calendar shows that time as taken.
   public var isBusy: Bool

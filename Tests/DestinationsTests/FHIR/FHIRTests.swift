@@ -149,18 +149,16 @@ struct FHIRTests {
 
   @Test("two pressures are one resource, in whatever order they come")
   func bloodPressure() async throws {
-    let samples = SampleMaker.catalogue
-    let correlation = try #require(
-      samples.first { sample in
-        guard case .correlation(let content) = sample.payload, sample.type == FHIRWriter.bloodPressure else {
-          return false
-        }
-        return content.members.count == 2
-          && content.members.allSatisfy { member in samples.contains { $0.uuid == member.uuid } }
-      })
-    guard case .correlation(let content) = correlation.payload else { return }
-    let members = samples.filter { sample in content.members.contains { $0.uuid == sample.uuid } }
-    try #require(members.count == 2)
+    var maker = SampleMaker(seed: 8)
+    let members = [("Systolic", 120.0), ("Diastolic", 80.0)].map { name, value in
+      var member = maker.steps(at: 1)
+      member.type = SampleType("HKQuantityTypeIdentifierBloodPressure\(name)")
+      member.payload = .quantity(Quantity(value, "mmHg"))
+      return member
+    }
+    var correlation = maker.steps(at: 1)
+    correlation.type = FHIRWriter.bloodPressure
+    correlation.payload = .correlation(Correlation(members: members.map(\.reference)))
     let destination = try destination()
     for sample in [members[0], correlation, members[1]] {
       try await home.add([sample])
