@@ -15,7 +15,8 @@ extension PairOperation {
     }
     let invitation = candidates[0].invitation
     let sought = ServerRecord(
-      id: PeerID(certificate: invitation.fingerprint), name: name ?? invitation.endpoint?.description ?? "the address in the code",
+      id: PeerID(certificate: invitation.fingerprint),
+      name: name ?? invitation.endpoint?.description ?? "the address in the code",
       fingerprint: invitation.fingerprint, credential: BearerCredential(.random()),
       dialect: candidates.first { $0.dialect.traits.isApp }?.dialect.name ?? candidates[0].dialect.name)
     do {

@@ -68,7 +68,8 @@ public struct PullOperation: Sendable {
   ///   - confirm: asks whether both records are of one person; `nil` where there is nobody to ask.
   public init(
     _ local: LocalPeer, finder: PeerFinder, persons: PersonCheck, types: [SampleType] = [], isFull: Bool = false,
-    infersDeletions: Bool = false, silenceLimit: Int = PeerConnection.silenceLimit, progress: any ProgressObserver = NoProgress(),
+    infersDeletions: Bool = false, silenceLimit: Int = PeerConnection.silenceLimit,
+    progress: any ProgressObserver = NoProgress(),
     confirm: PersonConfirmation? = nil, notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }
   ) {
     self.local = local
@@ -101,7 +102,8 @@ public struct PullOperation: Sendable {
       let (done, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
         try await Pull(
           into: local.store, from: server, at: endpoint, identity: local.identity, types: types, ownName: local.name,
-          silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, persons: persons, infersDeletions: infersDeletions,
+          silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, persons: persons,
+          infersDeletions: infersDeletions,
           heard: { stage.update(bytes: $0) }
         ).run(full: isFull) { done, total in
           latest.set(done)

@@ -75,7 +75,8 @@ struct PullCommand: AsyncParsableCommand {
     }
     if watch, verify { throw ValidationError("--watch has no end that --verify could come after: run `hpeer verify`.") }
     if watch, inferDeletions {
-      throw ValidationError("--infer-deletions reads everything, which --watch does not: run `hpeer pull --infer-deletions`.")
+      throw ValidationError(
+        "--infer-deletions reads everything, which --watch does not: run `hpeer pull --infer-deletions`.")
     }
     if deep, !verify { throw ValidationError("--deep goes with --verify.") }
     if name != nil, host != nil { throw ValidationError("Give a name or --host, not both.") }
@@ -93,7 +94,8 @@ struct PullCommand: AsyncParsableCommand {
     let local = LocalPeer(store: store, registry: registry, identity: identity)
     let pull = PullOperation(
       local, finder: finder, persons: PersonCheck(registry, merges: mergePerson), types: selection.types, isFull: full,
-      infersDeletions: inferDeletions, silenceLimit: timeout, progress: ProgressBars(), confirm: PeerConversation.confirmation,
+      infersDeletions: inferDeletions, silenceLimit: timeout, progress: ProgressBars(),
+      confirm: PeerConversation.confirmation,
       notice: PeerConversation.tell)
     let comparison =
       verify

@@ -42,7 +42,10 @@ struct AbsenceTests {
     try await withStoreAndRegistry { store, registry in
       let phone = try PhoneFixture.healthAppTransfer(into: store)
       let (rates, steps) = (
-        PhoneSample.heartRates(2_000), (0..<500).map { PhoneSample(type: "stepCount", start: 1_779_000_000 - Double($0) * 60, value: 3, unit: "count") }
+        PhoneSample.heartRates(2_000),
+        (0..<500).map {
+          PhoneSample(type: "stepCount", start: 1_779_000_000 - Double($0) * 60, value: 3, unit: "count")
+        }
       )
       phone.add(rates + steps)
       try await phone.pull(inferringWith: registry)

@@ -260,7 +260,8 @@ struct HealthAppTransferWalk {
     for page: HealthAppTransferPage, from newest: Int64, to last: Int64, isTied: Bool
   ) async throws {
     guard let sender, let found = candidates else { return }
-    let range = Timestamp(seconds: last == .min ? .min : last + 1)..<Timestamp(seconds: newest == .max ? .max : newest + 1)
+    let range =
+      Timestamp(seconds: last == .min ? .min : last + 1)..<Timestamp(seconds: newest == .max ? .max : newest + 1)
     let gone = try await store.samples.unlisted(
       of: type.type, sentBy: sender, in: range, listed: Set(page.rows.map(\.sample.uuid)), limit: Absences.most + 1)
     let isPlausible = Absences.isPlausible(gone.count, among: page.rows.count) && !isTied && page.unreadable == 0

@@ -73,7 +73,8 @@ struct HealthSyncAnswer: IncomingAnswer {
         guard let (type, task) = tasks?.popLast() else { break }
         if task == .sweep, findings.contains(where: { $0.name == type.name }) { continue }
         walk = Walk(
-          type, position.types[type.name] ?? .init(), task, client, store: store, sender: infersDeletions ? sender : nil)
+          type, position.types[type.name] ?? .init(), task, client, store: store, sender: infersDeletions ? sender : nil
+        )
       }
       guard var current = walk else { break }
       let step = try await current.next()
