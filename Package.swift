@@ -124,7 +124,8 @@ let package = Package(
     .target(
       name: "PeerClient",
       dependencies: [
-        "HealthModel", "HealthStore", "OperatingSystem", "PeerDiscovery", "PeerProtocol", "PeerTrust",
+        "HealthAppTransfer", "HealthModel", "HealthStore", "OperatingSystem", "PeerDiscovery", "PeerProtocol",
+        "PeerTrust",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -253,7 +254,7 @@ let package = Package(
     .testTarget(
       name: "PeerTests",
       dependencies: [
-        "PeerServer", "PeerClient", "HostilePeer", "TestSupport", "ZstandardFrames",
+        "PeerServer", "PeerClient", "HostilePeer", "PhoneApps", "TestSupport", "ZstandardFrames",
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     .testTarget(
@@ -274,9 +275,24 @@ let package = Package(
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["hpeer", "text-file-store", "BenchData", "HealthStore", "PeerClient", "PeerTrust", "TestSupport"],
+      dependencies: [
+        "hpeer", "phone-stand-in", "text-file-store", "BenchData", "HealthStore", "PeerClient", "PeerTrust",
+        "TestSupport",
+      ],
       exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
+    .target(
+      name: "PhoneApps",
+      dependencies: [
+        "HealthModel", "PeerClient", "PeerProtocol", "TestSupport",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      path: "Tests/PhoneApps"),
+    .executableTarget(
+      name: "phone-stand-in", dependencies: ["PeerDiscovery", "PhoneApps"], path: "Tests/PhoneStandIn"),
     .target(
       name: "HostilePeer",
       dependencies: [

@@ -19,7 +19,7 @@ struct Hpeer: AsyncParsableCommand {
 
       Exit codes: 0 done, 1 other, 2 usage, 3 unreachable, 4 not paired or refused, 5 temporary (try again), 6 wrong \
       code, 7 pairing window closed or locked, 8 certificate changed, 9 not equal, 10 store missing, corrupt or \
-      newer, 11 store locked, 12 partial (position saved), 13 another person, 65 bad input data, 130 interrupted.
+      newer, 11 store locked, 12 partial (position saved), 13 another person, 14 phone locked, 65 bad input data, 130 interrupted.
       """,
     version: version,
     groupedSubcommands: [

@@ -31,8 +31,9 @@ struct ContactCheck: Check {
 
   /// Empty if this machine pulls from no other; ``PeersCheck`` says so.
   func findings() async -> [Finding] {
-    let servers = await servers().filter { subject.peer == nil || $0.id == subject.peer }
-    guard !servers.isEmpty else { return [] }
+    let all = await servers().filter { subject.peer == nil || $0.id == subject.peer }
+    let (servers, apps) = (all.filter { !$0.traits.isApp }, all.filter(\.traits.isApp))
+    guard !servers.isEmpty else { return subject.peer == nil ? [] : apps.compactMap(Self.app) }
     let tryOut = await tester()
     return await withTaskGroup(of: (Int, [Finding]).self) { group in
       for (index, server) in servers.enumerated() {
@@ -44,6 +45,15 @@ struct ContactCheck: Check {
       var found: [Int: [Finding]] = [:]
       for await (index, findings) in group { found[index] = findings }
       return servers.indices.flatMap { found[$0] ?? [] }
+    }
+  }
+
+  /// An app is there while it is open, which nobody would call a fault: a pull tells what is the matter with it.
+  private static func app(_ server: ServerRecord) -> Finding? {
+    server.traits.advice.map { advice in
+      Finding(
+        .note, "peer.app", "\(server.name) is the app \(server.dialect) on a phone, which is there while it is open",
+        remedy: "\(advice); then: hpeer pull \(ShellWord.quoted(server.name))")
     }
   }
 

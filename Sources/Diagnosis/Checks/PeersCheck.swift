@@ -1,5 +1,6 @@
 import Foundation
 import OperatingSystem
+import PeerClient
 import PeerTrust
 
 /// The paired machines: whose token ends soon or has ended, and which are not bound to a certificate.
@@ -65,7 +66,7 @@ struct PeersCheck: Check {
     guard expires.timeIntervalSince(now) < Self.soon else { return nil }
     return Finding(
       .warning, "peers.server.ending", "The pairing with \(server.name) ends on \(Self.text(expires))",
-      remedy: "hpeer pull \(ShellWord.quoted(server.name))")
+      remedy: "hpeer \(server.traits.renewsToken ? "pull" : "pair") \(ShellWord.quoted(server.name))")
   }
 
   private func unbound(_ clients: [ClientRecord]) -> [Finding] {

@@ -28,6 +28,10 @@ public struct PairOperation: Sendable {
     case digits(PairingCode)
     /// What a QR code says, which brings the address and the certificate along.
     case payload(PairingPayload)
+    /// The text of a QR code, of whichever dialect; the machine is looked for by the certificate in it.
+    ///
+    /// - Parameter name: what lists shall call it; `nil` for what it is announced as.
+    case text(String, name: String?)
     /// Asked again and again until it is right, refused for good, or what is called throws. `nil` is nothing of use, and
     /// costs no attempt.
     ///
@@ -43,13 +47,20 @@ public struct PairOperation: Sendable {
     case payload(PairingPayload)
   }
 
-  private let local: LocalPeer
-  private let notice: @Sendable (PeerNotice) -> Void
+  let local: LocalPeer
+  let notice: @Sendable (PeerNotice) -> Void
+  let finder: PeerFinder
 
-  /// - Parameter local: under whose name the other machine lists this one.
-  public init(_ local: LocalPeer, notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }) {
+  /// - Parameters:
+  ///   - local: under whose name the other machine lists this one.
+  ///   - finder: looks for apps on phones; `nil` makes one.
+  public init(
+    _ local: LocalPeer, finder: PeerFinder? = nil, notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }
+  ) {
     self.local = local
     self.notice = notice
+    self.finder =
+      finder ?? PeerFinder(registry: local.registry, ownID: local.identity.id, escape: { $0.debugDescription })
   }
 
   /// Pairs, and keeps what the other machine gave. Pairing again is allowed: it renews the token.
@@ -61,6 +72,7 @@ public struct PairOperation: Sendable {
     do {
       switch code {
       case .payload(let payload): return try await pair(payload)
+      case .text(let text, let name): return try await pair(text: text, name: name)
       case .digits(let code):
         let endpoint = try await PeerFinder.firstAnswering(endpoints)
         return try await finish(try await open(at: endpoint), code: code)
@@ -79,7 +91,7 @@ public struct PairOperation: Sendable {
   /// Asks a machine that was paired with just now whether it holds the record of the same person. `nil` where that could
   /// not be asked, or this store is still empty: the first pull tells why.
   public func introduce(to server: ServerRecord) async -> PersonAnswer.Verdict? {
-    guard let host = server.host, let port = server.port else { return nil }
+    guard let host = server.host, let port = server.port, !server.traits.isApp else { return nil }
     return try? await PersonCheck(local.registry).introduce(
       local.store, to: server, at: PeerEndpoint(host: host, port: Int(port)), identity: local.identity)
   }
@@ -102,7 +114,7 @@ public struct PairOperation: Sendable {
     }
   }
 
-  private func pair(_ payload: PairingPayload) async throws -> ServerRecord {
+  func pair(_ payload: PairingPayload) async throws -> ServerRecord {
     let endpoint = PeerEndpoint(host: payload.host, port: Int(payload.port))
     return try await finish(try await open(at: endpoint, pinned: payload.fingerprint), code: payload.code)
   }

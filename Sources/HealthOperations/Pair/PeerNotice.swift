@@ -20,6 +20,12 @@ public struct ClockDifference: Hashable, Sendable {
   /// By how much this machine's is ahead.
   public let seconds: Double
 
+  /// `nil` where both agree well enough.
+  init?(lead seconds: Double) {
+    guard abs(seconds) > Self.tolerance else { return nil }
+    self.seconds = seconds
+  }
+
   /// `nil` where both agree well enough, or the other machine does not say.
   init?(_ status: StatusData) {
     guard let theirs = status.time else { return nil }

@@ -3,6 +3,20 @@ import OperatingSystem
 import PeerClient
 import PeerTrust
 
+/// An app has no way to be told that a pairing is over: its token stays valid until its owner ends that there.
+public struct UntoldApp: Error, Hashable, Sendable {
+  /// What the phone is called here.
+  public let server: String
+  /// What the app is called.
+  public let app: String
+}
+
+extension UntoldApp: CustomStringConvertible {
+  public var description: String {
+    "\(app) cannot be told; what it gave this machine stays valid there until the pairings are revoked, or the app is removed, on the phone."
+  }
+}
+
 /// Forgets a machine that this one pulls from, and has it forget this one. What was pulled stays.
 public struct UnpairOperation: Sendable {
   private let local: LocalPeer
@@ -19,6 +33,10 @@ public struct UnpairOperation: Sendable {
   /// - Parameter untold: told why the other machine could not be, which then still lets this one's token in. It is
   ///   forgotten all the same.
   public func run(_ server: ServerRecord, untold: (any Error) -> Void = { _ in }) async throws {
+    if !server.traits.canBeTold {
+      untold(UntoldApp(server: server.name, app: server.dialect))
+      return try await forget(server)
+    }
     do {
       _ = try await finder.reach(server, endpoints: PeerFinder.hint(of: server)) { endpoint in
         try await Unpair.tell(server, at: endpoint, identity: local.identity)
@@ -27,6 +45,10 @@ public struct UnpairOperation: Sendable {
       try Task.checkCancellation()
       untold(error)
     }
+    try await forget(server)
+  }
+
+  private func forget(_ server: ServerRecord) async throws {
     try await uncancelled {
       try await local.registry.removeServer(id: server.id)
       try await local.store.audit.record(

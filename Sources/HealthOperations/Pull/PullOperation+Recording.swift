@@ -57,12 +57,13 @@ extension PullOperation {
       notice(.renamed(server, to: name))
     }
     try await local.registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
-    try await local.registry.markServerUsed(id: server.id, expires: server.expiry(usedAt: Date()))
+    let expires = server.traits.renewsToken ? server.expiry(usedAt: Date()) : nil
+    try await local.registry.markServerUsed(id: server.id, expires: expires)
   }
 
   /// A token that is refused as expired may be a clock's fault, and nobody would look there.
   func explain(_ server: ServerRecord, _ endpoints: [PeerEndpoint]) async {
-    guard let endpoint = endpoints.first else { return }
+    guard let endpoint = endpoints.first, !server.traits.isApp else { return }
     let status = try? await PeerConnection.withConnection(
       to: endpoint, trust: .pinned(server.fingerprint, peer: server.name)
     ) { connection in try await connection.status() }

@@ -15,11 +15,14 @@ public struct PullResult: Sendable {
   /// From looking for the machine to the last note of it, without the time that somebody took to say whose record it
   /// is.
   public internal(set) var duration: Duration
+  /// Of an app's record, what is vouched for afterwards.
+  public internal(set) var coverage: PullCoverage?
 
   /// What another pull after this one did.
   mutating func append(_ other: PullResult) {
     done += other.done
     duration += other.duration
+    coverage = other.coverage ?? coverage
   }
 }
 
@@ -50,6 +53,7 @@ public struct PullOperation: Sendable {
   let persons: PersonCheck
   let types: [SampleType]
   let isFull: Bool
+  let infersDeletions: Bool
   let silenceLimit: Int
   let progress: any ProgressObserver
   let confirm: PersonConfirmation?
@@ -59,11 +63,13 @@ public struct PullOperation: Sendable {
   ///   - persons: the same for all pulls of one command, which may merge persons once.
   ///   - types: only these; empty for all that the other machine lets us see.
   ///   - isFull: compares from the beginning instead of from the last pull.
+  ///   - infersDeletions: takes for deleted what an app has ceased to list.
   ///   - silenceLimit: seconds without a byte after which the other machine counts as gone.
   ///   - confirm: asks whether both records are of one person; `nil` where there is nobody to ask.
   public init(
     _ local: LocalPeer, finder: PeerFinder, persons: PersonCheck, types: [SampleType] = [], isFull: Bool = false,
-    silenceLimit: Int = PeerConnection.silenceLimit, progress: any ProgressObserver = NoProgress(),
+    infersDeletions: Bool = false, silenceLimit: Int = PeerConnection.silenceLimit,
+    progress: any ProgressObserver = NoProgress(),
     confirm: PersonConfirmation? = nil, notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }
   ) {
     self.local = local
@@ -71,6 +77,7 @@ public struct PullOperation: Sendable {
     self.persons = persons
     self.types = types
     self.isFull = isFull
+    self.infersDeletions = infersDeletions
     self.silenceLimit = silenceLimit
     self.progress = progress
     self.confirm = confirm
@@ -96,6 +103,7 @@ public struct PullOperation: Sendable {
         try await Pull(
           into: local.store, from: server, at: endpoint, identity: local.identity, types: types, ownName: local.name,
           silenceLimit: silenceLimit, handshakeLimit: handshakeLimit, persons: persons,
+          infersDeletions: infersDeletions,
           heard: { stage.update(bytes: $0) }
         ).run(full: isFull) { done, total in
           latest.set(done)
@@ -109,7 +117,8 @@ public struct PullOperation: Sendable {
         try await record(.pullFinished, server, done)
         try await noted
       }
-      return PullResult(server: server, done: done, duration: started.duration(to: .now))
+      let coverage = try await Pull.coverage(of: server, types: types, in: local.store)
+      return PullResult(server: server, done: done, duration: started.duration(to: .now), coverage: coverage)
     } catch {
       stage.finish()
       // However a read says that it was cancelled.
@@ -126,7 +135,7 @@ public struct PullOperation: Sendable {
   /// Whether the network or the other machine ended the pull, and not what somebody must decide about.
   private static func mayGoOn(after error: any Error) -> Bool {
     switch (error as? PeerError)?.category {
-    case .unreachable, .interrupted, .failing, .malformed: true
+    case .unreachable, .interrupted, .failing, .malformed, .locked: true
     case .certificateChanged, .refused, .anotherPerson, .temporary, nil: false
     }
   }

@@ -6,6 +6,8 @@ extension PeerError {
   var auditReason: String {
     switch self {
     case .pairing(let rejection): rejection.code
+    case .codeRefused: "code_refused"
+    case .phoneLocked: "phone_locked"
     case .confirmationFailed: "confirmation_failed"
     case .tokenRefused: "token_refused"
     case .onlyDaily: "only_daily"
@@ -16,7 +18,7 @@ extension PeerError {
       case .interrupted: "connection_lost"
       case .certificateChanged: "certificate_changed"
       case .anotherPerson: "another_person"
-      case .refused, .temporary, .failing, .malformed: "other"
+      case .refused, .temporary, .failing, .malformed, .locked: "other"
       }
     }
   }

@@ -25,13 +25,17 @@ extension HealthStore {
   /// The same, if the store's owner is still `owner`, with which the changes were compared. Otherwise nothing is applied
   /// and ``StoreError/ownerChanged(path:)`` is thrown: another process may have imported another person's record.
   ///
+  /// - Parameter sender: who sent them, where it is to be known later what came from there first.
   /// - Returns: also how the store is afterwards.
   public func apply(
-    _ batches: [CodedChanges], position: (consumer: String, token: String)?, while owner: RecordOwner
+    _ batches: [CodedChanges], position: (consumer: String, token: String)?, while owner: RecordOwner,
+    sender: String? = nil
   ) async throws(StoreError) -> (summary: WriteSummary, owner: RecordOwner) {
     try await write { [self] db -> (summary: WriteSummary, owner: RecordOwner) in
       guard try RecordOwner(db) == owner else { throw StoreError.ownerChanged(path: path) }
+      let before = try Schema.counter(db)
       let summary = try apply(batches, db: db)
+      if let sender { try SentChanges.note(sender, after: before, db) }
       if let position { try Self.setPosition(position.token, of: position.consumer, db: db) }
       return (summary, try RecordOwner(db))
     }

@@ -46,8 +46,24 @@ extension PeerConnection {
     to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity?, silenceLimit: Int,
     handshakeLimit: Duration?
   ) async throws -> (HTTPChannel, Fingerprint) {
-    let context = try NIOSSLContext(configuration: try tlsConfiguration(identity))
     let limits = ClientNetwork.current.limits
+    return try await open(
+      endpoint, trust, try tlsConfiguration(identity), silenceLimit: silenceLimit, handshakeLimit: handshakeLimit
+    ) { channel, handlers in
+      try addHTTP(to: channel, over: handlers, silenceLimit: silenceLimit, limits: limits)
+    }
+  }
+
+  /// The same of any channel.
+  ///
+  /// - Parameter make: adds to a channel the handlers that shake hands, and what reads and writes over them; on the channel's
+  ///   event loop.
+  static func open<Inbound: Sendable, Outbound: Sendable>(
+    _ endpoint: PeerEndpoint, _ trust: CertificateTrust, _ configuration: TLSConfiguration, silenceLimit: Int,
+    handshakeLimit: Duration?,
+    _ make: @escaping @Sendable (any Channel, [any ChannelHandler]) throws -> NIOAsyncChannel<Inbound, Outbound>
+  ) async throws -> (NIOAsyncChannel<Inbound, Outbound>, Fingerprint) {
+    let context = try NIOSSLContext(configuration: configuration)
     let attempt = ConnectAttempt()
     let clock = handshakeLimit.map { limit in
       MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: TimeAmount(limit)) { attempt.expire() }
@@ -63,8 +79,7 @@ extension PeerConnection {
           .connect(host: endpoint.host, port: endpoint.port) { channel in
             channel.eventLoop.makeCompletedFuture {
               try attempt.add(channel)
-              return try addHandlers(
-                to: channel, context: context, trust: trust, silenceLimit: silenceLimit, limits: limits)
+              return try addHandlers(to: channel, context: context, trust: trust, make)
             }
           }
         judge = connected.judge
@@ -109,14 +124,9 @@ extension PeerConnection {
   }
 
   private static func tlsConfiguration(_ identity: PeerIdentity?) throws -> TLSConfiguration {
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    // Every hpeer speaks it, and only there a listener sees no client certificate go by (RFC 8446 section 4.4).
-    configuration.minimumTLSVersion = .tlsv13
+    // Every hpeer speaks TLS 1.3, and only there a listener sees no client certificate go by (RFC 8446 section 4.4).
+    var configuration = pinnedConfiguration(minimum: .tlsv13)
     configuration.applicationProtocols = [NegotiatedProtocol.hpeer, NegotiatedProtocol.http]
-    configuration.certificateVerification = .noHostnameVerification
-    // The judge decides; reading the system's authorities for each connection would be most of its cost.
-    configuration.trustRoots = .certificates([])
-    configuration.shutdownTimeout = goodbyeTimeout
     if let identity {
       configuration.certificateChain = [.certificate(try identity.tlsCertificate)]
       configuration.privateKey = .privateKey(try identity.tlsPrivateKey)
@@ -124,23 +134,34 @@ extension PeerConnection {
     return configuration
   }
 
-  private struct Connected: Sendable {
-    let channel: HTTPChannel
+  /// For connections whose certificate a ``CertificateJudge`` decides about.
+  static func pinnedConfiguration(minimum: TLSVersion) -> TLSConfiguration {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = minimum
+    configuration.certificateVerification = .noHostnameVerification
+    // Reading the system's authorities for each connection would be most of its cost.
+    configuration.trustRoots = .certificates([])
+    configuration.shutdownTimeout = goodbyeTimeout
+    return configuration
+  }
+
+  private struct Connected<Inbound: Sendable, Outbound: Sendable>: Sendable {
+    let channel: NIOAsyncChannel<Inbound, Outbound>
     let handshake: EventLoopFuture<Void>
     let judge: CertificateJudge
   }
 
   /// Each address that is tried has a channel with a judge and a handshake of its own, and only one of them wins.
-  private static func addHandlers(
-    to channel: any Channel, context: NIOSSLContext, trust: CertificateTrust, silenceLimit: Int, limits: ClientLimits
-  ) throws -> Connected {
+  private static func addHandlers<Inbound: Sendable, Outbound: Sendable>(
+    to channel: any Channel, context: NIOSSLContext, trust: CertificateTrust,
+    _ make: (any Channel, [any ChannelHandler]) throws -> NIOAsyncChannel<Inbound, Outbound>
+  ) throws -> Connected<Inbound, Outbound> {
     let judge = CertificateJudge(trust)
     let watch = HandshakeWatch(channel.eventLoop.makePromise())
     let tls = try NIOSSLClientHandler(
       context: context, serverHostname: nil,
       customVerificationCallback: { chain, promise in promise.succeed(judge.judge(chain)) })
-    let http = try addHTTP(to: channel, over: [tls, watch], silenceLimit: silenceLimit, limits: limits)
-    return Connected(channel: http, handshake: watch.future, judge: judge)
+    return Connected(channel: try make(channel, [tls, watch]), handshake: watch.future, judge: judge)
   }
 
   /// On the channel's event loop.

@@ -42,6 +42,12 @@ public enum PeerError: Error, Hashable, Sendable {
   case personNotCompared(peer: String)
   /// The server was paired with by a version of hpeer that speaks more dialects.
   case unknownDialect(peer: String, dialect: String)
+  /// The phone is locked, or its app asks for a face or a finger first.
+  case phoneLocked(peer: String)
+  /// The app on the phone does not accept the code: it is wrong, used, or over.
+  case codeRefused(peer: String, advice: String)
+  /// What answers is a server of a kind that hpeer does not speak with: nothing secret was sent.
+  case strangeServer(peer: String)
   /// The change feed is not one, or broke off.
   case feed(ChangeFeedError)
 }
@@ -70,6 +76,8 @@ extension PeerError {
     case refused
     /// The peer's record is, or may be, of another person.
     case anotherPerson
+    /// The phone must be unlocked by its owner.
+    case locked
     /// The peer is busy, or asks to be called again.
     case temporary
     /// The peer failed while it answered.
@@ -80,7 +88,7 @@ extension PeerError {
     /// Whether a retry may succeed without anybody's doing.
     public var mayPass: Bool {
       switch self {
-      case .unreachable, .interrupted, .temporary, .failing: true
+      case .unreachable, .interrupted, .temporary, .failing, .locked: true
       case .certificateChanged, .refused, .anotherPerson, .malformed: false
       }
     }
@@ -93,11 +101,12 @@ extension PeerError {
     case .silent, .tooSlow, .connectionLost: .interrupted
     case .certificateChanged: .certificateChanged
     case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
-    case .pairing, .tokenRefused, .onlyDaily, .notPaired, .confirmationFailed: .refused
+    case .pairing, .tokenRefused, .onlyDaily, .notPaired, .confirmationFailed, .codeRefused: .refused
+    case .phoneLocked: .locked
     case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
     case .feed(.cutOff), .feed(.server): .failing
     case .unexpectedAnswer(let status, _) where status >= 500: .failing
-    case .feed, .unexpectedAnswer, .unknownDialect: .malformed
+    case .feed, .unexpectedAnswer, .unknownDialect, .strangeServer: .malformed
     }
   }
 }
@@ -149,6 +158,12 @@ extension PeerError: CustomStringConvertible {
       "\(peer) has compared as many different persons for this pairing as it does, and will not say whether it holds the record of the same person as this machine, so nothing is fetched from it: pair again with `hpeer pair \(peer)`."
     case .unknownDialect(let peer, let dialect):
       "\(peer) is of a kind that this version of hpeer does not know (\(dialect)): use the version that paired with it, or a newer one."
+    case .phoneLocked(let peer):
+      "\(peer) is locked: unlock the phone, keep the app open, and run the same command again; it goes on where it stopped."
+    case .codeRefused(let peer, let advice):
+      "\(peer) does not accept this code, which is wrong, was used, or is more than five minutes old: \(advice)."
+    case .strangeServer(let peer):
+      "\(peer) speaks a protocol that hpeer does not know, so nothing was sent to it: update hpeer, or the app there."
     case .feed(let error):
       "\(error)"
     }

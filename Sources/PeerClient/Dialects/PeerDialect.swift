@@ -1,8 +1,10 @@
+import Foundation
+import HealthModel
 import HealthStore
 import PeerProtocol
 import PeerTrust
 
-/// How one kind of server of `_healthsync._tcp` is pulled from: hpeer's own, or an app's on a phone.
+/// How one kind of server of `_healthsync._tcp` is spoken with: hpeer's own, or an app's on a phone.
 ///
 /// ``Pull`` and ``Follow`` commit what a dialect brings, each batch with the position that follows it; they keep count,
 /// wait and begin again. A dialect knows the requests and what the answers mean. Adding one is a folder beside this file
@@ -10,9 +12,33 @@ import PeerTrust
 public protocol PeerDialect: Sendable {
   /// What lists call servers that speak it, and ``ServerRecord/dialect`` of those that are paired with.
   static var name: String { get }
+  /// How its servers behave where they differ.
+  static var traits: DialectTraits { get }
 
-  /// Whether an announcement is one of this dialect's servers'. It proves nothing, and nothing secret is sent for it.
+  /// Whether an announcement alone shows that it is one of this dialect's servers'. It proves nothing, and nothing secret
+  /// is sent for it.
   static func recognises(_ announcement: DiscoveredPeer) -> Bool
+
+  /// Whether what a server says to anybody is what this dialect's servers say.
+  static func recognises(_ greeting: PeerGreeting) async throws -> Bool
+
+  /// What the text of a QR code of this dialect's servers says; `nil` for a text that is none.
+  ///
+  /// Throws ``PairingPayloadError`` for one that is, and cannot be used.
+  static func invitation(in text: String) throws -> PairingInvitation?
+
+  /// Redeems an invitation where its certificate was seen, at a server that has been recognised. What it returns is not kept
+  /// yet.
+  ///
+  /// - Parameters:
+  ///   - name: what lists here shall call the server; `nil` for what it calls itself.
+  ///   - own: whose name the server is told.
+  static func pair(
+    _ invitation: PairingInvitation, at endpoint: PeerEndpoint, name: String?, own: PeerIdentity, ownName: String
+  ) async throws -> ServerRecord
+
+  /// What a position in a server's record, as this dialect has it, vouches for; `nil` where whatever came is complete.
+  static func coverage(of position: String) -> PullCoverage?
 
   init(_ settings: PullSettings)
 
@@ -20,17 +46,81 @@ public protocol PeerDialect: Sendable {
   func withSession<Result: Sendable>(
     at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result
   ) async throws -> Result
+
+  /// Which samples the server has that the store lacks, and changes nothing.
+  ///
+  /// - Returns: `nil` where servers of the dialect have a digest of their own, which is compared instead.
+  func compare(
+    at endpoint: PeerEndpoint, progress: (VerifyProgress) async -> Void
+  ) async throws -> Verification?
+}
+
+/// How servers of a dialect behave where they differ.
+public struct DialectTraits: Hashable, Sendable {
+  /// What they want of a connection; `nil` for hpeer's own connections.
+  public var transport: TransportProfile?
+  /// The app on a phone that must be open for it, and what to tap there; `nil` for a program that just runs.
+  public var advice: String?
+  /// Whether the server forgets a client that tells it to.
+  public var canBeTold = true
+  /// Whether each use of the token makes it valid anew.
+  public var renewsToken = true
+
+  /// Those of hpeer.
+  public init() {}
+
+  /// Whether it is an app on a phone: there while it is open, at another port each time.
+  public var isApp: Bool { advice != nil }
 }
 
 /// All dialects.
 public enum PeerDialects {
   /// In the order in which an announcement is shown to them.
-  public static let all: [any PeerDialect.Type] = [HpeerDialect.self]
+  public static let all: [any PeerDialect.Type] = [
+    HpeerDialect.self, HealthAppTransferDialect.self, HealthSyncDialect.self,
+  ]
 
-  /// The dialect of a server that announces itself so; `nil` for one that hpeer does not speak.
+  /// The dialect of a server that announces itself so; `nil` for one that cannot be told by that, or that hpeer does not
+  /// speak with.
   public static func dialect(of announcement: DiscoveredPeer) -> (any PeerDialect.Type)? {
     all.first { $0.recognises(announcement) }
   }
+
+  /// The dialect of a paired server; `nil` for one that this version lacks.
+  public static func dialect(named name: String) -> (any PeerDialect.Type)? {
+    all.first { $0.name == name }
+  }
+
+  /// The dialect that a server speaks, by what it says to anybody; `nil` for one that hpeer does not speak with.
+  public static func dialect(
+    of greeting: PeerGreeting, among candidates: [any PeerDialect.Type] = all
+  ) async throws -> (any PeerDialect.Type)? {
+    for dialect in candidates where try await dialect.recognises(greeting) { return dialect }
+    return nil
+  }
+}
+
+extension ServerRecord {
+  /// How this server behaves; as hpeer's own for a dialect that this version lacks.
+  public var traits: DialectTraits { PeerDialects.dialect(named: dialect)?.traits ?? DialectTraits() }
+}
+
+// What most dialects have in common.
+extension PeerDialect {
+  public static var traits: DialectTraits { DialectTraits() }
+  public static func recognises(_ greeting: PeerGreeting) async throws -> Bool { false }
+  public static func invitation(in text: String) throws -> PairingInvitation? { nil }
+  public static func coverage(of position: String) -> PullCoverage? { nil }
+
+  public static func pair(
+    _ invitation: PairingInvitation, at endpoint: PeerEndpoint, name: String?, own: PeerIdentity, ownName: String
+  ) async throws -> ServerRecord {
+    throw PeerError.unknownDialect(peer: name ?? endpoint.description, dialect: Self.name)
+  }
+
+  public func compare(
+    at endpoint: PeerEndpoint, progress: (VerifyProgress) async -> Void
+  ) async throws -> Verification? { nil }
 }
 
 extension DiscoveredPeer {
@@ -66,6 +156,10 @@ public protocol IncomingAnswer {
   var owner: RecordOwner? { get }
   /// Of all answers of the session.
   var bytesReceived: Int { get }
+  /// Who sends it, where it is to be known later what came from there first; goes with ``owner``. `nil` where it is not.
+  var sender: String? { get }
+  /// Requests that this answer took beyond the first.
+  var furtherRequests: Int { get }
 
   /// Batches that have arrived: none at the end of the answer, else one, or more as long as `write` is under way.
   ///
@@ -76,6 +170,11 @@ public protocol IncomingAnswer {
 
   /// Throws what ended the answer early.
   func requireEnd() throws
+}
+
+extension IncomingAnswer {
+  public var furtherRequests: Int { 0 }
+  public var sender: String? { nil }
 }
 
 /// Batches that are written together.

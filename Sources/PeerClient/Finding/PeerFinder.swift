@@ -40,7 +40,7 @@ public struct PeerFinder: Sendable {
 
   private let registry: PeerRegistry
   private let ownID: PeerID
-  private let browser: ServiceBrowser
+  let browser: ServiceBrowser
   private let silenceLimit: Int
   private let firstHandshake: Duration
   /// Makes names from the network fit for a terminal.
@@ -191,11 +191,7 @@ public struct PeerFinder: Sendable {
     limits.headStart = headStart
     let locator = PeerLocator(
       server: server, limits: limits,
-      probe: { endpoint in
-        try await PeerConnection.withConnection(
-          to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), silenceLimit: Self.handshakeSeconds
-        ) { _ in }
-      },
+      probe: { endpoint in try await Self.knock(server, at: endpoint) },
       hear: { [browser] in await Self.hear(of: server, from: browser, $0) })
     var failed = failed
     while true {
@@ -203,7 +199,11 @@ public struct PeerFinder: Sendable {
       do {
         endpoint = try await locator.locate(known: endpoints, excluding: Set(failed.keys))
       } catch let error where !(error is CancellationError) {
-        // What answered says more than that nobody else was found, or that nobody could be looked for.
+        // What answered says more than that nobody else was found, or that nobody could be looked for. An app has another
+        // port each time, so that nothing at the last one says nothing.
+        if let advice = server.traits.advice, Self.isAbsence(error) {
+          throw PeerFinderError.appNotFound(name: escape(server.name), advice: advice, seconds: Self.patienceSeconds)
+        }
         if let failure = failed.values.first { throw failure }
         guard case PeerFinderError.notFound(let name, let seconds, let seen) = error else { throw error }
         throw PeerFinderError.notFound(name: escape(name), seconds: seconds, seen: seen)
@@ -216,19 +216,43 @@ public struct PeerFinder: Sendable {
     }
   }
 
-  /// Addresses that are announced under the peer's id or name.
+  /// Shakes hands with what may be the server.
+  private static func knock(_ server: ServerRecord, at endpoint: PeerEndpoint) async throws {
+    let trust = CertificateTrust.pinned(server.fingerprint, peer: server.name)
+    if let profile = server.traits.transport {
+      _ = try await ClientNetwork.current.shakeHands(endpoint, trust, profile, handshakeSeconds)
+    } else {
+      try await PeerConnection.withConnection(to: endpoint, trust: trust, silenceLimit: handshakeSeconds) { _ in }
+    }
+  }
+
+  /// Whether nothing more is known than that the server is nowhere.
+  private static func isAbsence(_ error: any Error) -> Bool {
+    switch error {
+    case let error as PeerError: error.category == .unreachable
+    case PeerFinderError.notFound: true
+    default: false
+    }
+  }
+
+  /// Addresses that are announced under the peer's id or name; those of apps, whose names are everybody's and change, under
+  /// any name.
   private static func hear(
     of server: ServerRecord, from browser: ServiceBrowser,
     _ heard: @escaping @Sendable (PeerLocator.Hearing) -> Void
   ) async {
     do {
+      let isApp = server.traits.isApp
       for try await event in browser.events(preferring: { DiscoveredPeer.isInstance($0, of: server.name) }) {
         switch event {
         case .listening: heard(.listening)
         case .found(let service):
           let peer = DiscoveredPeer(service)
-          let claimsID = peer.id == server.id
-          guard claimsID || DiscoveredPeer.isInstance(peer.name, of: server.name) else { continue }
+          // An app has no id to announce, and who has its whole name may be it.
+          let claimsID = isApp ? peer.id == nil && peer.name == server.name : peer.id == server.id
+          guard claimsID || DiscoveredPeer.isInstance(peer.name, of: server.name) || isApp && peer.id == nil else {
+            continue
+          }
           for endpoint in peer.endpoints { heard(.candidate(endpoint, claimsID: claimsID)) }
         default: continue
         }

@@ -4,6 +4,8 @@ public enum PeerFinderError: Error, Hashable, Sendable {
   case nobody(seconds: Int, others: [String])
   /// Nobody of this name answered within these seconds; those who did are named.
   case notFound(name: String, seconds: Int, seen: [String])
+  /// The app on a phone was not found within these seconds; what to do there.
+  case appNotFound(name: String, advice: String, seconds: Int)
   /// No name was given, and these machines could be meant; whether they are paired ones.
   case several([String], paired: Bool)
   /// Several machines go by one name; these are the beginnings of the ids that they claim.
@@ -21,6 +23,8 @@ extension PeerFinderError: CustomStringConvertible {
       "\(name) was not found on this network within \(secondsText(seconds))"
         + (seen.isEmpty ? "" : " (seen: \(Self.list(seen)))")
         + ": check that `hpeer serve` runs there, or name it with --host NAME:PORT."
+    case .appNotFound(let name, let advice, let seconds):
+      "\(name) was not found on this network within \(secondsText(seconds)): \(advice)."
     case .several(let names, let paired):
       paired
         ? "This machine is paired with several (\(Self.list(names))): name one, or pull from all with --all."

@@ -53,14 +53,31 @@ public struct PersonCheck: Sendable {
     return Admission(mark: mark, owner: owner)
   }
 
+  /// The same for an app on a phone, which tells no person: somebody must say whose phone it is, unless the store is empty.
+  ///
+  /// - Returns: how the store must be for what comes to be taken in.
+  func admit(phone server: ServerRecord, into store: HealthStore) async throws -> RecordOwner {
+    let owner = try await store.owner()
+    _ = try await mark(server, owner, in: store, over: nil, asksAgain: false)
+    return owner
+  }
+
+  /// What somebody agrees on who says that a phone is the person's whose record the store holds.
+  public func agreement(onPhone server: ServerRecord, in store: HealthStore) async throws -> PersonAgreement {
+    PersonAgreement(claim: claim(of: try await store.owner().person, to: server).digest, mark: nil)
+  }
+
+  /// - Parameter connection: `nil` for a server that cannot be asked.
   private func mark(
-    _ server: ServerRecord, _ owner: RecordOwner, in store: HealthStore, over connection: PeerConnection,
+    _ server: ServerRecord, _ owner: RecordOwner, in store: HealthStore, over connection: PeerConnection?,
     asksAgain: Bool
   ) async throws -> String? {
     let claim = claim(of: owner.person, to: server)
     let agreed = try await registry.personAgreement(with: server.id)
     // Without a mark from a server that could give one, it may have learnt to compare meanwhile.
-    if !asksAgain, let agreed, agreed.claim == claim.digest, claim.value == nil || agreed.mark != nil {
+    if !asksAgain, let agreed, agreed.claim == claim.digest,
+      claim.value == nil || agreed.mark != nil || connection == nil
+    {
       return agreed.mark
     }
     guard let answer = try await ask(server, claim.value, over: connection) else {
@@ -128,9 +145,9 @@ public struct PersonCheck: Sendable {
   }
 
   private func ask(
-    _ server: ServerRecord, _ claim: PersonClaim?, over connection: PeerConnection
+    _ server: ServerRecord, _ claim: PersonClaim?, over connection: PeerConnection?
   ) async throws -> PersonAnswer? {
-    guard let claim else { return PersonAnswer(.unknown, mark: nil) }
+    guard let claim, let connection else { return PersonAnswer(.unknown, mark: nil) }
     return try await connection.compare(claim, with: server)
   }
 }

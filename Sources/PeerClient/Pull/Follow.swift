@@ -96,6 +96,7 @@ public struct Follow: Sendable {
     endpoints: [PeerEndpoint], full: Bool = false, report: (Event) async throws -> Void
   ) async throws {
     var (endpoints, full, retry) = (endpoints, full, retry)
+    var announcements = AnnouncementWatch(of: server, finder)
     while true {
       var (latest, told) = (PullProgress(), PullProgress())
       let elapsed = ClientNetwork.current.clock.stopwatch()
@@ -123,7 +124,7 @@ public struct Follow: Sendable {
       } catch  where !Task.isCancelled && PullRetry.mayHelp(after: error) {
         turn?.leave()
         try await report(.lost(error, after: latest - told))
-        try await ClientNetwork.current.clock.sleep(for: retry.pause(after: error))
+        try await announcements.pause(for: retry.pause(after: error))
       } catch {
         // A cancelled read comes back as an error of the store.
         try Task.checkCancellation()

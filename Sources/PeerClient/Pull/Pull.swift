@@ -34,16 +34,18 @@ public struct Pull: Sendable {
   ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
   ///   - handshakeLimit: see ``PeerConnection/withConnection(to:trust:identity:silenceLimit:handshakeLimit:_:)``.
   ///   - persons: keeps the records of two people apart; `nil` takes whatever comes.
+  ///   - infersDeletions: takes for deleted what an app that tells no deletions has ceased to list; see `docs/phones.md`.
   ///   - heard: told how many bytes of answers have come on this connection, whenever there are more.
   public init(
     into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
-    handshakeLimit: Duration? = nil, persons: PersonCheck? = nil, heard: (@Sendable (_ bytes: Int) -> Void)? = nil
+    handshakeLimit: Duration? = nil, persons: PersonCheck? = nil, infersDeletions: Bool = false,
+    heard: (@Sendable (_ bytes: Int) -> Void)? = nil
   ) {
     self.init(
       PullSettings(
         store: store, server: server, identity: identity, types: types, ownName: ownName, silenceLimit: silenceLimit,
-        handshakeLimit: handshakeLimit, persons: persons, heard: heard), at: endpoint)
+        handshakeLimit: handshakeLimit, persons: persons, infersDeletions: infersDeletions, heard: heard), at: endpoint)
   }
 
   /// - Parameter dialects: among which is the server's.
@@ -111,11 +113,7 @@ public struct Pull: Sendable {
     }
   }
 
-  /// Positions are kept per peer and selection: a token is valid for one filter only.
-  package var consumer: String {
-    let names = settings.types.map(\.rawValue).sorted().joined(separator: ",")
-    return Self.consumers(of: server) + (names.isEmpty ? "" : ":\(names)")
-  }
+  package var consumer: String { Self.consumer(of: server, types: settings.types) }
 
   /// What the names of all positions in one server's feed begin with.
   static func consumers(of server: ServerRecord) -> String { "pull:\(server.id.hex)" }
@@ -130,9 +128,11 @@ public struct Pull: Sendable {
     var position = try await store.feed.position(of: consumer)
     let since = waiting?.token ?? position
     done.requests += 1
+    let requestsBefore = done.requests
     var answer = try await session.answer(since: since, wait: waiting?.seconds)
     done.peerName = answer.peerName ?? done.peerName
     let expected = answer.expected.map { done.changes + $0 }
+    let sender = answer.sender
     var owner = answer.owner
     var more: Bool?
     var arrived = await answer.batches(during: nil, beside: 0)
@@ -149,7 +149,7 @@ public struct Pull: Sendable {
       waiting?.token = nil
       // What arrives while this is written is written next, all of it together.
       let (changes, bytes, writing, before) = (arrived.batches.map(\.changes), arrived.bytes, Ongoing(), owner)
-      async let written = writing.until { try await apply(changes, (consumer, last.token), while: before) }
+      async let written = writing.until { try await apply(changes, (consumer, last.token), while: before, sender) }
       var next: IncomingBatches?
       // A large one has the memory to itself.
       if bytes < session.limits.bytesAhead { next = await answer.batches(during: writing, beside: bytes) }
@@ -158,20 +158,23 @@ public struct Pull: Sendable {
       position = last.token
       done.add(summary)
       done.bytes = max(done.bytes, answer.bytesReceived)
+      done.requests = requestsBefore + answer.furtherRequests
       await progress(done, expected)
       try await repeated.check(done, in: store)
       if let next { arrived = next } else { arrived = await answer.batches(during: nil, beside: 0) }
     }
+    done.requests = requestsBefore + answer.furtherRequests
     try answer.requireEnd()
     guard let more else { throw PeerError.feed(.cutOff) }
     return more
   }
 
   private func apply(
-    _ changes: [CodedChanges], _ position: (consumer: String, token: String), while owner: RecordOwner?
+    _ changes: [CodedChanges], _ position: (consumer: String, token: String), while owner: RecordOwner?,
+    _ sender: String?
   ) async throws -> (WriteSummary, RecordOwner?) {
     guard let owner else { return (try await store.apply(changes, position: position), nil) }
-    let (summary, next) = try await store.apply(changes, position: position, while: owner)
+    let (summary, next) = try await store.apply(changes, position: position, while: owner, sender: sender)
     return (summary, next)
   }
 }
@@ -186,5 +189,6 @@ public struct PullSettings: Sendable {
   var silenceLimit = PeerConnection.silenceLimit
   var handshakeLimit: Duration?
   var persons: PersonCheck?
+  var infersDeletions = false
   var heard: (@Sendable (_ bytes: Int) -> Void)?
 }

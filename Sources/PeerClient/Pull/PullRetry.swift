@@ -22,7 +22,10 @@ struct PullRetry: Sendable {
     switch error {
     case let error as PeerError: error.category.mayPass
     case let error as PeerFinderError:
-      if case .notFound = error { true } else { false }
+      switch error {
+      case .notFound, .appNotFound: true
+      case .nobody, .several, .sameName: false
+      }
     case is DiscoveryError: true
     case StoreError.locked, StoreError.ownerChanged: true
     default: false

@@ -47,6 +47,13 @@ public struct Verify: Sendable {
 
   /// Throws ``PeerError`` where the peer does not answer, or not with a digest.
   public func run(progress: (VerifyProgress) async -> Void = { _ in }) async throws -> Verification {
+    if server.traits.isApp, let dialect = PeerDialects.dialect(named: server.dialect) {
+      var settings = PullSettings(store: store, server: server)
+      (settings.types, settings.silenceLimit) = (types, silenceLimit)
+      if let verification = try await dialect.init(settings).compare(at: endpoint, progress: progress) {
+        return verification
+      }
+    }
     // Before the connection: it may take a while, and the other side would wait.
     try await store.digests.keep()
     return try await PeerConnection.withConnection(

@@ -18,6 +18,10 @@ public struct ClientLimits: Hashable, Sendable {
   /// Maximum Unicode scalars shown of a message that a server wrote.
   public var messageLength = 200
 
+  /// Maximum bytes of a page of samples that an app on a phone sends: a thousand with all their metadata, or ten thousand
+  /// without, have some two million.
+  public var appAnswerBytes = 16 << 20
+
   // MARK: The change feed
 
   /// Maximum bytes of one compressed batch in columns.

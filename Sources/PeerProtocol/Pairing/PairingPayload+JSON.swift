@@ -15,6 +15,19 @@ extension PairingPayload {
     return "{\(members.joined(separator: ","))}"
   }
 
+  /// Reads HealthAppTransfer's object, whenever it is over: its clock and this machine's may differ. `nil` for any other text.
+  public static func parseForeign(_ text: String) throws(PairingPayloadError) -> PairingPayload? {
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard text.utf8.count <= 4096, text.hasPrefix("{") else { return nil }
+    do {
+      return try parseJSON(text)
+    } catch PairingPayloadError.codeOfAnotherApp, PairingPayloadError.notAPayload {
+      return nil
+    } catch {
+      throw error
+    }
+  }
+
   static func parseJSON(_ text: String) throws(PairingPayloadError) -> PairingPayload {
     let fields: JSONFields
     do {

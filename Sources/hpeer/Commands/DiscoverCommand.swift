@@ -1,5 +1,6 @@
 import ArgumentParser
 import HealthOperations
+import OperatingSystem
 import PeerClient
 import PeerProtocol
 import Terminal
@@ -43,6 +44,8 @@ struct Discover: AsyncParsableCommand {
     var paired: Bool
     var pairing: Bool
     var hpeer: Bool
+    /// The dialect; left out for a server that hpeer does not speak with.
+    var kind: String?
     var addresses: [Address]
   }
 
@@ -53,24 +56,25 @@ struct Discover: AsyncParsableCommand {
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
     let survey = try await finder.survey(for: .seconds(timeout))
     let peers = survey.peers
-    let paired = Set(try await registry.servers().map(\.id))
+    let speakers = await finder.speakers(among: peers, paired: try await registry.servers())
     if output.json {
       return try Console.print(
         json: Report(
-          peers: peers.map { Self.entry($0, paired: paired) }, more: survey.crowded, ignored: survey.ignored))
+          peers: zip(peers, speakers).map(Self.entry), more: survey.crowded, ignored: survey.ignored))
     }
     guard !peers.isEmpty else {
       throw PeerFinderError.nobody(seconds: Int(timeout.rounded(.up)), others: [])
     }
     var table = Table(columns: [
-      .init("NAME"), .init("ADDRESS"), .init("PORT", .trailing), .init("ID"), .init("STATE"),
+      .init("NAME"), .init("ADDRESS"), .init("PORT", .trailing), .init("ID"), .init("KIND"), .init("STATE"),
     ])
-    for peer in peers {
+    for (peer, speaker) in zip(peers, speakers) {
       for (index, service) in peer.services.enumerated() {
         table.append([
           .init(index == 0 ? peer.name : ""), .init(service.address), .init(String(service.port)),
           .init(index == 0 ? peer.id?.short ?? "-" : ""),
-          .init(index == 0 ? Self.state(of: peer, paired: paired) : ""),
+          .init(index == 0 ? speaker.dialect ?? "unknown" : ""),
+          .init(index == 0 ? Self.state(of: peer, speaker) : ""),
         ])
       }
     }
@@ -83,16 +87,19 @@ struct Discover: AsyncParsableCommand {
     }
   }
 
-  private static func state(of peer: DiscoveredPeer, paired: Set<PeerID>) -> String {
-    guard let id = peer.id else { return "not hpeer" }
-    if paired.contains(id) { return "paired" }
+  private static func state(of peer: DiscoveredPeer, _ speaker: PeerSpeaker) -> String {
+    if speaker.isPaired { return "paired" }
+    if let dialect = speaker.dialect, PeerDialects.dialect(named: dialect)?.traits.isApp == true {
+      return "not paired: copy its QR text, then hpeer pair \(ShellWord.quoted(peer.name)) -"
+    }
+    guard speaker.dialect != nil else { return "not hpeer" }
     return peer.isPairing ? "ready to pair" : "not paired"
   }
 
-  private static func entry(_ peer: DiscoveredPeer, paired: Set<PeerID>) -> Entry {
+  private static func entry(_ peer: DiscoveredPeer, _ speaker: PeerSpeaker) -> Entry {
     Entry(
-      name: peer.name, id: peer.id?.hex, paired: peer.id.map(paired.contains) ?? false, pairing: peer.isPairing,
-      hpeer: peer.id != nil,
+      name: peer.name, id: peer.id?.hex, paired: speaker.isPaired, pairing: peer.isPairing, hpeer: peer.id != nil,
+      kind: speaker.dialect,
       addresses: peer.services.map {
         .init(address: $0.address, port: Int($0.port), interface: $0.interfaceName)
       })

@@ -17,6 +17,7 @@ struct Pair: AsyncParsableCommand {
 
       Examples:
         hpeer pair studio
+        hpeer pair HealthSync-iOS -    # an app on a phone: paste the text of the QR code that it shows
         zbarimg -q --raw shot.png | hpeer pair -
         echo 482913 | hpeer pair studio --code-stdin
         hpeer pair --wait          # on the serving machine: opens a window and shows a code here
@@ -27,6 +28,8 @@ struct Pair: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @Argument(help: "The other machine's name; - reads the text of a QR code from standard input.")
   var name: String?
+  @Argument(help: "- reads the text of a QR code from standard input, and the name is what to call its machine.")
+  var source: String?
   @Option(help: "The other machine's address, HOST[:PORT], instead of looking for it.")
   var host: String?
   @Flag(help: "Read the code from standard input.")
@@ -49,7 +52,13 @@ struct Pair: AsyncParsableCommand {
       throw ValidationError(
         "What a machine may read is said where it is read from: --types and --from go with --wait.")
     }
-    if let name, PairingCode(name) != nil || name.uppercased().hasPrefix("HPEER:") {
+    if let source, source != "-" || name == "-" {
+      throw ValidationError("After the name only - can stand, for a code on standard input.")
+    }
+    if name == "-" || source == "-", host != nil || codeStdin {
+      throw ValidationError("With -, the code says where the machine is: give no --host and no --code-stdin.")
+    }
+    if let name, name.hasPrefix("{") || PairingCode(name) != nil || name.uppercased().hasPrefix("HPEER:") {
       throw ValidationError(
         "A code on the command line can be read by every user of this machine: type it when asked, or pipe it in with --code-stdin. Ask for a new code now."
       )
@@ -65,13 +74,13 @@ struct Pair: AsyncParsableCommand {
     let home = common.homeDirectory
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
-    let dialogue = PairingDialogue(
-      LocalPeer(store: try home.createStore(), registry: registry, identity: identity))
-    if name == "-" {
-      let server = try await dialogue.pair(with: [], code: .standardInput)
-      return await dialogue.introduce(to: server)
-    }
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
+    let dialogue = PairingDialogue(
+      LocalPeer(store: try home.createStore(), registry: registry, identity: identity), finder: finder)
+    if name == "-" || source == "-" {
+      let server = try await dialogue.pair(with: [], code: .text(name: source == nil ? nil : name))
+      return try await dialogue.introduce(to: server)
+    }
     let endpoints: [PeerEndpoint]
     if let host {
       let endpoint = try PeerEndpoint(hostOption: host)
@@ -80,7 +89,7 @@ struct Pair: AsyncParsableCommand {
       endpoints = try await find(finder)
     }
     let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
-    await dialogue.introduce(to: server)
+    try await dialogue.introduce(to: server)
   }
 
   /// Pairing again is allowed: it renews the token.

@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import HealthModel
 import HealthOperations
+import PeerClient
+import PeerProtocol
 import PeerTrust
 import Terminal
 
@@ -59,6 +61,9 @@ struct PeersList: AsyncParsableCommand {
       var created: Date
       var lastUsed: Date?
       var expires: Date?
+      /// Of an app on a phone.
+      var dialect: String?
+      var coverage: CoverageReport?
     }
     var clients: [Client]
     var servers: [Server]
@@ -67,7 +72,7 @@ struct PeersList: AsyncParsableCommand {
   func run() async throws {
     let (everyClient, servers) = try await common.homeDirectory.paired()
     if output.json {
-      return try Console.print(json: Self.report(everyClient, servers))
+      return try Console.print(json: Self.report(everyClient, servers, await coverages(of: servers)))
     }
     let zone = try await zone.timeZone(in: try? common.homeDirectory.openStoreForReading())
     func time(_ date: Date) -> String { Timestamp(seconds: Timestamp(date).seconds).iso8601(in: zone) }
@@ -98,19 +103,34 @@ struct PeersList: AsyncParsableCommand {
       if !clients.isEmpty { try Console.print("") }
       var table = Table(columns: [
         .init("PULLED FROM"), .init("ID", isWhole: true), .init("ADDRESS", isWhole: true),
-        .init("LAST PULL", isWhole: true),
+        .init("LAST PULL", isWhole: true), .init("KIND"),
       ])
       for server in servers {
         table.append([
           .init(server.name), .init(server.id.short), .init(Self.address(of: server) ?? "-"),
-          .init(server.lastUsed.map(time) ?? "never"),
+          .init(server.lastUsed.map(time) ?? "never"), .init(server.dialect),
         ])
       }
       try Console.print(table)
+      let coverages = await coverages(of: servers)
+      for server in servers {
+        guard let summary = coverages[server.id]?.summary, !summary.isEmpty else { continue }
+        try Console.print("\(PlainText.escaped(server.name)): \(PlainText.escaped(summary, limit: 300)).")
+      }
     }
   }
 
-  private static func report(_ clients: [ClientRecord], _ servers: [ServerRecord]) -> Report {
+  /// By id; none where there is no store that could be read.
+  private func coverages(of servers: [ServerRecord]) async -> [PeerID: PullCoverage] {
+    guard servers.contains(where: \.traits.isApp), let store = try? common.homeDirectory.openStore() else { return [:] }
+    var coverages: [PeerID: PullCoverage] = [:]
+    for server in servers { coverages[server.id] = try? await Pull.coverage(of: server, in: store) }
+    return coverages
+  }
+
+  private static func report(
+    _ clients: [ClientRecord], _ servers: [ServerRecord], _ coverages: [PeerID: PullCoverage]
+  ) -> Report {
     Report(
       clients: clients.map {
         .init(
@@ -123,7 +143,8 @@ struct PeersList: AsyncParsableCommand {
       servers: servers.map {
         .init(
           name: $0.name, id: $0.id.hex, fingerprint: $0.fingerprint.hex, address: address(of: $0),
-          created: $0.created, lastUsed: $0.lastUsed, expires: $0.expires)
+          created: $0.created, lastUsed: $0.lastUsed, expires: $0.expires,
+          dialect: $0.traits.isApp ? $0.dialect : nil, coverage: coverages[$0.id].map(CoverageReport.init))
       })
   }
 

@@ -50,6 +50,11 @@ struct PullCommand: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @Flag(help: "Compare from the beginning instead of from the last pull; adds nothing twice.")
   var full = false
+  @Flag(
+    help: ArgumentHelp(
+      "Take for deleted what a phone has ceased to list, with care.",
+      discussion: "The apps on phones tell no deletions. See docs/phones.md for when something counts as one."))
+  var inferDeletions = false
   @Flag(help: "Fetch even if the record there is, or may be, another person's; remembered until that changes.")
   var mergePerson = false
   @Flag(help: "Compare both stores afterwards, as `hpeer verify` does; exit code 9 where they differ.")
@@ -69,6 +74,10 @@ struct PullCommand: AsyncParsableCommand {
       throw ValidationError("--watch needs a --timeout of at least \(Follow.leastSilenceLimit) seconds.")
     }
     if watch, verify { throw ValidationError("--watch has no end that --verify could come after: run `hpeer verify`.") }
+    if watch, inferDeletions {
+      throw ValidationError(
+        "--infer-deletions reads everything, which --watch does not: run `hpeer pull --infer-deletions`.")
+    }
     if deep, !verify { throw ValidationError("--deep goes with --verify.") }
     if name != nil, host != nil { throw ValidationError("Give a name or --host, not both.") }
   }
@@ -85,7 +94,8 @@ struct PullCommand: AsyncParsableCommand {
     let local = LocalPeer(store: store, registry: registry, identity: identity)
     let pull = PullOperation(
       local, finder: finder, persons: PersonCheck(registry, merges: mergePerson), types: selection.types, isFull: full,
-      silenceLimit: timeout, progress: ProgressBars(), confirm: PeerConversation.confirmation,
+      infersDeletions: inferDeletions, silenceLimit: timeout, progress: ProgressBars(),
+      confirm: PeerConversation.confirmation,
       notice: PeerConversation.tell)
     let comparison =
       verify
@@ -98,9 +108,9 @@ struct PullCommand: AsyncParsableCommand {
       try await run(pull, comparison, server, endpoints)
     case .unpaired(let name, let endpoints):
       Console.say("Found \(PlainText.escaped(name)), not paired yet.")
-      let dialogue = PairingDialogue(local)
+      let dialogue = PairingDialogue(local, finder: finder)
       let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
-      await dialogue.introduce(to: server)
+      try await dialogue.introduce(to: server)
       try await run(pull, comparison, server, endpoints)
     }
   }

@@ -28,7 +28,8 @@ struct UnpairCommand: AsyncParsableCommand {
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
     let local = LocalPeer(store: try home.createStore(), registry: registry, identity: identity)
     try await UnpairOperation(local, finder: finder).run(server) { error in
-      Console.warn("\(shown) could not be told: \(ErrorText.sentence(error)) Run `hpeer revoke` there too.")
+      let advice = server.traits.canBeTold ? " Run `hpeer revoke` there too." : ""
+      Console.warn("\(shown) could not be told: \(ErrorText.sentence(error))\(advice)")
     }
     Console.say("No longer paired with \(shown).")
   }

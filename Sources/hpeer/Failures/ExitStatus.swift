@@ -25,6 +25,7 @@ enum ExitStatus: Int32 {
   case storeLocked = 11
   case partial = 12
   case anotherPerson = 13
+  case phoneLocked = 14
   case badInput = 65
   case interrupted = 130
 }
@@ -114,7 +115,7 @@ extension ExitStatus {
 
   private static func status(of error: PeerError) -> ExitStatus {
     switch error {
-    case .pairing(.wrongCode): .wrongCode
+    case .pairing(.wrongCode), .codeRefused: .wrongCode
     case .pairing(.windowClosed), .pairing(.windowLocked), .pairing(.sessionExpired): .windowClosed
     default:
       switch error.category {
@@ -123,6 +124,7 @@ extension ExitStatus {
       case .refused: .refused
       case .anotherPerson: .anotherPerson
       case .temporary: .temporary
+      case .locked: .phoneLocked
       case .failing, .malformed: .other
       }
     }
@@ -130,7 +132,7 @@ extension ExitStatus {
 
   private static func status(of error: PeerFinderError) -> ExitStatus {
     switch error {
-    case .nobody, .notFound: .unreachable
+    case .nobody, .notFound, .appNotFound: .unreachable
     case .several, .sameName: .usage
     }
   }

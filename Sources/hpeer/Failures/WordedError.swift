@@ -1,6 +1,7 @@
 import HealthAnalysis
 import HealthModel
 import HealthOperations
+import PeerClient
 import Terminal
 
 /// An error of an operation, which knows neither exit codes nor commands: what it means to whoever has run the command.
@@ -90,8 +91,14 @@ extension PairingWindowError: WordedError {
   }
 }
 
+extension UntoldApp: WordedError {
+  var status: ExitStatus { .other }
+  var sentence: String { "\(self)" }
+}
+
 extension PartialPull: WordedError {
-  var status: ExitStatus { .partial }
+  /// A phone that has locked itself in the middle wants one thing of its owner, whatever has come.
+  var status: ExitStatus { (cause as? PeerError)?.category == .locked ? .phoneLocked : .partial }
 
   var sentence: String {
     "\(ErrorText.sentence(cause)) \(HumanFormat.count(done.changes, "change")) arrived and are saved."

@@ -12,13 +12,19 @@ struct PairingDialogue {
     case prompt
     /// The first line of standard input: a code, or a whole payload.
     case standardInput
+    /// All of standard input: the text of a QR code. The name is what lists shall call the machine.
+    case text(name: String?)
   }
 
   private let operation: PairOperation
+  private let local: LocalPeer
 
-  /// - Parameter local: under whose name the server's list shall have this machine.
-  init(_ local: LocalPeer) {
-    operation = PairOperation(local, notice: PeerConversation.tell)
+  /// - Parameters:
+  ///   - local: under whose name the server's list shall have this machine.
+  ///   - finder: looks for what a code is of where it does not say where that is.
+  init(_ local: LocalPeer, finder: PeerFinder) {
+    self.local = local
+    operation = PairOperation(local, finder: finder, notice: PeerConversation.tell)
   }
 
   /// Pairs and stores the result. Tries the endpoints in order.
@@ -27,15 +33,17 @@ struct PairingDialogue {
       switch source {
       case .prompt: .asked(Self.ask)
       case .standardInput: try await Self.readStandardInput()
+      case .text(let name): try await Self.readText(name: name)
       }
     let server = try await operation.run(with: endpoints, code: code)
-    Console.say("\(Console.style.green("Paired")) with \(PlainText.escaped(server.name)).")
+    Console.say("\(Console.style.green("Paired")) with \(PlainText.escaped(server.name))\(Self.kind(of: server)).")
     return server
   }
 
   /// Says whether a machine that was paired with just now holds the record of the same person. Where nobody knows, the
   /// first pull tells why.
-  func introduce(to server: ServerRecord) async {
+  func introduce(to server: ServerRecord) async throws {
+    if server.traits.isApp { return try await askWhosePhone(server) }
     switch await operation.introduce(to: server) {
     case .same: Console.say("Both machines hold the record of the same person.")
     case .different:
@@ -44,6 +52,41 @@ struct PairingDialogue {
       Console.say("Nobody can tell whether both machines hold the record of the same person.")
     case nil: break
     }
+  }
+
+  private static func kind(of server: ServerRecord) -> String { server.traits.isApp ? " (\(server.dialect))" : "" }
+
+  /// A phone tells no person. Where nobody can answer, or says no, the first pull says what to do.
+  private func askWhosePhone(_ server: ServerRecord) async throws {
+    guard try await !local.store.isEmpty(), let confirm = PeerConversation.confirmation,
+      try await confirm(server, .unknown)
+    else { return }
+    let check = PersonCheck(local.registry)
+    try await check.confirm(try await check.agreement(onPhone: server, in: local.store), with: server, in: local.store)
+  }
+
+  /// More than any QR code holds.
+  private static let longestText = 8_192
+
+  /// Whoever pastes it does not end standard input as well. An object may have been given lines.
+  private static func isWhole(_ text: String) -> Bool {
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    if text.isEmpty { return false }
+    return !text.hasPrefix("{") || (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
+  }
+
+  private static func readText(name: String?) async throws -> PairOperation.Code {
+    var text = ""
+    for await line in LineReader() {
+      text += line + "\n"
+      if isWhole(text) || text.utf8.count > longestText { break }
+    }
+    guard !text.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty else {
+      throw CommandFailure(.badInput, "Standard input holds no code: pipe the six digits, or the text of the QR code.")
+    }
+    if let code = PairingCode(text.trimmingCharacters(in: .whitespacesAndNewlines)) { return .digits(code) }
+    if digits(in: text) != nil { throw CommandFailure(.badInput, noCode(text)) }
+    return .text(text, name: name)
   }
 
   @Sendable private static func ask(_ peer: String) async throws -> PairOperation.TypedCode? {

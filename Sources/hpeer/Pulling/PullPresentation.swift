@@ -17,6 +17,8 @@ struct PullPresentation {
     var bytes: Int
     var requests: Int
     var seconds: Double
+    /// Of an app's record.
+    var coverage: CoverageReport?
     var verification: VerifyPresentation.Report?
   }
 
@@ -27,12 +29,29 @@ struct PullPresentation {
         json: Report(
           peer: server.name, id: server.id.hex, added: done.added, deleted: done.deleted, unchanged: done.unchanged,
           bytes: done.bytes, requests: done.requests, seconds: duration.reportedSeconds,
-          verification: verification))
+          coverage: result.coverage.map(CoverageReport.init), verification: verification))
     }
+    if server.traits.isApp { return try printApp() }
     try Console.print(
       "\(PlainText.escaped(server.name)): \(HumanFormat.count(done.added)) added, \(HumanFormat.count(done.deleted)) deleted, "
         + "\(HumanFormat.count(done.unchanged)) unchanged, \(HumanFormat.bytes(done.bytes)) in \(HumanFormat.duration(duration))"
     )
+  }
+}
+
+extension PullPresentation {
+  /// A phone says nothing of deletions; what it is vouched for says the rest.
+  private func printApp() throws {
+    let (server, done) = (result.server, result.done)
+    var line = "\(PlainText.escaped(server.name)) (\(server.dialect)): \(HumanFormat.count(done.added)) added, "
+    if done.deleted > 0 { line += "\(HumanFormat.count(done.deleted)) gone, " }
+    line +=
+      "\(HumanFormat.count(done.unchanged)) known, \(HumanFormat.bytes(done.bytes)) in \(HumanFormat.duration(result.duration))"
+    if let summary = result.coverage?.summary, !summary.isEmpty {
+      line += "; \(PlainText.escaped(summary, limit: 300))"
+    }
+    try Console.print(line + ".")
+    Console.say("Keep the phone open and unlocked while pulling.")
   }
 }
 

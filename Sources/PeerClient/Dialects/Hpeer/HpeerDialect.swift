@@ -92,6 +92,25 @@ public struct HpeerDialect: PeerDialect {
   /// Only an hpeer announces an id.
   public static func recognises(_ announcement: DiscoveredPeer) -> Bool { announcement.id != nil }
 
+  /// What it says of itself names the protocol.
+  public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
+    let answer = try await greeting.answer(to: Route.status)
+    let status = try? JSONDecoder().decode(Envelope<StatusData>.self, from: Data(answer.body)).data
+    return answer.status == 200 && status?.protocol == StatusData.protocolName
+  }
+
+  /// The URI of its own, or HealthAppTransfer's object. It is paired with by a ``PairingSession``.
+  public static func invitation(in text: String) throws -> PairingInvitation? {
+    do {
+      let payload = try PairingPayload.parseForeign(text) ?? PairingPayload.parse(text)
+      return PairingInvitation(
+        host: payload.host, port: payload.port, fingerprint: payload.fingerprint, code: payload.code.digits,
+        expiry: payload.expiry)
+    } catch PairingPayloadError.notAPayload, PairingPayloadError.codeOfAnotherApp {
+      return nil
+    }
+  }
+
   /// One connection for all requests.
   public func withSession<Result: Sendable>(
     at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result

@@ -1,0 +1,46 @@
+import Foundation
+import HealthModel
+
+extension HealthSampleDTO: Decodable {
+  private enum WireKey: String, CodingKey {
+    case id, type, startDate, endDate, sourceName, sourceBundleIdentifier, value, unit, categoryValue
+    case workoutActivityType, workoutDuration, workoutTotalEnergyBurned, workoutTotalDistance, correlationValues
+    case metadataJSON
+  }
+
+  /// Seconds since 2001 that are taken for an instant: some ten thousand years either way.
+  private static let referenceRange = -300_000_000_000.0...300_000_000_000.0
+
+  /// Reads what the app sends: dates as ISO 8601 texts or as seconds since 2001, members that are missing or `null`, and
+  /// members that nobody knows. What a type needs is not looked at here: ``sample`` is `nil` without it.
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: WireKey.self)
+    let (start, isNumber) = try Self.instant(object, .startDate)
+    self.init(
+      id: try object.decode(String.self, forKey: .id), type: try object.decode(String.self, forKey: .type),
+      start: start, end: try Self.instant(object, .endDate).0,
+      sourceName: try object.decode(String.self, forKey: .sourceName), dates: isNumber ? .reference : .iso8601)
+    sourceBundleIdentifier = try object.decodeIfPresent(String.self, forKey: .sourceBundleIdentifier)
+    value = try object.decodeIfPresent(Double.self, forKey: .value)
+    unit = try object.decodeIfPresent(String.self, forKey: .unit)
+    categoryValue = try object.decodeIfPresent(Int64.self, forKey: .categoryValue)
+    workoutActivityType = try object.decodeIfPresent(UInt.self, forKey: .workoutActivityType)
+    workoutDuration = try object.decodeIfPresent(Double.self, forKey: .workoutDuration)
+    workoutTotalEnergyBurned = try object.decodeIfPresent(Double.self, forKey: .workoutTotalEnergyBurned)
+    workoutTotalDistance = try object.decodeIfPresent(Double.self, forKey: .workoutTotalDistance)
+    correlationValues = try object.decodeIfPresent([String: Double].self, forKey: .correlationValues)
+    metadataJSON = try object.decodeIfPresent(String.self, forKey: .metadataJSON)
+  }
+
+  private static func instant(
+    _ object: KeyedDecodingContainer<WireKey>, _ key: WireKey
+  ) throws -> (Timestamp, isNumber: Bool) {
+    if let text = try? object.decode(String.self, forKey: key) {
+      if let instant = Timestamp(iso8601: text) { return (instant, false) }
+    } else if let seconds = try? object.decode(Double.self, forKey: key), referenceRange.contains(seconds) {
+      let microseconds = ((seconds + 978_307_200) * 1_000_000).rounded()
+      return (Timestamp(microseconds: Int64(microseconds)), true)
+    }
+    throw DecodingError.dataCorruptedError(forKey: key, in: object, debugDescription: "no instant")
+  }
+}

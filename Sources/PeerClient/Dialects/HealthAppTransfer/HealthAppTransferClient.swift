@@ -1,0 +1,85 @@
+import Foundation
+import HealthModel
+import PeerProtocol
+import PeerTrust
+
+/// Asks one phone, one request after the other, and says what its refusals mean.
+final class HealthAppTransferClient {
+  private let settings: PullSettings
+  private let endpoint: PeerEndpoint
+  private let network = ClientNetwork.current
+  private var server: ServerRecord { settings.server }
+  /// Bytes of the bodies that have come.
+  private(set) var bytesReceived = 0
+  private(set) var requests = 0
+
+  init(_ settings: PullSettings, at endpoint: PeerEndpoint) {
+    (self.settings, self.endpoint) = (settings, endpoint)
+  }
+
+  var limits: ClientLimits { network.limits }
+  var now: Timestamp { network.now() }
+  var clock: any Clock<Duration> { network.clock }
+
+  /// What the phone calls itself. Throws ``PeerError`` where the app does not answer as it does.
+  func deviceName() async throws -> String {
+    let body = try await send(AppRequest(.get, HealthAppTransferDialect.statusPath))
+    guard let status = HealthAppTransferDialect.status(body) else { throw malformed("its status") }
+    return PairingProtocol.trimmedName(status.deviceName)
+  }
+
+  /// The types that have samples, and the names of those that are not asked for.
+  func types() async throws -> (known: [HealthAppTransferRequest.AppType], unknown: [String]) {
+    let body = try await send(.types(token: server.credential.text))
+    guard let listed = decode(HealthAppTransferTypes.self, body)?.types else { throw malformed("its list of types") }
+    let names = Set(listed.filter { $0.sampleCount ?? 1 > 0 }.map(\.identifier))
+    let known = names.compactMap(HealthAppTransferRequest.AppType.init)
+    let unknown = names.subtracting(known.map(\.name)).sorted().prefix(Self.mostUnknown)
+    return (known.sorted(), unknown.map { limits.shortened($0) })
+  }
+
+  /// Of names that the phone may say in any number.
+  private static let mostUnknown = 50
+
+  func page(
+    of type: HealthAppTransferRequest.AppType, offset: Int, limit: Int = HealthAppTransferRequest.mostRows
+  ) async throws -> HealthAppTransferPage {
+    let body = try await send(.data(type, offset: offset, limit: limit, token: server.credential.text))
+    do {
+      return try HealthAppTransferPage(body, type: type)
+    } catch {
+      throw malformed("a page of \(type.name)")
+    }
+  }
+
+  private func send(_ request: HealthAppTransferRequest) async throws -> [UInt8] { try await send(request.request) }
+
+  private func send(_ request: AppRequest) async throws -> [UInt8] {
+    try Task.checkCancellation()
+    let answer = try await network.exchange(
+      request, endpoint, .pinned(server.fingerprint, peer: server.name), HealthAppTransferDialect.profile,
+      settings.silenceLimit)
+    requests += 1
+    bytesReceived += answer.body.count
+    settings.heard?(bytesReceived)
+    switch answer.status {
+    case 200: return answer.body
+    case 401: throw PeerError.tokenRefused(peer: server.name)
+    case 423: throw PeerError.phoneLocked(peer: server.name)
+    case 429, 503: throw PeerError.busy(retryAfter: nil)
+    default:
+      let message = (try? JSONDecoder().decode(Failure.self, from: Data(answer.body)))?.error ?? "no explanation"
+      throw PeerError.unexpectedAnswer(status: answer.status, message: limits.shortened(message))
+    }
+  }
+
+  private struct Failure: Decodable { var error: String }
+
+  private func decode<Content: Decodable>(_ type: Content.Type, _ body: [UInt8]) -> Content? {
+    try? JSONDecoder().decode(HealthAppTransferEnvelope<Content>.self, from: Data(body)).data
+  }
+
+  private func malformed(_ what: String) -> PeerError {
+    PeerError.unexpectedAnswer(status: 200, message: "something else than \(what)")
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+import PeerTrust
+
+/// The dialect of the iPhone app HealthAppTransfer: lists of samples by type, newest first, without positions, deletions or
+/// dates to ask for.
+public struct HealthAppTransferDialect: PeerDialect {
+  public static let name = "HealthAppTransfer"
+  static let profile = TransportProfile(leastTLS: .tls12)
+  static let statusPath = "/status"
+
+  public static var traits: DialectTraits {
+    var traits = DialectTraits()
+    traits.transport = profile
+    traits.advice =
+      "open HealthAppTransfer on the phone, tap Settings, Pair Device and Start Sharing, and keep it open and unlocked"
+    // The app has no way to end a pairing, and its tokens do not expire.
+    (traits.canBeTold, traits.renewsToken) = (false, false)
+    return traits
+  }
+
+  let settings: PullSettings
+
+  public init(_ settings: PullSettings) { self.settings = settings }
+
+  // MARK: Recognising
+
+  /// Its announcement has a name and nothing else, as that of other apps.
+  public static func recognises(_ announcement: DiscoveredPeer) -> Bool { false }
+
+  public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
+    let answer = try await greeting.answer(to: statusPath)
+    return answer.status == 200 && status(answer.body) != nil
+  }
+
+  /// What the app says of itself; `nil` for what anything else says, an hpeer among them.
+  static func status(_ body: [UInt8]) -> HealthAppTransferStatus? {
+    let decoded = try? JSONDecoder().decode(HealthAppTransferEnvelope<HealthAppTransferStatus>.self, from: Data(body))
+    guard let decoded, decoded.success, decoded.data.status == "running", decoded.data.protocol == nil else {
+      return nil
+    }
+    return decoded.data
+  }
+
+  // MARK: Pairing
+
+  /// An hpeer prints the same object; what answers tells which of both it is of.
+  public static func invitation(in text: String) throws -> PairingInvitation? {
+    guard let payload = try PairingPayload.parseForeign(text) else { return nil }
+    return PairingInvitation(
+      host: payload.host, port: payload.port, fingerprint: payload.fingerprint, code: payload.code.digits,
+      expiry: payload.expiry)
+  }
+
+  public static func pair(
+    _ invitation: PairingInvitation, at endpoint: PeerEndpoint, name: String?, own: PeerIdentity, ownName: String
+  ) async throws -> ServerRecord {
+    let (network, trust) = (ClientNetwork.current, CertificateTrust.pinned(invitation.fingerprint, peer: "\(endpoint)"))
+    func send(_ request: AppRequest) async throws -> AppAnswer {
+      try await network.exchange(request, endpoint, trust, profile, PeerConnection.silenceLimit)
+    }
+    let known = status(try await send(AppRequest(.get, statusPath)).body)?.deviceName
+    let name = name ?? PairingProtocol.trimmedName(known ?? "iPhone")
+    let answer = try await send(
+      try HealthAppTransferRequest.pair(code: invitation.code, deviceName: ownName).request)
+    switch answer.status {
+    case 200: break
+    case 400, 401: throw PeerError.codeRefused(peer: name, advice: "tap New Code on the phone and use the new one")
+    case 423: throw PeerError.phoneLocked(peer: name)
+    default: throw PeerError.unexpectedAnswer(status: answer.status, message: "no token")
+    }
+    let token = try? JSONDecoder().decode(
+      HealthAppTransferEnvelope<HealthAppTransferToken>.self, from: Data(answer.body)
+    ).data.token
+    guard let token, let credential = BearerCredential(text: token) else {
+      throw PeerError.unexpectedAnswer(status: 200, message: "no token")
+    }
+    return ServerRecord(
+      id: PeerID(certificate: invitation.fingerprint), name: name, fingerprint: invitation.fingerprint,
+      credential: credential, dialect: Self.name, host: endpoint.host, port: UInt16(endpoint.port))
+  }
+
+  // MARK: Pulling
+
+  public static func coverage(of position: String) -> PullCoverage? {
+    HealthAppTransferPosition(position)?.coverage
+  }
+
+  public func withSession<Result: Sendable>(
+    at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result
+  ) async throws -> Result {
+    try await body(
+      HealthAppTransferSession(settings: settings, client: HealthAppTransferClient(settings, at: endpoint)))
+  }
+
+  public func compare(
+    at endpoint: PeerEndpoint, progress: (VerifyProgress) async -> Void
+  ) async throws -> Verification? {
+    let client = HealthAppTransferClient(settings, at: endpoint)
+    var comparison = AppComparison(settings.store)
+    for type in try await client.types().known where settings.types.isEmpty || settings.types.contains(type.type) {
+      var (offset, hasMore) = (0, true)
+      while hasMore {
+        let page = try await client.page(of: type, offset: offset)
+        try await comparison.add(page.rows.map(\.sample))
+        await progress(VerifyProgress(samples: comparison.samples, total: comparison.samples))
+        (offset, hasMore) = (offset + HealthAppTransferRequest.mostRows, page.hasMore)
+      }
+    }
+    return comparison.verification(of: settings.types)
+  }
+}
+
+/// Contact with one phone: each request makes a connection of its own.
+struct HealthAppTransferSession: PeerSession {
+  let settings: PullSettings
+  let client: HealthAppTransferClient
+  var limits: ClientLimits { client.limits }
+
+  func prepareToStartOver() async throws {
+    _ = try await settings.persons?.admit(phone: settings.server, into: settings.store)
+  }
+
+  func answer(since position: String?, wait: Int?) async throws -> any IncomingAnswer {
+    let owner = try await settings.persons?.admit(phone: settings.server, into: settings.store)
+    var known = HealthAppTransferPosition()
+    if let position {
+      guard let read = HealthAppTransferPosition(position) else { throw PeerError.tokenGone }
+      known = read
+    }
+    // It cannot hold a request, and has nothing to tell that something is new.
+    if let wait { try await client.clock.sleep(for: .seconds(min(wait, Self.pause))) }
+    return HealthAppTransferAnswer(client, settings, known, isHurried: wait != nil, owner: owner)
+  }
+
+  /// Between two looks at a phone that is followed, in seconds.
+  private static let pause = 15
+}

@@ -1,0 +1,74 @@
+import Foundation
+import HealthAppTransfer
+import HealthModel
+import PeerProtocol
+
+/// The success of any of the app's answers: its errors have no `success`.
+struct HealthAppTransferEnvelope<Content: Decodable>: Decodable {
+  var success: Bool
+  var data: Content
+}
+
+struct HealthAppTransferStatus: Decodable {
+  var status: String
+  var deviceName: String
+  /// Only an hpeer says it.
+  var `protocol`: String?
+}
+
+struct HealthAppTransferToken: Decodable {
+  var token: String
+}
+
+struct HealthAppTransferTypes: Decodable {
+  struct Entry: Decodable {
+    var identifier: String
+    /// 1 where there is any: no count.
+    var sampleCount: Double?
+  }
+  var types: [Entry]
+}
+
+/// Rows of one type, newest start first; rows of one second in any order.
+struct HealthAppTransferPage {
+  /// A row that could be understood.
+  struct Row {
+    var sample: Sample
+    /// The second in which it starts: what the order can be told by.
+    var second: Int64 { sample.start.seconds }
+  }
+
+  var rows: [Row]
+  /// Rows that came and could not be understood.
+  var unreadable: Int
+  /// Whether older rows follow.
+  var hasMore: Bool
+  /// How many rows there are in all: said only by the last page, and beyond.
+  var total: Int?
+
+  /// Throws `DecodingError` for what is no page.
+  init(_ body: [UInt8], type: HealthAppTransferRequest.AppType) throws {
+    let data = try JSONDecoder().decode(HealthAppTransferEnvelope<Wire>.self, from: Data(body)).data
+    rows = data.samples.compactMap { element in
+      // What it says it is, is not always what was asked for.
+      guard let row = element.value, row.type == type.name, let sample = row.sample else { return nil }
+      return Row(sample: sample)
+    }
+    unreadable = data.samples.count - rows.count
+    hasMore = data.hasMore
+    total = data.hasMore ? nil : data.totalCount?.rawValue
+  }
+
+  private struct Wire: Decodable {
+    var samples: [Lenient]
+    var totalCount: WireCount?
+    var hasMore: Bool
+  }
+
+  /// One row that cannot be read must not cost the others.
+  private struct Lenient: Decodable {
+    var value: HealthSampleDTO?
+
+    init(from decoder: any Decoder) throws { value = try? HealthSampleDTO(from: decoder) }
+  }
+}

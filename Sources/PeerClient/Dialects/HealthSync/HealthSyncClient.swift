@@ -1,0 +1,94 @@
+import Foundation
+import HealthModel
+import PeerProtocol
+import PeerTrust
+
+/// Asks one phone, one request after the other and no faster than it allows, and says what its refusals mean.
+final class HealthSyncClient {
+  private let settings: PullSettings
+  private let endpoint: PeerEndpoint
+  private let network = ClientNetwork.current
+  private var pace: HealthSyncPace
+  private var server: ServerRecord { settings.server }
+  /// Bytes of the bodies that have come.
+  private(set) var bytesReceived = 0
+  private(set) var requests = 0
+
+  /// How often in a row it is asked again that says it was asked too often.
+  private static let mostRefusals = 6
+
+  init(_ settings: PullSettings, at endpoint: PeerEndpoint) {
+    (self.settings, self.endpoint) = (settings, endpoint)
+    pace = HealthSyncPace(network.clock)
+  }
+
+  var limits: ClientLimits { network.limits }
+  var now: Timestamp { network.now() }
+  var clock: any Clock<Duration> { network.clock }
+
+  /// The types that the phone gives, and the names of those that are not asked for.
+  func types() async throws -> (known: [HealthSyncRequest.AppType], unknown: [String]) {
+    let answer = try await send(.types(token: server.credential.text))
+    guard answer.status == 200, let listed = try? JSONDecoder().decode(HealthSyncTypes.self, from: Data(answer.body))
+    else { throw refusal(answer) }
+    let names = Set(listed.enabledTypes)
+    let known = names.compactMap(HealthSyncRequest.AppType.init)
+    let unknown = names.subtracting(known.map(\.name)).subtracting(HealthSyncRequest.AppType.forbidden)
+    return (known.sorted(), unknown.sorted().prefix(Self.mostUnknown).map { limits.shortened($0) })
+  }
+
+  /// Of names that the phone may say in any number.
+  private static let mostUnknown = 50
+
+  /// `nil` for a type that its owner does not give any more.
+  func page(
+    of type: HealthSyncRequest.AppType, _ seconds: Range<Int64>, offset: Int = 0,
+    limit: Int = HealthSyncRequest.mostRows
+  ) async throws -> HealthSyncPage? {
+    let answer = try await send(.data(type, seconds, offset: offset, limit: limit, token: server.credential.text))
+    if answer.status == 403 { return nil }
+    guard answer.status == 200 else { throw refusal(answer) }
+    do {
+      return try HealthSyncPage(answer.body, type: type)
+    } catch let refusal as HealthSyncPage.Refusal {
+      if refusal.message == "locked" { throw PeerError.phoneLocked(peer: server.name) }
+      throw PeerError.unexpectedAnswer(status: 200, message: limits.shortened(refusal.message))
+    } catch {
+      throw PeerError.unexpectedAnswer(status: 200, message: "something else than samples of \(type.name)")
+    }
+  }
+
+  /// Whether this version of the app has routes of workouts.
+  func hasRoutes() async throws -> Bool {
+    let answer = try await send(.routes(token: server.credential.text))
+    return answer.status == 200
+  }
+
+  private func send(_ request: HealthSyncRequest) async throws -> AppAnswer {
+    var refusals = 0
+    while true {
+      try Task.checkCancellation()
+      try await pace.take()
+      let answer = try await network.exchange(
+        request.request, endpoint, .pinned(server.fingerprint, peer: server.name), HealthSyncDialect.profile,
+        settings.silenceLimit)
+      requests += 1
+      bytesReceived += answer.body.count
+      settings.heard?(bytesReceived)
+      switch answer.status {
+      case 401: throw PeerError.tokenRefused(peer: server.name)
+      case 423: throw PeerError.phoneLocked(peer: server.name)
+      case 429 where refusals < Self.mostRefusals:
+        try await clock.sleep(for: HealthSyncPace.pause(afterRefusals: refusals))
+        refusals += 1
+      case 429: throw PeerError.busy(retryAfter: 60)
+      default: return answer
+      }
+    }
+  }
+
+  private func refusal(_ answer: AppAnswer) -> PeerError {
+    let text = answer.text.isEmpty ? "no explanation" : answer.text
+    return PeerError.unexpectedAnswer(status: answer.status, message: limits.shortened(text))
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+import PeerTrust
+
+/// The dialect of the iPhone app HealthSync: samples by type and time, newest first, ten thousand at a time and sixty
+/// requests a minute.
+public struct HealthSyncDialect: PeerDialect {
+  public static let name = "HealthSync"
+  static let profile = TransportProfile(leastTLS: .tls13)
+
+  public static var traits: DialectTraits {
+    var traits = DialectTraits()
+    traits.transport = profile
+    traits.advice = "open HealthSync on the phone, tap Start Sharing, and keep it open and unlocked"
+    // Its pairings end thirty days after they were made, whatever happens.
+    (traits.canBeTold, traits.renewsToken) = (false, false)
+    return traits
+  }
+
+  let settings: PullSettings
+
+  public init(_ settings: PullSettings) { self.settings = settings }
+
+  // MARK: Recognising
+
+  /// Its announcement has a name and nothing else, as that of other apps.
+  public static func recognises(_ announcement: DiscoveredPeer) -> Bool { false }
+
+  /// Without a token it says nothing else; no other does in these words.
+  public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
+    let answer = try await greeting.answer(to: "/api/v1/status")
+    return answer.status == 401 && answer.text == "Missing or invalid token"
+  }
+
+  // MARK: Pairing
+
+  private struct Payload: Decodable {
+    var version: String?
+    var host: String?
+    var port: Int?
+    var code: String?
+    var expiresAt: Timestamp?
+    var certificateFingerprint: String?
+  }
+
+  public static func invitation(in text: String) throws -> PairingInvitation? {
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard text.utf8.count <= 4_096, text.hasPrefix("{") else { return nil }
+    let payload: Payload
+    do {
+      payload = try JSONDecoder().decode(Payload.self, from: Data(text.utf8))
+    } catch {
+      // Also what other apps' objects are: their members have other names.
+      return nil
+    }
+    guard let hex = payload.certificateFingerprint else { return nil }
+    if let version = payload.version, version != "1" {
+      throw PairingPayloadError.unsupportedVersion(String(version.prefix(20)))
+    }
+    guard let fingerprint = Fingerprint(hex: hex) else { throw PairingPayloadError.badField("certificateFingerprint") }
+    guard let code = payload.code, (4...64).contains(code.utf8.count), code.utf8.allSatisfy({ (33...126).contains($0) })
+    else { throw PairingPayloadError.badField("code") }
+    guard let port = payload.port.flatMap({ UInt16(exactly: $0) }), port > 0 else {
+      throw PairingPayloadError.badField("port")
+    }
+    return PairingInvitation(
+      host: payload.host, port: port, fingerprint: fingerprint, code: code,
+      expiry: payload.expiresAt.map { Date(timeIntervalSince1970: Double($0.seconds)) })
+  }
+
+  public static func pair(
+    _ invitation: PairingInvitation, at endpoint: PeerEndpoint, name: String?, own: PeerIdentity, ownName: String
+  ) async throws -> ServerRecord {
+    let answer = try await ClientNetwork.current.exchange(
+      try HealthSyncRequest.pair(code: invitation.code, clientName: ownName).request, endpoint,
+      .pinned(invitation.fingerprint, peer: "\(endpoint)"), profile, PeerConnection.silenceLimit)
+    let name = name ?? "HealthSync"
+    switch answer.status {
+    case 200: break
+    case 400, 401:
+      throw PeerError.codeRefused(
+        peer: name,
+        advice: answer.text.hasPrefix("Too many")
+          ? "too many wrong ones were tried, so restart the app and use a new one"
+          : "tap Refresh Code on the phone and copy the new one")
+    case 429: throw PeerError.busy(retryAfter: 60)
+    default: throw PeerError.unexpectedAnswer(status: answer.status, message: "no token")
+    }
+    guard let token = try? JSONDecoder().decode(HealthSyncToken.self, from: Data(answer.body)),
+      let credential = BearerCredential(text: token.token)
+    else { throw PeerError.unexpectedAnswer(status: 200, message: "no token") }
+    return ServerRecord(
+      id: PeerID(certificate: invitation.fingerprint), name: name, fingerprint: invitation.fingerprint,
+      credential: credential, dialect: Self.name, host: endpoint.host, port: UInt16(endpoint.port),
+      expires: token.expiresAt.map { Date(timeIntervalSince1970: Double($0.seconds)) })
+  }
+
+  // MARK: Pulling
+
+  public static func coverage(of position: String) -> PullCoverage? { HealthSyncPosition(position)?.coverage }
+
+  public func withSession<Result: Sendable>(
+    at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result
+  ) async throws -> Result {
+    try await body(HealthSyncSession(settings: settings, client: HealthSyncClient(settings, at: endpoint)))
+  }
+
+  public func compare(
+    at endpoint: PeerEndpoint, progress: (VerifyProgress) async -> Void
+  ) async throws -> Verification? {
+    let client = HealthSyncClient(settings, at: endpoint)
+    var comparison = AppComparison(settings.store)
+    for type in try await client.types().known where settings.types.isEmpty || settings.types.contains(type.type) {
+      var walk = HealthSyncWalk(type, HealthSyncPosition.TypeState(), .sweep, client)
+      var isLast = false
+      while !isLast {
+        let step = try await walk.next()
+        try await comparison.add(step.samples)
+        isLast = step.isLast
+        await progress(VerifyProgress(samples: comparison.samples, total: comparison.samples))
+      }
+    }
+    return comparison.verification(of: settings.types)
+  }
+}
+
+/// Contact with one phone: each request makes a connection of its own.
+struct HealthSyncSession: PeerSession {
+  let settings: PullSettings
+  let client: HealthSyncClient
+  var limits: ClientLimits { client.limits }
+
+  func prepareToStartOver() async throws {
+    _ = try await settings.persons?.admit(phone: settings.server, into: settings.store)
+  }
+
+  func answer(since position: String?, wait: Int?) async throws -> any IncomingAnswer {
+    let owner = try await settings.persons?.admit(phone: settings.server, into: settings.store)
+    var known = HealthSyncPosition()
+    if let position {
+      guard let read = HealthSyncPosition(position) else { throw PeerError.tokenGone }
+      known = read
+    }
+    // It cannot hold a request, and may be asked once a second.
+    if let wait { try await client.clock.sleep(for: .seconds(max(wait, Self.pause))) }
+    return HealthSyncAnswer(client, settings, known, isHurried: wait != nil, owner: owner)
+  }
+
+  /// Between two looks at a phone that is followed, in seconds.
+  private static let pause = 40
+}

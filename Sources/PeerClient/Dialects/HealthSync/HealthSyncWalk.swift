@@ -1,0 +1,273 @@
+import Foundation
+import HealthModel
+import HealthStore
+
+/// Reads one type of a phone's record, one step after the other; a step is what is committed together with the state after
+/// it.
+///
+/// Time is divided into windows as full as an answer may be. An answer that is cut off is whole but for its last second, so
+/// that the next window ends with that second, which is read again.
+struct HealthSyncWalk {
+  typealias Position = HealthSyncPosition
+
+  /// What is read.
+  enum Task: Hashable {
+    /// The newest windows; everything, where that is little or was never done.
+    case news
+    /// What of everything has not been read yet, where a walk has been interrupted.
+    case rest
+    /// How many samples there are in the older windows; those that have changed are read.
+    case count
+    /// Everything.
+    case sweep
+  }
+
+  /// In which samples may arrive late without having to be counted, in seconds: two weeks.
+  static let trailing: Int64 = 14 * 86_400
+  /// How many samples may be read again for that: less than one answer has.
+  static let mostAgain = 9_000
+
+  /// What is read between two commits.
+  struct Step {
+    var samples: [Sample] = []
+    var isLast = false
+  }
+
+  private enum Mode {
+    case begin
+    /// Reads a stretch anew, newest first.
+    case stretch(Stretch)
+    case full
+    case counting(Int)
+    case end
+  }
+
+  /// Windows that are read again.
+  private struct Stretch {
+    /// Which of the state's windows.
+    var replaced: Range<Int>
+    var from: Int64
+    var end: Int64
+    var windows: [Position.Window] = []
+    var unreadable = 0
+    var oldest: Int64?
+    /// Where counting goes on after it; `nil` for the newest.
+    var next: Int?
+  }
+
+  /// What the phone has ceased to list, where everything was read without a break; `nil` where it was not.
+  private(set) var missing: [Sample]?
+
+  let type: HealthSyncRequest.AppType
+  private(set) var state: Position.TypeState
+  private let client: HealthSyncClient
+  private let task: Task
+  private var mode = Mode.begin
+  private let store: HealthStore?
+  /// Who has sent what is looked for; `nil` where nothing is.
+  private let sender: String?
+  /// What has been missing so far of a walk that began here; `nil` for another.
+  private var candidates: [Sample]?
+
+  /// - Parameters:
+  ///   - store, sender: where what is not listed any more is looked for, and who has sent that.
+  init(
+    _ type: HealthSyncRequest.AppType, _ state: Position.TypeState, _ task: Task, _ client: HealthSyncClient,
+    store: HealthStore? = nil, sender: String? = nil
+  ) {
+    (self.store, self.sender) = (store, sender)
+    (self.type, self.state, self.task, self.client) = (type, state, task, client)
+  }
+
+  mutating func next() async throws -> Step {
+    switch mode {
+    case .begin: return try await begin()
+    case .stretch(let stretch): return try await read(stretch)
+    case .full: return try await full()
+    case .counting(let index): return try await count(index)
+    case .end: return Step(isLast: true)
+    }
+  }
+
+  private mutating func begin() async throws -> Step {
+    switch task {
+    case .news: return try await news()
+    case .rest:
+      guard state.walk != nil else { return Step(isLast: true) }
+      return try await full()
+    case .count: return try await count(1)
+    case .sweep:
+      if state.walk == nil { state.walk = Position.Walk(end: HealthSyncRequest.allTime.upperBound) }
+      return try await full()
+    }
+  }
+
+  // MARK: The newest windows
+
+  /// Those that are known: of an interrupted first walk, as far as it came.
+  private var windows: [Position.Window] {
+    get { state.windows.isEmpty ? state.walk?.windows ?? [] : state.windows }
+    set { if state.windows.isEmpty { state.walk?.windows = newValue } else { state.windows = newValue } }
+  }
+
+  private mutating func news() async throws -> Step {
+    guard !windows.isEmpty else {
+      if state.walk == nil { state.walk = Position.Walk(end: HealthSyncRequest.allTime.upperBound) }
+      // The rest is left to a task of its own, so that every type has its newest samples first.
+      return try await full(isOnePage: true)
+    }
+    let early = client.now.seconds - Self.trailing
+    var (count, rows) = (1, windows[0].rows)
+    while count < windows.count, windows[count - 1].from > early, rows + windows[count].rows <= Self.mostAgain {
+      rows += windows[count].rows
+      count += 1
+    }
+    return try await read(
+      Stretch(
+        replaced: 0..<count, from: windows[count - 1].from, end: HealthSyncRequest.allTime.upperBound, next: nil))
+  }
+
+  // MARK: A stretch of time
+
+  private mutating func read(_ stretch: Stretch) async throws -> Step {
+    var stretch = stretch
+    if stretch.windows.isEmpty { beginSearch(if: stretch.replaced == state.windows.indices && state.walk == nil) }
+    guard let part = try await part(from: stretch.from, to: stretch.end) else { return withdrawn() }
+    try await look(for: part, before: stretch.end)
+    stretch.windows.append(part.window)
+    stretch.unreadable += part.unreadable
+    stretch.oldest = part.samples.map(\.start.seconds).min() ?? stretch.oldest
+    stretch.end = part.window.from
+    if stretch.end > stretch.from {
+      mode = .stretch(stretch)
+      return Step(samples: part.samples)
+    }
+    let before = windows[stretch.replaced].reduce(0) { $0 + $1.rows }
+    let rows = stretch.windows.reduce(0) { $0 + $1.rows }
+    if rows < before { state.isDoubtful = true }
+    // Nothing at all where there was something is what a locked phone says, too.
+    if rows > 0 || before == 0 {
+      let isAll = stretch.replaced == state.windows.indices && state.walk == nil
+      windows.replaceSubrange(stretch.replaced, with: stretch.windows)
+      if isAll {
+        (state.swept, state.unreadable, state.isDoubtful) = (client.now.seconds, stretch.unreadable, false)
+        state.oldest = stretch.oldest
+        missing = candidates
+      }
+    }
+    guard let next = stretch.next else {
+      mode = .end
+      return Step(samples: part.samples, isLast: true)
+    }
+    mode = .counting(next + stretch.windows.count - 1)
+    return Step(samples: part.samples)
+  }
+
+  private struct Part {
+    var samples: [Sample]
+    var unreadable: Int
+    /// Ends where was asked for, and begins where the next part ends.
+    var window: Position.Window
+  }
+
+  /// The newest samples of a stretch of time: all of it, or whole seconds. `nil` where the type is not given any more.
+  private func part(from: Int64, to end: Int64) async throws -> Part? {
+    guard let page = try await client.page(of: type, from..<end) else { return nil }
+    if page.hasMore, page.samples.isEmpty {
+      // By nothing in it could be told where to go on.
+      throw PeerError.unexpectedAnswer(status: 200, message: "\(page.rows) samples that cannot be understood")
+    }
+    guard page.hasMore, let last = page.samples.map(\.start.seconds).min() else {
+      return Part(
+        samples: page.samples, unreadable: page.unreadable, window: Position.Window(from: from, rows: page.rows))
+    }
+    if last + 1 < end {
+      let whole = page.samples.count { $0.start.seconds > last }
+      return Part(
+        samples: page.samples, unreadable: page.unreadable,
+        window: Position.Window(from: last + 1, rows: whole + page.unreadable))
+    }
+    // More in one second than an answer holds.
+    var (samples, unreadable, offset, more) = (page.samples, page.unreadable, page.rows, true)
+    while more, offset < HealthSyncRequest.mostOffset {
+      guard let next = try await client.page(of: type, last..<last + 1, offset: offset), next.rows > 0 else { break }
+      samples += next.samples
+      (unreadable, offset, more) = (unreadable + next.unreadable, offset + next.rows, next.hasMore)
+    }
+    return Part(
+      samples: samples, unreadable: unreadable,
+      window: Position.Window(from: max(from, last), rows: Set(samples.map(\.uuid)).count + unreadable))
+  }
+
+  private mutating func withdrawn() -> Step {
+    mode = .end
+    return Step(isLast: true)
+  }
+
+  // MARK: Everything
+
+  private mutating func full(isOnePage: Bool = false) async throws -> Step {
+    mode = .full
+    guard var walk = state.walk else { return withdrawn() }
+    if walk == Position.Walk(end: HealthSyncRequest.allTime.upperBound) { beginSearch(if: true) }
+    guard let part = try await part(from: HealthSyncRequest.allTime.lowerBound, to: walk.end) else {
+      return withdrawn()
+    }
+    try await look(for: part, before: walk.end)
+    walk.windows.append(part.window)
+    walk.unreadable += part.unreadable
+    walk.end = part.window.from
+    state.walk = walk
+    if walk.end > HealthSyncRequest.allTime.lowerBound {
+      if isOnePage { mode = .end }
+      return Step(samples: part.samples, isLast: isOnePage)
+    }
+    mode = .end
+    let rows = walk.windows.reduce(0) { $0 + $1.rows }
+    state.walk = nil
+    // Nothing at all where there was something is what a locked phone says, too.
+    guard rows > 0 || state.rows == 0 else { return Step(isLast: true) }
+    state.windows = walk.windows
+    missing = candidates
+    (state.swept, state.counted, state.unreadable, state.isDoubtful) = (
+      client.now.seconds, client.now.seconds, walk.unreadable, false
+    )
+    state.oldest = part.samples.map(\.start.seconds).min() ?? walk.windows.dropLast().last?.from
+    return Step(samples: part.samples, isLast: true)
+  }
+
+  // MARK: What is missing
+
+  private mutating func beginSearch(if isWhole: Bool) { candidates = isWhole && sender != nil ? [] : nil }
+
+  /// Looks for what has been sent, starts in a window and is not listed. A window of which too much is missing ends the
+  /// search.
+  private mutating func look(for part: Part, before end: Int64) async throws {
+    guard let store, let sender, let found = candidates else { return }
+    let gone = try await store.samples.unlisted(
+      of: type.type, sentBy: sender, in: Timestamp(seconds: part.window.from)..<Timestamp(seconds: end),
+      listed: Set(part.samples.map(\.uuid)), limit: Absences.most + 1)
+    let isPlausible = Absences.isPlausible(gone.count, among: part.window.rows) && part.unreadable == 0
+    candidates = isPlausible && found.count + gone.count <= Absences.most ? found + gone : nil
+  }
+
+  // MARK: Counting
+
+  /// Asks for the last row of a window: it is there, and no other after it, where there are as many.
+  private mutating func count(_ index: Int) async throws -> Step {
+    guard index < state.windows.count else {
+      state.counted = client.now.seconds
+      mode = .end
+      return Step(isLast: true)
+    }
+    mode = .counting(index + 1)
+    let (window, end) = (state.windows[index], state.windows[index - 1].from)
+    guard window.from < end else { return Step() }
+    let offset = max(0, window.rows - 1)
+    guard let page = try await client.page(of: type, window.from..<end, offset: offset, limit: 1) else {
+      return withdrawn()
+    }
+    if page.rows == min(1, window.rows), !page.hasMore { return Step() }
+    return try await read(Stretch(replaced: index..<index + 1, from: window.from, end: end, next: index + 1))
+  }
+}

@@ -1,0 +1,62 @@
+import PeerProtocol
+import PeerTrust
+
+/// Which dialect an announced machine speaks, as far as it can be told without saying anything secret.
+public struct PeerSpeaker: Hashable, Sendable {
+  /// The dialect's name; `nil` for none that hpeer speaks.
+  public var dialect: String?
+  /// Whether it is paired with: by its id, or for an app by its certificate.
+  public var isPaired: Bool
+}
+
+extension PeerFinder {
+  /// Anybody can announce a thousand machines.
+  private static let mostAsked = 24
+  /// In which one that is asked must have answered.
+  private static let askingTime = Duration.seconds(3)
+
+  /// Who speaks what among these, in their order: told by the announcement where that says it, else by the certificate, else
+  /// by what the machine says to anybody. Never throws: one that does not answer speaks nothing known.
+  public func speakers(among peers: [DiscoveredPeer], paired: [ServerRecord]) async -> [PeerSpeaker] {
+    var speakers = peers.map { peer in
+      PeerSpeaker(
+        dialect: PeerDialects.dialect(of: peer)?.name,
+        isPaired: peer.id.map { id in paired.contains { $0.id == id } } ?? false)
+    }
+    let open = speakers.indices.filter { speakers[$0].dialect == nil }.prefix(Self.mostAsked)
+    await withTaskGroup(of: (Int, PeerSpeaker?).self) { group in
+      for index in open {
+        let endpoint = peers[index].endpoints[0]
+        group.addTask {
+          (index, await Self.within(Self.askingTime) { try await Self.speaker(at: endpoint, paired: paired) })
+        }
+      }
+      for await (index, speaker) in group { if let speaker { speakers[index] = speaker } }
+    }
+    return speakers
+  }
+
+  private static func speaker(at endpoint: PeerEndpoint, paired: [ServerRecord]) async throws -> PeerSpeaker {
+    let fingerprint = try await ClientNetwork.current.shakeHands(
+      endpoint, .anyForPairing, TransportProfile(leastTLS: .tls12), Int(askingTime.components.seconds))
+    if let server = paired.first(where: { $0.fingerprint == fingerprint }) {
+      return PeerSpeaker(dialect: server.dialect, isPaired: true)
+    }
+    let greeting = PeerGreeting(endpoint, trust: .pinned(fingerprint, peer: endpoint.description))
+    return PeerSpeaker(dialect: try await PeerDialects.dialect(of: greeting)?.name, isPaired: false)
+  }
+
+  private static func within<Value: Sendable>(
+    _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+  ) async -> Value? {
+    await withTaskGroup(of: Value?.self) { group in
+      group.addTask { try? await work() }
+      group.addTask {
+        try? await Task.sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+  }
+}

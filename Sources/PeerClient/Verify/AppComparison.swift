@@ -1,0 +1,47 @@
+import HealthModel
+import HealthStore
+
+/// Compares what an app lists with a store, which may hold more by other roads: only what is missing here is a difference.
+struct AppComparison {
+  private struct Count {
+    var here = 0
+    var there = 0
+  }
+
+  private let store: HealthStore
+  private var counts: [SampleType: [CalendarMonth: Count]] = [:]
+  /// Samples that were listed.
+  private(set) var samples = 0
+
+  init(_ store: HealthStore) { self.store = store }
+
+  mutating func add(_ listed: [Sample]) async throws {
+    let known = try await store.samples.known(listed.map(\.reference))
+    samples += listed.count
+    for sample in listed {
+      let month = CalendarMonth(containing: sample.start)
+      counts[sample.type, default: [:]][month, default: Count()].there += 1
+      if known.contains(sample.uuid) { counts[sample.type, default: [:]][month, default: Count()].here += 1 }
+    }
+  }
+
+  /// - Parameter types: to which it was restricted; empty for all.
+  func verification(of types: [SampleType]) -> Verification {
+    let (here, there) = (digest(\.here), digest(\.there))
+    return Verification(
+      filter: types.isEmpty ? .everything : SampleFilter(types: Set(types)), isDeep: false, here: here,
+      differences: DigestComparison.differences(here, there))
+  }
+
+  private func digest(_ count: KeyPath<Count, Int>) -> RecordDigest {
+    RecordDigest(
+      types: counts.sorted { SampleType.utf8Order($0.key, $1.key) }.map { type, months in
+        TypeDigest(
+          type: type,
+          months: months.sorted { $0.key < $1.key }.map { month, counted in
+            MonthDigest(
+              month: month, samples: SetDigest(count: counted[keyPath: count], sum: 0), tombstones: .empty)
+          })
+      })
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+import PeerTrust
+import PhoneApps
+import Testing
+
+@testable import PeerClient
+
+private func withStoreAndRegistry(_ body: (HealthStore, PeerRegistry) async throws -> Void) async throws {
+  try await withTemporaryDirectory { directory in
+    try await body(try HealthStore(directory: directory.path), try await PeerRegistry.open(in: directory))
+  }
+}
+
+@Suite("What a phone has ceased to list")
+struct AbsenceTests {
+  private static let later = Duration.seconds(21 * 3_600)
+
+  @Test("counts as deleted when it was missing twice, a day apart, and only then; another way brings it back to nobody")
+  func twice() async throws {
+    try await withStoreAndRegistry { store, registry in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      let rates = PhoneSample.heartRates(3_000)
+      phone.add(rates)
+      try await phone.pull(inferringWith: registry)
+      phone.app.state.withLock { $0.remove([rates[100].id, rates[2_000].id]) }
+      #expect(try await phone.pull(inferringWith: registry).deleted == 0)
+      phone.network.clock.advance(by: .seconds(3_600))
+      #expect(try await phone.pull(inferringWith: registry).deleted == 0)
+      phone.network.clock.advance(by: Self.later)
+      #expect(try await phone.pull().deleted == 0)
+      #expect(try await phone.pull(inferringWith: registry).deleted == 2)
+      #expect(try await Set(phone.uuids()) == phone.held)
+      #expect(try await phone.pull(inferringWith: registry).deleted == 0)
+    }
+  }
+
+  @Test("not by an empty list, a shorter one in between, too many at once, or while another type shrinks")
+  func careful() async throws {
+    try await withStoreAndRegistry { store, registry in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      let (rates, steps) = (
+        PhoneSample.heartRates(2_000),
+        (0..<500).map {
+          PhoneSample(type: "stepCount", start: 1_779_000_000 - Double($0) * 60, value: 3, unit: "count")
+        }
+      )
+      phone.add(rates + steps)
+      try await phone.pull(inferringWith: registry)
+      func look(_ change: (inout HealthAppTransferApp.State) -> Void) async throws -> Int {
+        phone.app.state.withLock { change(&$0) }
+        phone.network.clock.advance(by: Self.later)
+        return try await phone.pull(inferringWith: registry).deleted
+      }
+      // Nothing at all.
+      #expect(try await look { $0.listsNothing = true } == 0)
+      #expect(try await look { _ in } == 0)
+      // Half of it.
+      #expect(try await look { ($0.listsNothing, $0.samples["heartRate"]) = (false, Array(rates[1_000...])) } == 0)
+      #expect(try await look { _ in } == 0)
+      // One, and more the second time.
+      #expect(try await look { $0.samples["heartRate"] = Array(rates[1...]) } == 0)
+      #expect(try await look { $0.samples["heartRate"] = Array(rates[2...]) } == 0)
+      // One, while another type shrinks.
+      #expect(try await look { $0.samples["stepCount"] = Array(steps[1...]) } == 0)
+      #expect(try await look { $0.samples["stepCount"] = Array(steps[2...]) } == 0)
+      #expect(try await phone.uuids().count == 2_500)
+    }
+  }
+
+  @Test("of HealthSync, too; and what another road brought first is left alone")
+  func windows() async throws {
+    try await withStoreAndRegistry { store, registry in
+      let phone = try PhoneFixture.healthSync(into: store)
+      let rates = PhoneSample.heartRates(25_000)
+      let other = Samples.heartRates(1)
+      try await store.apply(ChangeBatch(additions: other))
+      phone.add(rates)
+      try await phone.pull(inferringWith: registry)
+      phone.app.state.withLock { $0.remove([rates[20_000].id]) }
+      #expect(try await phone.pull(inferringWith: registry).deleted == 0)
+      phone.network.clock.advance(by: Self.later)
+      #expect(try await phone.pull(inferringWith: registry).deleted == 1)
+      #expect(try await phone.uuids().count == 25_000)
+    }
+  }
+}

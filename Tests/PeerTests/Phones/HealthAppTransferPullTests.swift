@@ -1,0 +1,168 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+import PhoneApps
+import TestSupport
+import Testing
+
+@testable import PeerClient
+
+@Suite("Pulling from HealthAppTransfer")
+struct HealthAppTransferPullTests {
+  @Test("everything comes, once, in as many requests as it has pages; and what is vouched for is said")
+  func everything() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(10_000, every: 7))
+      phone.add(
+        (0..<50).map {
+          PhoneSample(type: "bodyMass", start: 1_770_000_000 + Double($0) * 86_400, value: 80, unit: "kg")
+        })
+      let first = try await phone.counted()
+      #expect(first.added == 10_050)
+      #expect(first.requests <= 13)
+      #expect(try await Set(phone.uuids()) == phone.held)
+      let coverage = try #require(try await phone.coverage)
+      #expect(coverage.entries.map(\.isComplete) == [true, true])
+      #expect(coverage.largest?.type == SampleType("HKQuantityTypeIdentifierHeartRate"))
+      #expect(coverage.largest?.since == Timestamp(seconds: 1_780_000_000 - 7 * 9_999))
+      // A type with many rows and no news costs one request, and one with few, too.
+      #expect(try await phone.counted() == Counted(added: 0, requests: 3))
+      phone.add(PhoneSample.heartRates(300, every: 1, before: 1_780_000_400))
+      #expect(try await phone.counted() == Counted(added: 300, requests: 4))
+      #expect(try await phone.verify().isEqual)
+    }
+  }
+
+  @Test("many rows of one second, in another order at each request, and a list that moves")
+  func ties() async throws {
+    for seed in 1...3 as ClosedRange<UInt64> {
+      try await withStore { store in
+        let phone = try PhoneFixture.healthAppTransfer(into: store, seed: seed) { state in
+          let count = state.requests.count
+          let start = 1_780_000_000 + Double(count)
+          if count % 3 == 1 { state.add([.heartRate(1, at: start), .heartRate(2, at: start)]) }
+          if count % 4 == 2, let gone = state.samples["heartRate"]?.first { state.remove([gone.id]) }
+        }
+        phone.add((0..<6_000).map { .heartRate(60, at: 1_780_000_000 - Double($0 / 40) * 5 + Double($0 % 40) / 50) })
+        let before = phone.held
+        try await phone.pull()
+        // What was there all the time.
+        #expect(try await before.intersection(phone.held).isSubset(of: phone.uuids()))
+        try await phone.pull(full: true)
+        #expect(try await phone.held.isSubset(of: phone.uuids()))
+      }
+    }
+  }
+
+  @Test("put away in the middle, it goes on where it stopped, with what is new first")
+  func interrupted() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(10_000))
+      await #expect(throws: PeerError.self) { try await phone.pull(putAwayAfter: 5) }
+      #expect(try await phone.uuids().count > 3_000)
+      phone.add(PhoneSample.heartRates(1_500, every: 1, before: 1_780_003_000))
+      #expect(try await phone.counted().requests <= 14)
+      #expect(try await phone.uuids().count == 11_500)
+      #expect(try await phone.coverage?.entries.first?.isComplete == true)
+    }
+  }
+
+  @Test("what arrives late is found: within two weeks by the next pull, later by counting")
+  func late() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(5_000, every: 600))
+      try await phone.pull()
+      phone.add([.heartRate(1, at: 1_779_950_000.5), .heartRate(2, at: 1_777_500_000.5)])
+      #expect(try await phone.pull().added == 2)
+      #expect(try await phone.uuids().count == 5_002)
+    }
+  }
+
+  @Test("an addition and a deletion that leave the number as it is are found by a sweep")
+  func compensated() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      let rates = PhoneSample.heartRates(5_000, every: 600)
+      phone.add(rates)
+      try await phone.pull()
+      phone.app.state.withLock { $0.remove([rates[4_000].id]) }
+      phone.add([.heartRate(1, at: rates[3_500].start + 0.5)])
+      try await phone.pull()
+      try await phone.pull(full: true)
+      #expect(try await phone.held.isSubset(of: phone.uuids()))
+    }
+  }
+
+  @Test("a locked phone, a refused token and an empty list are told apart, and nothing is taken for gone")
+  func refusals() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(10))
+      try await phone.pull()
+      phone.app.state.withLock { $0.isLocked = true }
+      await #expect(throws: PeerError.phoneLocked(peer: "phone")) { try await phone.pull() }
+      phone.app.state.withLock { ($0.isLocked, $0.listsNothing) = (false, true) }
+      try await phone.pull()
+      #expect(try await phone.coverage?.listsNothing == true)
+      phone.app.state.withLock { ($0.listsNothing, $0.tokens) = (false, []) }
+      await #expect(throws: PeerError.tokenRefused(peer: "phone")) { try await phone.pull() }
+      #expect(try await phone.uuids().count == 10)
+    }
+  }
+
+  @Test("dates as numbers, rows that it leaves out, and rows that nobody understands")
+  func forms() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.app.state.withLock { $0.numericDates = true }
+      var rates = PhoneSample.heartRates(3_000, every: 2)
+      for index in stride(from: 0, to: 3_000, by: 10) { rates[index].isMappable = false }
+      rates[5].value = nil
+      phone.add(rates)
+      #expect(try await phone.pull().added == 2_699)
+      #expect(try await phone.pull().added == 0)
+      let entry = try #require(try await phone.coverage?.entries.first)
+      #expect(entry.unreadable == 1)
+      #expect(entry.samples == 3_000)
+    }
+  }
+
+  @Test("types that end the app, or that nobody knows, are not asked for")
+  func forbiddenTypes() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add([
+        PhoneSample(type: "bloodType", start: 1), PhoneSample(type: "tomorrowsType", start: 1),
+        .heartRate(60, at: 1_700_000_000),
+      ])
+      #expect(try await phone.pull().added == 1)
+      #expect(phone.app.state.withLock { $0.crash } == nil)
+      #expect(try await phone.coverage?.unknown == ["bloodType", "tomorrowsType"])
+    }
+  }
+
+  @Test(
+    "no request can be made that ends the app", arguments: [Int.min, -1, 0, 1, 999, 1_000, 1_001, 1 << 40, Int.max])
+  func forbiddenRequests(_ number: Int) throws {
+    for entry in SampleTypeCatalogue.healthKit.entries where entry.kind == .characteristic {
+      #expect(HealthAppTransferRequest.AppType(entry.shortName) == nil)
+    }
+    for name in [
+      "", "heartRate&offset=-1", "heart rate", "heartRate\r\nX: y", "HeartRate", "biologicalSex", "dateOfBirth",
+    ] {
+      #expect(HealthAppTransferRequest.AppType(name) == nil)
+    }
+    let type = try #require(HealthAppTransferRequest.AppType("heartRate"))
+    let app = HealthAppTransferApp()
+    app.state.withLock { _ = $0.tokens.insert("t") }
+    for (offset, limit) in [(number, 1_000), (0, number), (number, number)] {
+      let request = HealthAppTransferRequest.data(type, offset: offset, limit: limit, token: "t").request
+      _ = app.react(to: request.bytes(to: PeerEndpoint(host: "192.0.2.1", port: 1)))
+    }
+    #expect(app.state.withLock { $0.crash } == nil)
+  }
+}
