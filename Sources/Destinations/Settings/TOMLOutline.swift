@@ -42,7 +42,8 @@ struct TOMLOutline {
   func line(of path: [String]) -> Int? {
     for count in stride(from: path.count, to: 0, by: -1) {
       let part = Array(path.prefix(count))
-      if let entry = entries.first(where: { $0.path == part }) { return entry.line }
+      let entry = entries.first { $0.path == part } ?? entries.first { $0.path.starts(with: part) }
+      if let entry { return entry.line }
     }
     return nil
   }

@@ -137,7 +137,7 @@ import Testing
         """)
     #expect(try read(text).destinations.map(\.name) == ["away"])
     let rest = try SettingsFile.removing("away", from: Self.whole, path: "config.toml")
-    #expect(rest.hasSuffix("names = false\n\n# The other.\n"))
+    #expect(rest.hasSuffix("names = false\n\n# The other."))
   }
 
   @Test("a section with tables of its own, texts over several lines and other line ends is removed whole")
