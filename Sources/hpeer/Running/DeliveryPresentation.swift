@@ -11,7 +11,8 @@ enum DeliveryPresentation {
     case .courier(.failed(let reason, let pause)):
       Console.say("\(name): \(PlainText.escaped(reason, limit: 300)); trying again in \(HumanFormat.duration(pause)).")
     case .courier(.refused(let samples)):
-      Console.say("\(name): \(HumanFormat.count(samples.count, "sample")) refused: `hpeer destination rejected \(name)`.")
+      Console.say(
+        "\(name): \(HumanFormat.count(samples.count, "sample")) refused: `hpeer destination rejected \(name)`.")
     case .courier: break
     case .ended(let error, let pause):
       Console.say("\(name): \(ErrorText.of(error)) Trying again in \(HumanFormat.duration(pause)).")
