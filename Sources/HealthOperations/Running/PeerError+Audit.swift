@@ -8,6 +8,7 @@ extension PeerError {
     case .pairing(let rejection): rejection.code
     case .codeRefused: "code_refused"
     case .phoneLocked: "phone_locked"
+    case .machineLocked: "machine_locked"
     case .confirmationFailed: "confirmation_failed"
     case .tokenRefused: "token_refused"
     case .onlyDaily: "only_daily"

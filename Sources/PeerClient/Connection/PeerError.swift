@@ -44,6 +44,8 @@ public enum PeerError: Error, Hashable, Sendable {
   case unknownDialect(peer: String, dialect: String)
   /// The phone is locked, or its app asks for a face or a finger first.
   case phoneLocked(peer: String)
+  /// The owner of the other machine has locked it.
+  case machineLocked(peer: String)
   /// The app on the phone does not accept the code: it is wrong, used, or over.
   case codeRefused(peer: String, advice: String)
   /// What answers is a server of a kind that hpeer does not speak with: nothing secret was sent.
@@ -102,7 +104,7 @@ extension PeerError {
     case .certificateChanged: .certificateChanged
     case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
     case .pairing, .tokenRefused, .onlyDaily, .notPaired, .confirmationFailed, .codeRefused: .refused
-    case .phoneLocked: .locked
+    case .phoneLocked, .machineLocked: .locked
     case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
     case .feed(.cutOff), .feed(.server): .failing
     case .unexpectedAnswer(let status, _) where status >= 500: .failing
@@ -160,6 +162,8 @@ extension PeerError: CustomStringConvertible {
       "\(peer) is of a kind that this version of hpeer does not know (\(dialect)): use the version that paired with it, or a newer one."
     case .phoneLocked(let peer):
       "\(peer) is locked: unlock the phone, keep the app open, and run the same command again; it goes on where it stopped."
+    case .machineLocked(let peer):
+      "\(peer) is locked: its owner unlocks it there with `hpeer unlock`; nothing is lost, and the same command goes on then."
     case .codeRefused(let peer, let advice):
       "\(peer) does not accept this code, which is wrong, was used, or is more than five minutes old: \(advice)."
     case .strangeServer(let peer):

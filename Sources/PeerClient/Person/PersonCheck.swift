@@ -169,7 +169,10 @@ extension PeerConnection {
       return answer
     case 401: throw PeerError.tokenRefused(peer: server.name)
     case 404: return PersonAnswer(.unknown, mark: nil)
-    case 423: return nil
+    // That its owner has locked it, or that it has compared enough.
+    case 423:
+      if String(decoding: raw, as: UTF8.self).contains("is locked") { throw PeerError.machineLocked(peer: server.name) }
+      return nil
     default: throw failure(status: status, raw: raw)
     }
   }

@@ -23,6 +23,7 @@ extension PeerConnection {
       case 429, 503: throw PeerError.busy(retryAfter: pause)
       case 401: throw PeerError.tokenRefused(peer: server.name)
       case 403: throw PeerError.onlyDaily(peer: server.name)
+      case 423: throw PeerError.machineLocked(peer: server.name)
       case 404: throw PeerError.unexpectedAnswer(status: 404, message: "its hpeer has no digests yet: update it")
       default: throw failure(status: Int(head.status.code), raw: raw)
       }

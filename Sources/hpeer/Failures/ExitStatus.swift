@@ -25,7 +25,7 @@ enum ExitStatus: Int32 {
   case storeLocked = 11
   case partial = 12
   case anotherPerson = 13
-  case phoneLocked = 14
+  case peerLocked = 14
   case badInput = 65
   case interrupted = 130
 }
@@ -124,7 +124,7 @@ extension ExitStatus {
       case .refused: .refused
       case .anotherPerson: .anotherPerson
       case .temporary: .temporary
-      case .locked: .phoneLocked
+      case .locked: .peerLocked
       case .failing, .malformed: .other
       }
     }

@@ -97,8 +97,8 @@ extension UntoldApp: WordedError {
 }
 
 extension PartialPull: WordedError {
-  /// A phone that has locked itself in the middle wants one thing of its owner, whatever has come.
-  var status: ExitStatus { (cause as? PeerError)?.category == .locked ? .phoneLocked : .partial }
+  /// What has been locked in the middle wants one thing of its owner, whatever has come.
+  var status: ExitStatus { (cause as? PeerError)?.category == .locked ? .peerLocked : .partial }
 
   var sentence: String {
     "\(ErrorText.sentence(cause)) \(HumanFormat.count(done.changes, "change")) arrived and are saved."

@@ -74,6 +74,7 @@ struct FollowPresentation {
     case PeerError.busy: "it is busy"
     case PeerFinderError.notFound, PeerFinderError.appNotFound: "not found on this network"
     case PeerError.phoneLocked: "the phone is locked"
+    case PeerError.machineLocked: "it is locked"
     case StoreError.locked: "another process keeps this store locked"
     default: ErrorText.sentence(error)
     }

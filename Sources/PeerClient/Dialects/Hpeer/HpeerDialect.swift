@@ -75,6 +75,7 @@ struct HpeerSession: PeerSession {
     case 403: return .onlyDaily(peer: server.name)
     // Without a token of ours there is nothing to start over from.
     case 410 where since != nil: return .tokenGone
+    case 423: return .machineLocked(peer: server.name)
     case 429, 503: return .busy(retryAfter: head.retryAfter)
     default: return connection.failure(status: Int(head.status.code), raw: raw)
     }
