@@ -82,7 +82,20 @@ struct HTTPService: Sendable {
   }
 
   /// Ends all connections.
-  func close() async { try? await client.shutdown() }
+  func close() async {
+    // It waits for connections, also for one that a server has left in a state of its own.
+    await withTaskGroup(of: Void.self) { group in
+      let (ended, end) = AsyncStream.makeStream(of: Never.self)
+      client.shutdown(queue: .global()) { _ in end.finish() }
+      group.addTask { for await _ in ended {} }
+      group.addTask { try? await Task.sleep(for: Self.patience) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  /// How long connections have to end.
+  private static let patience = Duration.seconds(5)
 
   /// Whatever the server answers, but for what a later attempt or a person must mend, which is thrown.
   func send(_ request: Request) async throws -> Response {

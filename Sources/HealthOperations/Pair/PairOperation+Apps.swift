@@ -19,12 +19,24 @@ extension PairOperation {
       name: name ?? invitation.endpoint?.description ?? "the address in the code",
       fingerprint: invitation.fingerprint, credential: BearerCredential(.random()),
       dialect: candidates.first { $0.dialect.traits.isApp }?.dialect.name ?? candidates[0].dialect.name)
+    var another: PeerError?
+    if let here = invitation.loopback {
+      do {
+        return try await pair(at: here, candidates, text: text, name: name)
+      } catch let error as PeerError {
+        // Then it is of an app, on a phone that is to be looked for.
+        if case .certificateChanged = error { another = error } else if error.category != .unreachable { throw error }
+      }
+    }
     do {
       let (record, _) = try await finder.reach(sought, endpoints: invitation.endpoint.map { [$0] } ?? []) {
         endpoint -> ServerRecord in
         try await pair(at: endpoint, candidates, text: text, name: name)
       }
       return record
+    } catch  where another != nil && !(error is CancellationError) && !(error is PeerError) {
+      // What answered says more than that nobody else was found, or that nobody could be looked for.
+      throw another ?? error
     } catch PeerFinderError.appNotFound where candidates.contains(where: { !$0.dialect.traits.isApp }) {
       // What a person should do depends on which it is, and nobody has said that.
       if let expiry = invitation.expiry, expiry < Date() { throw PairingPayloadError.expired(expiry) }

@@ -7,6 +7,9 @@ import PeerProtocol
 public struct PairingInvitation: Sendable {
   /// Where the server is; `nil` where the code does not say it in a way that can be used, so that it must be looked for.
   public var endpoint: PeerEndpoint?
+  /// Where the server is if it is on this machine: what a code says that is of a server for this machine alone, or of an app
+  /// that knew no address.
+  public var loopback: PeerEndpoint?
   /// What is pinned before anything is sent.
   public var fingerprint: Fingerprint
   /// The code, as the dialect has it.
@@ -18,7 +21,10 @@ public struct PairingInvitation: Sendable {
   ///   - host: a numeric address or a name; a loopback one is none that could be used.
   ///   - port: `nil` where the code is typed and says nothing.
   public init(host: String?, port: UInt16?, fingerprint: Fingerprint, code: String, expiry: Date?) {
-    if let host, let port, port > 0, !Self.isLoopback(host) { endpoint = PeerEndpoint(host: host, port: Int(port)) }
+    if let host, let port, port > 0 {
+      let named = PeerEndpoint(host: host, port: Int(port))
+      if Self.isLoopback(host) { loopback = named } else { endpoint = named }
+    }
     (self.fingerprint, self.code, self.expiry) = (fingerprint, code, expiry)
   }
 
