@@ -67,6 +67,9 @@ private struct SettingsFileReader {
     if text.contains(#"\u0000"#) || text.contains(#"\U00000000"#) {
       throw SettingsFileError(path, reason: "it holds an escaped NUL, which no setting can have.")
     }
+    if let line = TOMLHeaders.firstWithoutName(text) {
+      throw SettingsFileError(path, line: line, reason: "a table has a name, such as [destination.home].")
+    }
     let root: TOMLTable
     do {
       root = try TOMLTable(string: text)

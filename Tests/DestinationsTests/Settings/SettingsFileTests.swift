@@ -74,6 +74,8 @@ import Testing
       ("[destinations.a]\nkind = \"files\"", 1, "did you mean destination?"),
       ("destination = 3", 1, "destinations are tables"),
       ("[destination]\na = 3", 2, "a destination is a table"),
+      ("x = 1\n[\nkind = 1", 2, "a table has a name"), ("\u{FEFF}[ \u{A0}# a\n", 1, "a table has a name"),
+      ("a = \"\"\"\n[\n\"\"\"\r\n\t[[\r\n", 4, "a table has a name"),
     ])
   func mistakes(_ text: String, _ line: Int, _ part: String?) throws {
     let error = #expect(throws: SettingsFileError.self) { try read(text) }

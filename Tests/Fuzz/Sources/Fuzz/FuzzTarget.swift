@@ -15,7 +15,6 @@ enum FuzzTarget {
     "hpeer-csv": hpeerCSV,
     "hpeer-json": hpeerJSON, "http-query": httpQuery,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
-    "settings-file": settingsFile,
     "time-zone": timeZone, "txt-record": txtRecord, "zip": zipFile, "zip-salvage": zipSalvage,
     "zstandard": zstandardFile,
   ]
