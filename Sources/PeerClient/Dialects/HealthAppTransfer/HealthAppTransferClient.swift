@@ -21,13 +21,6 @@ final class HealthAppTransferClient {
   var now: Timestamp { network.now() }
   var clock: any Clock<Duration> { network.clock }
 
-  /// What the phone calls itself. Throws ``PeerError`` where the app does not answer as it does.
-  func deviceName() async throws -> String {
-    let body = try await send(AppRequest(.get, HealthAppTransferDialect.statusPath))
-    guard let status = HealthAppTransferDialect.status(body) else { throw malformed("its status") }
-    return PairingProtocol.trimmedName(status.deviceName)
-  }
-
   /// The types that have samples, and the names of those that are not asked for.
   func types() async throws -> (known: [HealthAppTransferRequest.AppType], unknown: [String]) {
     let body = try await send(.types(token: server.credential.text))

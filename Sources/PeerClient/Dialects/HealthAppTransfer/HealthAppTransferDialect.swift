@@ -91,8 +91,8 @@ public struct HealthAppTransferDialect: PeerDialect {
   public func withSession<Result: Sendable>(
     at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result
   ) async throws -> Result {
-    try await body(
-      HealthAppTransferSession(settings: settings, client: HealthAppTransferClient(settings, at: endpoint)))
+    let reader = HealthAppTransferReader(client: HealthAppTransferClient(settings, at: endpoint))
+    return try await body(PhoneSession(settings: settings, reader: reader))
   }
 
   public func compare(
@@ -111,30 +111,4 @@ public struct HealthAppTransferDialect: PeerDialect {
     }
     return comparison.verification(of: settings.types)
   }
-}
-
-/// Contact with one phone: each request makes a connection of its own.
-struct HealthAppTransferSession: PeerSession {
-  let settings: PullSettings
-  let client: HealthAppTransferClient
-  var limits: ClientLimits { client.limits }
-
-  func prepareToStartOver() async throws {
-    _ = try await settings.persons?.admit(phone: settings.server, into: settings.store)
-  }
-
-  func answer(since position: String?, wait: Int?) async throws -> any IncomingAnswer {
-    let owner = try await settings.persons?.admit(phone: settings.server, into: settings.store)
-    var known = HealthAppTransferPosition()
-    if let position {
-      guard let read = HealthAppTransferPosition(position) else { throw PeerError.tokenGone }
-      known = read
-    }
-    // It cannot hold a request, and has nothing to tell that something is new.
-    if let wait { try await client.clock.sleep(for: .seconds(min(wait, Self.pause))) }
-    return HealthAppTransferAnswer(client, settings, known, isHurried: wait != nil, owner: owner)
-  }
-
-  /// Between two looks at a phone that is followed, in seconds.
-  private static let pause = 15
 }

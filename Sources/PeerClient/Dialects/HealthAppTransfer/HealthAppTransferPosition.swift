@@ -1,10 +1,9 @@
-import Foundation
 import HealthModel
 
 /// How far one phone's record has been read: kept with what came, in one transaction.
-struct HealthAppTransferPosition: Codable, Equatable {
+struct HealthAppTransferPosition: PhonePosition {
   /// One type.
-  struct TypeState: Codable, Equatable {
+  struct TypeState: PhoneTypeState {
     /// Rows that are here or refused here, as they are counted; `nil` before the first walk has come to the end.
     var count: Int?
     /// A walk through all rows that has not come to the end.
@@ -17,6 +16,9 @@ struct HealthAppTransferPosition: Codable, Equatable {
     var unreadable = 0
     /// Whether the phone's count is another than ours for what is unknown: a deletion there, as a rule.
     var isDoubtful = false
+
+    var samples: Int? { count }
+    var isUnderWay: Bool { walk != nil }
 
     enum CodingKeys: String, CodingKey {
       case count = "n"
@@ -49,7 +51,7 @@ struct HealthAppTransferPosition: Codable, Equatable {
     }
   }
 
-  private var version = 1
+  private(set) var version = 1
   /// By the app's names.
   var types: [String: TypeState] = [:]
   /// What the phone listed and is not asked for.
@@ -69,33 +71,5 @@ struct HealthAppTransferPosition: Codable, Equatable {
 
   init() {}
 
-  /// `nil` for what another version wrote, or nobody.
-  init?(_ text: String) {
-    guard let position = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)), position.version == 1 else {
-      return nil
-    }
-    self = position
-  }
-
-  var text: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    // Numbers and texts only: nothing in it that cannot be encoded.
-    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-  }
-
-  var coverage: PullCoverage {
-    var coverage = PullCoverage(entries: [])
-    coverage.unknown = unknown
-    coverage.listsNothing = listsNothing
-    for (name, state) in types.sorted(by: { $0.key < $1.key }) {
-      guard let type = HealthAppTransferRequest.AppType(name) else { continue }
-      coverage.entries.append(
-        PullCoverage.Entry(
-          type: type.type, samples: state.count, since: state.oldest.map { Timestamp(seconds: $0) },
-          swept: state.swept.map { Timestamp(seconds: $0) },
-          isComplete: state.swept != nil && state.walk == nil && !state.isDoubtful, unreadable: state.unreadable))
-    }
-    return coverage
-  }
+  static func type(named name: String) -> SampleType? { HealthAppTransferRequest.AppType(name)?.type }
 }

@@ -6,7 +6,7 @@ import HealthModel
 /// offset, a limit of nothing.
 struct HealthAppTransferRequest: Hashable {
   /// A type that the app may be asked for.
-  struct AppType: Hashable, Comparable {
+  struct AppType: PhoneType, Hashable, Comparable {
     /// As the app calls it: letters and digits only.
     let name: String
     let type: SampleType

@@ -8,11 +8,11 @@ import HealthStore
 /// The app has no positions, only offsets in a list that moves, newest first, with rows of one second in any order. What is
 /// exact in it are whole seconds. So each page after the first begins with a row that starts later than the last second of
 /// the page before, and that second is read again: no row is lost, however the list moves.
-struct HealthAppTransferWalk {
+struct HealthAppTransferWalk: PhoneWalk {
   typealias Position = HealthAppTransferPosition
 
   /// What is read.
-  enum Task: Hashable {
+  enum Task: PhoneTask {
     /// What is new, as far as counts and the newest rows tell; everything, where that costs one request or was never done.
     case news
     /// What of everything has not been read yet, where a walk has been interrupted.
@@ -27,12 +27,6 @@ struct HealthAppTransferWalk {
   static let fewRows = 900
   /// By how much a page is moved that does not reach back to what has been read.
   private static let stepBack = HealthAppTransferRequest.mostRows / 2
-
-  /// What is read between two commits.
-  struct Step {
-    var samples: [Sample] = []
-    var isLast = false
-  }
 
   /// What the phone has ceased to list, where everything was read without a break; `nil` where it was not.
   private(set) var missing: [Sample]?
@@ -57,6 +51,7 @@ struct HealthAppTransferWalk {
 
   let type: HealthAppTransferRequest.AppType
   private(set) var state: Position.TypeState
+  var total: Int? { state.count }
   private let client: HealthAppTransferClient
   private let store: HealthStore
   private let task: Task
@@ -80,22 +75,22 @@ struct HealthAppTransferWalk {
   }
 
   /// The next step; the last one where there is nothing more to do.
-  mutating func next() async throws -> Step {
+  mutating func next() async throws -> PhoneStep {
     switch mode {
     case .begin: return try await begin()
     case .probed(let total): return try await startHead(total: total)
     case .head(let walk): return try await head(walk)
     case .full: return try await full()
-    case .end: return Step(isLast: true)
+    case .end: return PhoneStep(isLast: true)
     }
   }
 
   // MARK: Beginning
 
-  private mutating func begin() async throws -> Step {
+  private mutating func begin() async throws -> PhoneStep {
     switch task {
     case .rest:
-      guard state.walk != nil else { return Step(isLast: true) }
+      guard state.walk != nil else { return PhoneStep(isLast: true) }
       mode = .full
       return try await full()
     case .sweep:
@@ -120,32 +115,32 @@ struct HealthAppTransferWalk {
   }
 
   /// Asks whether the phone still has as many rows: with one row, where it has.
-  private mutating func probe(_ count: Int) async throws -> Step {
+  private mutating func probe(_ count: Int) async throws -> PhoneStep {
     let page = try await client.page(of: type, offset: count - 1)
     if let total = page.total, total == count {
       mode = .end
-      return Step(isLast: true)
+      return PhoneStep(isLast: true)
     }
     // What is among the oldest rows and not here has been added there lately.
     let new = try await unknown(page.rows)
     state.count = count + new.count
     mode = .probed(total: page.total)
-    return Step(samples: new)
+    return PhoneStep(samples: new)
   }
 
   // MARK: The newest rows
 
-  private mutating func startHead(total: Int?, isFinal: Bool = false) async throws -> Step {
+  private mutating func startHead(total: Int?, isFinal: Bool = false) async throws -> PhoneStep {
     try await head(HeadWalk(total: total, isFinal: isFinal))
   }
 
-  private mutating func head(_ walk: HeadWalk) async throws -> Step {
+  private mutating func head(_ walk: HeadWalk) async throws -> PhoneStep {
     var walk = walk
     let page = try await client.page(of: type, offset: walk.offset)
     if let second = walk.second, walk.offset > 0, !reaches(back: second, page) {
       walk.offset = max(0, walk.offset - Self.stepBack)
       mode = .head(walk)
-      return Step()
+      return PhoneStep()
     }
     let new = try await unknown(page.rows)
     if let count = state.count { state.count = count + new.count }
@@ -162,12 +157,12 @@ struct HealthAppTransferWalk {
     if !page.hasMore || isSettled && new.count < page.rows.count
       || new.isEmpty && !page.rows.isEmpty && (isOld || state.count == nil)
     {
-      return Step(samples: new, isLast: try await settle(walk))
+      return PhoneStep(samples: new, isLast: try await settle(walk))
     }
     walk.offset = Self.next(after: page, at: walk.offset).offset
     walk.second = last ?? walk.second
     mode = .head(walk)
-    return Step(samples: new)
+    return PhoneStep(samples: new)
   }
 
   /// Compares the numbers after a walk from the newest row.
@@ -200,7 +195,7 @@ struct HealthAppTransferWalk {
   // MARK: Everything
 
   /// - Parameter pages: after how many pages the rest is left to a later task.
-  private mutating func full(pages: Int? = nil) async throws -> Step {
+  private mutating func full(pages: Int? = nil) async throws -> PhoneStep {
     var walk = state.walk ?? Position.Walk()
     if walk == Position.Walk() { candidates = sender == nil ? nil : [] }
     var page = try await client.page(of: type, offset: walk.offset)
@@ -223,7 +218,7 @@ struct HealthAppTransferWalk {
       walk.second = min(last, newest)
       state.walk = walk
       if pages == 1 { mode = .end }
-      return Step(samples: samples, isLast: pages == 1)
+      return PhoneStep(samples: samples, isLast: pages == 1)
     }
     let isOnePage = walk.second == nil
     state.oldest = page.rows.last?.second ?? walk.second
@@ -234,12 +229,12 @@ struct HealthAppTransferWalk {
     let total = page.total ?? walk.rows + walk.unreadable
     if isOnePage || walk.rows + walk.unreadable == total {
       (state.count, state.isDoubtful, mode, missing) = (total, false, .end, candidates)
-      return Step(samples: samples, isLast: true)
+      return PhoneStep(samples: samples, isLast: true)
     }
     // What came or went meanwhile.
     state.count = walk.rows + walk.unreadable
     mode = .head(HeadWalk(total: total, isFinal: true))
-    return Step(samples: samples)
+    return PhoneStep(samples: samples)
   }
 
   /// Counts the rows that start after `last`, and are not later than `newest`, once each; those of `last` are counted with the

@@ -104,7 +104,8 @@ public struct HealthSyncDialect: PeerDialect {
   public func withSession<Result: Sendable>(
     at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result
   ) async throws -> Result {
-    try await body(HealthSyncSession(settings: settings, client: HealthSyncClient(settings, at: endpoint)))
+    let reader = HealthSyncReader(client: HealthSyncClient(settings, at: endpoint))
+    return try await body(PhoneSession(settings: settings, reader: reader))
   }
 
   public func compare(
@@ -124,30 +125,4 @@ public struct HealthSyncDialect: PeerDialect {
     }
     return comparison.verification(of: settings.types)
   }
-}
-
-/// Contact with one phone: each request makes a connection of its own.
-struct HealthSyncSession: PeerSession {
-  let settings: PullSettings
-  let client: HealthSyncClient
-  var limits: ClientLimits { client.limits }
-
-  func prepareToStartOver() async throws {
-    _ = try await settings.persons?.admit(phone: settings.server, into: settings.store)
-  }
-
-  func answer(since position: String?, wait: Int?) async throws -> any IncomingAnswer {
-    let owner = try await settings.persons?.admit(phone: settings.server, into: settings.store)
-    var known = HealthSyncPosition()
-    if let position {
-      guard let read = HealthSyncPosition(position) else { throw PeerError.tokenGone }
-      known = read
-    }
-    // It cannot hold a request, and may be asked once a second.
-    if let wait { try await client.clock.sleep(for: .seconds(max(wait, Self.pause))) }
-    return HealthSyncAnswer(client, settings, known, isHurried: wait != nil, owner: owner)
-  }
-
-  /// Between two looks at a phone that is followed, in seconds.
-  private static let pause = 40
 }

@@ -1,10 +1,9 @@
-import Foundation
 import HealthModel
 
 /// How far one phone's record has been read: kept with what came, in one transaction.
-struct HealthSyncPosition: Codable, Equatable {
+struct HealthSyncPosition: PhonePosition {
   /// One type.
-  struct TypeState: Codable, Equatable {
+  struct TypeState: PhoneTypeState {
     /// Newest first, without gaps: the first begins at ``Window/from`` and has no end.
     var windows: [Window] = []
     /// Where a walk through all time goes on; `nil` where none is under way.
@@ -29,6 +28,8 @@ struct HealthSyncPosition: Codable, Equatable {
     }
 
     var rows: Int { windows.reduce(0) { $0 + $1.rows } }
+    var samples: Int? { swept == nil ? nil : rows }
+    var isUnderWay: Bool { walk != nil }
   }
 
   /// A stretch of time in which a number of samples start.
@@ -53,7 +54,7 @@ struct HealthSyncPosition: Codable, Equatable {
     }
   }
 
-  private var version = 1
+  private(set) var version = 1
   /// By the app's names.
   var types: [String: TypeState] = [:]
   /// What the phone offers and is not asked for.
@@ -73,35 +74,9 @@ struct HealthSyncPosition: Codable, Equatable {
 
   init() {}
 
-  /// `nil` for what another version wrote, or nobody.
-  init?(_ text: String) {
-    guard let position = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)), position.version == 1 else {
-      return nil
-    }
-    self = position
-  }
+  var listsNothing: Bool { !types.isEmpty && types.values.allSatisfy { $0.walk == nil && $0.rows == 0 } }
 
-  var text: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    // Numbers and texts only: nothing in it that cannot be encoded.
-    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-  }
-
-  var coverage: PullCoverage {
-    var coverage = PullCoverage(entries: [])
-    coverage.unknown = unknown
-    coverage.listsNothing = !types.isEmpty && types.values.allSatisfy { $0.walk == nil && $0.rows == 0 }
-    for (name, state) in types.sorted(by: { $0.key < $1.key }) {
-      guard let type = HealthSyncRequest.AppType(name) else { continue }
-      coverage.entries.append(
-        PullCoverage.Entry(
-          type: type.type, samples: state.swept == nil ? nil : state.rows,
-          since: state.oldest.map { Timestamp(seconds: $0) }, swept: state.swept.map { Timestamp(seconds: $0) },
-          isComplete: state.swept != nil && state.walk == nil && !state.isDoubtful, unreadable: state.unreadable))
-    }
-    return coverage
-  }
+  static func type(named name: String) -> SampleType? { HealthSyncRequest.AppType(name)?.type }
 }
 
 /// Two numbers: there may be hundreds.

@@ -5,7 +5,7 @@ import HealthModel
 /// lose rows: the stages of sleep one by one.
 struct HealthSyncRequest: Hashable {
   /// A type that the app may be asked for.
-  struct AppType: Hashable, Comparable {
+  struct AppType: PhoneType, Hashable, Comparable {
     /// As the app calls it.
     let name: String
     let type: SampleType

@@ -7,11 +7,11 @@ import HealthStore
 ///
 /// Time is divided into windows as full as an answer may be. An answer that is cut off is whole but for its last second, so
 /// that the next window ends with that second, which is read again.
-struct HealthSyncWalk {
+struct HealthSyncWalk: PhoneWalk {
   typealias Position = HealthSyncPosition
 
   /// What is read.
-  enum Task: Hashable {
+  enum Task: PhoneTask {
     /// The newest windows; everything, where that is little or was never done.
     case news
     /// What of everything has not been read yet, where a walk has been interrupted.
@@ -26,12 +26,6 @@ struct HealthSyncWalk {
   static let trailing: Int64 = 14 * 86_400
   /// How many samples may be read again for that: less than one answer has.
   static let mostAgain = 9_000
-
-  /// What is read between two commits.
-  struct Step {
-    var samples: [Sample] = []
-    var isLast = false
-  }
 
   private enum Mode {
     case begin
@@ -60,6 +54,7 @@ struct HealthSyncWalk {
 
   let type: HealthSyncRequest.AppType
   private(set) var state: Position.TypeState
+  var total: Int? { state.rows }
   private let client: HealthSyncClient
   private let task: Task
   private var mode = Mode.begin
@@ -79,21 +74,21 @@ struct HealthSyncWalk {
     (self.type, self.state, self.task, self.client) = (type, state, task, client)
   }
 
-  mutating func next() async throws -> Step {
+  mutating func next() async throws -> PhoneStep {
     switch mode {
     case .begin: return try await begin()
     case .stretch(let stretch): return try await read(stretch)
     case .full: return try await full()
     case .counting(let index): return try await count(index)
-    case .end: return Step(isLast: true)
+    case .end: return PhoneStep(isLast: true)
     }
   }
 
-  private mutating func begin() async throws -> Step {
+  private mutating func begin() async throws -> PhoneStep {
     switch task {
     case .news: return try await news()
     case .rest:
-      guard state.walk != nil else { return Step(isLast: true) }
+      guard state.walk != nil else { return PhoneStep(isLast: true) }
       return try await full()
     case .count: return try await count(1)
     case .sweep:
@@ -110,7 +105,7 @@ struct HealthSyncWalk {
     set { if state.windows.isEmpty { state.walk?.windows = newValue } else { state.windows = newValue } }
   }
 
-  private mutating func news() async throws -> Step {
+  private mutating func news() async throws -> PhoneStep {
     guard !windows.isEmpty else {
       if state.walk == nil { state.walk = Position.Walk(end: HealthSyncRequest.allTime.upperBound) }
       // The rest is left to a task of its own, so that every type has its newest samples first.
@@ -129,7 +124,7 @@ struct HealthSyncWalk {
 
   // MARK: A stretch of time
 
-  private mutating func read(_ stretch: Stretch) async throws -> Step {
+  private mutating func read(_ stretch: Stretch) async throws -> PhoneStep {
     var stretch = stretch
     if stretch.windows.isEmpty { beginSearch(if: stretch.replaced == state.windows.indices && state.walk == nil) }
     guard let part = try await part(from: stretch.from, to: stretch.end) else { return withdrawn() }
@@ -140,7 +135,7 @@ struct HealthSyncWalk {
     stretch.end = part.window.from
     if stretch.end > stretch.from {
       mode = .stretch(stretch)
-      return Step(samples: part.samples)
+      return PhoneStep(samples: part.samples)
     }
     let before = windows[stretch.replaced].reduce(0) { $0 + $1.rows }
     let rows = stretch.windows.reduce(0) { $0 + $1.rows }
@@ -157,10 +152,10 @@ struct HealthSyncWalk {
     }
     guard let next = stretch.next else {
       mode = .end
-      return Step(samples: part.samples, isLast: true)
+      return PhoneStep(samples: part.samples, isLast: true)
     }
     mode = .counting(next + stretch.windows.count - 1)
-    return Step(samples: part.samples)
+    return PhoneStep(samples: part.samples)
   }
 
   private struct Part {
@@ -199,14 +194,14 @@ struct HealthSyncWalk {
       window: Position.Window(from: max(from, last), rows: Set(samples.map(\.uuid)).count + unreadable))
   }
 
-  private mutating func withdrawn() -> Step {
+  private mutating func withdrawn() -> PhoneStep {
     mode = .end
-    return Step(isLast: true)
+    return PhoneStep(isLast: true)
   }
 
   // MARK: Everything
 
-  private mutating func full(isOnePage: Bool = false) async throws -> Step {
+  private mutating func full(isOnePage: Bool = false) async throws -> PhoneStep {
     mode = .full
     guard var walk = state.walk else { return withdrawn() }
     if walk == Position.Walk(end: HealthSyncRequest.allTime.upperBound) { beginSearch(if: true) }
@@ -220,20 +215,20 @@ struct HealthSyncWalk {
     state.walk = walk
     if walk.end > HealthSyncRequest.allTime.lowerBound {
       if isOnePage { mode = .end }
-      return Step(samples: part.samples, isLast: isOnePage)
+      return PhoneStep(samples: part.samples, isLast: isOnePage)
     }
     mode = .end
     let rows = walk.windows.reduce(0) { $0 + $1.rows }
     state.walk = nil
     // Nothing at all where there was something is what a locked phone says, too.
-    guard rows > 0 || state.rows == 0 else { return Step(isLast: true) }
+    guard rows > 0 || state.rows == 0 else { return PhoneStep(isLast: true) }
     state.windows = walk.windows
     missing = candidates
     (state.swept, state.counted, state.unreadable, state.isDoubtful) = (
       client.now.seconds, client.now.seconds, walk.unreadable, false
     )
     state.oldest = part.samples.map(\.start.seconds).min() ?? walk.windows.dropLast().last?.from
-    return Step(samples: part.samples, isLast: true)
+    return PhoneStep(samples: part.samples, isLast: true)
   }
 
   // MARK: What is missing
@@ -254,20 +249,20 @@ struct HealthSyncWalk {
   // MARK: Counting
 
   /// Asks for the last row of a window: it is there, and no other after it, where there are as many.
-  private mutating func count(_ index: Int) async throws -> Step {
+  private mutating func count(_ index: Int) async throws -> PhoneStep {
     guard index < state.windows.count else {
       state.counted = client.now.seconds
       mode = .end
-      return Step(isLast: true)
+      return PhoneStep(isLast: true)
     }
     mode = .counting(index + 1)
     let (window, end) = (state.windows[index], state.windows[index - 1].from)
-    guard window.from < end else { return Step() }
+    guard window.from < end else { return PhoneStep() }
     let offset = max(0, window.rows - 1)
     guard let page = try await client.page(of: type, window.from..<end, offset: offset, limit: 1) else {
       return withdrawn()
     }
-    if page.rows == min(1, window.rows), !page.hasMore { return Step() }
+    if page.rows == min(1, window.rows), !page.hasMore { return PhoneStep() }
     return try await read(Stretch(replaced: index..<index + 1, from: window.from, end: end, next: index + 1))
   }
 }
