@@ -109,7 +109,7 @@ public struct QueryObserver: Sendable {
   }
 
   private func drain() async throws {
-    var filter = queryPredicate.intersection(SampleFilter(types: [healthKitObjectType]))
+    var filter = queryPredicate
     filter.types = [healthKitObjectType]
     let consumer = try await store.consumer(name, filter: filter)
     let size = await delegate?.batchSize(for: self) ?? Self.defaultBatchSize

@@ -29,7 +29,7 @@ struct ServerFailure: Error {
   static var locked: Self {
     .init(
       status: .init(code: 423, reasonPhrase: "Locked"),
-      message: "This machine is locked: its owner unlocks it there with `hpeer unlock`.")
+      message: FailureEnvelope.machineLocked)
   }
 
   static var tokenGone: Self {

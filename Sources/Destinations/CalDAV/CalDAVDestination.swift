@@ -105,7 +105,8 @@ struct CalDAVDestination: Destination {
     return Delivery(refused: refused)
   }
 
-  /// What a server refuses of a day is nobody's sample, and the next change of that day tries it again.
+  /// Writes the events of whole days. They are made of many samples, so that a refused event sets no sample aside: it is
+  /// written again with the next change of its day.
   private func update(_ changes: [CalendarDays.Change]) async throws {
     for change in changes {
       if let event = change.event {

@@ -23,7 +23,7 @@ actor CalendarCollection {
   private let authorization: [(name: String, value: String)]
   /// What it is called where it is made; `nil` where it must be there.
   private let displayName: String?
-  /// Those of hpeer's resources that are there; `nil` where nobody has looked yet.
+  /// The names of the resources in the collection that hpeer has made; `nil` before they were listed.
   private var names: Set<String>?
 
   init(

@@ -63,7 +63,7 @@ public struct CommandDestination: Destination {
     return Delivery()
   }
 
-  /// What an exit status means: those of sysexits.h, and the shell's. `nil` of 0.
+  /// What the exit status of the program means, by the codes of sysexits.h and of the shell; `nil` for success (0).
   static func error(_ end: ChildProgram.End) -> DeliveryError? {
     let said = end.said.isEmpty ? "" : ": \(end.said)"
     switch end.status {

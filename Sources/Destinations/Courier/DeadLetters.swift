@@ -51,7 +51,7 @@ public struct DeadLetters: Sendable {
     try await onThread { [self] _ in try lines().map(\.refused) }
   }
 
-  /// Keeps those of these samples, and none of the others, in one step. Throws `SystemError`.
+  /// Removes the entries of all samples but these, atomically. Throws `SystemError`.
   func keep(_ samples: Set<SampleReference>) async throws {
     try await onThread { [self] _ in
       let encoder = JSONEncoder()

@@ -15,7 +15,7 @@ struct DailyMetric: Hashable, Sendable {
   let unit: String?
   /// Decimal places.
   let decimals: Int
-  /// Only of days on which somebody ran.
+  /// Whether it is left out of days without a running workout.
   let needsRun: Bool
 
   /// - Parameter text: the name of a type; then, in any order, an aggregate, a unit, decimal places, `running`.
@@ -80,8 +80,8 @@ struct DailyMetric: Hashable, Sendable {
 
 /// The numbers of a day by the keys that they are sent under.
 struct DailyMetrics: Hashable, Sendable {
-  /// The keys that are known of P247, and those of its notes on running and VO2 max. The energy eaten is in kilocalories,
-  /// whatever its key says.
+  /// The default keys: those in P247's example, and those that its notes name for running and VO2 max. `dietary_energy_kj`
+  /// is in kilocalories, as P247 sends it.
   static let usual = [
     "step_count": "stepCount", "active_calories": "activeEnergyBurned kcal", "hrv": "heartRateVariabilitySDNN ms",
     "resting_hr": "restingHeartRate", "protein_g": "dietaryProtein g",

@@ -61,7 +61,8 @@ struct HTTPService: Sendable {
     }
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
-    if let path = settings.optionalText("ca").map({ ($0 as NSString).expandingTildeInPath }) {
+    if let text = settings.optionalText("ca") {
+      let path = UserPath.expandingTilde(text, ProcessInfo.processInfo.environment)
       do {
         let certificates = try NIOSSLCertificate.fromPEMFile(path)
         guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }

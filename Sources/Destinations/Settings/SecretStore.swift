@@ -49,9 +49,7 @@ public struct SecretStore: Sendable {
       }
       return try read(file: "\(folder)/\(name)", mayBeReadByOthers: true)
     case .file(let path):
-      let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
-      let path = path == "~" || path.hasPrefix("~/") ? home + path.dropFirst() : path
-      return try read(file: path, mayBeReadByOthers: false)
+      return try read(file: UserPath.expandingTilde(path, environment), mayBeReadByOthers: false)
     }
   }
 

@@ -4,9 +4,17 @@ import Foundation
 enum UserPath {
   /// `~` is this user's home; what is relative begins there, since a service has no other place.
   static func absolute(_ path: String) -> String {
-    let home = ProcessInfo.processInfo.environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
-    if path == "~" { return home }
-    if path.hasPrefix("~/") { return home + path.dropFirst() }
-    return path.hasPrefix("/") ? path : "\(home)/\(path)"
+    let environment = ProcessInfo.processInfo.environment
+    let expanded = expandingTilde(path, environment)
+    return expanded.hasPrefix("/") ? expanded : "\(home(environment))/\(expanded)"
+  }
+
+  /// `~` is this user's home; what is relative stays so.
+  static func expandingTilde(_ path: String, _ environment: [String: String]) -> String {
+    path == "~" || path.hasPrefix("~/") ? home(environment) + path.dropFirst() : path
+  }
+
+  private static func home(_ environment: [String: String]) -> String {
+    environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
   }
 }

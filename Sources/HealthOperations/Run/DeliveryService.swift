@@ -3,6 +3,7 @@ import Foundation
 import HealthStore
 import OperatingSystem
 import ServiceLifecycle
+import Synchronization
 
 /// What happens to a delivery that goes on.
 public enum DeliveryEvent: Sendable {
@@ -95,5 +96,17 @@ public struct DeliveryService: Service {
         try? await clock.sleep(for: pause)
       }
     }
+  }
+}
+
+/// What was read last, for when it cannot be read any more.
+private final class LastReadable<Value: Sendable>: Sendable {
+  private let state: Mutex<Value>
+
+  init(_ value: Value) { state = Mutex(value) }
+
+  var value: Value {
+    get { state.withLock(\.self) }
+    set { state.withLock { $0 = newValue } }
   }
 }

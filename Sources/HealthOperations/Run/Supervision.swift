@@ -1,4 +1,5 @@
 import OperatingSystem
+import Synchronization
 
 /// Runs some work for as long as what it depends on stays the same, and begins anew when that has changed.
 struct Supervision<State: Equatable & Sendable>: Sendable {
@@ -33,4 +34,15 @@ struct Supervision<State: Equatable & Sendable>: Sendable {
     }
     return nil
   }
+}
+
+/// Counts how often somebody has asked for settings to be read again, as by SIGHUP.
+public final class Reloads: Sendable {
+  private let count = Mutex(0)
+
+  public init() {}
+
+  public func request() { count.withLock { $0 += 1 } }
+
+  var current: Int { count.withLock(\.self) }
 }

@@ -171,7 +171,8 @@ extension PeerConnection {
     case 404: return PersonAnswer(.unknown, mark: nil)
     // That its owner has locked it, or that it has compared enough.
     case 423:
-      if String(decoding: raw, as: UTF8.self).contains("is locked") { throw PeerError.machineLocked(peer: server.name) }
+      let said = try? JSONDecoder().decode(FailureEnvelope.self, from: raw)
+      if said?.error == FailureEnvelope.machineLocked { throw PeerError.machineLocked(peer: server.name) }
       return nil
     default: throw failure(status: status, raw: raw)
     }

@@ -22,6 +22,9 @@ public struct FailureEnvelope: Codable, Sendable {
   /// A sentence for a person. From another machine: not escaped, of any length.
   public var error: String
 
+  /// The sentence of 423 from a machine that its owner has locked, by which it is told from others of that status.
+  public static let machineLocked = "This machine is locked: its owner unlocks it there with `hpeer unlock`."
+
   /// - Parameter error: a sentence without secrets, since a stranger may read it.
   public init(_ error: String) {
     success = false

@@ -42,9 +42,7 @@ struct RunCommand: AsyncParsableCommand {
     // Of two that run, both would follow and deliver.
     let lock = try ServeLock(home)
     defer { lock.release() }
-    let local = LocalPeer(
-      store: store, registry: try await home.openRegistry(), identity: try await home.identity(),
-      name: serving.name ?? Hostname.short)
+    let local = try await serving.peer(store, in: home)
     let logger = Logger(label: "hpeer") { TerminalLogHandler(label: $0) }
     let reloads = Reloads()
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [.init(service: HangUps(reloads: reloads))]

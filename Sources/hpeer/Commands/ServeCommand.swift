@@ -38,9 +38,7 @@ struct Serve: AsyncParsableCommand {
     let store = try home.createStore()
     let lock = try ServeLock(home)
     defer { lock.release() }
-    let local = LocalPeer(
-      store: store, registry: try await home.openRegistry(), identity: try await home.identity(),
-      name: serving.name ?? Hostname.short)
+    let local = try await serving.peer(store, in: home)
     let logger = Logger(label: "hpeer") { TerminalLogHandler(label: $0) }
     var serving = Serving(
       home: home, local: local, options: serving, zone: try await scope.period.zone.timeZone(in: store), logger: logger)

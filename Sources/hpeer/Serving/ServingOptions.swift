@@ -1,5 +1,7 @@
 import ArgumentParser
 import HealthOperations
+import HealthStore
+import OperatingSystem
 import PeerProtocol
 import PeerTrust
 
@@ -24,6 +26,13 @@ struct ServingOptions: ParsableArguments {
     guard (0...100_000).contains(auditDays) else {
       throw ValidationError("--audit-days takes a number of days, or 0 to keep everything.")
     }
+  }
+
+  /// This machine as others see it.
+  func peer(_ store: HealthStore, in home: Home) async throws -> LocalPeer {
+    LocalPeer(
+      store: store, registry: try await home.openRegistry(), identity: try await home.identity(),
+      name: name ?? Hostname.short)
   }
 
   var settings: ServeSettings {

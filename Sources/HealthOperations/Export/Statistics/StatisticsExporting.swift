@@ -65,16 +65,17 @@ extension Exporting {
     for (index, type) in types.enumerated() {
       try Task.checkCancellation()
       let query = query(type, form)
-      var whole = query
       // Of all hours at once there may be more than is to be in memory.
-      if form.size == .hour { whole.size = .year }
+      let isDivided = form.size == .hour
+      var whole = query
+      if isDivided { whole.size = .year }
       var head = try await whole.run(on: rollups)
       head.size = form.size
       if isJSON { bytes.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8) }
       if isJSON { Self.append(headOf: head, to: &bytes) }
       var rows = 0
-      for part in form.size == .hour ? query.parts(endingWith: head.values.map(\.bucket)) : [query] {
-        let statistics = form.size == .hour ? try await part.run(on: rollups) : head
+      for part in isDivided ? query.parts(endingWith: head.values.map(\.bucket)) : [query] {
+        let statistics = isDivided ? try await part.run(on: rollups) : head
         let entries = try part.entries(of: statistics, filling: form.fillsGaps)
         for first in stride(from: 0, to: entries.count, by: Self.batch) {
           let batch = entries[first..<min(first + Self.batch, entries.count)]
