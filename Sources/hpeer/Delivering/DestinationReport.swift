@@ -61,12 +61,10 @@ struct DestinationReport: Encodable {
 
   /// `nil` before the first import or pull.
   private static func store(_ home: Home) throws -> HealthStore? {
-    do {
-      let store: HealthStore = try home.openStoreForReading()
-      return store
-    } catch let error as StoreError {
-      if case .missing = error { return nil }
-      throw error
+    do throws(StoreError) {
+      return try home.openStoreForReading()
+    } catch .missing {
+      return nil
     }
   }
 

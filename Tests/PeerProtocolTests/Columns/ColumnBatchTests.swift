@@ -63,7 +63,8 @@ import Testing
 
   /// The bits of a sign, and of the whole numbers around 2^53, are values too.
   @Test(arguments: [
-    -0.0, 0.1, 1e-15, 1e15, 9_007_199_254_740_993, Double.leastNonzeroMagnitude, 72, 123_456.789, 1.0 / 3, -6.5,
+    -0.0, 0.1, 1e-15, 1e15, 9_007_199_254_740_991, 9_007_199_254_740_994, Double.leastNonzeroMagnitude, 72, 123_456.789,
+    1.0 / 3, -6.5,
     1e300,
   ])
   func numbersKeepTheirBits(number: Double) throws {
