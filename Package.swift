@@ -260,9 +260,8 @@ let package = Package(
     .testTarget(
       name: "HealthOperationsTests",
       dependencies: [
-        "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations", "HealthStore", "PeerClient",
-        "PeerProtocol",
-        "PeerTrust", "TestSupport",
+        "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations", "HealthStore",
+        "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),

@@ -44,9 +44,10 @@ struct Hpeer: AsyncParsableCommand {
           PullCommand.self, VerifyCommand.self,
           UnpairCommand.self,
         ]),
-      CommandGroup(name: "Destinations", subcommands: [DestinationCommand.self, SyncCommand.self]),
+      CommandGroup(
+        name: "Destinations", subcommands: [DestinationCommand.self, AutomationCommand.self, SyncCommand.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
-      CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),
+      CommandGroup(name: "Help", subcommands: [ConfigCommand.self, DoctorCommand.self]),
     ])
 
   static func main() async {
@@ -54,7 +55,7 @@ struct Hpeer: AsyncParsableCommand {
     StandardStream.prepareAll()
     do {
       let words = try CommandWords(Array(CommandLine.arguments.dropFirst()), for: Self.self)
-      var command = try parseAsRoot(words.arranged)
+      var command = try parseAsRoot(try CommandSettings.arranged(words))
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

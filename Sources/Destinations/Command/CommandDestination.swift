@@ -1,6 +1,7 @@
 import Foundation
 import HealthFormats
 import HealthModel
+import OperatingSystem
 
 /// Any program: changes come on its standard input, a line of JSON each, and its exit status acknowledges them.
 ///
@@ -40,12 +41,12 @@ public struct CommandDestination: Destination {
     var variables = settings.table("environment")
     variables["HPEER_DESTINATION"] = settings.name
     program = ChildProgram(
-      path: path, arguments: Array(words.dropFirst()), variables: variables, folder: environment.stateFolder)
+      path, arguments: Array(words.dropFirst()), variables: variables, folder: environment.stateFolder)
   }
 
   /// Runs it with nothing to do, and `HPEER_CHECK=1` in its environment.
   public func check() async throws {
-    let end = try await program.run(input: [], variables: ["HPEER_CHECK": "1", "HPEER_CHANGES": "0"])
+    let end = try await run([], variables: ["HPEER_CHECK": "1", "HPEER_CHANGES": "0"])
     // Whatever it says of no changes, nothing is lost.
     if let error = Self.error(end) { throw DeliveryError.unusable(reason: error.description) }
   }
@@ -53,14 +54,23 @@ public struct CommandDestination: Destination {
   public func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     var input: [UInt8] = []
     try ChangeFeedWriter().append(batch.changes, to: &input)
-    let end = try await program.run(
-      input: input,
+    let end = try await run(
+      input,
       variables: [
         "HPEER_DELIVERY_KEY": key.description, "HPEER_CHANGES": String(batch.count),
         "HPEER_STARTS_OVER": batch.startsOver ? "1" : "0",
       ])
     if let error = Self.error(end) { throw error }
     return Delivery()
+  }
+
+  private func run(_ input: [UInt8], variables: [String: String]) async throws -> ChildProgram.End {
+    do {
+      return try await program.run(input: input, variables: variables)
+    } catch let error as ChildProgramError {
+      if case .cannotRun = error { throw DeliveryError.unusable(reason: "\(error)") }
+      throw DeliveryError.temporary(reason: "\(error)")
+    }
   }
 
   /// What the exit status of the program means, by the codes of sysexits.h and of the shell; `nil` for success (0).

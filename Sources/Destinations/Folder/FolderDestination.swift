@@ -1,3 +1,4 @@
+import OperatingSystem
 import HealthModel
 
 /// Files by type and day in a folder, as HealthPush lays them out in a bucket: for one that is mounted from elsewhere, or that

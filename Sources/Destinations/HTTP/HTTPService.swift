@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import OperatingSystem
 import Foundation
 import NIOCore
 import NIOFoundationCompat

@@ -1,3 +1,4 @@
+import OperatingSystem
 import Foundation
 import HealthAnalysis
 import HealthModel

@@ -6,6 +6,8 @@ public struct DestinationSettings: Hashable, Sendable {
   public enum Value: Hashable, Sendable {
     case text(String)
     case integer(Int)
+    /// One that was written with a fraction.
+    case number(Double)
     case boolean(Bool)
     /// An array of texts.
     case list([String])
@@ -22,14 +24,21 @@ public struct DestinationSettings: Hashable, Sendable {
   public init(
     name: String, _ values: [String: Value], of description: DestinationDescription
   ) throws(SettingsError) {
+    try self.init(name: name, values, fields: description.fields)
+  }
+
+  /// Those of something else that is set up in the same way.
+  ///
+  /// - Throws: ``SettingsError`` of the first key that is missing, unknown or of another type.
+  public init(name: String, _ values: [String: Value], fields known: [SettingField]) throws(SettingsError) {
     self.name = name
     self.values = values
-    fields = Dictionary(description.fields.map { ($0.key, $0) }) { first, _ in first }
+    fields = Dictionary(known.map { ($0.key, $0) }) { first, _ in first }
     for key in values.keys.sorted() {
-      guard let field = fields[key] else { throw SettingsError(key, .unknown(known: description.fields.map(\.key))) }
+      guard let field = fields[key] else { throw SettingsError(key, .unknown(known: known.map(\.key))) }
       try field.check(values[key])
     }
-    for field in description.fields where field.isRequired && values[field.key] == nil {
+    for field in known where field.isRequired && values[field.key] == nil {
       throw SettingsError(field.key, .missing(field.help))
     }
   }
@@ -62,6 +71,15 @@ public struct DestinationSettings: Hashable, Sendable {
     if case .integer(let number) = values[key] { return number }
     guard let number = fields[key]?.defaultValue.flatMap(Int.init) else { throw missing(key) }
     return number
+  }
+
+  /// A number within the field's range; `nil` where it is not set and has no default.
+  public func number(_ key: String) -> Double? {
+    switch values[key] {
+    case .number(let number): number
+    case .integer(let number): Double(number)
+    default: fields[key]?.defaultValue.flatMap(Double.init)
+    }
   }
 
   /// Without a default, false.

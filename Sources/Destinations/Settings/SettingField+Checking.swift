@@ -2,7 +2,7 @@ import Foundation
 
 extension SettingField {
   /// Throws ``SettingsError`` where a value is none that this field may hold.
-  func check(_ value: DestinationSettings.Value?) throws(SettingsError) {
+  public func check(_ value: DestinationSettings.Value?) throws(SettingsError) {
     func invalid(_ what: String) -> SettingsError { SettingsError(key, .invalid(what)) }
     switch (kind, value) {
     case (_, nil): return
@@ -23,11 +23,19 @@ extension SettingField {
       guard range.contains(number) else {
         throw invalid("is \(number), and must be from \(range.lowerBound) to \(range.upperBound)")
       }
+    case (.number(let range), .integer(let number)): try check(Double(number), range)
+    case (.number(let range), .number(let number)): try check(number, range)
     case (.choice(let choices), .text(let text)):
       guard choices.contains(text) else { throw invalid("must be one of \(choices.joined(separator: ", "))") }
     case (.secret, .text(let text)):
       guard SecretReference(text) != nil else { throw SettingsError(key, .secretInTheOpen) }
     default: throw invalid("must be \(kind.name)")
+    }
+  }
+
+  private func check(_ number: Double, _ range: ClosedRange<Double>) throws(SettingsError) {
+    guard range.contains(number) else {
+      throw SettingsError(key, .invalid("is \(number), and must be from \(range.lowerBound) to \(range.upperBound)"))
     }
   }
 }
@@ -39,6 +47,7 @@ extension SettingField.Kind {
     case .text: "a text"
     case .url: "a URL"
     case .integer: "a whole number"
+    case .number: "a number"
     case .boolean: "true or false"
     case .choice(let choices): "one of \(choices.joined(separator: ", "))"
     case .path: "a path"

@@ -7,6 +7,8 @@ public struct SettingField: Hashable, Sendable {
     case url(schemes: [String])
     /// A whole number of this range.
     case integer(ClosedRange<Int>)
+    /// A number of this range, with a fraction or without.
+    case number(ClosedRange<Double>)
     case boolean
     /// One of these texts.
     case choice([String])

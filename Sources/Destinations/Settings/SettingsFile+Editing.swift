@@ -8,29 +8,42 @@ extension SettingsFile {
   public func appending(
     _ name: String, kind: DestinationKind, _ values: [(key: String, value: DestinationSettings.Value)]
   ) throws(SettingsFileError) -> SettingsFile {
-    guard destination(name) == nil else {
-      throw SettingsFileError(path, key: "destination.\(name)", reason: "there is one of this name already.")
+    try appending(.destination, name, [("kind", .text(kind.rawValue))] + values)
+  }
+
+  /// The text with one more section at its end, and everything else as it is.
+  ///
+  /// - Throws: ``SettingsFileError`` where one of its name is there, or the text is none that can be read.
+  public func appending(
+    _ table: SettingsTable, _ name: String, _ values: [(key: String, value: DestinationSettings.Value)]
+  ) throws(SettingsFileError) -> SettingsFile {
+    guard destination(name) == nil || table != .destination,
+      !sections.contains(where: { $0.table == table && $0.name == name })
+    else {
+      throw SettingsFileError(path, key: "\(table.rawValue).\(name)", reason: "there is one of this name already.")
     }
     var text = text
     if !text.isEmpty, text.utf8.last != UInt8(ascii: "\n") { text += "\n" }
     if !text.isEmpty { text += "\n" }
-    text += "[destination.\(TOMLText.key(name))]\nkind = \(TOMLText.quoted(kind.rawValue))\n"
+    text += "[\(table.rawValue).\(TOMLText.key(name))]\n"
     for (key, value) in values { text += "\(TOMLText.key(key)) = \(TOMLText.value(value))\n" }
     return try SettingsFile(text: text, path: path, kinds: kinds)
   }
 
-  /// A text without one destination's section, and everything else as it is, comments too. Works also where something
-  /// else in the text is wrong.
+  /// A text without one section, and everything else as it is, comments too. Works also where something else in the text is
+  /// wrong.
   ///
   /// - Throws: ``SettingsFileError`` where it is not written as a section of its own.
-  public static func removing(_ name: String, from text: String, path: String) throws(SettingsFileError) -> String {
-    let wanted = ["destination", name]
+  public static func removing(
+    _ name: String, of table: SettingsTable = .destination, from text: String, path: String
+  ) throws(SettingsFileError) -> String {
+    let wanted = [table.rawValue, name]
     let entries = TOMLOutline(text).entries
     func isOf(_ path: [String]) -> Bool { path.count >= 2 && Array(path.prefix(2)) == wanted }
     if let other = entries.first(where: { isOf($0.path) && !isOf($0.header) }) {
       throw SettingsFileError(
         path, line: other.line, key: wanted.joined(separator: "."),
-        reason: "it is not written as [destination.\(name)]: remove it by hand.")
+        reason: "it is not written as [\(table.rawValue).\(name)]: remove it by hand.")
     }
     var ranges: [ClosedRange<Int>] = []
     for entry in entries where isOf(entry.header) {
@@ -70,6 +83,7 @@ enum TOMLText {
     switch value {
     case .text(let text): quoted(text)
     case .integer(let number): String(number)
+    case .number(let number): String(number)
     case .boolean(let flag): flag ? "true" : "false"
     case .list(let texts): "[\(texts.map(quoted).joined(separator: ", "))]"
     case .table(let texts):

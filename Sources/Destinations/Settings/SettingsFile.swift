@@ -20,6 +20,10 @@ public struct SettingsFile: Sendable {
   public let text: String
   /// By name.
   public let destinations: [DestinationSection]
+  /// Of all other tables, in the order of their tables and names, for whoever knows what may be in them.
+  public let sections: [SettingsSection]
+  /// Options of commands, for whoever knows which there are.
+  public let commands: [CommandTable]
   let kinds: [any Destination.Type]
 
   /// - Parameters:
@@ -30,7 +34,7 @@ public struct SettingsFile: Sendable {
     text: String, path: String, kinds: [any Destination.Type] = DestinationKinds.all
   ) throws(SettingsFileError) {
     (self.path, self.text, self.kinds) = (path, text, kinds)
-    destinations = try SettingsFileReader(text: text, path: path, kinds: kinds).destinations()
+    (destinations, sections, commands) = try SettingsFileReader(text: text, path: path, kinds: kinds).read()
   }
 
   /// - Parameter bytes: the file's. Throws ``SettingsFileError`` also where they are no UTF-8.
@@ -52,6 +56,20 @@ public struct SettingsFile: Sendable {
 
   /// The destination of this name; `nil` where there is none.
   public func destination(_ name: String) -> DestinationSection? { destinations.first { $0.name == name } }
+
+  /// What is wrong with an option of a command, with its line.
+  public func error(_ mistake: SettingsError, in table: CommandTable) -> SettingsFileError {
+    let keys = [table.command, mistake.key]
+    return SettingsFileError(
+      path, line: TOMLOutline(text).line(of: keys), key: keys.joined(separator: "."), reason: mistake.reason)
+  }
+
+  /// What is wrong with a setting of a section, with its line.
+  public func error(_ mistake: SettingsError, in section: SettingsSection) -> SettingsFileError {
+    let keys = [section.table.rawValue, section.name, mistake.key]
+    return SettingsFileError(
+      path, line: TOMLOutline(text).line(of: keys), key: keys.joined(separator: "."), reason: mistake.reason)
+  }
 }
 
 /// Reads the text of a ``SettingsFile``.
@@ -60,7 +78,7 @@ private struct SettingsFileReader {
   let path: String
   let kinds: [any Destination.Type]
 
-  func destinations() throws(SettingsFileError) -> [DestinationSection] {
+  func read() throws(SettingsFileError) -> ([DestinationSection], [SettingsSection], [CommandTable]) {
     // TOML has no such character, and the parser would end there.
     guard !text.utf8.contains(0) else { throw SettingsFileError(path, reason: "it is not text: it holds a NUL byte.") }
     // The parser hands on C's texts, which would end there.
@@ -83,28 +101,68 @@ private struct SettingsFileReader {
     return try withExtendedLifetime(root) { () throws(SettingsFileError) in try sections(root) }
   }
 
-  private func sections(_ root: TOMLTable) throws(SettingsFileError) -> [DestinationSection] {
+  private func sections(
+    _ root: TOMLTable
+  ) throws(SettingsFileError) -> ([DestinationSection], [SettingsSection], [CommandTable]) {
     let outline = TOMLOutline(text)
-    for key in root.keys.sorted() where key != "destination" {
-      let similar = SimilarNames.suggestions(for: key, among: ["destination"]).first
+    let known = SettingsTable.allCases.map(\.rawValue) + SettingsCommands.names
+    for key in root.keys.sorted() where !known.contains(key) {
+      let similar = SimilarNames.suggestions(for: key, among: known).first
       throw error([key], "this is no setting\(similar.map { "; did you mean \($0)?" } ?? ".")", outline)
     }
-    guard let value = root["destination"] else { return [] }
-    guard let tables = value.table else {
-      throw error(["destination"], "destinations are tables, such as [destination.home].", outline)
-    }
-    var sections: [DestinationSection] = []
-    for name in tables.keys.sorted() {
-      let path = ["destination", name]
-      guard DestinationSection.isName(name) else {
-        throw error(path, "a name is of letters, digits, - and _, at most 64.", outline)
+    var destinations: [DestinationSection] = []
+    var sections: [SettingsSection] = []
+    for kind in SettingsTable.allCases {
+      let key = kind.rawValue
+      guard let value = root[key] else { continue }
+      guard let tables = value.table else {
+        throw error([key], "\(key)s are tables, such as [\(key).home].", outline)
       }
-      guard let table = tables[name]?.table else {
-        throw error(path, "a destination is a table, such as [destination.home].", outline)
+      for name in tables.keys.sorted() {
+        let path = [key, name]
+        guard DestinationSection.isName(name) else {
+          throw error(path, "a name is of letters, digits, - and _, at most 64.", outline)
+        }
+        guard let table = tables[name]?.table else {
+          throw error(path, "\(kind.article) \(key) is a table, such as [\(key).home].", outline)
+        }
+        if kind == .destination {
+          destinations.append(try section(name, table, outline))
+        } else {
+          sections.append(try plainSection(kind, name, table, outline))
+        }
       }
-      sections.append(try section(name, table, outline))
     }
-    return sections
+    var commands: [CommandTable] = []
+    for name in SettingsCommands.names {
+      guard let value = root[name] else { continue }
+      guard let table = value.table else {
+        throw error([name], "the options of a command are a table, such as [\(name)].", outline)
+      }
+      commands.append(CommandTable(command: name, values: try values(of: table, at: [name], outline)))
+    }
+    return (destinations, sections, commands)
+  }
+
+  private func plainSection(
+    _ kind: SettingsTable, _ name: String, _ table: TOMLTable, _ outline: TOMLOutline
+  ) throws(SettingsFileError) -> SettingsSection {
+    let path = [kind.rawValue, name]
+    return SettingsSection(
+      table: kind, name: name, values: try values(of: table, at: path, outline), line: outline.line(of: path) ?? 1)
+  }
+
+  private func values(
+    of table: TOMLTable, at path: [String], _ outline: TOMLOutline
+  ) throws(SettingsFileError) -> [String: DestinationSettings.Value] {
+    var values: [String: DestinationSettings.Value] = [:]
+    for key in table.keys.sorted() {
+      guard let value = table[key].flatMap(Self.value) else {
+        throw error(path + [key], "this is nothing that a setting holds.", outline)
+      }
+      values[key] = value
+    }
+    return values
   }
 
   private func section(
@@ -157,6 +215,7 @@ private struct SettingsFileReader {
     case .string: return value.string.map { .text($0) }
     case .int: return value.int.map { .integer($0) }
     case .bool: return value.bool.map { .boolean($0) }
+    case .double: return value.double.map { .number($0) }
     case .date:
       guard let date = value.date else { return nil }
       return .text(String(format: "%04d-%02d-%02d", date.year, date.month, date.day))
@@ -172,7 +231,7 @@ private struct SettingsFileReader {
         texts[key] = text
       }
       return .table(texts)
-    case .double, .time, .dateTime: return nil
+    case .time, .dateTime: return nil
     }
   }
 }

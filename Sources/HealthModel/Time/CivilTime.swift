@@ -12,6 +12,13 @@ public struct CivilTime: Hashable, Sendable {
     inUTC = instant
   }
 
+  /// - Parameters:
+  ///   - day: since 1970-01-01.
+  ///   - second: of the day, from 0.
+  public init(day: Int, second: Int) {
+    inUTC = Timestamp(seconds: Int64(day) * 86_400 + Int64(second))
+  }
+
   init(inUTC: Timestamp) {
     self.inUTC = inUTC
   }

@@ -20,7 +20,13 @@ public struct ServeLock: Sendable {
     } catch {
       throw .unusable(path: error.path, reason: error.reason)
     }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    // Whoever asks who serves holds it for a moment.
+    var isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    for _ in 0..<5 where !isLocked {
+      usleep(10_000)
+      isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    }
+    guard isLocked else {
       let holder = Self.text(in: descriptor)
       close(descriptor)
       throw .held(by: holder)
@@ -28,6 +34,16 @@ public struct ServeLock: Sendable {
     let text = "\(getpid())\n"
     ftruncate(descriptor, 0)
     _ = text.withCString { write(descriptor, $0, strlen($0)) }
+  }
+
+  /// The process that serves a home or runs for it; `nil` where none does. Takes nothing.
+  public static func holder(of home: Home) -> Int32? {
+    let descriptor = open(home.directory + "/serve.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    // Shared, so that two that ask are not each other's servers.
+    guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
+    return text(in: descriptor)
   }
 
   /// To be called once.

@@ -51,6 +51,7 @@ public struct UnpairOperation: Sendable {
   private func forget(_ server: ServerRecord) async throws {
     try await uncancelled {
       try await local.registry.removeServer(id: server.id)
+      try await local.store.activities.remove(PullOperation.activity(of: server))
       try await local.store.audit.record(
         AuditEvent(.pairingEnded, ["peer": server.name, "id": server.id.hex, "by": "here"]))
     }

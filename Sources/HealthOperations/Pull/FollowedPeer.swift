@@ -59,8 +59,9 @@ final class FollowedPeer: Sendable {
   }
 
   private func followOnce(_ endpoints: [PeerEndpoint]) async throws {
-    try await pull.local.store.audit.record(
-      AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex, "watch": "true"]))
+    try await pull.local.store.activities.begin(
+      PullOperation.activity(of: server),
+      event: AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex, "watch": "true"]))
     let follow = Follow(
       into: pull.local.store, from: server, finder: pull.finder, identity: pull.local.identity, types: pull.types,
       ownName: pull.local.name, silenceLimit: pull.silenceLimit, persons: pull.persons, firstPullQueue: firstPullQueue,
@@ -72,9 +73,10 @@ final class FollowedPeer: Sendable {
       let done = takeUnrecorded()
       try await uncancelled { [self] in
         if error is CancellationError || error is ListenerFailure {
-          try await pull.record(.pullFinished, server, done)
+          try await pull.record(.pullFinished, server, done, keepsState: true)
         } else {
-          try await pull.record(.pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other")
+          try await pull.record(
+            .pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other", failure: error)
         }
       }
       if case PeerError.tokenRefused? = error as? PeerError { await pull.explain(server, endpoints) }
@@ -92,6 +94,7 @@ final class FollowedPeer: Sendable {
         defer { (state.isLost, state.wasReached) = (false, true) }
         return (state.isLost && state.wasReached, !state.wasReached)
       }
+      if isBack || isFirst { try await noteState(failure: nil) }
       if isBack { try await report(.back) }
       if new.changes > 0 { try await report(.came(new)) }
       if isFirst { try await report(.upToDate) }
@@ -106,9 +109,17 @@ final class FollowedPeer: Sendable {
       try await report(.lost(error, wasReached: wasReached))
       let done = takeUnrecorded()
       if done.changes > 0 {
-        try await pull.record(.pullFinished, server, done, reason: (error as? PeerError)?.auditReason ?? "other")
+        try await pull.record(
+          .pullFinished, server, done, reason: (error as? PeerError)?.auditReason ?? "other", failure: error)
+      } else {
+        try await noteState(failure: "\(error)")
       }
     }
+  }
+
+  /// For whoever asks how it is going: when contact is made, lost or there again.
+  private func noteState(failure: String?) async throws {
+    try await pull.local.store.activities.end(PullOperation.activity(of: server), failure: failure, event: nil)
   }
 
   private func show(_ new: PullProgress, of expected: Int?) {

@@ -37,16 +37,27 @@ extension PullOperation {
 
 /// What a pull leaves in the audit log and in the registry of peers.
 extension PullOperation {
+  /// - Parameters:
+  ///   - failure: why it ended badly; `nil` where it did not.
+  ///   - keepsState: whether it ended neither well nor badly, so that the log alone has it.
   func record(
-    _ name: AuditEvent.Name, _ server: ServerRecord, _ done: PullProgress, reason: String? = nil
+    _ name: AuditEvent.Name, _ server: ServerRecord, _ done: PullProgress, reason: String? = nil,
+    failure: (any Error)? = nil, keepsState: Bool = false
   ) async throws {
     var detail = [
       "peer": server.name, "id": server.id.hex, "added": String(done.added), "deleted": String(done.deleted),
       "unchanged": String(done.unchanged), "bytes": String(done.bytes), "requests": String(done.requests),
     ]
     detail["reason"] = reason
-    try await local.store.audit.record(AuditEvent(name, detail))
+    guard !keepsState else { return try await local.store.audit.record(AuditEvent(name, detail)) }
+    let text = failure is CancellationError ? "it was interrupted" : failure.map { "\($0)" }
+    try await local.store.activities.end(Self.activity(of: server), failure: text, event: AuditEvent(name, detail))
   }
+
+  /// What the state of the pulls from a machine is kept under.
+  public static func activity(of server: ServerRecord) -> String { activityPrefix + server.id.hex }
+  /// What the activities of all pulls begin with.
+  public static let activityPrefix = "pull:"
 
   /// Where it was found, what it is called by now, and that its token was used.
   func note(_ server: ServerRecord, at endpoint: PeerEndpoint, name: String?) async throws {

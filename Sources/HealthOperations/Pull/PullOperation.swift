@@ -97,7 +97,8 @@ public struct PullOperation: Sendable {
     let stage = progress.begin(ProgressStage(.pulling(from: server.name), patience: .seconds(silenceLimit)))
     defer { stage.finish() }
     let latest = LatestProgress()
-    try await local.store.audit.record(AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
+    try await local.store.activities.begin(
+      Self.activity(of: server), event: AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
     do {
       let (done, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint, handshakeLimit in
         try await Pull(
@@ -126,7 +127,8 @@ public struct PullOperation: Sendable {
       if case PeerError.tokenRefused? = error as? PeerError { await explain(server, endpoints) }
       let done = latest.value
       try await uncancelled {
-        try await record(.pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other")
+        try await record(
+          .pullFailed, server, done, reason: (error as? PeerError)?.auditReason ?? "other", failure: error)
       }
       throw done.changes > 0 && Self.mayGoOn(after: error) ? PartialPull(cause: error, done: done) : error
     }

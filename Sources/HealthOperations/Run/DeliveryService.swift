@@ -3,7 +3,6 @@ import Foundation
 import HealthStore
 import OperatingSystem
 import ServiceLifecycle
-import Synchronization
 
 /// What happens to a delivery that goes on.
 public enum DeliveryEvent: Sendable {
@@ -17,7 +16,8 @@ public enum DeliveryEvent: Sendable {
   case unreadableSettings(any Error)
 }
 
-/// Delivers to every destination of the settings file for as long as it runs: as soon as something happens in the store. A
+/// Delivers to every destination of the settings file for as long as it runs: as soon as something happens in the store, but
+/// for those that an automation delivers to in its time. A
 /// destination that is paused, resumed, or changed in the file when ``Reloads`` says so, is so within seconds.
 ///
 /// A service to be run in a group. Its graceful shutdown ends deliveries where they are; nothing is lost.
@@ -66,12 +66,16 @@ public struct DeliveryService: Service {
     await cancelWhenGracefulShutdown {
       await supervision.run { _ in
         do {
-          sections.value = try await onThread { [home] _ in try home.settings().destinations }
+          sections.value = try await onThread { [home] _ in
+            let file = try home.settings()
+            let timed = try Automation.all(in: file).timedDestinations
+            return file.destinations.filter { $0.common.isEnabled && !timed.contains($0.name) }
+          }
         } catch {
           tell("", .unreadableSettings(error))
         }
         await withTaskGroup(of: Void.self) { group in
-          for section in sections.value where section.common.isEnabled {
+          for section in sections.value {
             group.addTask { await deliver(section) }
           }
         }
@@ -96,17 +100,5 @@ public struct DeliveryService: Service {
         try? await clock.sleep(for: pause)
       }
     }
-  }
-}
-
-/// What was read last, for when it cannot be read any more.
-private final class LastReadable<Value: Sendable>: Sendable {
-  private let state: Mutex<Value>
-
-  init(_ value: Value) { state = Mutex(value) }
-
-  var value: Value {
-    get { state.withLock(\.self) }
-    set { state.withLock { $0 = newValue } }
   }
 }

@@ -5,20 +5,25 @@ import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
 
-/// Follows every machine that this one is paired with, also those that it pairs with meanwhile, for as long as it runs.
+/// Follows every machine that this one is paired with, also those that it pairs with meanwhile, for as long as it runs, but for
+/// those that an automation pulls from in its time.
 ///
 /// A service to be run in a group. Its graceful shutdown ends pulls where they are; what has come stays.
 public struct FollowingService: Service {
+  private let home: Home
   private let registry: PeerRegistry
   private let operation: FollowOperation
   private let reloads: Reloads
   private let clock: any Clock<Duration>
 
-  /// - Parameter operation: how they are followed.
+  /// - Parameters:
+  ///   - registry: of `home`.
+  ///   - operation: how they are followed.
   public init(
-    _ registry: PeerRegistry, _ operation: FollowOperation, reloads: Reloads,
+    _ home: Home, _ registry: PeerRegistry, _ operation: FollowOperation, reloads: Reloads,
     clock: any Clock<Duration> = ContinuousClock()
   ) {
+    self.home = home
     self.registry = registry
     self.operation = operation
     self.reloads = reloads
@@ -39,7 +44,11 @@ public struct FollowingService: Service {
     }
     await cancelWhenGracefulShutdown {
       await supervision.run { _ in
-        guard let servers = try? await registry.servers(), !servers.isEmpty else { return }
+        guard var servers = try? await registry.servers() else { return }
+        // Settings that cannot be read keep nobody from being followed.
+        let automations = try? await onThread { [home] _ in try Automation.all(in: try home.settings()) }
+        servers.removeAll { automations?.times(pullsFrom: $0.name) ?? false }
+        guard !servers.isEmpty else { return }
         _ = try? await operation.run(servers.map { ($0, PeerFinder.hint(of: $0)) })
       }
     }

@@ -82,6 +82,14 @@ public struct AuditEvent: Hashable, Sendable {
     case deliveryFailed = "delivery.failed"
     /// The owner has changed what is delivered where; `change` says what: added, removed, paused, resumed, resynced.
     case destinationChanged = "destination.changed"
+    /// An automation begins to do what it is for; `occasion` says why now.
+    case automationStarted = "automation.started"
+    /// It has done that.
+    case automationFinished = "automation.finished"
+    /// It has failed at that, or was interrupted; `reason` says why.
+    case automationFailed = "automation.failed"
+    /// The owner has changed what is done by itself; `change` says what: added, removed, paused, resumed.
+    case automationChanged = "automation.changed"
     /// The owner has deleted samples.
     case deleted = "delete"
     /// The owner has brought deleted samples back.

@@ -71,7 +71,7 @@ enum Schema {
 
   /// - Parameter identifiers: of all migrations, so that none of them runs.
   private static func create(_ db: Database, asIfMigratedBy identifiers: [String]) throws {
-    for part in [samples, feed, imports, digests, audit, settings, deliveries] { try db.execute(sql: part) }
+    for part in [samples, feed, imports, digests, audit, settings, deliveries, activities] { try db.execute(sql: part) }
     let id = UUID().bytes
     let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
     try db.execute(
@@ -325,6 +325,24 @@ enum Schema {
       waiting INTEGER,
       delivered INTEGER NOT NULL DEFAULT 0,
       refused INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  /// See ``ActivityState``. Times are microseconds since 1970.
+  private static let activities = """
+    CREATE TABLE activity(
+      name TEXT PRIMARY KEY,
+      created INTEGER NOT NULL,
+      paused INTEGER,
+      due INTEGER,
+      started INTEGER,
+      ended INTEGER,
+      succeeded INTEGER,
+      failing INTEGER,
+      failures INTEGER NOT NULL DEFAULT 0,
+      reason TEXT,
+      runs INTEGER NOT NULL DEFAULT 0,
+      mark TEXT
     ) STRICT, WITHOUT ROWID;
     """
 }

@@ -20,6 +20,7 @@ enum SchemaHistory {
     migrator.registerMigration("roadsOfTypes", migrate: addRoadsOfTypes)
     migrator.registerMigration("analysisSettings", migrate: addAnalysisSettings)
     migrator.registerMigration("deliveries", migrate: addDeliveries)
+    migrator.registerMigration("activities", migrate: addActivities)
     return migrator
   }
 
@@ -349,6 +350,27 @@ enum SchemaHistory {
           waiting INTEGER,
           delivered INTEGER NOT NULL DEFAULT 0,
           refused INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
+        """)
+  }
+
+  /// See ``ActivityState``. Times are microseconds since 1970.
+  private static func addActivities(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE activity(
+          name TEXT PRIMARY KEY,
+          created INTEGER NOT NULL,
+          paused INTEGER,
+          due INTEGER,
+          started INTEGER,
+          ended INTEGER,
+          succeeded INTEGER,
+          failing INTEGER,
+          failures INTEGER NOT NULL DEFAULT 0,
+          reason TEXT,
+          runs INTEGER NOT NULL DEFAULT 0,
+          mark TEXT
         ) STRICT, WITHOUT ROWID;
         """)
   }

@@ -37,7 +37,7 @@ struct DestinationList: AsyncParsableCommand {
   @OptionGroup var zone: ZoneOptions
 
   func run() async throws {
-    let reports = try await DestinationReport.all(common.homeDirectory)
+    let reports = try await DestinationReport.all(common.homeDirectory, try StatusReport.store(common.homeDirectory))
     if output.json { return try Console.print(json: ["destinations": reports]) }
     guard !reports.isEmpty else {
       return Console.say(
@@ -79,14 +79,20 @@ struct DestinationKindsCommand: AsyncParsableCommand {
   var kind: String?
   @OptionGroup var output: JSONOption
 
-  private struct Kind: Encodable {
-    struct Setting: Encodable {
-      var key: String
-      var takes: String
-      var help: String
-      var required: Bool
-      var `default`: String?
+  struct Setting: Encodable {
+    var key: String
+    var takes: String
+    var help: String
+    var required: Bool
+    var `default`: String?
+
+    init(_ field: SettingField) {
+      (key, takes, help) = (field.key, field.kind.name, field.help)
+      (required, `default`) = (field.isRequired, field.defaultValue)
     }
+  }
+
+  private struct Kind: Encodable {
     var kind: String
     var summary: String
     var repetition: String
@@ -120,9 +126,6 @@ struct DestinationKindsCommand: AsyncParsableCommand {
     let description = kind.description
     return Kind(
       kind: description.kind.rawValue, summary: description.summary, repetition: description.repetition.rawValue,
-      settings: (description.fields + CommonSettings.fields).map {
-        Kind.Setting(
-          key: $0.key, takes: $0.kind.name, help: $0.help, required: $0.isRequired, default: $0.defaultValue)
-      })
+      settings: (description.fields + CommonSettings.fields).map(Setting.init))
   }
 }

@@ -20,23 +20,9 @@ struct DestinationHistory: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
   @OptionGroup var zone: ZoneOptions
 
-  private struct Entry: Encodable {
-    var id: Int64
-    var time: Timestamp
-    var event: String
-    var detail: [String: String]
-    var times: Int
-  }
-
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    var last: Int64 = 0
-    while true {
-      let records = try await store.audit.log(after: last, since: nil).records
-      guard let end = records.last?.id else { return }
-      for record in records where isAbout(record.detail["destination"]) { try print(record) }
-      last = end
-    }
+    try await AuditHistory(zone: zone, isJSON: output.json).print(store) { isAbout($0["destination"]) }
   }
 
   /// Also of one that was of another kind, or has been removed.
@@ -44,24 +30,6 @@ struct DestinationHistory: AsyncParsableCommand {
     guard let consumer else { return false }
     return consumer == destination.name
       || consumer.split(separator: ":").dropFirst().first.map(String.init) == destination.name
-  }
-
-  private func print(_ record: AuditRecord) throws {
-    if output.json {
-      return try Console.print(
-        json: Entry(
-          id: record.id, time: record.time, event: record.event, detail: record.detail, times: record.times))
-    }
-    var phrases = ["\(zone.seconds(record.time))  \(PlainText.escaped(record.event, limit: 40))"]
-    if let change = record.detail["change"] { phrases.append(PlainText.escaped(change, limit: 40)) }
-    if let count = record.detail["count"].flatMap({ Int($0) }) {
-      phrases.append("\(HumanFormat.count(count)) delivered")
-    }
-    if let count = record.detail["refused"].flatMap({ Int($0) }) {
-      phrases.append("\(HumanFormat.count(count)) refused")
-    }
-    if let reason = record.detail["reason"] { phrases.append(PlainText.escaped(reason, limit: 500)) }
-    try Console.print(phrases: phrases)
   }
 }
 

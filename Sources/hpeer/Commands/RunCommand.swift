@@ -11,15 +11,16 @@ import UnixSignals
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Serve, follow paired machines and deliver to destinations, all in one process.",
+    abstract: "Serve, follow paired machines, deliver to destinations and do what automations say, all in one process.",
     discussion: """
       What `hpeer serve`, `hpeer pull --watch --all` and `hpeer sync` do, for as long as it runs: a record that is kept in \
-      step on both sides. SIGTERM and Ctrl-C end it in good order; SIGHUP reads the settings again, and drops no answer. \
+      step on both sides. What an automation delivers or pulls in its time is left to it. SIGTERM and Ctrl-C end it in good order; SIGHUP reads the settings again, and drops no answer. \
       Machines that pair meanwhile are followed, destinations that are paused or resumed stop and go on within seconds.
 
       Examples:
         hpeer run
         hpeer run --no-serve
+        hpeer run --no-automate
         hpeer run --port 0 --name attic
       """)
 
@@ -31,9 +32,11 @@ struct RunCommand: AsyncParsableCommand {
   var follow = true
   @Flag(inversion: .prefixedNo, help: "Deliver to the destinations of the settings.")
   var deliver = true
+  @Flag(inversion: .prefixedNo, help: "Do what the automations of the settings say.")
+  var automate = true
 
   func validate() throws {
-    guard serve || follow || deliver else { throw ValidationError("There is nothing left to run.") }
+    guard serve || follow || deliver || automate else { throw ValidationError("There is nothing left to run.") }
   }
 
   func run() async throws {
@@ -51,21 +54,28 @@ struct RunCommand: AsyncParsableCommand {
       services += try await Serving(home: home, local: local, options: serving, zone: zone, logger: logger)
         .services(holding: lock)
     }
+    let pull = PullOperation(
+      local, finder: PeerFinder(registry: local.registry, ownID: local.identity.id) { PlainText.escaped($0) },
+      persons: PersonCheck(local.registry), notice: PeerConversation.tell)
     if follow {
-      let pull = PullOperation(
-        local, finder: PeerFinder(registry: local.registry, ownID: local.identity.id) { PlainText.escaped($0) },
-        persons: PersonCheck(local.registry), notice: PeerConversation.tell)
       let operation = FollowOperation(pull) { try FollowPresentation.tell($1, of: $0, json: false) }
-      services.append(.init(service: FollowingService(local.registry, operation, reloads: reloads)))
+      services.append(.init(service: FollowingService(home, local.registry, operation, reloads: reloads)))
     }
     if deliver {
       services.append(
         .init(service: DeliveryService(home, store, reloads: reloads, tell: DeliveryPresentation.tell)))
     }
+    if automate {
+      let context = AutomationContext(home, local, pull: pull)
+      services.append(
+        .init(
+          service: AutomationService(
+            context, reloads: reloads, words: ErrorText.sentence, tell: AutomationPresentation.tell)))
+    }
     try await ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
     ).run()
-    Console.say("Goodbye: nothing is served, followed or delivered from this machine any more.")
+    Console.say("Goodbye: nothing is served, followed, delivered or done by itself on this machine any more.")
   }
 }
 

@@ -9,9 +9,13 @@ import Terminal
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Say whether this machine serves, and whether a pairing window is open.",
+    abstract: "Say on one screen how everything goes: what runs, peers, destinations, automations.",
     discussion: """
-      Says until when a window is open, how many attempts are left, what it is for and who opened it; never its code.
+      Of each, when it last went well, when it comes next, and since when and why it fails. Of a pairing window, until \
+      when it is open, how many attempts are left, what it is for and who opened it; never its code.
+
+      For monitoring: ends with 0 where all is well, 3 where no `hpeer serve` or `hpeer run` runs, and 5 where something \
+      fails.
 
       Examples:
         hpeer status
@@ -22,63 +26,20 @@ struct StatusCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
   @OptionGroup var zone: HomeZoneOptions
 
-  private struct Report: Encodable {
-    struct Window: Encodable {
-      var state: String
-      var expires: Date?
-      var attemptsLeft: Int?
-      var types: [String]?
-      var since: Timestamp?
-      var until: Timestamp?
-      var sources: [String]?
-      var openedBy: String?
-      var process: Int32?
-    }
-    var process: Int32
-    var name: String?
-    /// Since when no client is answered.
-    var locked: Date?
-    var window: Window
-  }
-
   func run() async throws {
-    let state = try await ControlClient.state(at: common.homeDirectory.socketPath)
-    let locked = try await common.homeDirectory.openRegistry().lockedSince()
-    if output.json { return try Console.print(json: Self.report(state, locked: locked)) }
-    let zone = try await zone.timeZone(in: try? common.homeDirectory.openStoreForReading())
-    let name = state.name.map { " as \(PlainText.escaped($0))" } ?? ""
-    try Console.print("Serving\(name) (process \(state.process)).")
-    if let locked {
-      let since = Timestamp(seconds: Timestamp(locked).seconds).iso8601(in: zone)
-      try Console.print("Locked since \(since): paired machines get no answer until `hpeer unlock`.")
+    let home = common.homeDirectory
+    var served: ServerState?
+    do {
+      served = try await ControlClient.state(at: home.socketPath)
+    } catch is ControlClient.NoServer {}
+    let report = try await StatusReport(home, served: served)
+    if output.json {
+      try Console.print(json: report)
+    } else {
+      let zone = try await zone.timeZone(in: try StatusReport.store(home))
+      try StatusPresentation(report: report, served: served, zone: zone).print()
     }
-    switch state.window {
-    case .closed: try Console.print("No pairing window is open: `hpeer pair --wait` opens one.")
-    case .locked:
-      try Console.print("Pairing is locked after five wrong codes: `hpeer pair --wait` opens a new window.")
-    case .open(let window):
-      let left = max(0, window.expiresAt.rawValue - Date().timeIntervalSince1970)
-      let attempts = HumanFormat.count(window.attemptsLeft.rawValue, "attempt")
-      try Console.print(
-        "A pairing window is open for \(HumanFormat.countdown(.seconds(left.rounded()))) more, \(attempts) left, opened "
-          + (window.process.map { "by `hpeer pair --wait` (process \($0))." } ?? "on the server's terminal."))
-      try Console.print(ScopeText.ofCode(window.scope, in: zone))
-    }
-  }
-
-  private static func report(_ state: ServerState, locked: Date?) -> Report {
-    let window: Report.Window =
-      switch state.window {
-      case .closed: .init(state: "closed")
-      case .locked: .init(state: "locked")
-      case .open(let window):
-        .init(
-          state: "open", expires: Date(timeIntervalSince1970: window.expiresAt.rawValue),
-          attemptsLeft: window.attemptsLeft.rawValue, types: window.scope?.types?.map(\.rawValue).sorted(),
-          since: window.scope?.earliest, until: window.scope?.end, sources: window.scope?.sources?.sorted(),
-          openedBy: window.process == nil ? "terminal" : "command",
-          process: window.process)
-      }
-    return Report(process: state.process, name: state.name, locked: locked, window: window)
+    guard !report.ok else { return }
+    throw ExitCode((report.process == nil ? ExitStatus.unreachable : .temporary).rawValue)
   }
 }

@@ -7,10 +7,11 @@ import Terminal
 struct SyncCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync",
-    abstract: "Deliver everything that is new to all destinations, now.",
+    abstract: "Do everything that is due, now: automations, and delivering what is new to all destinations.",
     discussion: """
-      All at the same time; paused and disabled ones are left out. Ends with 12 where some were delivered to and others \
-      were not.
+      First automations, one after the other, whose time has come or was missed, or that have something else to do; then \
+      all destinations at the same time. Paused and disabled ones are left out. With names, only those destinations. \
+      Ends with 12 where some went well and others did not.
 
       Examples:
         hpeer sync
@@ -33,39 +34,77 @@ struct SyncCommand: AsyncParsableCommand {
     var reason: String?
   }
 
+  private struct AutomationLine: Encodable {
+    var automation: String
+    var result: String?
+    var reason: String?
+  }
+
   /// Somebody waits for it at the terminal.
   private static let policy = RetryPolicy(longestPause: .seconds(15), longestRetryAfter: .seconds(60), tolerance: 4)
 
   func run() async throws {
     let home = common.homeDirectory
-    var sections = try home.settings().destinations.filter(\.common.isEnabled)
-    if !names.isEmpty { sections = try names.map { try DestinationArgument.section($0, home) } }
-    let store = try home.openStore()
-    let paused = Set(try await store.deliveries.all().filter { $0.paused != nil }.map(\.consumer))
-    if names.isEmpty { sections = sections.filter { !paused.contains($0.consumer) } }
-    guard !sections.isEmpty else {
-      return Console.say("There is no destination to deliver to: `hpeer destination list` has them.")
+    let file = try home.settings()
+    let outcomes = try await interruptible("what was done stays, and the same command goes on from there.") {
+      [self] in
+      var outcomes: [(any Error)?] = []
+      if names.isEmpty { outcomes += try await automate(file, home) }
+      let sections = try await sections(file, home)
+      guard !sections.isEmpty else { return outcomes }
+      let failures = try await Self.deliver(sections, home, try home.openStore(), isJSON: output.json)
+      return outcomes + failures
     }
-    let failures = try await interruptible("what was delivered stays, and the same command goes on from there.") {
-      [sections, output] in try await Self.deliver(sections, home, store, isJSON: output.json)
-    }
+    let failures = outcomes.compactMap(\.self)
+    if outcomes.isEmpty { Console.say("Nothing is due: `hpeer status` says what there is.") }
     guard let first = failures.first else { return }
-    throw ExitCode(failures.count < sections.count ? ExitStatus.partial.rawValue : ExitStatus.of(first).rawValue)
+    throw ExitCode(failures.count < outcomes.count ? ExitStatus.partial.rawValue : ExitStatus.of(first).rawValue)
+  }
+
+  private func sections(_ file: SettingsFile, _ home: Home) async throws -> [DestinationSection] {
+    guard names.isEmpty else { return try names.map { try DestinationArgument.section($0, home) } }
+    let sections = file.destinations.filter(\.common.isEnabled)
+    guard !sections.isEmpty else { return [] }
+    let paused = Set(try await home.openStore().deliveries.all().filter { $0.paused != nil }.map(\.consumer))
+    return sections.filter { !paused.contains($0.consumer) }
+  }
+
+  /// How each ended that there was a reason for; `nil` for well.
+  private func automate(_ file: SettingsFile, _ home: Home) async throws -> [(any Error)?] {
+    guard !(try Automation.all(in: file)).isEmpty else { return [] }
+    var outcomes: [(any Error)?] = []
+    try await DueAutomations(try await .here(home)).run(words: ErrorText.sentence) { automation, outcome in
+      switch outcome {
+      case .success(let result):
+        outcomes.append(nil)
+        try print(AutomationLine(automation: automation.name, result: result), result)
+      case .failure(let error):
+        outcomes.append(error)
+        let reason = ErrorText.sentence(error)
+        try print(AutomationLine(automation: automation.name, reason: reason), reason)
+      }
+    }
+    return outcomes
+  }
+
+  private func print(_ line: AutomationLine, _ text: String) throws {
+    if output.json { return try Console.print(json: line) }
+    try Console.print("\(line.automation): \(PlainText.escaped(text, limit: 500))")
   }
 
   private static func deliver(
     _ sections: [DestinationSection], _ home: Home, _ store: HealthStore, isJSON: Bool
-  ) async throws -> [any Error] {
+  ) async throws -> [(any Error)?] {
     try await withThrowingTaskGroup(of: (Line, (any Error)?).self) { group in
       for section in sections {
         group.addTask { try await deliver(section, home, store) }
       }
-      var failures: [any Error] = []
+      var outcomes: [(any Error)?] = []
       for try await (line, error) in group {
         if isJSON { try Console.print(json: line) } else { try Console.print(text(line)) }
-        if let error { failures.append(error) }
+        outcomes.append(error)
       }
-      return failures
+      return outcomes
     }
   }
 

@@ -37,9 +37,10 @@ struct DestinationReport: Encodable {
   var refused: Int
 
   /// Those of the settings, and what is left of others, by name.
-  static func all(_ home: Home) async throws -> [DestinationReport] {
+  ///
+  /// - Parameter store: `nil` before the first import or pull.
+  static func all(_ home: Home, _ store: HealthStore?) async throws -> [DestinationReport] {
     let file = try home.settings()
-    let store = try store(home)
     let positions = try await store?.consumers() ?? []
     let states = try await store?.deliveries.all() ?? []
     var reports = file.destinations.map { section in
@@ -57,15 +58,6 @@ struct DestinationReport: Encodable {
           refused: 0))
     }
     return reports.sorted { $0.name < $1.name }
-  }
-
-  /// `nil` before the first import or pull.
-  private static func store(_ home: Home) throws -> HealthStore? {
-    do throws(StoreError) {
-      return try home.openStoreForReading()
-    } catch .missing {
-      return nil
-    }
   }
 
   private init(

@@ -39,6 +39,9 @@ struct SettingAssignment: ExpressibleByArgument {
     case .integer:
       guard let number = Int(text) else { throw invalid() }
       return .integer(number)
+    case .number:
+      guard let number = Double(text), number.isFinite else { throw invalid() }
+      return .number(number)
     case .boolean:
       guard let flag = Bool(text) else { throw invalid() }
       return .boolean(flag)

@@ -5,23 +5,31 @@ import Terminal
 /// A command line before the parser has it, which takes options after the command only, and says of an unknown command
 /// no more than that it is unexpected.
 struct CommandWords {
-  private typealias Command = any ParsableCommand.Type
+  typealias Command = any ParsableCommand.Type
+
+  /// The names of commands that lead to ``command``.
+  let path: [String]
+  /// What the words are for; the root where they name none.
+  let command: Command
+  /// What follows the commands.
+  let rest: [String]
 
   /// What the parser shall read.
-  let arranged: [String]
+  var arranged: [String] { path + rest }
 
   /// - Throws: a usage error where a command is unknown, or an option stands where it means nothing.
   init(_ words: [String], for root: any ParsableCommand.Type) throws {
     var words = words[...]
     if words.first == "help" {
       _ = try Self.takeCommands(from: words.dropFirst(), below: root, isHelp: true)
-      arranged = Array(words)
+      (path, command, rest) = ([], root, Array(words))
       return
     }
     let home = Self.takeHome(from: &words)
     try Self.requireOwnOption(words, of: root)
-    let (path, rest) = try Self.takeCommands(from: words, below: root, isHelp: false)
-    arranged = path.isEmpty ? Array(rest) : path + home + rest
+    let taken = try Self.takeCommands(from: words, below: root, isHelp: false)
+    (path, command) = (taken.path, taken.command)
+    rest = path.isEmpty ? Array(taken.rest) : home + taken.rest
   }
 
   /// `--home`, which belongs to every command, and its value.
@@ -38,7 +46,7 @@ struct CommandWords {
   /// The names of commands at the beginning of `words`, and what follows them.
   private static func takeCommands(
     from words: ArraySlice<String>, below root: Command, isHelp: Bool
-  ) throws -> (path: [String], rest: ArraySlice<String>) {
+  ) throws -> (path: [String], command: Command, rest: ArraySlice<String>) {
     var (command, path, rest) = (root, [String](), words)
     while let word = rest.first, !word.hasPrefix("-") {
       let subcommands = command.configuration.subcommands
@@ -51,7 +59,7 @@ struct CommandWords {
       path.append(word)
       rest = rest.dropFirst()
     }
-    return (path, rest)
+    return (path, command, rest)
   }
 
   private static func unknown(_ word: String, after path: [String], of subcommands: [Command]) -> CommandFailure {

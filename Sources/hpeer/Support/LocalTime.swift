@@ -20,3 +20,10 @@ extension Duration {
   /// Seconds to the millisecond, as reports in JSON have them.
   var reportedSeconds: Double { (self / .seconds(1) * 1000).rounded() / 1000 }
 }
+
+extension Timestamp {
+  /// To the minute, without the offset: for tables whose times are all of one zone.
+  func shortText(in zone: TimeZone) -> String {
+    String(iso8601(in: zone).prefix(16)).replacingOccurrences(of: "T", with: " ")
+  }
+}

@@ -52,7 +52,7 @@ import Testing
 
   @Test("it may read nothing of a large input")
   func unread() async throws {
-    let end = try await ChildProgram(path: "/bin/true", arguments: [], variables: [:], folder: directory.path("state"))
+    let end = try await ChildProgram("/bin/true", arguments: [], variables: [:], folder: directory.path("state"))
       .run(input: [UInt8](repeating: 0x20, count: 3_000_000), variables: [:])
     #expect(end == ChildProgram.End(status: .exit(0), said: ""))
   }

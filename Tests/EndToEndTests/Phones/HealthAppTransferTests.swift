@@ -55,6 +55,33 @@ struct HealthAppTransferTests {
     #expect(try await phone.tell("state") == "done ")
   }
 
+  @Test("an automation pulls from a phone when it appears, and hpeer run leaves that to it")
+  func automation() async throws {
+    let hosts = try await TwoHosts()
+    let phone = try await Phone("hat", "HealthSync-iOS", on: hosts, heartRates: 40)
+    let laptop = hosts.laptop
+    let payload = try await phone.tell("payload")
+    #expect(try await laptop.run("pair", "HealthSync-iOS", "-", input: payload + "\n").status == 0)
+    try await phone.tell("stop")
+    let added = try await laptop.run(
+      "automation", "add", "phone", "--when", "peer", "--do", "pull", "--set", "peer=HealthSync-iOS", "--set",
+      "peers=HealthSync-iOS")
+    #expect(added.status == 0, "\(added.errors)")
+    let running = try laptop.start(["run", "--no-serve"])
+    try await phone.tell("start")
+    try await running.errors(matching: #/phone: HealthSync-iOS: 40 added/#)
+    // It goes away and comes back.
+    try await phone.tell("stop")
+    try await phone.tell("add 5")
+    try await phone.tell("start")
+    try await running.errors(matching: #/phone: HealthSync-iOS: 5 added/#)
+    running.send(SIGTERM)
+    #expect(try await running.outcome().status == 0)
+    let history = try await laptop.run("automation", "history", "phone").output
+    #expect(history.components(separatedBy: "automation.finished").count == 3, "\(history)")
+    #expect(try await phone.tell("state") == "done ")
+  }
+
   @Test("HealthSync, and a phone that appears is pulled from at once")
   func watching() async throws {
     let hosts = try await TwoHosts()

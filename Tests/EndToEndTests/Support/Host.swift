@@ -42,8 +42,10 @@ struct Host: Sendable {
   }
 
   /// Starts `hpeer serve` and waits until it listens and is announced. Returns it with its port.
-  func serve(_ arguments: [String] = ["--port", "0"]) async throws -> (RunningCommand, port: Int) {
-    let server = try start(["serve"] + arguments)
+  func serve(
+    _ arguments: [String] = ["--port", "0"], environment: [String: String] = [:]
+  ) async throws -> (RunningCommand, port: Int) {
+    let server = try start(["serve"] + arguments, environment: environment)
     let match = try await server.errors(matching: #/on port (\d+)/#)
     if !arguments.contains("--no-advertise") { try await server.errors(matching: #/(Announced|Not announced)/#) }
     return (server, try #require(Int(match.1)))

@@ -1,16 +1,16 @@
 import Foundation
 
 /// A path as a person writes it.
-enum UserPath {
+public enum UserPath {
   /// `~` is this user's home; what is relative begins there, since a service has no other place.
-  static func absolute(_ path: String) -> String {
+  public static func absolute(_ path: String) -> String {
     let environment = ProcessInfo.processInfo.environment
     let expanded = expandingTilde(path, environment)
     return expanded.hasPrefix("/") ? expanded : "\(home(environment))/\(expanded)"
   }
 
   /// `~` is this user's home; what is relative stays so.
-  static func expandingTilde(_ path: String, _ environment: [String: String]) -> String {
+  public static func expandingTilde(_ path: String, _ environment: [String: String]) -> String {
     path == "~" || path.hasPrefix("~/") ? home(environment) + path.dropFirst() : path
   }
 

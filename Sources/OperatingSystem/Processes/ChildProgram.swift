@@ -1,32 +1,68 @@
 import Foundation
 import Glibc
-import OperatingSystem
 import Synchronization
 
+/// Why a program could not be run.
+public enum ChildProgramError: Error, Hashable, Sendable {
+  /// It is not there, or is none.
+  case cannotRun(path: String, reason: String)
+  /// Something of this machine is lacking now.
+  case notStarted(path: String, reason: String)
+  /// Its input could not be written for it.
+  case noInput(reason: String)
+}
+
+extension ChildProgramError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .cannotRun(let path, let reason): "\(path) cannot be run (\(reason))"
+    case .notStarted(let path, let reason): "\(path) could not be started (\(reason))"
+    case .noInput(let reason): "the program's input could not be written (\(reason))"
+    }
+  }
+}
+
 /// A program of a person's own, run once for each input. All that it starts, too, is killed when the task is cancelled.
-struct ChildProgram: Sendable {
-  struct End: Hashable, Sendable {
-    enum Status: Hashable, Sendable {
+///
+/// ```swift
+/// guard let path = ChildProgram.path(of: "wc") else { return }
+/// let program = ChildProgram(path, arguments: ["-l"], folder: "/var/tmp")
+/// let end = try await program.run(input: Array("one line\n".utf8))
+/// print(end.status == .exit(0), end.said)
+/// ```
+public struct ChildProgram: Sendable {
+  /// How a run ended.
+  public struct End: Hashable, Sendable {
+    public enum Status: Hashable, Sendable {
       case exit(Int32)
       case signal(Int32)
     }
 
-    var status: Status
+    public var status: Status
     /// The end of what it wrote to standard error, on one line.
-    var said: String
+    public var said: String
   }
 
   /// The most that is kept of standard error, in bytes.
-  static let longestError = 2_048
+  public static let longestError = 2_048
 
-  let path: String
-  let arguments: [String]
-  let variables: [String: String]
-  /// Where its input is kept while it runs, in a file without a name.
-  let folder: String
+  private let path: String
+  private let arguments: [String]
+  private let variables: [String: String]
+  private let folder: String
+
+  /// - Parameters:
+  ///   - path: see ``path(of:environment:)``.
+  ///   - variables: of its environment, in addition to what is harmless of this process's.
+  ///   - folder: where its input is kept while it runs, in a file without a name.
+  public init(_ path: String, arguments: [String], variables: [String: String] = [:], folder: String) {
+    (self.path, self.arguments, self.variables, self.folder) = (path, arguments, variables, folder)
+  }
 
   /// The program of a path or a name in `PATH`; `nil` where there is none that may be executed.
-  static func path(of name: String, environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
+  public static func path(of name: String, environment: [String: String] = ProcessInfo.processInfo.environment)
+    -> String?
+  {
     func isProgram(_ path: String) -> Bool {
       var status = stat()
       return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
@@ -39,8 +75,10 @@ struct ChildProgram: Sendable {
     return folders.lazy.map { "\($0)/\(name)" }.first { $0.hasPrefix("/") && isProgram($0) }
   }
 
-  /// Throws ``DeliveryError`` where it cannot be started.
-  func run(input: [UInt8], variables more: [String: String]) async throws -> End {
+  /// Throws ``ChildProgramError`` where it cannot be started, and `CancellationError`.
+  ///
+  /// - Parameter more: variables of this run alone.
+  public func run(input: [UInt8], variables more: [String: String] = [:]) async throws -> End {
     let child = Child()
     let end = try await onThread(onCancel: child.kill) { [self] _ in
       try runBlocking(input, variables.merging(more) { $1 }, child)
@@ -68,15 +106,15 @@ struct ChildProgram: Sendable {
     close(writer)
     guard code == 0 else {
       if [ENOENT, EACCES, ENOEXEC, ENOTDIR].contains(code) {
-        throw DeliveryError.unusable(reason: "\(path) cannot be run (\(SystemMessage.text(code)))")
+        throw ChildProgramError.cannotRun(path: path, reason: SystemMessage.text(code))
       }
       throw failure(code)
     }
     return child.wait(reading: reader)
   }
 
-  private func failure(_ code: Int32) -> DeliveryError {
-    .temporary(reason: "\(path) could not be started (\(SystemMessage.text(code)))")
+  private func failure(_ code: Int32) -> ChildProgramError {
+    .notStarted(path: path, reason: SystemMessage.text(code))
   }
 
   private func inputFile(_ input: [UInt8]) throws -> Int32 {
@@ -92,7 +130,7 @@ struct ChildProgram: Sendable {
       }
       return descriptor
     } catch let error as SystemError {
-      throw DeliveryError.temporary(reason: "the program's input could not be written (\(error))")
+      throw ChildProgramError.noInput(reason: "\(error)")
     }
   }
 

@@ -1,0 +1,112 @@
+import Destinations
+import Foundation
+import OperatingSystem
+
+/// What an automation does.
+public enum AutomationAction: Hashable, Sendable {
+  /// Delivers what is new to some destinations.
+  case deliver([String])
+  /// Pulls from some machines; from all where none is named.
+  case pull([String])
+  /// Imports a file or folder.
+  ///
+  /// - Parameter path: `nil` for the file that it waited for.
+  case `import`(path: String?)
+  /// Runs a program.
+  case command(Program)
+
+  /// A program and how it is run.
+  public struct Program: Hashable, Sendable {
+    /// The program and its arguments; never empty.
+    public var words: [String]
+    /// More variables of its environment.
+    public var environment: [String: String]
+    /// After which it is killed.
+    public var timeout: Duration
+  }
+
+  /// The words of the settings file.
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    case deliver, pull, `import`, command
+
+    /// For a person.
+    public var summary: String {
+      switch self {
+      case .deliver: "delivers what is new to destinations, and only then"
+      case .pull: "pulls from paired machines, and only then"
+      case .import: "imports a file or a folder"
+      case .command: "runs a program; what happened comes on its standard input, a line of JSON"
+      }
+    }
+
+    /// The settings that say more.
+    ///
+    /// - Parameter trigger: what it waits for.
+    public func fields(after trigger: AutomationTrigger.Kind) -> [SettingField] {
+      switch self {
+      case .deliver: [SettingField("destinations", .list, "The names of destinations.", required: true)]
+      case .pull: [SettingField("peers", .list, "The names of machines in `hpeer peers`; all by default.")]
+      case .import where trigger == .file: []
+      case .import: [SettingField("path", .path, "The file or folder; ~ is this user's home.", required: true)]
+      case .command:
+        [
+          SettingField(
+            "command", .list, "The program and its arguments, not through a shell: [\"/usr/local/bin/notify\"].",
+            required: true),
+          SettingField("environment", .table, "More variables of its environment."),
+          SettingField("timeout", .text, "After how long it is killed.", default: "10m"),
+        ]
+      }
+    }
+  }
+
+  init(
+    _ kind: Kind, after trigger: AutomationTrigger.Kind, _ settings: DestinationSettings, destinations: [String]
+  ) throws(SettingsError) {
+    switch kind {
+    case .deliver:
+      let names = settings.list("destinations")
+      guard !names.isEmpty else { throw SettingsError("destinations", .invalid("names no destination")) }
+      if let other = names.first(where: { !destinations.contains($0) }) {
+        let known = destinations.isEmpty ? "there is none yet" : "there are \(destinations.joined(separator: ", "))"
+        throw SettingsError("destinations", .invalid("has no destination called \(other): \(known)"))
+      }
+      self = .deliver(names)
+    case .pull: self = .pull(settings.list("peers"))
+    case .import: self = .import(path: trigger == .file ? nil : UserPath.absolute(try settings.text("path")))
+    case .command:
+      let words = settings.list("command")
+      guard let first = words.first, !first.isEmpty else {
+        throw SettingsError("command", .invalid("names no program"))
+      }
+      guard words.allSatisfy({ !$0.utf8.contains(0) }) else {
+        throw SettingsError("command", .invalid("has a NUL in it"))
+      }
+      self = .command(
+        Program(
+          words: words, environment: settings.table("environment"),
+          timeout: .seconds(try TimeSpan.seconds(settings, "timeout", in: 1...7 * 86_400))))
+    }
+  }
+
+  var kind: Kind {
+    switch self {
+    case .deliver: .deliver
+    case .pull: .pull
+    case .import: .import
+    case .command: .command
+    }
+  }
+}
+
+extension AutomationAction: CustomStringConvertible {
+  /// `deliver to bucket`, `run notify`.
+  public var description: String {
+    switch self {
+    case .deliver(let names): "deliver to \(names.joined(separator: ", "))"
+    case .pull(let names): names.isEmpty ? "pull from all" : "pull from \(names.joined(separator: ", "))"
+    case .import(let path): path.map { "import \($0)" } ?? "import it"
+    case .command(let program): "run \(program.words.first.map { ($0 as NSString).lastPathComponent } ?? "")"
+    }
+  }
+}

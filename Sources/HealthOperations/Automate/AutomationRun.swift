@@ -1,0 +1,262 @@
+import Destinations
+import Foundation
+import HealthAnalysis
+import HealthFormats
+import HealthModel
+import HealthStore
+import OperatingSystem
+import PeerClient
+import PeerTrust
+
+/// What automations work with.
+public struct AutomationContext: Sendable {
+  let home: Home
+  let local: LocalPeer
+  let pull: PullOperation
+
+  var store: HealthStore { local.store }
+
+  /// - Parameters:
+  ///   - local: with the store of `home`.
+  ///   - pull: how machines are pulled from.
+  public init(_ home: Home, _ local: LocalPeer, pull: PullOperation) {
+    (self.home, self.local, self.pull) = (home, local, pull)
+  }
+
+  /// Of the person, whose days and times of day count.
+  func zone() async throws -> TimeZone {
+    TimeZone(identifier: try ZoneRules(homeOf: try await store.settings.current()).name) ?? .current
+  }
+}
+
+/// Why an automation was not done, or not well.
+public enum AutomationFailure: Error, Hashable, Sendable {
+  /// Another process does it now.
+  case busy(String)
+  /// It took longer than it may.
+  case late(Duration)
+  /// A program ended with something else than 0.
+  case program(String)
+  /// The settings name a machine that is not paired.
+  case noPeer(String)
+  /// Some of what it does has failed.
+  ///
+  /// - Parameter reason: a sentence for each.
+  case partly(reason: String)
+}
+
+extension AutomationFailure: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .busy(let name): "Another hpeer does \(name) now: let it finish."
+    case .late(let limit): "It did not end within \(TimeSpan.text(Int(limit.components.seconds)))."
+    case .program(let reason): reason
+    case .noPeer(let name): "No machine called \(name) is paired with this one: `hpeer peers` has those that are."
+    case .partly(let reason): reason
+    }
+  }
+}
+
+/// Does what an automation is for, once, and writes that down.
+///
+/// ```swift
+/// func doNow(_ automation: Automation, _ context: AutomationContext) async throws {
+///   print(try await AutomationRun(automation, context).run(.asked))
+/// }
+/// ```
+public struct AutomationRun: Sendable {
+  private let automation: Automation
+  private let context: AutomationContext
+
+  public init(_ automation: Automation, _ context: AutomationContext) {
+    (self.automation, self.context) = (automation, context)
+  }
+
+  /// Returns what was done, for a person: a phrase.
+  ///
+  /// - Parameter words: makes a sentence of an error.
+  /// - Throws: ``AutomationFailure``, or what the action throws. What was done until then stays.
+  public func run(
+    _ occasion: AutomationOccasion, words: @Sendable (any Error) -> String = { "\($0)" }
+  ) async throws -> String {
+    let (name, activity) = (automation.name, automation.activity)
+    let folder = "\(context.home.directory)/automations"
+    let lock = try await onThread { _ in
+      try PrivateFile.makeDirectory(folder)
+      return try FileLock(ifFree: "\(folder)/\(name).lock", .alone)
+    }
+    guard let lock else { throw AutomationFailure.busy(name) }
+    defer { withExtendedLifetime(lock) {} }
+    var detail = ["automation": name, "do": automation.action.kind.rawValue, "occasion": occasion.name]
+    detail.merge(occasion.detail) { $1 }
+    try await context.store.activities.begin(activity, event: AuditEvent(.automationStarted, detail))
+    do {
+      let done = try await act(occasion)
+      detail["result"] = done
+      let event = AuditEvent(.automationFinished, detail)
+      try await uncancelled { [store = context.store] in
+        try await store.activities.end(activity, failure: nil, event: event)
+      }
+      return done
+    } catch {
+      let isInterrupted = Task.isCancelled || error is CancellationError
+      let reason = isInterrupted ? "it was interrupted" : words(error)
+      detail["reason"] = String(reason.prefix(500))
+      let event = AuditEvent(.automationFailed, detail)
+      try await uncancelled { [store = context.store, keeps = isInterrupted || automation.trigger.kind.retries] in
+        try await store.activities.end(activity, failure: reason, keepsDue: keeps, event: event)
+      }
+      throw isInterrupted ? CancellationError() : error
+    }
+  }
+
+  private func act(_ occasion: AutomationOccasion) async throws -> String {
+    switch automation.action {
+    case .deliver(let names): return try await deliver(names)
+    case .pull(let names): return try await pull(names)
+    case .import(let path):
+      guard let path = path ?? occasion.path else { return "no file" }
+      return try await importFile(path)
+    case .command(let program): return try await run(program, occasion)
+    }
+  }
+
+  // MARK: What it may do
+
+  private func deliver(_ names: [String]) async throws -> String {
+    let sections = try await onThread { [home = context.home] _ in try home.settings().destinations }
+      .filter { names.contains($0.name) }
+    return try await each(sections, named: \.name) { section in
+      let report = try await DeliverOperation(section, home: context.home, store: context.store).run()
+      return report.delivered == 0 ? "nothing new" : "\(report.delivered) delivered"
+    }
+  }
+
+  private func pull(_ names: [String]) async throws -> String {
+    let paired = try await context.local.registry.servers()
+    var servers = paired
+    if !names.isEmpty {
+      servers = try names.map { name in
+        guard let server = paired.first(where: { $0.isCalled(name) }) else { throw AutomationFailure.noPeer(name) }
+        return server
+      }
+    }
+    guard !servers.isEmpty else { throw AutomationFailure.partly(reason: "No machine is paired with this one yet.") }
+    return try await each(servers, named: \.name) { server in
+      let result = try await context.pull.run(from: server, at: PeerFinder.hint(of: server))
+      return result.done.added == 0 ? "nothing new" : "\(result.done.added) added"
+    }
+  }
+
+  /// One after the other; one that fails does not keep the others from it.
+  private func each<Value>(
+    _ values: [Value], named name: KeyPath<Value, String>, _ work: (Value) async throws -> String
+  ) async throws -> String {
+    var phrases: [String] = []
+    var failures: [any Error] = []
+    for value in values {
+      do {
+        phrases.append("\(value[keyPath: name]): \(try await work(value))")
+      } catch {
+        if Task.isCancelled { throw CancellationError() }
+        failures.append(error)
+        phrases.append("\(value[keyPath: name]): \(error)")
+      }
+    }
+    if let first = failures.first {
+      throw values.count == 1 ? first : AutomationFailure.partly(reason: phrases.joined(separator: "; "))
+    }
+    return phrases.joined(separator: "; ")
+  }
+
+  private func importFile(_ path: String) async throws -> String {
+    let source = try await ImportFile.recognised(at: path)
+    let name = (path as NSString).lastPathComponent
+    let result = try await ImportOperation(source, named: name).run(into: context.store)
+    let count = result.summary.added
+    guard result.earlier != nil || result.report.isComplete else {
+      throw AutomationFailure.partly(reason: "\(name) ends in the middle; \(count) added.")
+    }
+    return "\(name): \(count == 0 ? "nothing new" : "\(count) added")"
+  }
+
+  private func run(_ program: AutomationAction.Program, _ occasion: AutomationOccasion) async throws -> String {
+    let (name, folder) = (automation.name, "\(context.home.directory)/automations")
+    guard let path = ChildProgram.path(of: program.words[0]) else {
+      throw AutomationFailure.program("\(program.words[0]) is not there, or may not be executed.")
+    }
+    var variables = program.environment
+    variables["HPEER_AUTOMATION"] = name
+    let child = ChildProgram(path, arguments: Array(program.words.dropFirst()), variables: variables, folder: folder)
+    var line = occasion.detail.merging(occasion.variables) { $1 }
+    line["automation"] = name
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let input = Array(try encoder.encode(Self.object(name, occasion))) + [UInt8(ascii: "\n")]
+    let end = try await within(program.timeout) {
+      try await child.run(input: input, variables: occasion.variables)
+    }
+    guard end.status == .exit(0) else {
+      let how =
+        switch end.status {
+        case .exit(let code): "ended with \(code)"
+        case .signal(let signal): "was ended by signal \(signal)"
+        }
+      throw AutomationFailure.program("\(program.words[0]) \(how)\(end.said.isEmpty ? "." : ": \(end.said)")")
+    }
+    return "\((path as NSString).lastPathComponent) ended well"
+  }
+
+  private struct Event: Encodable {
+    var automation: String
+    var occasion: String
+    var peer: String?
+    var type: String?
+    var value: Double?
+    var unit: String?
+    var file: String?
+    var planned: Timestamp?
+  }
+
+  /// What a program reads.
+  private static func object(_ name: String, _ occasion: AutomationOccasion) -> Event {
+    var event = Event(automation: name, occasion: occasion.name)
+    switch occasion {
+    case .change, .asked: break
+    case .time(let time): event.planned = time
+    case .peer(let peer): event.peer = peer
+    case .value(let number, let type, let unit): (event.value, event.type, event.unit) = (number, type.rawValue, unit)
+    case .file(let path): event.file = path
+    }
+    return event
+  }
+
+  private func within<Value: Sendable>(
+    _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask(operation: work)
+      group.addTask {
+        try await Task.sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let value = try await group.next() ?? nil else { throw AutomationFailure.late(limit) }
+      return value
+    }
+  }
+}
+
+extension AutomationOccasion {
+  fileprivate var path: String? {
+    if case .file(let path) = self { path } else { nil }
+  }
+}
+
+extension ServerRecord {
+  /// Whether a person means it by a text: its name, or the beginning of its id.
+  func isCalled(_ text: String) -> Bool {
+    let wanted = text.lowercased()
+    return name.lowercased() == wanted || wanted.utf8.count >= 4 && id.hex.hasPrefix(wanted)
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import OperatingSystem
+
+/// Waits for files in a folder. The mark is which versions of which were dealt with, of those that are still there.
+struct FolderWatcher: AutomationWatcher {
+  /// Between two looks: also on file systems that report nothing.
+  private static let pause = Duration.seconds(2)
+
+  let activity: String
+  let folder: WatchedFolder
+  let store: HealthStore
+  let time: AutomationClock
+
+  mutating func pending() async throws -> AutomationOccasion? {
+    let files = try await files()
+    let before = try await versions()
+    let after = before.filter { known in files.contains { $0.name == known.key } }
+    if after != before { try await keep(after) }
+    return files.first { after[$0.name] != $0.version }.map { .file(path: $0.path) }
+  }
+
+  mutating func wait() async throws { try await time.clock.sleep(for: Self.pause) }
+
+  mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws {
+    guard case .file(let path) = occasion, failure.map(Self.isFinal) ?? true else { return }
+    guard let file = try await files().first(where: { $0.path == path }) else { return }
+    var versions = try await versions()
+    versions[file.name] = file.version
+    try await keep(versions)
+  }
+
+  /// Whether the same file would fail again.
+  private static func isFinal(_ error: any Error) -> Bool {
+    error is ImportError || error is SampleFileError || error is ImportRefusal
+      || {
+        if case AutomationFailure.partly = error { true } else { false }
+      }()
+  }
+
+  private func files() async throws -> [WatchedFolder.File] {
+    try await onThread { [folder] _ throws(SystemError) in try folder.files() }
+  }
+
+  private func versions() async throws -> [String: String] {
+    guard let mark = try await store.activities.known(activity, now: time.now()).mark else { return [:] }
+    return (try? JSONDecoder().decode([String: String].self, from: Data(mark.utf8))) ?? [:]
+  }
+
+  private func keep(_ versions: [String: String]) async throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    try await store.activities.setMark(String(decoding: try encoder.encode(versions), as: UTF8.self), activity)
+  }
+}

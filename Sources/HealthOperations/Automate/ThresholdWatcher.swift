@@ -1,0 +1,57 @@
+import Destinations
+import HealthAnalysis
+import HealthModel
+import HealthStore
+
+/// Waits for a value to cross a line. The mark is where it was last, so that only a crossing counts; what is over there when
+/// it is looked at for the first time has not crossed.
+struct ThresholdWatcher: AutomationWatcher {
+  /// An import commits many times a second.
+  private static let rest = Duration.seconds(1)
+  /// A day's sum goes back to zero without any change.
+  private static let longest = Duration.seconds(900)
+
+  let activity: String
+  let threshold: Threshold
+  let store: HealthStore
+  let time: AutomationClock
+  private var seen = Anchor(change: 0)
+
+  init(activity: String, threshold: Threshold, store: HealthStore, time: AutomationClock) {
+    (self.activity, self.threshold, self.store, self.time) = (activity, threshold, store, time)
+  }
+
+  mutating func pending() async throws -> AutomationOccasion? {
+    let state = try await store.activities.known(activity, now: time.now())
+    seen = try await store.feed.currentAnchor()
+    guard let number = try await number() else { return nil }
+    let occasion = AutomationOccasion.value(number, of: threshold.type, unit: threshold.unit)
+    if state.due != nil { return occasion }
+    let before = state.mark.flatMap(Threshold.Position.init)
+    let position = threshold.position(of: number, before: before)
+    guard position != before else { return nil }
+    let hasCrossed = position == .crossed && before != nil
+    // In this order: killed between the two, it is done once too often rather than not at all.
+    if hasCrossed { try await store.activities.setDue(true, activity, now: time.now()) }
+    try await store.activities.setMark(position.rawValue, activity)
+    return hasCrossed ? occasion : nil
+  }
+
+  mutating func wait() async throws {
+    let (seen, store, clock) = (seen, store, time.clock)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await store.feed.waitForChanges(after: seen) }
+      group.addTask { try await clock.sleep(for: Self.longest) }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+    try await clock.sleep(for: Self.rest)
+  }
+
+  private func number() async throws -> Double? {
+    let reader = RecordReader(
+      store, filter: SampleFilter(types: [threshold.type]),
+      zone: try ZoneRules(homeOf: try await store.settings.current()))
+    return try await reader.currentValue(of: threshold.type, now: time.now()).flatMap(threshold.number)
+  }
+}

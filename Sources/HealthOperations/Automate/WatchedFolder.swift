@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+import OperatingSystem
+
+/// A folder into which files are put, and which of them count.
+public struct WatchedFolder: Hashable, Sendable {
+  /// What was not written to for so long is taken to be whole. One that goes on growing afterwards is another version, and
+  /// comes again.
+  static let quiet: TimeInterval = 3
+  /// Of one folder; what is beyond comes when others are gone.
+  private static let mostFiles = 10_000
+  /// What browsers and copying programs call a file that is not whole yet.
+  private static let unfinished = [".part", ".partial", ".crdownload", ".download", ".tmp", ".filepart", "~"]
+
+  /// Absolute.
+  public let path: String
+  /// As a shell has it, of the name.
+  public let pattern: String
+
+  /// A file as it was at one time.
+  struct File: Hashable, Sendable {
+    var name: String
+    var path: String
+    /// Is another when it is written to or replaced.
+    var version: String
+    var modified: Double
+  }
+
+  /// The files that are whole, the oldest first. Blocking.
+  ///
+  /// - Parameter now: seconds since 1970.
+  func files(now: Double = Date().timeIntervalSince1970) throws(SystemError) -> [File] {
+    guard let folder = opendir(path) else { throw SystemError("read", path, code: errno) }
+    defer { closedir(folder) }
+    var files: [File] = []
+    while files.count < Self.mostFiles, let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard !name.hasPrefix("."), fnmatch(pattern, name, 0) == 0,
+        !Self.unfinished.contains(where: name.lowercased().hasSuffix)
+      else { continue }
+      var status = stat()
+      let path = "\(path)/\(name)"
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { continue }
+      let modified = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
+      // Another machine's clock may be ahead.
+      guard abs(now - modified) >= Self.quiet else { continue }
+      let version = "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)-\(status.st_ino)"
+      files.append(File(name: name, path: path, version: version, modified: modified))
+    }
+    return files.sorted { ($0.modified, $0.name) < ($1.modified, $1.name) }
+  }
+}

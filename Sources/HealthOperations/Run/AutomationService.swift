@@ -1,0 +1,159 @@
+import Foundation
+import HealthStore
+import OperatingSystem
+import ServiceLifecycle
+
+/// What happens to an automation.
+public enum AutomationEvent: Sendable {
+  /// There is a reason to do it now.
+  case began(AutomationOccasion)
+  /// It was done.
+  ///
+  /// - Parameter result: a phrase for a person.
+  case ended(result: String)
+  /// It could not be done, or waited for.
+  case failed(any Error, pause: Duration?)
+  /// The settings cannot be read: those from before stay in force.
+  case unreadableSettings(any Error)
+}
+
+/// Does what the automations of the settings file say, for as long as it runs. One that is paused, resumed, or changed in the
+/// file when ``Reloads`` says so, is so within seconds. None is done twice at once, whichever process does it.
+///
+/// A service to be run in a group. Its graceful shutdown interrupts what is being done, which is then done again.
+public struct AutomationService: Service {
+  /// Is told of each automation one thing after the other, and of several at once.
+  public typealias Listener = @Sendable (_ automation: String, AutomationEvent) -> Void
+
+  private let context: AutomationContext
+  private let reloads: Reloads
+  private let time: AutomationClock
+  private let words: @Sendable (any Error) -> String
+  private let tell: Listener
+
+  /// - Parameter words: makes a sentence of an error, for the state of an automation and the audit log.
+  public init(
+    _ context: AutomationContext, reloads: Reloads, words: @escaping @Sendable (any Error) -> String,
+    tell: @escaping Listener
+  ) {
+    self.init(context, reloads: reloads, time: AutomationClock(), words: words, tell: tell)
+  }
+
+  init(
+    _ context: AutomationContext, reloads: Reloads, time: AutomationClock,
+    words: @escaping @Sendable (any Error) -> String = { "\($0)" }, tell: @escaping Listener
+  ) {
+    (self.context, self.reloads, self.time, self.words, self.tell) = (context, reloads, time, words, tell)
+  }
+
+  private struct Dependencies: Equatable {
+    var reloads: Int
+    /// Activities.
+    var paused: Set<String>
+  }
+
+  public func run() async throws {
+    let known = LastReadable<[Automation]>([])
+    let supervision = Supervision(clock: time.clock) { [reloads, store = context.store] in
+      guard let all = try? await store.activities.all(beginning: Automation.activityPrefix) else {
+        return nil as Dependencies?
+      }
+      return Dependencies(reloads: reloads.current, paused: Set(all.filter { $0.paused != nil }.map(\.name)))
+    }
+    await cancelWhenGracefulShutdown {
+      await supervision.run { state in
+        do {
+          known.value = try await onThread { [home = context.home] _ in try Automation.all(in: try home.settings()) }
+        } catch {
+          tell("", .unreadableSettings(error))
+        }
+        await withTaskGroup(of: Void.self) { group in
+          for automation in known.value where automation.isEnabled {
+            guard state?.paused.contains(automation.activity) != true else { continue }
+            group.addTask { await follow(automation) }
+          }
+        }
+      }
+    }
+  }
+
+  /// Until the task is cancelled.
+  private func follow(_ automation: Automation) async {
+    var watcher = automation.watcher(context, time, waits: true)
+    var backOff = BackOff(first: .seconds(10), longest: .seconds(1800))
+    while !Task.isCancelled {
+      do {
+        guard let occasion = try await watcher.pending() else {
+          try await watcher.wait()
+          continue
+        }
+        tell(automation.name, .began(occasion))
+        do {
+          let result = try await AutomationRun(automation, context).run(occasion, words: words)
+          try await watcher.dealtWith(occasion, failure: nil)
+          tell(automation.name, .ended(result: result))
+          backOff.reset()
+        } catch {
+          if Task.isCancelled { return }
+          try await watcher.dealtWith(occasion, failure: error)
+          let pause = automation.trigger.kind.retries ? backOff.next() : nil
+          tell(automation.name, .failed(error, pause: pause))
+          if let pause { try await time.clock.sleep(for: pause) }
+        }
+      } catch {
+        if Task.isCancelled { return }
+        // Nothing can be waited for: the folder is gone, the store is locked, nobody announces anything.
+        let (pause, reason) = (backOff.next(), words(error))
+        tell(automation.name, .failed(error, pause: pause))
+        try? await context.store.activities.end(
+          automation.activity, failure: reason, keepsDue: true, event: nil)
+        try? await time.clock.sleep(for: pause)
+      }
+    }
+  }
+}
+
+/// Does, once, what automations have a reason for now: times that have come, changes, crossed lines, files. Machines that
+/// appear only a running ``AutomationService`` sees.
+public struct DueAutomations: Sendable {
+  private let context: AutomationContext
+  private let time = AutomationClock()
+
+  public init(_ context: AutomationContext) { self.context = context }
+
+  /// One after the other; one that fails does not keep the others from it. Throws `CancellationError`, and what the settings
+  /// or the store say.
+  ///
+  /// - Parameter report: of each that there was a reason for.
+  public func run(
+    words: @Sendable (any Error) -> String,
+    report: (Automation, Result<String, any Error>) throws -> Void
+  ) async throws {
+    let automations = try await onThread { [home = context.home] _ in try Automation.all(in: try home.settings()) }
+    for automation in automations where automation.isEnabled {
+      guard try await context.store.activities.state(of: automation.activity)?.paused == nil else { continue }
+      var watcher = automation.watcher(context, time, waits: false)
+      do {
+        var done: Set<AutomationOccasion> = []
+        while let occasion = try await watcher.pending(), done.insert(occasion).inserted {
+          let outcome: Result<String, any Error>
+          do {
+            outcome = .success(try await AutomationRun(automation, context).run(occasion, words: words))
+          } catch {
+            try Task.checkCancellation()
+            outcome = .failure(error)
+          }
+          if case .failure(let error) = outcome {
+            try await watcher.dealtWith(occasion, failure: error)
+          } else {
+            try await watcher.dealtWith(occasion, failure: nil)
+          }
+          try report(automation, outcome)
+        }
+      } catch {
+        try Task.checkCancellation()
+        try report(automation, .failure(error))
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import Destinations
+import HealthModel
+import HealthOperations
+import HealthStore
+import Terminal
+
+struct AutomationAdd: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Add an automation: asks for what it needs, and writes it at the end of config.toml.",
+    discussion: """
+      A destination or machine that an automation names is delivered to, or pulled from, only when that says so, and not \
+      all the time as `hpeer run` does else.
+
+      Examples:
+        hpeer automation add nightly --when time --do deliver --set at=03:00 --set destinations=bucket
+        hpeer automation add work --when interval --do pull --set every=15m --set peers=studio
+        hpeer automation add phone --when peer --do pull --set peer=HealthSync-iOS --set peers=HealthSync-iOS
+        hpeer automation add drop --when file --do import --set folder=~/Downloads --set pattern=export*.zip
+        hpeer automation add pulse --when threshold --do command --set type=restingHeartRate --set above=70 \\
+          --set hysteresis=3 --set command=/usr/local/bin/notify
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Argument(help: "What it is called here.")
+  var name: String
+  @Option(help: "What it waits for, of `hpeer automation kinds`.")
+  var when: String?
+  @Option(name: .customLong("do"), help: "What it does then, of `hpeer automation kinds`.")
+  var what: String?
+  @Option(
+    name: .customLong("set"),
+    help: ArgumentHelp(
+      "A setting, of `hpeer automation kinds`; may be repeated. A list is comma-separated.", valueName: "key=value"))
+  var settings: [SettingAssignment] = []
+
+  func run() async throws {
+    guard DestinationSection.isName(name) else {
+      throw ValidationError("A name is of letters, digits, - and _, at most 64.")
+    }
+    let home = common.homeDirectory
+    let file = try home.settings()
+    let known = try Automation.all(in: file)
+    guard !known.contains(where: { $0.name == name }) else {
+      throw ValidationError("There is an automation called \(name) already: give this one another name.")
+    }
+    let trigger = try await kind(when, "when", AutomationTrigger.Kind.allCases) { $0.summary }
+    let action = try await kind(what, "do", AutomationAction.Kind.allCases) { $0.summary }
+    let fields = trigger.fields + action.fields(after: trigger)
+    var values = try SettingAssignment.values(settings, of: fields + Automation.fields)
+    try await ask(fields, &values)
+    values = [("when", .text(trigger.rawValue)), ("do", .text(action.rawValue))] + values
+    do {
+      // Says what is wrong before anything is written.
+      _ = try Automation(
+        name: name, Dictionary(values.map { ($0.key, $0.value) }) { $1 }, destinations: file.destinations.map(\.name))
+    } catch {
+      throw ValidationError("\(error)")
+    }
+    let store = try home.createStore()
+    try home.editSettings { [values, name] text in
+      try SettingsFile(text: text, path: home.settingsPath).appending(.automation, name, values).text
+    }
+    _ = try await store.activities.known(Automation.activityPrefix + name)
+    try await store.audit.record(AuditEvent(.automationChanged, ["automation": name, "change": "added"]))
+    Console.say(
+      "\(name) is in \(PlainText.escaped(home.settingsPath)); `hpeer run` does it in its time, and takes it up at once with SIGHUP."
+    )
+  }
+
+  private func kind<Kind: RawRepresentable & Sendable>(
+    _ given: String?, _ option: String, _ all: [Kind], summary: (Kind) -> String
+  ) async throws -> Kind where Kind.RawValue == String {
+    let names = all.map(\.rawValue)
+    var text = given
+    if text == nil {
+      guard Console.isInteractive else {
+        throw ValidationError("Give --\(option): one of \(names.joined(separator: ", ")).")
+      }
+      for kind in all { Console.say("  \(kind.rawValue): \(summary(kind))") }
+      text = try await Prompt.readLine(prompt: "\(option): ")
+    }
+    guard let text, let kind = Kind(rawValue: text) else {
+      let similar = SimilarNames.suggestions(for: text ?? "", among: names)
+      throw ValidationError(
+        "--\(option) takes one of \(names.joined(separator: ", "))\(similar.first.map { "; did you mean \($0)?" } ?? ".")"
+      )
+    }
+    return kind
+  }
+
+  private func ask(
+    _ fields: [SettingField], _ values: inout [(key: String, value: DestinationSettings.Value)]
+  ) async throws {
+    let given = Set(values.map(\.key))
+    let missing = fields.filter { $0.isRequired && !given.contains($0.key) }
+    guard Console.isInteractive || missing.isEmpty else {
+      throw ValidationError(
+        "It needs \(missing.map { "--set \($0.key)=…" }.joined(separator: " ")): \(missing.map(\.help).joined(separator: " "))"
+      )
+    }
+    for field in missing {
+      Console.say(field.help)
+      let text = try await Prompt.readLine(prompt: "\(field.key): ")
+      guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
+      values += try SettingAssignment.values([assignment], of: fields)
+    }
+  }
+}

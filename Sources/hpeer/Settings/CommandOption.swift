@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+
+/// An option or flag of a command that may be said in config.toml and in the environment.
+struct CommandOption {
+  /// Without hyphens: `audit-days`.
+  let name: String
+  /// Whether it takes no value.
+  let isFlag: Bool
+  /// Says the contrary of a flag, without hyphens: `no-advertise`.
+  let inverse: String?
+  let isRepeating: Bool
+  let help: String
+  let defaultValue: String?
+  /// How its value is called in the help: `port`.
+  let valueName: String
+  /// Also the short ones, with hyphens.
+  let spellings: [String]
+
+  /// What is asked once, would confirm something that nobody has been asked, or says where this very file is.
+  private static let unsettable: Set = [
+    "home", "help", "help-hidden", "version", "yes", "force", "merge-person", "code-stdin", "dry-run", "undo", "verify",
+    "generate-completion-script", "fingerprint", "qr", "host", "all", "full", "infer-deletions", "snapshot", "rescan",
+    "output", "retract",
+  ]
+
+  /// Those of a command, in the order of its help.
+  static func all(of command: any ParsableCommand.Type) throws -> [CommandOption] {
+    let help = try JSONDecoder().decode(Help.self, from: Data(command._dumpHelp().utf8))
+    return (help.command.arguments ?? []).compactMap(CommandOption.init)
+  }
+
+  private init?(_ argument: Help.Argument) {
+    guard argument.kind == "option" || argument.kind == "flag", argument.shouldDisplay ?? true else { return nil }
+    let long = (argument.names ?? []).filter { $0.kind == "long" }.map(\.name)
+    guard let name = long.first(where: { !$0.hasPrefix("no-") }) ?? long.first, !Self.unsettable.contains(name) else {
+      return nil
+    }
+    self.name = name
+    isFlag = argument.kind == "flag"
+    inverse = long.first { $0 == "no-" + name }
+    isRepeating = argument.isRepeating ?? false
+    help = argument.abstract ?? ""
+    defaultValue = argument.defaultValue
+    valueName = argument.valueName ?? name
+    spellings = (argument.names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name }
+  }
+
+  /// As `--experimental-dump-help` has it.
+  private struct Help: Decodable {
+    struct Argument: Decodable {
+      struct Name: Decodable {
+        var kind: String
+        var name: String
+      }
+      var kind: String
+      var names: [Name]?
+      var abstract: String?
+      var valueName: String?
+      var defaultValue: String?
+      var isRepeating: Bool?
+      var shouldDisplay: Bool?
+    }
+    struct Command: Decodable { var arguments: [Argument]? }
+    var command: Command
+  }
+
+  /// The variable that says it for a command: `HPEER_SERVE_AUDIT_DAYS`.
+  func variable(of command: String) -> String {
+    "HPEER_\(command)_\(name)".uppercased().replacingOccurrences(of: "-", with: "_")
+  }
+}

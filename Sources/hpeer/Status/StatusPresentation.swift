@@ -1,0 +1,105 @@
+import Foundation
+import HealthModel
+import PeerServer
+import Terminal
+
+/// A ``StatusReport`` for people: one screen.
+struct StatusPresentation {
+  let report: StatusReport
+  let served: ServerState?
+  let zone: TimeZone
+
+  func print() throws {
+    try printServing()
+    if let record = report.record {
+      try Console.print(
+        "The record has \(HumanFormat.count(record.samples, "sample")) of \(HumanFormat.count(record.types, "type"))."
+      )
+    } else {
+      try Console.print("There is no record here yet: `hpeer import` or `hpeer pull` begins one.")
+    }
+    if report.readers > 0 {
+      let machines = report.readers == 1 ? "1 machine may" : "\(HumanFormat.count(report.readers)) machines may"
+      try Console.print("\(machines) read it: `hpeer peers`.")
+    }
+    try printTable(
+      ["PULLED FROM", "KIND", "STATE", "LAST PULL"],
+      report.peers.map { [$0.name, $0.kind, $0.state.rawValue, $0.lastSuccess.map(text) ?? "never"] })
+    try printTable(
+      ["DESTINATION", "KIND", "STATE", "LAST DELIVERY", "NEXT"],
+      report.destinations.map {
+        [
+          $0.name, $0.kind, $0.state.rawValue, $0.lastSuccess.map(text) ?? "never", $0.nextAttempt.map(text) ?? "-",
+        ]
+      })
+    try printTable(
+      ["AUTOMATION", "WHEN", "STATE", "LAST", "NEXT"],
+      report.automations.map {
+        [$0.name, $0.when, $0.state.rawValue, $0.last.map(text) ?? "never", $0.next.map(text) ?? "-"]
+      })
+    try printFailures()
+  }
+
+  private func text(_ instant: Timestamp) -> String { instant.shortText(in: zone) }
+
+  private func printServing() throws {
+    guard let served else {
+      guard let process = report.process else {
+        return try Console.print("Nothing runs here: `hpeer run` serves, follows and delivers all the time.")
+      }
+      return try Console.print("hpeer runs (process \(process)) and serves nothing.")
+    }
+    let name = served.name.map { " as \(PlainText.escaped($0))" } ?? ""
+    try Console.print("Serving\(name) (process \(served.process)).")
+    if let locked = report.locked {
+      let since = Timestamp(seconds: Timestamp(locked).seconds).iso8601(in: zone)
+      try Console.print("Locked since \(since): paired machines get no answer until `hpeer unlock`.")
+    }
+    switch served.window {
+    case .closed: try Console.print("No pairing window is open: `hpeer pair --wait` opens one.")
+    case .locked:
+      try Console.print("Pairing is locked after five wrong codes: `hpeer pair --wait` opens a new window.")
+    case .open(let window):
+      let left = max(0, window.expiresAt.rawValue - Date().timeIntervalSince1970)
+      let attempts = HumanFormat.count(window.attemptsLeft.rawValue, "attempt")
+      try Console.print(
+        "A pairing window is open for \(HumanFormat.countdown(.seconds(left.rounded()))) more, \(attempts) left, opened "
+          + (window.process.map { "by `hpeer pair --wait` (process \($0))." } ?? "on the server's terminal."))
+      try Console.print(ScopeText.ofCode(window.scope, in: zone))
+    }
+  }
+
+  private func printTable(_ titles: [String], _ rows: [[String]]) throws {
+    guard !rows.isEmpty else { return }
+    var table = Table(columns: titles.map { .init($0, isWhole: $0.hasPrefix("LAST") || $0 == "NEXT") })
+    for row in rows { table.append(row.map { .init($0) }) }
+    try Console.print("")
+    try Console.print(table)
+  }
+
+  /// Since when and why.
+  private func printFailures() throws {
+    var lines: [String] = []
+    func note(_ name: String, _ since: Timestamp?, _ failures: Int?, _ reason: String?, isFailing: Bool) {
+      guard isFailing else { return }
+      let times = failures.map { $0 > 1 ? ", \(HumanFormat.count($0, "time"))" : "" } ?? ""
+      lines.append(
+        "\(PlainText.escaped(name)) fails since \(since.map(text) ?? "some time")\(times): "
+          + PlainText.escaped(reason ?? "nobody knows why", limit: 500))
+    }
+    for peer in report.peers {
+      note(peer.name, peer.failingSince, peer.failures, peer.reason, isFailing: peer.state == .failing)
+    }
+    for place in report.destinations {
+      note(place.name, place.failingSince, place.failures, place.reason, isFailing: place.state == .failing)
+    }
+    for automation in report.automations {
+      note(
+        automation.name, automation.failingSince, automation.failures, automation.reason,
+        isFailing: automation.state == .failing)
+    }
+    guard !lines.isEmpty else { return }
+    try Console.print("")
+    for line in lines { try Console.print(line) }
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import HealthModel
+import HealthOperations
+import HealthStore
+import PeerClient
+import PeerServer
+import PeerTrust
+
+/// How everything goes that hpeer does by itself on this machine, for `--json` and for people.
+struct StatusReport: Encodable {
+  struct Window: Encodable {
+    var state: String
+    var expires: Date?
+    var attemptsLeft: Int?
+    var types: [String]?
+    var since: Timestamp?
+    var until: Timestamp?
+    var sources: [String]?
+    var openedBy: String?
+    var process: Int32?
+  }
+
+  struct Record: Encodable {
+    var samples: Int
+    var types: Int
+  }
+
+  /// A machine that this one pulls from.
+  struct Peer: Encodable {
+    enum State: String, Encodable {
+      /// The last time was well.
+      case fine
+      case failing
+      /// Nothing was pulled yet.
+      case never
+    }
+
+    var name: String
+    /// `hpeer`, or the app of a phone.
+    var kind: String
+    var state: State
+    var lastAttempt: Timestamp?
+    var lastSuccess: Timestamp?
+    var failingSince: Timestamp?
+    var failures: Int?
+    var reason: String?
+    /// Of an app, what is vouched for.
+    var coverage: CoverageReport?
+  }
+
+  /// Whether something runs here and nothing fails.
+  var ok: Bool
+  /// Of `hpeer serve` or `hpeer run`; `nil` where none runs.
+  var process: Int32?
+  /// What this machine is announced as.
+  var name: String?
+  /// Since when no client is answered.
+  var locked: Date?
+  /// `nil` where nothing is served.
+  var window: Window?
+  /// `nil` before the first import or pull.
+  var record: Record?
+  /// How many machines may read here.
+  var readers: Int
+  var peers: [Peer]
+  var destinations: [DestinationReport]
+  var automations: [AutomationReport]
+
+  /// Where something fails.
+  var isFailing: Bool {
+    peers.contains { $0.state == .failing } || destinations.contains { $0.state == .failing }
+      || automations.contains { $0.state == .failing }
+  }
+
+  /// - Parameter served: `nil` where nothing is served.
+  init(_ home: Home, served: ServerState?) async throws {
+    let store = try Self.store(home)
+    process = served?.process ?? ServeLock.holder(of: home)
+    name = served?.name
+    window = served.map { Window($0.window) }
+    record = try await store.asyncMap(Self.record)
+    let paired = try await home.paired()
+    readers = paired.clients.filter { $0.revoked == nil && $0.expires > Date() }.count
+    let pulls = try await store?.activities.all(beginning: PullOperation.activityPrefix) ?? []
+    peers = []
+    for server in paired.servers {
+      var coverage: PullCoverage?
+      if server.traits.isApp, let store { coverage = try? await Pull.coverage(of: server, in: store) }
+      peers.append(Peer(server, pulls.first { $0.name == PullOperation.activity(of: server) }, coverage))
+    }
+    destinations = try await DestinationReport.all(home, store)
+    automations = try await AutomationReport.all(home, store)
+    ok = false
+    if PeerRegistry.isWritable(in: home.url) { locked = try await home.openRegistry().lockedSince() }
+    ok = process != nil && !isFailing
+  }
+
+  /// `nil` before the first import or pull.
+  static func store(_ home: Home) throws -> HealthStore? {
+    do throws(StoreError) {
+      return try home.openStoreForReading()
+    } catch .missing {
+      return nil
+    }
+  }
+
+  private static func record(_ store: HealthStore) async throws -> Record {
+    let counts = try await store.samples.typeCounts().filter { $0.samples > 0 }
+    return Record(samples: counts.reduce(0) { $0 + $1.samples }, types: counts.count)
+  }
+}
+
+extension Optional where Wrapped: Sendable {
+  fileprivate func asyncMap<Value>(_ transform: (Wrapped) async throws -> Value) async rethrows -> Value? {
+    if let self { try await transform(self) } else { nil }
+  }
+}
+
+extension StatusReport.Window {
+  init(_ window: ServerState.Window) {
+    switch window {
+    case .closed: self.init(state: "closed")
+    case .locked: self.init(state: "locked")
+    case .open(let window):
+      self.init(
+        state: "open", expires: Date(timeIntervalSince1970: window.expiresAt.rawValue),
+        attemptsLeft: window.attemptsLeft.rawValue, types: window.scope?.types?.map(\.rawValue).sorted(),
+        since: window.scope?.earliest, until: window.scope?.end, sources: window.scope?.sources?.sorted(),
+        openedBy: window.process == nil ? "terminal" : "command", process: window.process)
+    }
+  }
+}
+
+extension StatusReport.Peer {
+  init(_ server: ServerRecord, _ pulls: ActivityState?, _ coverage: PullCoverage?) {
+    (name, kind) = (server.name, server.dialect)
+    // What an older version has pulled is in the registry alone.
+    lastSuccess = pulls?.succeeded ?? server.lastUsed.map { Timestamp($0) }
+    lastAttempt = [pulls?.started, pulls?.ended, lastSuccess].compactMap(\.self).max()
+    state = pulls?.failing != nil ? .failing : lastSuccess == nil ? .never : .fine
+    (failingSince, reason) = (pulls?.failing, pulls?.reason)
+    failures = pulls.flatMap { $0.failures > 0 ? $0.failures : nil }
+    self.coverage = coverage.map(CoverageReport.init)
+  }
+}

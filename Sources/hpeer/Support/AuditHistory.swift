@@ -1,0 +1,49 @@
+import HealthModel
+import HealthStore
+import Terminal
+
+/// What the audit log has of one thing that hpeer does by itself, oldest first.
+struct AuditHistory {
+  let zone: ZoneOptions
+  let isJSON: Bool
+
+  private struct Entry: Encodable {
+    var id: Int64
+    var time: Timestamp
+    var event: String
+    var detail: [String: String]
+    var times: Int
+  }
+
+  /// - Parameter isAbout: asked of an event's details.
+  func print(_ store: HealthStore, _ isAbout: ([String: String]) -> Bool) async throws {
+    var last: Int64 = 0
+    while true {
+      let records = try await store.audit.log(after: last, since: nil).records
+      guard let end = records.last?.id else { return }
+      for record in records where isAbout(record.detail) { try print(record) }
+      last = end
+    }
+  }
+
+  private func print(_ record: AuditRecord) throws {
+    if isJSON {
+      return try Console.print(
+        json: Entry(
+          id: record.id, time: record.time, event: record.event, detail: record.detail, times: record.times))
+    }
+    var phrases = ["\(zone.seconds(record.time))  \(PlainText.escaped(record.event, limit: 40))"]
+    if let change = record.detail["change"] { phrases.append(PlainText.escaped(change, limit: 40)) }
+    if let occasion = record.detail["occasion"] { phrases.append(PlainText.escaped(occasion, limit: 40)) }
+    if let file = record.detail["file"] { phrases.append(PlainText.escaped(file, limit: 100)) }
+    if let count = record.detail["count"].flatMap({ Int($0) }) {
+      phrases.append("\(HumanFormat.count(count)) delivered")
+    }
+    if let count = record.detail["refused"].flatMap({ Int($0) }) {
+      phrases.append("\(HumanFormat.count(count)) refused")
+    }
+    if let result = record.detail["result"] { phrases.append(PlainText.escaped(result, limit: 500)) }
+    if let reason = record.detail["reason"] { phrases.append(PlainText.escaped(reason, limit: 500)) }
+    try Console.print(phrases: phrases)
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+/// Automations from their first day to their last, at the terminal, and what `hpeer status` says of them.
+@Suite(.timeLimit(.minutes(5)))
+struct AutomationCommandTests {
+  private let scratch: Scratch
+  private let schema: JSONSchema
+  private var home: Host { scratch.host("home") }
+  private var out: String { scratch.path + "/out" }
+
+  init() async throws {
+    scratch = try Scratch()
+    schema = try JSONSchema(directory: Build.root + "/docs/schemas")
+    var maker = SampleMaker(seed: 7)
+    let store = try HealthStore(directory: home.home)
+    try await store.apply(ChangeBatch(additions: (0..<50).map { maker.steps(at: $0) }))
+    try Data("#!/bin/sh\ncat >> \(out)\n".utf8).write(to: URL(filePath: out + ".sh"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: out + ".sh")
+  }
+
+  @discardableResult
+  private func run(_ arguments: String..., status: Int32 = 0) async throws -> Outcome {
+    let outcome = try await home.start(arguments).outcome()
+    #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+    return outcome
+  }
+
+  private func expect(_ outcome: Outcome, is name: String, lines: Int = 1) throws {
+    let found = outcome.output.split(separator: "\n")
+    #expect(found.count == lines, "\(outcome.output)")
+    for line in found { #expect(try schema.violations(of: line, against: name) == [], "\(line)") }
+  }
+
+  private var kept: Int {
+    ((try? String(contentsOfFile: out, encoding: .utf8)) ?? "").split(separator: "\n").count
+  }
+
+  @Test("added, done by sync and by hand, paused, failing, told by status, and removed")
+  func life() async throws {
+    try expect(try await run("automation", "kinds", "--json"), is: "automation-kinds.json")
+    try expect(try await run("automation", "list", "--json"), is: "automations.json")
+    let missing = try await run("automation", "add", "x", "--when", "interval", "--do", "pull", status: 2)
+    #expect(missing.errors.contains("--set every="))
+    try await run("automation", "add", "x", "--when", "tim", "--do", "pull", status: 2)
+    try await run(
+      "automation", "add", "x", "--when", "time", "--do", "deliver", "--set", "at=03:00", "--set", "destinations=none",
+      status: 2)
+    #expect(!FileManager.default.fileExists(atPath: home.home + "/config.toml"))
+
+    try await run(
+      "automation", "add", "keep", "--when", "change", "--do", "command", "--set", "command=\(out).sh")
+    try await run(
+      "automation", "add", "often", "--when", "interval", "--do", "command", "--set", "every=1h", "--set",
+      "command=\(out).sh")
+    #expect(try await run("sync").output == "")
+    var maker = SampleMaker(seed: 8)
+    try await HealthStore(directory: home.home).apply(ChangeBatch(additions: [maker.steps(at: 90)]))
+    let synced = try await run("sync", "--json")
+    try expect(synced, is: "sync.json")
+    #expect(kept == 1)
+    try await run("automation", "run", "often")
+    #expect(kept == 2)
+
+    let listed = try await run("automation", "list", "--json")
+    try expect(listed, is: "automations.json")
+    let automations = try #require(try listed.json()["automations"] as? [[String: Any]])
+    #expect(automations.map { $0["state"] as? String } == ["waiting", "waiting"])
+    #expect(automations.map { $0["runs"] as? Int } == [1, 1])
+    #expect(automations[1]["next"] is String)
+
+    try await run("automation", "pause", "keep")
+    #expect(try await run("automation", "list").output.contains("paused"))
+    try await run("automation", "resume", "keep")
+
+    // It fails: status says so, to people and to monitors.
+    try FileManager.default.removeItem(atPath: out + ".sh")
+    try await run("automation", "run", "often", status: 1)
+    let status = try await run("status", "--json", status: 3)
+    try expect(status, is: "status.json")
+    let text = try await run("status", status: 3)
+    #expect(text.output.contains("often fails since") && text.output.contains("is not there"), "\(text.output)")
+    #expect(text.output.contains("Nothing runs here"))
+    #expect(text.output.contains("51 samples of 1 type"))
+
+    let history = try await run("automation", "history", "--json")
+    for event in ["added", "automation.finished", "automation.failed", "paused"] {
+      #expect(history.output.contains(event), "\(event)")
+    }
+    try await run("automation", "remove", "often")
+    try await run("automation", "remove", "often", status: 2)
+    try await run("automation", "remove", "keep")
+    #expect(try String(contentsOfFile: home.home + "/config.toml", encoding: .utf8).isEmpty)
+  }
+
+  @Test(
+    "hpeer run imports what is put into a folder, delivers in its time alone, and status ends with 5 while one fails")
+  func running() async throws {
+    let folder = scratch.path + "/in"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let settings = """
+      [destination.timed]
+      kind = "command"
+      command = ["\(out).sh"]
+
+      [automation.drop]
+      when = "file"
+      folder = "\(folder)"
+      do = "import"
+
+      [automation.nightly]
+      when = "interval"
+      every = "300d"
+      do = "deliver"
+      destinations = ["timed"]
+
+      [automation.broken]
+      when = "file"
+      folder = "\(folder)/missing"
+      do = "import"
+      """
+    try Data(settings.utf8).write(to: URL(filePath: home.home + "/config.toml"))
+    let running = try home.start(["run", "--port", "0", "--no-advertise", "--bind", "127.0.0.1"])
+    try FileManager.default.copyItem(atPath: try await SampleExport.small.path, toPath: folder + "/export.zip")
+    let before = try await HealthStore(directory: home.home).samples.typeCounts().count
+    try await eventually("the export is here", within: .seconds(60)) {
+      try await HealthStore(directory: home.home).samples.typeCounts().count > before ? true : nil
+    }
+    let status = try await eventually("it is said what fails", within: .seconds(60)) {
+      let outcome = try await home.start(["status"]).outcome()
+      return outcome.status == 5 ? outcome : nil
+    }
+    #expect(status.output.contains("broken fails since"), "\(status.output)")
+    // Its automation has not come yet.
+    #expect(kept == 0)
+    #expect(try await run("automation", "run", "nightly").errors.contains("delivered"))
+    #expect(kept > 0)
+    running.send(SIGTERM)
+    #expect(try await running.outcome().status == 0)
+  }
+}

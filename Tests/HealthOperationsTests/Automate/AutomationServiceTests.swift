@@ -1,0 +1,267 @@
+import Destinations
+import Foundation
+import HealthModel
+import HealthStore
+import PeerClient
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HealthOperations
+
+/// Automations of a home while `hpeer run` would run, and as `hpeer sync` does them.
+@Suite(.timeLimit(.minutes(2)))
+struct AutomationServiceTests {
+  private let home: TestHome
+  private let context: AutomationContext
+  private let output: String
+
+  init() async throws {
+    home = try TestHome()
+    let local = try await home.local(name: "laptop")
+    let finder = PeerFinder(registry: local.registry, ownID: local.identity.id) { $0 }
+    context = AutomationContext(
+      home.home, local, pull: PullOperation(local, finder: finder, persons: PersonCheck(local.registry)))
+    output = home.directory.path("output")
+  }
+
+  private func settings(_ lines: String) throws {
+    try PrivateSettings.write(lines.lined, home.home.settingsPath)
+  }
+
+  /// A program that appends its standard input to a file.
+  private var keeps: String { #"do = "command"\ncommand = ["/bin/sh", "-c", "cat >> '\#(output)'"]"# }
+
+  private var lines: [String] {
+    ((try? String(contentsOfFile: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+  }
+
+  /// What one round of `hpeer sync` has done.
+  private func due() async throws -> [String] {
+    var done: [String] = []
+    try await DueAutomations(context).run(words: { "\($0)" }) { automation, outcome in
+      switch outcome {
+      case .success(let result): done.append("\(automation.name): \(result)")
+      case .failure(let error): done.append("\(automation.name)! \(error)")
+      }
+    }
+    return done
+  }
+
+  @Test("a change counts once, and from when the automation is first looked at")
+  func change() async throws {
+    try await home.fill(3)
+    try settings("[automation.one]\nwhen = \"change\"\ntypes = [\"heartRate\"]\n" + keeps)
+    #expect(try await due() == [])
+    try await home.fill(5)
+    #expect(try await due() == ["one: sh ended well"])
+    #expect(try await due() == [])
+    #expect(lines == [#"{"automation":"one","occasion":"change"}"#])
+    #expect(try await home.auditedNames().suffix(2) == ["automation.started", "automation.finished"])
+  }
+
+  @Test("a change of another type is none")
+  func otherType() async throws {
+    try settings("[automation.one]\nwhen = \"change\"\ntypes = [\"stepCount\"]\n" + keeps)
+    #expect(try await due() == [])
+    try await home.fill(3)
+    #expect(try await due() == [])
+  }
+
+  @Test("what was killed in the middle is done again")
+  func killed() async throws {
+    try settings("[automation.one]\nwhen = \"interval\"\nevery = \"7d\"\n" + keeps)
+    #expect(try await due() == [])
+    let name = Automation.activityPrefix + "one"
+    try await home.store.activities.setDue(true, name)
+    try await home.store.activities.begin(name, event: nil)
+    #expect(try await due() == ["one: sh ended well"])
+    #expect(try await due() == [])
+    #expect(try await home.store.activities.state(of: name)?.due == nil)
+  }
+
+  @Test("a missed time is made up once")
+  func missed() async throws {
+    try settings("[automation.one]\nwhen = \"interval\"\nevery = \"1h\"\n" + keeps)
+    // As if it had been added four days ago.
+    let created = Timestamp(seconds: Timestamp.now.seconds - 4 * 86_400)
+    _ = try await home.store.activities.known(Automation.activityPrefix + "one", now: created)
+    #expect(try await due().count == 1)
+    #expect(try await due() == [])
+    #expect(lines.count == 1)
+  }
+
+  @Test("a program that fails is said, counted, tried again and forgiven")
+  func failing() async throws {
+    let flag = home.directory.path("flag")
+    try settings(
+      "[automation.one]\nwhen = \"change\"\ndo = \"command\"\ncommand = [\"/bin/sh\", \"-c\", \"echo no flag >&2; test -e '\(flag)'\"]"
+    )
+    #expect(try await due() == [])
+    try await home.fill(2)
+    #expect(try await due() == ["one! /bin/sh ended with 1: no flag"])
+    var state = try #require(try await home.store.activities.state(of: "automation:one"))
+    #expect(state.failing != nil && state.failures == 1 && state.due != nil)
+    #expect(state.reason == "/bin/sh ended with 1: no flag")
+    try Data().write(to: URL(filePath: flag))
+    #expect(try await due() == ["one: sh ended well"])
+    state = try #require(try await home.store.activities.state(of: "automation:one"))
+    #expect(state.failing == nil && state.failures == 0 && state.due == nil && state.runs == 1)
+  }
+
+  @Test("a program that takes too long is killed")
+  func late() async throws {
+    try settings(
+      #"[automation.one]\nwhen = "change"\ndo = "command"\ncommand = ["/bin/sleep", "600"]\ntimeout = "1s""#)
+    let automation = try #require(try Automation.all(in: home.home.settings()).first)
+    await #expect(throws: AutomationFailure.late(.seconds(1))) {
+      _ = try await AutomationRun(automation, context).run(.asked)
+    }
+  }
+
+  @Test("of two that run one at once, one is told")
+  func busy() async throws {
+    let fifo = home.directory.path("fifo")
+    #expect(mkfifo(fifo, 0o600) == 0)
+    try settings(
+      "[automation.one]\nwhen = \"change\"\ndo = \"command\"\ncommand = [\"/bin/sh\", \"-c\", \"echo begun > '\(output)'; cat '\(fifo)'\"]"
+    )
+    let automation = try #require(try Automation.all(in: home.home.settings()).first)
+    async let first = AutomationRun(automation, context).run(.asked)
+    while lines.isEmpty { await Task.yield() }
+    await #expect(throws: AutomationFailure.busy("one")) {
+      _ = try await AutomationRun(automation, context).run(.asked)
+    }
+    try Data("x".utf8).write(to: URL(filePath: fifo))
+    #expect(try await first == "sh ended well")
+  }
+
+  @Test("a file is imported once, a part of one again when it is whole, and one that cannot be read is left alone")
+  func files() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try settings("[automation.drop]\nwhen = \"file\"\nfolder = \"\(folder)\"\npattern = \"*.xml\"\ndo = \"import\"")
+    func put(_ name: String, _ text: String, age: Double = 60) throws {
+      let url = URL(filePath: "\(folder)/\(name)")
+      try Data(text.utf8).write(to: url)
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: url.path)
+    }
+    try put("a.xml", AppleExportText(heartRates: 3).text)
+    try put("b.txt", "not asked for")
+    try put(".hidden.xml", AppleExportText(heartRates: 9).text)
+    try put("c.xml.part", AppleExportText(heartRates: 9).text)
+    try put("fresh.xml", AppleExportText(heartRates: 9).text, age: 0)
+    #expect(try await due() == ["drop: a.xml: 3 added"])
+    #expect(try await due() == [])
+    try put("a.xml", AppleExportText(heartRates: 5).text, age: 30)
+    try put("bad.xml", "<x", age: 20)
+    let done = try await due()
+    #expect(
+      done.first == "drop: a.xml: 2 added" && done.count == 2 && done.last?.hasPrefix("drop! ") == true, "\(done)")
+    #expect(try await due() == [])
+    #expect(try await home.count() == 5)
+  }
+
+  @Test("a folder that is missing is said, and shown as failing")
+  func missingFolder() async throws {
+    try settings(#"[automation.drop]\nwhen = "file"\nfolder = "/nowhere/at/all"\ndo = "import""#)
+    let done = try await due()
+    #expect(done.count == 1 && done[0].contains("/nowhere/at/all"), "\(done)")
+  }
+
+  @Test("a machine that is not paired is named")
+  func noPeer() async throws {
+    try settings(#"[automation.one]\nwhen = "interval"\nevery = "1h"\ndo = "pull"\npeers = ["attic"]"#)
+    let automation = try #require(try Automation.all(in: home.home.settings()).first)
+    await #expect(throws: AutomationFailure.noPeer("attic")) {
+      _ = try await AutomationRun(automation, context).run(.asked)
+    }
+  }
+
+  @Test("one that is paused or disabled does nothing; resumed, it makes up what it missed once")
+  func paused() async throws {
+    try settings("[automation.one]\nwhen = \"interval\"\nevery = \"1h\"\n" + keeps)
+    let name = Automation.activityPrefix + "one"
+    _ = try await home.store.activities.known(name, now: Timestamp(seconds: Timestamp.now.seconds - 86_400))
+    func set(_ isPaused: Bool) async throws {
+      try await home.store.activities.setPaused(
+        isPaused, name, event: AuditEvent(.automationChanged, ["automation": "one"]))
+    }
+    try await set(true)
+    #expect(try await due() == [])
+    try await set(false)
+    #expect(try await due() == ["one: sh ended well"])
+    try settings("[automation.one]\nwhen = \"interval\"\nevery = \"1h\"\nenabled = false\n" + keeps)
+    #expect(try await due() == [])
+  }
+
+  @Test("while it runs, a value that crosses a line is told with its value, once")
+  func threshold() async throws {
+    try await home.fill(3)
+    try settings("[automation.pulse]\nwhen = \"threshold\"\ntype = \"heartRate\"\nabove = 63.5\n" + keeps)
+    try await running {
+      try await waitFor { try await home.store.activities.state(of: "automation:pulse")?.mark == "ready" }
+      try await home.fill(5)
+      try await waitFor { lines.count == 1 }
+    }
+    #expect(
+      lines == [
+        #"{"automation":"pulse","occasion":"threshold","type":"HKQuantityTypeIdentifierHeartRate","unit":"count\/min","value":64}"#
+          .replacingOccurrences(of: #"\/"#, with: "/")
+      ])
+    #expect(try await home.store.activities.state(of: "automation:pulse")?.mark == "crossed")
+    // No value is in the log.
+    #expect(try await home.audited().allSatisfy { !$0.detail.values.contains("64.0") })
+  }
+
+  @Test("settings are read again when they are to be, and what cannot be read leaves things as they are")
+  func reloading() async throws {
+    try settings("[automation.one]\nwhen = \"change\"\ndebounce = \"0s\"\n" + keeps)
+    let unreadable = Mutex(false)
+    try await running { reloads in
+      try await waitFor { try await home.store.activities.state(of: "automation:one")?.mark != nil }
+      try settings("[automation.one\n")
+      reloads.request()
+      try await waitFor { unreadable.withLock(\.self) }
+      try await home.fill(2)
+      try await waitFor { lines.count == 1 }
+    } tell: { _, event in
+      if case .unreadableSettings = event { unreadable.withLock { $0 = true } }
+    }
+  }
+
+  private func running(
+    _ body: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    try await running { _ in
+      try await body()
+    } tell: { _, _ in
+    }
+  }
+
+  private func running(
+    _ body: @escaping @Sendable (Reloads) async throws -> Void, tell: @escaping AutomationService.Listener
+  ) async throws {
+    let reloads = Reloads()
+    let service = AutomationService(context, reloads: reloads, time: AutomationClock(), tell: tell)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await service.run() }
+      defer { group.cancelAll() }
+      try await body(reloads)
+    }
+  }
+
+  /// Awaits a condition; the suite's time limit ends what never comes.
+  private func waitFor(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
+  }
+}
+
+enum PrivateSettings {
+  static func write(_ text: String, _ path: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+  }
+}
