@@ -46,6 +46,7 @@ struct Hpeer: AsyncParsableCommand {
         ]),
       CommandGroup(name: "Destinations", subcommands: [DestinationCommand.self, SyncCommand.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
+      CommandGroup(name: "Safekeeping", subcommands: [BackupCommand.self, RestoreCommand.self]),
       CommandGroup(name: "Help", subcommands: [DoctorCommand.self]),
     ])
 

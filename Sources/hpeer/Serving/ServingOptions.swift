@@ -15,6 +15,8 @@ struct ServingOptions: ParsableArguments {
   var name: String?
   @Flag(help: "Answer no paired machine until `hpeer unlock`.")
   var locked = false
+  @Flag(help: "After `hpeer restore`: answer at once, without asking paired machines what was deleted meanwhile.")
+  var now = false
   @OptionGroup var lifetime: TokenLifetimeOption
   @Option(help: "Forget audit events after this many days; 0 keeps them for ever.")
   var auditDays = AuditRetention.defaultDays
