@@ -130,6 +130,9 @@ public struct ServeOperation: Service {
       let retention = AuditRetention(store: local.store, days: settings.auditDays, logger: logger)
       services.append(.init(service: retention, successTerminationBehavior: .ignore))
     }
+    services.append(
+      .init(
+        service: StoreMaintenance(store: local.store, logger: logger), successTerminationBehavior: .ignore))
     if let port = settings.metricsPort {
       let service = MetricsServer(
         port: port, logger: logger, onListening: { [tell] port in Task { await tell(.metrics(port: port)) } },
