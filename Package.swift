@@ -7,6 +7,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "hpeer", targets: ["hpeer"]),
+    .library(name: "AgeEncryption", targets: ["AgeEncryption"]),
+    .library(name: "BackupArchive", targets: ["BackupArchive"]),
     .library(name: "ExternalStores", targets: ["ExternalStores"]),
     .library(name: "Destinations", targets: ["Destinations"]),
     .library(name: "HealthAnalysis", targets: ["HealthAnalysis"]),
@@ -133,6 +135,16 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
 
+    // MARK: Backups
+
+    .target(
+      name: "AgeEncryption", dependencies: ["PeerTrust", .product(name: "Crypto", package: "swift-crypto")]),
+    .target(
+      name: "BackupArchive",
+      dependencies: [
+        "AgeEncryption", "OperatingSystem", "ZstandardFrames", .product(name: "Crypto", package: "swift-crypto"),
+      ]),
+
     // MARK: What hpeer does
 
     .target(
@@ -154,7 +166,8 @@ let package = Package(
     .target(
       name: "HealthOperations",
       dependencies: [
-        "Destinations", "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "OperatingSystem",
+        "AgeEncryption", "BackupArchive", "Destinations", "HealthAnalysis", "HealthModel", "HealthStore",
+        "HealthFormats", "OperatingSystem",
         "PeerProtocol", "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "SQLiteFiles",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -177,7 +190,8 @@ let package = Package(
     .executableTarget(
       name: "hpeer",
       dependencies: [
-        "Destinations", "HealthAnalysis", "HealthModel", "HealthStore", "HealthFormats", "HealthOperations",
+        "AgeEncryption", "BackupArchive", "Destinations", "HealthAnalysis", "HealthModel", "HealthStore",
+        "HealthFormats", "HealthOperations",
         "OperatingSystem", "PeerProtocol", "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis",
         "Terminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -250,6 +264,11 @@ let package = Package(
       name: "SQLiteFilesTests",
       dependencies: ["SQLiteFiles", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
     .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
+    .testTarget(
+      name: "AgeEncryptionTests",
+      dependencies: ["AgeEncryption", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+    .testTarget(
+      name: "BackupArchiveTests", dependencies: ["AgeEncryption", "BackupArchive", "TestSupport", "ZstandardFrames"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
     .testTarget(
       name: "PeerTests",
@@ -260,7 +279,7 @@ let package = Package(
     .testTarget(
       name: "HealthOperationsTests",
       dependencies: [
-        "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations", "HealthStore",
+        "AgeEncryption", "BackupArchive", "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations", "HealthStore",
         "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -64,7 +64,7 @@ public struct PeerServer: Service {
     let start = Task { for await _ in starting {} }
     let router = Self.router(
       configuration, limits: limits, start: start, store: store, registry: registry, identity: identity, desk: desk,
-      audit: audit)
+      audit: audit, logger: logger)
     application = Application(
       router: router,
       server: HTTPServerBuilder { responder in
@@ -98,7 +98,7 @@ public struct PeerServer: Service {
 
   private static func router(
     _ configuration: Configuration, limits: ServingLimits, start: Task<Void, Never>, store: HealthStore,
-    registry: PeerRegistry, identity: PeerIdentity, desk: PairingDesk, audit: AuditTrail
+    registry: PeerRegistry, identity: PeerIdentity, desk: PairingDesk, audit: AuditTrail, logger: Logger
   ) -> Router<PeerRequestContext> {
     let authentication = BearerAuthentication(registry: registry, audit: audit)
     let router = Router(context: PeerRequestContext.self, options: .autoGenerateHeadEndpoints)
@@ -138,7 +138,8 @@ public struct PeerServer: Service {
       store: store, authentication: authentication, limits: limits, clock: configuration.clock)
     ChangeRoutes(
       store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
-      pageSize: configuration.changesPerToken, semaphore: readers
+      pageSize: configuration.changesPerToken, semaphore: readers,
+      machines: MetMachines(registry: registry, audit: audit, logger: logger)
     ).add(to: routers)
     DigestRoutes(store: store, audit: audit).add(to: routers)
     StatisticsRoutes(store: store, audit: audit).add(to: routers)

@@ -47,6 +47,7 @@ struct Hpeer: AsyncParsableCommand {
       CommandGroup(
         name: "Destinations", subcommands: [DestinationCommand.self, AutomationCommand.self, SyncCommand.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
+      CommandGroup(name: "Safekeeping", subcommands: [BackupCommand.self, RestoreCommand.self]),
       CommandGroup(name: "Help", subcommands: [ConfigCommand.self, DoctorCommand.self]),
     ])
 

@@ -11,6 +11,8 @@ struct JSONOutputTests {
     "digest": ("digest.json", false), "discover": ("discover.json", false), "pull": ("pull.json", true),
     "verify": ("verify.json", false), "peers list": ("peers.json", false), "identity show": ("identity.json", false),
     "status": ("status.json", false), "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
+    "backup create": ("backup.json", false), "backup verify": ("backup-verify.json", false),
+    "restore": ("restore.json", false),
     "undelete": ("undelete.json", false), "stats": ("statistics.json", true),
     "sleep": ("sleep.json", false), "latest": ("sample.json", true), "sources": ("sources.json", false),
     "workouts": ("workouts.json", false), "workout": ("workout.json", false), "zone": ("zone.json", false),
@@ -110,6 +112,11 @@ struct JSONOutputTests {
     for _ in 0..<2 {
       try expect(try await home.start(["undelete", "--json"] + steps + [file]).outcome(), "undelete.json")
     }
+
+    let backup = home.home + ".tar.zst"
+    try expect(try await home.run("backup", "--unencrypted", "--json", backup), "backup.json")
+    try expect(try await home.run("backup", "verify", "--json", backup), "backup-verify.json")
+    try expect(try await home.run("restore", "--replace", "--json", backup), "restore.json")
 
     let types = try await home.run("types", "--json")
     try expect(types, "types.json")

@@ -16,6 +16,8 @@ let package = Package(
       name: "Fuzz",
       dependencies: [
         "CExpat",
+        .product(name: "AgeEncryption", package: "hpeer"),
+        .product(name: "BackupArchive", package: "hpeer"),
         .product(name: "Destinations", package: "hpeer"),
         .product(name: "HealthAnalysis", package: "hpeer"),
         .product(name: "HealthModel", package: "hpeer"),

@@ -8,6 +8,10 @@ public enum PeerNotice: Sendable {
   case renamed(ServerRecord, to: String)
   /// Said where that may be why the other machine refuses this one.
   case clocksDiffer(ClockDifference)
+  /// Two machines answer under its name and with its identity, in turns.
+  case twins(ServerRecord, TwinSighting)
+  /// This machine was restored from a backup, and has now heard from everybody what was deleted since: it answers again.
+  case broughtUpToDate
   /// The other machine shows a new code now.
   case wrongCode(peer: String, attemptsLeft: Int)
 }

@@ -1,6 +1,7 @@
 import HealthStore
 import OperatingSystem
 import PeerClient
+import PeerProtocol
 import PeerTrust
 import Synchronization
 
@@ -17,6 +18,8 @@ final class FollowedPeer: Sendable {
     var sinceNoted: (@Sendable () -> Duration)?
     /// What it was called last.
     var name: String?
+    /// As which machine it was met last.
+    var machine: MachineMark?
     var stage: (any StageObserver)?
   }
 
@@ -90,6 +93,7 @@ final class FollowedPeer: Sendable {
     case .upToDate(let new, let endpoint):
       finishStage()
       try await note(endpoint, name: new.peerName)
+      try await meet(new.machine, at: endpoint)
       let (isBack, isFirst) = add(new) { state in
         defer { (state.isLost, state.wasReached) = (false, true) }
         return (state.isLost && state.wasReached, !state.wasReached)
@@ -157,6 +161,14 @@ final class FollowedPeer: Sendable {
       return state.stage
     }
     stage?.finish()
+  }
+
+  private func meet(_ machine: MachineMark?, at endpoint: PeerEndpoint) async throws {
+    let isAnother = state.withLock { state in
+      defer { state.machine = machine ?? state.machine }
+      return machine != state.machine
+    }
+    if isAnother { try await pull.meet(machine, of: server, at: endpoint) }
   }
 
   /// When contact is made, and now and then.

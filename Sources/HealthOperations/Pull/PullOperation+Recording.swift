@@ -1,6 +1,7 @@
 import Foundation
 import HealthStore
 import PeerClient
+import PeerProtocol
 import PeerTrust
 
 extension PullOperation {
@@ -70,6 +71,26 @@ extension PullOperation {
     try await local.registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
     let expires = server.traits.renewsToken ? server.expiry(usedAt: Date()) : nil
     try await local.registry.markServerUsed(id: server.id, expires: expires)
+    // After a restore, clients wait for what was deleted meanwhile.
+    if types.isEmpty, try await local.registry.notePulled(from: server.id) {
+      try await local.store.audit.record(AuditEvent(.serverUnlocked, ["reason": "restored"]))
+      notice(.broughtUpToDate)
+    }
+  }
+
+  /// Which machine answered: two that have one identity are noticed when the first of them is met again.
+  func meet(_ machine: MachineMark?, of server: ServerRecord, at endpoint: PeerEndpoint) async throws {
+    guard let machine,
+      let twins = try await local.registry.note(machine, of: server.id, as: .server, at: endpoint.host)
+    else { return }
+    try await local.store.audit.record(
+      AuditEvent(
+        .peerTwins,
+        [
+          "peer": server.name, "id": server.id.hex, "role": "server",
+          "address": twins.addresses.joined(separator: ", "),
+        ]))
+    notice(.twins(server, twins))
   }
 
   /// A token that is refused as expired may be a clock's fault, and nobody would look there.

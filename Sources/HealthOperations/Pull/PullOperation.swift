@@ -117,6 +117,7 @@ public struct PullOperation: Sendable {
         async let noted: Void = note(server, at: endpoint, name: done.peerName)
         try await record(.pullFinished, server, done)
         try await noted
+        try await meet(done.machine, of: server, at: endpoint)
       }
       let coverage = try await Pull.coverage(of: server, types: types, in: local.store)
       return PullResult(server: server, done: done, duration: started.duration(to: .now), coverage: coverage)

@@ -27,6 +27,10 @@ public struct ProgressStage: Hashable, Sendable {
     case restoring
     /// Writing the store's samples to a file or stream.
     case exporting
+    /// Writing a backup.
+    case backingUp
+    /// Reading a backup.
+    case unpacking
     /// A peer's name, as it says it.
     case pulling(from: String)
     /// Comparing the record with that of a peer, of this name as the peer says it.

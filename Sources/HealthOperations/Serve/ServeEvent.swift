@@ -13,6 +13,8 @@ public enum ServeEvent: Sendable {
   ///   - addresses: where others reach this machine, whatever their interfaces are called.
   ///   - counts: what there is to share.
   case listening(port: Int, addresses: [String], counts: [TypeCount])
+  /// `/metrics` is answered on this port of loopback.
+  case metrics(port: Int)
   /// What the pairing desk did. The audit log has it already.
   case pairing(PairingEvent)
   /// A window is open, and this is its code.

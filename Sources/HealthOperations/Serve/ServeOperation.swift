@@ -19,6 +19,9 @@ public struct ServeSettings: Hashable, Sendable {
   public var tokenLifetime = PairedClient.defaultTokenLifetime
   /// Whether others can find this machine by its name.
   public var isAdvertised = true
+  /// The port of loopback on which Prometheus is answered, 0 for any that is free; `nil` for none. The control socket always
+  /// answers it.
+  public var metricsPort: Int?
   /// Days after which audit events are forgotten; 0 for never.
   public var auditDays = AuditRetention.defaultDays
 
@@ -111,9 +114,10 @@ public struct ServeOperation: Service {
     let address = ServedAddress(host: settings.host, fingerprint: local.identity.fingerprint)
     let recorder = PairingRecorder(
       ports: recorderPorts, desk: desk, events: events, audit: audit, store: local.store, address: address, tell: tell)
+    let metrics = ServerMetrics(home, local, version: settings.version)
     let control = ControlServer(
       path: home.socketPath, name: settings.isAdvertised ? local.name : nil, desk: desk, events: events,
-      logger: logger, payload: address.payload)
+      logger: logger, metrics: metrics.text, payload: address.payload)
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
       .init(service: control), .init(service: recorder),
     ]
@@ -125,6 +129,15 @@ public struct ServeOperation: Service {
     if settings.auditDays > 0 {
       let retention = AuditRetention(store: local.store, days: settings.auditDays, logger: logger)
       services.append(.init(service: retention, successTerminationBehavior: .ignore))
+    }
+    services.append(
+      .init(
+        service: StoreMaintenance(store: local.store, logger: logger), successTerminationBehavior: .ignore))
+    if let port = settings.metricsPort {
+      let service = MetricsServer(
+        port: port, logger: logger, onListening: { [tell] port in Task { await tell(.metrics(port: port)) } },
+        metrics: metrics.text)
+      services.append(.init(service: service))
     }
     services.append(.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup))
     var configuration = ServiceGroupConfiguration(services: services, logger: logger)

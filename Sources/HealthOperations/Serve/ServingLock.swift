@@ -18,6 +18,24 @@ public struct ServingLock: Sendable {
   /// Since when nobody is answered; `nil` where that is not so.
   public var since: Date? { get async throws { try await registry.lockedSince() } }
 
+  /// Whom a restored machine waits for before it answers; `nil` where it waits for nobody. Where nobody is left to wait
+  /// for, it is unlocked.
+  public func restoration() async throws -> Restoration? {
+    guard let restoration = try await registry.restoration() else { return nil }
+    guard restoration.servers.isEmpty, restoration.clients.isEmpty else { return restoration }
+    try await endRestoration()
+    return nil
+  }
+
+  /// Ends that waiting. One that its owner has locked stays locked.
+  public func endRestoration() async throws {
+    try await uncancelled {
+      guard try await registry.restoration() != nil else { return }
+      try await store.audit.record(AuditEvent(.serverUnlocked, ["reason": "restored"]))
+      try await registry.endRestoration()
+    }
+  }
+
   /// - Returns: false where it was locked before.
   public func lock() async throws -> Bool {
     try await uncancelled {

@@ -38,6 +38,8 @@ public struct AuditEvent: Hashable, Sendable {
     case scopeChanged = "scope.changed"
     /// A paired machine calls itself something else by now.
     case peerRenamed = "peer.renamed"
+    /// Two machines use the identity of a paired one: they were met in turns, last at `address`.
+    case peerTwins = "peer.twins"
     /// This machine, or a paired one, has a new certificate.
     case identityRotated = "identity.rotated"
     /// A client was told how many types it may read.
@@ -96,6 +98,10 @@ public struct AuditEvent: Hashable, Sendable {
     case restored = "undelete"
     /// The owner has decided how numbers are made; `setting` says what of it, `from` and `to` what it was and is.
     case settingChanged = "setting.changed"
+    /// A backup is about to be made; `contents` says whether of everything or of the record alone.
+    case backedUp = "backup"
+    /// This record was put back from a backup, which was made when `made` says.
+    case backupRestored = "backup.restored"
     /// Events of the log were removed because of their age; those that are left begin after it says.
     case auditPruned = "audit.pruned"
   }

@@ -150,6 +150,8 @@ public protocol PeerSession {
 public protocol IncomingAnswer {
   /// What the server calls itself now, where it says so.
   var peerName: String? { get }
+  /// Which of the machines it is that may have the server's identity, where it says so.
+  var machine: MachineMark? { get }
   /// Maximum changes that follow the position that was asked with, as the server counts them.
   var expected: Int? { get }
   /// How the store must be for this to be taken in; `nil` where that is not asked.
@@ -175,6 +177,7 @@ public protocol IncomingAnswer {
 extension IncomingAnswer {
   public var furtherRequests: Int { 0 }
   public var sender: String? { nil }
+  public var machine: MachineMark? { nil }
 }
 
 /// Batches that are written together.

@@ -131,6 +131,7 @@ public struct Pull: Sendable {
     let requestsBefore = done.requests
     var answer = try await session.answer(since: since, wait: waiting?.seconds)
     done.peerName = answer.peerName ?? done.peerName
+    done.machine = answer.machine ?? done.machine
     let expected = answer.expected.map { done.changes + $0 }
     let sender = answer.sender
     var owner = answer.owner

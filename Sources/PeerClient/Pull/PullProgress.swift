@@ -1,4 +1,5 @@
 import HealthStore
+import PeerProtocol
 import Synchronization
 
 /// How far a pull is.
@@ -15,6 +16,8 @@ public struct PullProgress: Hashable, Sendable {
   public var requests = 0
   /// What the peer calls itself by now, if it says so.
   public var peerName: String?
+  /// Which machine it is, of those that may have its identity, if it says so.
+  public var machine: MachineMark?
 
   /// Changes that have been committed.
   public var changes: Int { added + deleted + unchanged }
@@ -40,6 +43,7 @@ public struct PullProgress: Hashable, Sendable {
     difference.bytes = later.bytes - earlier.bytes
     difference.requests = later.requests - earlier.requests
     difference.peerName = later.peerName
+    difference.machine = later.machine
     return difference
   }
 
@@ -51,6 +55,7 @@ public struct PullProgress: Hashable, Sendable {
     sum.bytes += more.bytes
     sum.requests += more.requests
     sum.peerName = more.peerName ?? sum.peerName
+    sum.machine = more.machine ?? sum.machine
   }
 }
 

@@ -21,6 +21,7 @@ public struct ControlServer: Service {
   private let desk: PairingDesk
   private let events: PairingEvents
   private let payload: @Sendable (PairingCode, Date) throws -> PairingPayload
+  private let metrics: MetricsAnswer
   private let logger: Logger
   private let owner: uid_t
   private let requestTimeout: Duration
@@ -33,14 +34,16 @@ public struct ControlServer: Service {
 
   /// - Parameters:
   ///   - name: what this machine is announced as; `nil` if it is not.
+  ///   - metrics: what `GET /metrics` over the socket is answered with, in the text format of Prometheus.
   ///   - payload: what another machine needs beside the code.
   public init(
     path: String, name: String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
+    metrics: @escaping @Sendable () async -> String = { "" },
     payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
     self.init(
       path: path, name: name, desk: desk, events: events, logger: logger, owner: geteuid(), requestTimeout: .seconds(5),
-      payload: payload)
+      metrics: metrics, payload: payload)
   }
 
   /// - Parameters:
@@ -49,6 +52,7 @@ public struct ControlServer: Service {
   init(
     path: String, name: String?, desk: PairingDesk, events: PairingEvents, logger: Logger, owner: uid_t,
     requestTimeout: Duration, clock: any Clock<Duration> = ContinuousClock(),
+    metrics: @escaping @Sendable () async -> String = { "" },
     payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
     self.owner = owner
@@ -60,6 +64,7 @@ public struct ControlServer: Service {
     self.events = events
     self.payload = payload
     self.logger = logger
+    self.metrics = MetricsAnswer(metrics: metrics)
   }
 
   public func run() async throws {
@@ -117,6 +122,10 @@ public struct ControlServer: Service {
       // Kept to the end: without a reader nothing would notice how much else is sent.
       var lines = inbound.makeAsyncIterator()
       guard let line = try await lines.next() else { return }
+      let text = String(buffer: line).trimmingCharacters(in: .newlines)
+      if let answer = await metrics.answer(to: text) {
+        return try await outbound.write(ByteBuffer(string: answer))
+      }
       switch try? JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView)) {
       case nil: try await send(.failed(message: "unknown request"), outbound)
       case .openWindow(let scope):

@@ -26,6 +26,9 @@ struct ChangeRoutes: EndpointGroup {
   let waiting: ChangeWaiting
   /// What this machine is called.
   private let name: String
+  /// Which machine it is, of those that may have its identity.
+  private let mark: MachineMark?
+  private let machines: MetMachines
   /// Changes per read transaction and per token.
   private let pageSize: Int
   /// Where pages are read and encoded.
@@ -34,9 +37,11 @@ struct ChangeRoutes: EndpointGroup {
 
   init(
     store: HealthStore, audit: AuditTrail, persons: PersonMarks, waiting: ChangeWaiting, name: String, pageSize: Int,
-    semaphore: FairSemaphore
+    semaphore: FairSemaphore, machines: MetMachines
   ) {
     self.name = name
+    self.machines = machines
+    mark = MachineMark.own(store.directory)
     self.store = store
     self.audit = audit
     self.persons = persons
@@ -51,6 +56,8 @@ struct ChangeRoutes: EndpointGroup {
     let (client, query, waits) = try await waiting.forChanges(request, context, seal: seal)
     var headers: HTTPFields = [.contentType: format.rawValue, .cacheControl: "no-store", .vary: "Accept"]
     if let field = HTTPField.Name(PeerName.header) { headers[field] = PeerName.encoded(name) }
+    if let field = HTTPField.Name(MachineMark.header) { headers[field] = mark?.text }
+    await machines.meet(client, request, at: context.remoteAddress)
     // Nothing of the record, and so no row in the audit log.
     if request.method == .head { return Response(status: .ok, headers: headers) }
     let start: CodedChangePage

@@ -12,13 +12,19 @@ extension PeerRegistry {
   public func lock(now: Date = Date()) async throws -> Bool {
     try await write { db in
       try db.execute(sql: "INSERT OR IGNORE INTO servingLock(id, since) VALUES (1, ?)", arguments: [now.microseconds])
-      return db.changesCount > 0
+      let isNew = db.changesCount > 0
+      // Whom a restored machine waits for does not unlock it then.
+      try db.execute(sql: "UPDATE restoration SET wasLocked = 1")
+      return isNew
     }
   }
 
+  /// Unlocks it, also where it waits because it was restored (``Restoration``).
+  ///
   /// - Returns: false where it was not locked.
   public func unlock() async throws -> Bool {
     try await write { db in
+      try db.execute(sql: "DELETE FROM restoration; DELETE FROM restorationPeer")
       try db.execute(sql: "DELETE FROM servingLock")
       return db.changesCount > 0
     }

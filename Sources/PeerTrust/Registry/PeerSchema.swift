@@ -89,6 +89,43 @@ enum PeerSchema {
           ) STRICT
           """)
     }
+    migrator.registerMigration("restoration") { db in
+      // A row after this machine was put back from a backup, until those of restorationPeer have been asked.
+      try db.execute(
+        sql: """
+          CREATE TABLE restoration (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            made INTEGER NOT NULL,        -- when the backup was, in microseconds since 1970
+            wasLocked INTEGER NOT NULL    -- 1: by its owner, who alone unlocks it
+          ) STRICT;
+          CREATE TABLE restorationPeer (
+            id TEXT PRIMARY KEY NOT NULL,
+            isServer INTEGER NOT NULL
+          ) STRICT, WITHOUT ROWID;
+          """)
+    }
+    migrator.registerMigration("machines") { db in
+      // Machines by their marks, the one that was met last with the highest turn; and identities that two use.
+      try db.execute(
+        sql: """
+          CREATE TABLE machine (
+            role TEXT NOT NULL,           -- client or server
+            peer TEXT NOT NULL,
+            mark TEXT NOT NULL,
+            turn INTEGER NOT NULL,
+            address TEXT NOT NULL,
+            PRIMARY KEY (role, peer, mark)
+          ) STRICT, WITHOUT ROWID;
+          CREATE TABLE twin (
+            role TEXT NOT NULL,
+            peer TEXT NOT NULL,
+            first TEXT NOT NULL,
+            second TEXT NOT NULL,
+            seen INTEGER NOT NULL,
+            PRIMARY KEY (role, peer)
+          ) STRICT, WITHOUT ROWID;
+          """)
+    }
     return migrator
   }()
 

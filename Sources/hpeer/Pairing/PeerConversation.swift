@@ -28,6 +28,14 @@ enum PeerConversation {
       Console.warn(
         "this machine's clock is \(amount) \(difference.seconds > 0 ? "ahead of" : "behind") the other's: codes and tokens may look expired."
       )
+    case .twins(let server, let twins):
+      let places = twins.addresses.map { PlainText.escaped($0, limit: 60) }.joined(separator: " and ")
+      Console.warn(
+        "two machines answer as \(server.name), with one identity (last at \(places)): switch one off, or give one the record alone with `hpeer restore --new-identity`."
+      )
+    case .broughtUpToDate:
+      Console.say(
+        "What was deleted since the backup is deleted again here: paired machines are answered from now on.")
     case .wrongCode(let peer, let left):
       Console.say(
         "Wrong code. \(HumanFormat.count(left, "attempt")) left; \(PlainText.escaped(peer)) shows a new code now.")

@@ -24,6 +24,7 @@ struct ServePresentation: Sendable {
   func tell(_ event: ServeEvent) {
     switch event {
     case .listening(let port, let addresses, let counts): started(port: port, addresses: addresses, counts: counts)
+    case .metrics(let port): Console.say("Metrics for Prometheus at http://127.0.0.1:\(port)/metrics")
     case .pairing(let event): tell(event)
     case .code(let code): show(code)
     case .codeUnavailable(let error): Console.warn("the code cannot be shown: \(error)")

@@ -23,7 +23,10 @@ struct Serving {
   func services(holding lock: ServeLock) async throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
     let servingLock = ServingLock(local.registry, auditedIn: local.store)
     if options.locked { _ = try await servingLock.lock() }
-    if try await servingLock.since != nil {
+    if options.now { try await servingLock.endRestoration() }
+    if let restoration = try await servingLock.restoration() {
+      RestorationText.sayWaiting(restoration)
+    } else if try await servingLock.since != nil {
       Console.warn("this machine is locked: paired machines get no answer until `hpeer unlock`.")
     }
     let isInteractive = Console.isInteractive

@@ -15,14 +15,21 @@ struct ServingOptions: ParsableArguments {
   var name: String?
   @Flag(help: "Answer no paired machine until `hpeer unlock`.")
   var locked = false
+  @Flag(help: "After `hpeer restore`: answer at once, without asking paired machines what was deleted meanwhile.")
+  var now = false
   @OptionGroup var lifetime: TokenLifetimeOption
   @Option(help: "Forget audit events after this many days; 0 keeps them for ever.")
   var auditDays = AuditRetention.defaultDays
+  @Option(help: "Answer /metrics for Prometheus on this port of 127.0.0.1, too; 0 picks a free one.")
+  var metrics: Int?
   @Flag(help: "Do not announce this machine through Avahi.")
   var noAdvertise = false
 
   func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+    guard (0...65_535).contains(metrics ?? 0) else {
+      throw ValidationError("--metrics takes a number from 0 to 65535.")
+    }
     guard (0...100_000).contains(auditDays) else {
       throw ValidationError("--audit-days takes a number of days, or 0 to keep everything.")
     }
@@ -42,6 +49,7 @@ struct ServingOptions: ParsableArguments {
     settings.tokenLifetime = lifetime.seconds ?? PairedClient.defaultTokenLifetime
     settings.isAdvertised = !noAdvertise
     settings.auditDays = auditDays
+    settings.metricsPort = metrics
     return settings
   }
 }

@@ -2,6 +2,10 @@ import ArgumentParser
 import HealthModel
 import Terminal
 
+/// A command with others below it, of which one is run without being named and takes words: a file of the name of another
+/// is `./NAME`.
+protocol TakesWordsOfItsOwn: ParsableCommand {}
+
 /// A command line before the parser has it, which takes options after the command only, and says of an unknown command
 /// no more than that it is unexpected.
 struct CommandWords {
@@ -51,8 +55,8 @@ struct CommandWords {
     while let word = rest.first, !word.hasPrefix("-") {
       let subcommands = command.configuration.subcommands
       guard let next = subcommands.first(where: { $0._commandName == word }) else {
-        // What follows a command that has none below it is its own.
-        if subcommands.isEmpty, !isHelp { break }
+        // What follows a command that has none below it is its own, and of some that have.
+        if subcommands.isEmpty || command is any TakesWordsOfItsOwn.Type, !isHelp { break }
         throw unknown(word, after: path, of: subcommands)
       }
       command = next

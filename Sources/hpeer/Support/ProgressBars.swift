@@ -16,6 +16,8 @@ struct ProgressBars: ProgressObserver {
     case .looking: "looking"
     case .restoring: "restoring"
     case .exporting: "export"
+    case .backingUp: "backup"
+    case .unpacking: "reading"
     case .pulling(let name), .verifying(let name): PlainText.escaped(name, limit: 20)
     }
   }

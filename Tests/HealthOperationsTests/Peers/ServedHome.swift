@@ -135,7 +135,7 @@ private final class EventLog: Sendable {
     case .pairing: "pairing"
     case .code: "code"
     case .codeUnavailable: "no code"
-    case .advertising, .notAdvertised: "advertising"
+    case .advertising, .notAdvertised, .metrics: "advertising"
     }
   }
 }

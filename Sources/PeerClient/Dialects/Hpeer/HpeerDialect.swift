@@ -30,6 +30,7 @@ struct HpeerSession: PeerSession {
   private func send(_ path: String) async throws -> (head: HTTPResponseHead, owner: RecordOwner?) {
     var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
     if let ownName = settings.ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
+    if let mark = MachineMark.own(settings.store.directory) { headers.append((MachineMark.header, mark.text)) }
     guard let persons = settings.persons else { return (try await connection.send(.GET, path, headers: headers), nil) }
     func append(_ mark: String?) {
       if let mark { headers.append((PersonAnswer.markHeader, mark)) }

@@ -9,6 +9,7 @@ import PeerProtocol
 /// Each goes forward: it brings a change and has another token than the one before, or it is the last of the answer.
 struct IncomingFeed: IncomingAnswer {
   let peerName: String?
+  let machine: MachineMark?
   let expected: Int?
   let owner: RecordOwner?
   var bytesReceived: Int { connection.bytesReceived }
@@ -43,6 +44,7 @@ struct IncomingFeed: IncomingAnswer {
       throw PeerError.unexpectedAnswer(status: Int(head.status.code), message: "no change feed, but \(words)")
     }
     peerName = head.headers.first(name: PeerName.header).flatMap(PeerName.decoded)
+    machine = head.headers.first(name: MachineMark.header).flatMap { MachineMark(text: $0) }
     expected = head.headers.first(name: ChangeFeed.expectedHeader).flatMap { WireCount($0) }?.rawValue
     self.owner = owner
     self.connection = connection

@@ -3,6 +3,7 @@ import Foundation
 /// The parsers of foreign bytes by name, which is also the name of a folder of `Corpus`.
 enum FuzzTarget {
   static let all: [String: @Sendable ([UInt8]) -> Void] = [
+    "age": ageFile, "backup": backupFile,
     "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "beats": beats, "change-columns": changeColumns,
     "change-feed": changeFeed,
     "change-token": changeToken, "client": client, "client-hello": clientHello, "credentials": credentials,

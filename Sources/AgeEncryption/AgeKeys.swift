@@ -1,0 +1,67 @@
+import Crypto
+import Foundation
+
+/// To whom something is encrypted.
+///
+/// ```swift
+/// func recipient() throws -> AgeRecipient {
+///   try AgeRecipient("age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p")
+/// }
+/// ```
+public enum AgeRecipient: Sendable {
+  /// Whoever has the secret key of this public one (X25519).
+  case publicKey(Curve25519.KeyAgreement.PublicKey)
+  /// Whoever knows it. Only one, and nobody else beside it.
+  case passphrase(String)
+
+  /// A public key as `age-keygen` prints it: `age1…`.
+  public init(_ text: String) throws(AgeError) {
+    guard let (prefix, bytes) = Bech32.decode(text), prefix == "age",
+      let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: bytes)
+    else { throw .badRecipient(text) }
+    self = .publicKey(key)
+  }
+}
+
+/// What opens a file.
+public enum AgeKey: Sendable {
+  case secretKey(Curve25519.KeyAgreement.PrivateKey)
+  case passphrase(String)
+
+  /// A new secret key.
+  public static func generate() -> AgeKey { .secretKey(Curve25519.KeyAgreement.PrivateKey()) }
+
+  /// The keys of a file as `age-keygen` writes it: one a line, empty lines and those that begin with `#` left out.
+  public static func all(in text: String) throws(AgeError) -> [AgeKey] {
+    var keys: [AgeKey] = []
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
+      let words = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+      if words.isEmpty || words.utf8.first == UInt8(ascii: "#") { continue }
+      guard let (prefix, bytes) = Bech32.decode(words), prefix == "AGE-SECRET-KEY-",
+        let key = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)
+      else { throw .badKey(line: index + 1) }
+      keys.append(.secretKey(key))
+    }
+    if keys.isEmpty { throw .noKeys }
+    return keys
+  }
+
+  /// As `age-keygen` writes it; secret. `nil` for a passphrase.
+  public var text: String? {
+    guard case .secretKey(let key) = self else { return nil }
+    return Bech32.encode("age-secret-key-", Array(key.rawRepresentation)).uppercased()
+  }
+
+  /// The recipient that this opens what is encrypted to, `age1…`; `nil` for a passphrase.
+  public var recipient: String? {
+    guard case .secretKey(let key) = self else { return nil }
+    return Bech32.encode("age", Array(key.publicKey.rawRepresentation))
+  }
+}
+
+extension AgeKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  public var description: String { "AgeKey(\(recipient ?? "a passphrase"))" }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["recipient": recipient ?? "a passphrase"]) }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// A part of the header that gives the file's key to one recipient. Those of kinds that nobody knows are left alone.
+struct AgeStanza: Hashable {
+  /// Of one line of the body in base 64.
+  private static let columns = 64
+
+  /// The kind, and what it needs.
+  var arguments: [String]
+  var body: [UInt8]
+
+  var text: String {
+    let body = UnpaddedBase64.encode(body)
+    var lines = stride(from: 0, to: body.count, by: Self.columns).map {
+      String(decoding: body[$0..<min($0 + Self.columns, body.count)], as: UTF8.self)
+    }
+    // The last line is shorter than the others, and so perhaps empty.
+    if body.count % Self.columns == 0 { lines.append("") }
+    return (["-> " + arguments.joined(separator: " ")] + lines).joined(separator: "\n") + "\n"
+  }
+
+  /// - Parameters:
+  ///   - line: the first, of which `-> ` was seen.
+  ///   - next: the line after the one before.
+  init(_ line: [UInt8], _ next: () throws -> [UInt8]) throws {
+    let words = line.dropFirst(3).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    guard words.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (33...126).contains($0) } }) else {
+      throw AgeError.malformedHeader("a recipient that cannot be read")
+    }
+    arguments = words.map { String(decoding: $0, as: UTF8.self) }
+    body = []
+    while true {
+      let line = try next()
+      guard line.count <= Self.columns, let bytes = UnpaddedBase64.decode(line) else {
+        throw AgeError.malformedHeader("the key of a recipient that is no base 64")
+      }
+      body += bytes
+      if line.count < Self.columns { return }
+    }
+  }
+
+  init(_ arguments: [String], _ body: [UInt8]) { (self.arguments, self.body) = (arguments, body) }
+}
+
+/// Base 64 (RFC 4648 section 4) without padding: a byte string has one spelling.
+enum UnpaddedBase64 {
+  static func encode(_ bytes: [UInt8]) -> [UInt8] {
+    let padded = Array(Data(bytes).base64EncodedString().utf8)
+    return Array(padded[..<(padded.firstIndex(of: UInt8(ascii: "=")) ?? padded.endIndex)])
+  }
+
+  /// `nil` for anything that ``encode(_:)`` does not make.
+  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
+    guard padding.count < 3, let bytes = Data(base64Encoded: Data(text) + Data(padding)),
+      encode(Array(bytes)).elementsEqual(text)
+    else { return nil }
+    return Array(bytes)
+  }
+}

@@ -1,0 +1,118 @@
+import AgeEncryption
+import Crypto
+import Foundation
+import Glibc
+import OperatingSystem
+import ZstandardFrames
+
+/// Writes a backup: a tar file (POSIX) in a Zstandard frame (RFC 8878) in a file of age, so that
+/// `age -d backup | zstd -d | tar -t` lists it. Memory stays constant. Blocking: for a thread of its own.
+public struct BackupWriter {
+  /// A file that goes into a backup.
+  public struct Source: Hashable, Sendable {
+    /// Within the archive: at most 100 bytes.
+    public var name: String
+    /// Must not change while it is read.
+    public var path: String
+
+    /// Not looked at yet.
+    public init(name: String, path: String) { (self.name, self.path) = (name, path) }
+  }
+
+  private static let step = 256 << 10
+
+  private let sources: [Source]
+  private let recipients: [AgeRecipient]
+
+  /// - Parameter recipients: who can read it; nobody for one that everybody can.
+  public init(_ sources: [Source], for recipients: [AgeRecipient]) {
+    (self.sources, self.recipients) = (sources, recipients)
+  }
+
+  /// What the manifest says of the files. Reads them once. Throws `SystemError`.
+  ///
+  /// - Parameter read: told how many bytes were read each time; what it throws ends this.
+  public func files(_ read: (Int) throws -> Void = { _ in }) throws -> [BackupManifest.File] {
+    try sources.map { source in
+      var hash = SHA256()
+      var bytes: Int64 = 0
+      try Self.read(source.path) { piece in
+        hash.update(data: piece)
+        bytes += Int64(piece.count)
+        try read(piece.count)
+      }
+      let hex = hash.finalize().map { String(format: "%02x", $0) }.joined()
+      return BackupManifest.File(name: source.name, bytes: bytes, sha256: hex)
+    }
+  }
+
+  /// Writes all of it. Throws `AgeError`, `SystemError`, and what the closures do.
+  ///
+  /// - Parameters:
+  ///   - manifest: with ``files(_:)`` of these.
+  ///   - read: told how many bytes were read each time; what it throws ends this.
+  ///   - write: takes the next bytes of the backup.
+  public func run(
+    _ manifest: BackupManifest, _ read: (Int) throws -> Void = { _ in }, write: ([UInt8]) throws -> Void
+  ) throws {
+    var encryptor = recipients.isEmpty ? nil : try AgeEncryptor(to: recipients)
+    let compressor = ZstandardCompressor()
+    func put(compressed bytes: [UInt8]) throws {
+      let bytes = encryptor?.encrypt(bytes) ?? bytes
+      if !bytes.isEmpty { try write(bytes) }
+    }
+    func put(_ bytes: [UInt8]) throws { try put(compressed: compressor.compress(bytes)) }
+    let modified = Int64(manifest.created.timeIntervalSince1970)
+    let text = try manifest.encoded()
+    try put(TarHeader.blocks(name: BackupManifest.fileName, size: Int64(text.count), modified: modified) + text)
+    try put(TarHeader.padding(after: Int64(text.count)))
+    for (source, file) in zip(sources, manifest.files) {
+      try put(TarHeader.blocks(name: source.name, size: file.bytes, modified: modified))
+      var left = file.bytes
+      try Self.read(source.path) { piece in
+        left -= Int64(piece.count)
+        guard left >= 0 else { throw SystemError("read", source.path, code: ESTALE) }
+        try put(piece)
+        try read(piece.count)
+      }
+      guard left == 0 else { throw SystemError("read", source.path, code: ESTALE) }
+      try put(TarHeader.padding(after: file.bytes))
+    }
+    try put(TarHeader.end)
+    try put(compressed: compressor.finish())
+    if let end = encryptor?.finish() { try write(end) }
+  }
+
+  private static func read(_ path: String, _ body: ([UInt8]) throws -> Void) throws {
+    let source = try FileBytes(path)
+    while case let piece = try source.read(step), !piece.isEmpty { try body(piece) }
+  }
+}
+
+/// A regular file, read from its beginning to its end.
+final class FileBytes {
+  private let descriptor: Int32
+  private let path: String
+
+  init(_ path: String) throws(SystemError) {
+    self.path = path
+    // Without O_NONBLOCK a FIFO in the file's place would block for ever.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw SystemError("open", path) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// At most so many of the next bytes; none at the end.
+  func read(_ count: Int) throws(SystemError) -> [UInt8] {
+    while true {
+      var result = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        result = Glibc.read(descriptor, buffer.baseAddress, count)
+        filled = max(0, result)
+      }
+      if result >= 0 { return bytes }
+      guard errno == EINTR else { throw SystemError("read", path) }
+    }
+  }
+}

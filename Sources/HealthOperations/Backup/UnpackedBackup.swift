@@ -1,0 +1,69 @@
+import AgeEncryption
+import BackupArchive
+import Foundation
+import HealthModel
+import HealthStore
+import OperatingSystem
+
+/// A backup whose files have been unpacked into a folder, each compared with its checksum, and whose record is sound.
+struct UnpackedBackup: Sendable {
+  let manifest: BackupManifest
+  /// Has files as the backup names them.
+  let folder: String
+
+  /// Unpacks into `folder`, which is made. Blocking. Throws `BackupError`, `AgeError`, `SystemError`, ``RestorationRefusal``.
+  ///
+  /// - Parameters:
+  ///   - check: told of the manifest before anything is unpacked; what it throws ends this.
+  ///   - wants: which of the files are unpacked; all are compared.
+  init(
+    _ path: String, keys: [AgeKey], into folder: String, layout: BackupLayout,
+    progress: any ProgressObserver, isCancelled: () -> Bool,
+    wants: (BackupManifest.File) -> Bool = { _ in true }, check: (BackupManifest) throws -> Void = { _ in }
+  ) throws {
+    let reader = try BackupReader(path: path)
+    try reader.unlock(keys)
+    let manifest = try reader.manifest()
+    try check(manifest)
+    guard manifest.files.contains(where: { $0.name == HealthStore.fileName }) else {
+      throw BackupError.damaged("it holds no record")
+    }
+    if let name = manifest.files.map(\.name).first(where: { layout.place(of: $0) == nil }) {
+      throw BackupError.damaged("nobody knows where \(name) belongs")
+    }
+    try PrivateFile.makeDirectory(folder)
+    if let space = DiskSpace(path: folder), space.freeBytes < UInt64(clamping: manifest.bytes) {
+      throw RestorationRefusal.noRoom(
+        folder: folder, needed: manifest.bytes, free: Int64(clamping: space.freeBytes))
+    }
+    let stage = progress.begin(ProgressStage(.unpacking, totalBytes: Int(clamping: manifest.bytes)))
+    defer { stage.finish() }
+    try reader.files(manifest) { file, next in
+      let path = "\(folder)/\(file.name)"
+      guard wants(file) else { return }
+      try PrivateFile.makeDirectory((path as NSString).deletingLastPathComponent)
+      let descriptor = try PrivateFile.open(path, O_WRONLY | O_CREAT | O_EXCL)
+      defer { close(descriptor) }
+      while let piece = try next() {
+        if isCancelled() { throw CancellationError() }
+        let code = piece.withUnsafeBytes { writeAll($0, to: descriptor) }
+        guard code == 0 else { throw SystemError("write", path, code: code) }
+        stage.advance(items: 0, bytes: piece.count)
+      }
+      guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+    }
+    (self.manifest, self.folder) = (manifest, folder)
+  }
+
+  /// Opens the record, brings it up to date, and throws unless it is sound and what the manifest says. Throws
+  /// ``RestorationRefusal``, `StoreError`.
+  func requireSound() async throws {
+    let integrity = try await HealthStore.checkIntegrity(directory: folder)
+    if let finding = integrity.findings.first { throw RestorationRefusal.unsound("\(finding)") }
+    let store = try await onThread { [folder] _ in try HealthStore(directory: folder, create: false) }
+    let found = BackupManifest.Record(try await store.digests.current().record)
+    guard found == manifest.record else {
+      throw RestorationRefusal.unsound("It is not the record that the backup says.")
+    }
+  }
+}

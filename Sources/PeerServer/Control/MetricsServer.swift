@@ -1,0 +1,95 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+
+/// Answers `GET /metrics` on loopback: for Prometheus on this machine. Every user of the machine can ask, so nothing that is
+/// told names anybody.
+public struct MetricsServer: Service {
+  private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+  private static let maximumConnections = 8
+
+  private let port: Int
+  private let answer: MetricsAnswer
+  private let logger: Logger
+  private let requestTimeout: Duration
+  private let onListening: @Sendable (Int) -> Void
+
+  /// - Parameters:
+  ///   - port: 0 for any that is free.
+  ///   - metrics: in the text format of Prometheus.
+  ///   - onListening: told the port.
+  public init(
+    port: Int, logger: Logger, requestTimeout: Duration = .seconds(5),
+    onListening: @escaping @Sendable (Int) -> Void = { _ in }, metrics: @escaping @Sendable () async -> String
+  ) {
+    self.port = port
+    self.logger = logger
+    self.requestTimeout = requestTimeout
+    self.onListening = onListening
+    answer = MetricsAnswer(metrics: metrics)
+  }
+
+  /// Throws ``PeerServerError`` where it cannot listen.
+  public func run() async throws {
+    let listener: NIOAsyncChannel<HandedOver<Connection>, Never>
+    do {
+      listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .bind(host: "127.0.0.1", port: port) { [requestTimeout] channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(RequestHead(timeout: TimeAmount(requestTimeout)))
+            return HandedOver(try Connection(wrappingChannelSynchronously: channel)) {
+              try await $0.executeThenClose { _, _ in }
+            }
+          }
+        }
+    } catch let error as IOError where error.errnoCode == EADDRINUSE {
+      throw PeerServerError.portTaken(port)
+    } catch {
+      throw PeerServerError.cannotListen(address: "127.0.0.1", reason: networkReason(error))
+    }
+    onListening(listener.channel.localAddress?.port ?? port)
+    await cancelWhenGracefulShutdown { await serve(listener) }
+    try? await gracefulShutdown()
+  }
+
+  private func serve(_ listener: NIOAsyncChannel<HandedOver<Connection>, Never>) async {
+    let count = Mutex(0)
+    try? await listener.executeThenClose { connections in
+      try await withThrowingDiscardingTaskGroup { group in
+        for try await accepted in connections {
+          // One that is not taken is closed.
+          guard count.withLock(\.self) < Self.maximumConnections, let connection = accepted.take() else { continue }
+          count.withLock { $0 += 1 }
+          group.addTask { @Sendable in
+            await serve(connection)
+            count.withLock { $0 -= 1 }
+          }
+        }
+      }
+    }
+  }
+
+  private func serve(_ connection: Connection) async {
+    try? await connection.executeThenClose { inbound, outbound in
+      var heads = inbound.makeAsyncIterator()
+      guard let head = try await heads.next() else { return }
+      let lines = String(buffer: head).split(separator: "\r\n").map(String.init)
+      let text = Self.isForLoopback(lines.dropFirst()) ? await answer.answer(to: lines.first ?? "") : nil
+      try await outbound.write(ByteBuffer(string: text ?? MetricsAnswer.text("400 Bad Request", "")))
+    }
+  }
+
+  /// A page in a browser may have a name of its own lead here, and would read what is told then.
+  static func isForLoopback(_ fields: some Sequence<String>) -> Bool {
+    let hosts = fields.filter { $0.lowercased().hasPrefix("host:") }
+      .map { $0.dropFirst(5).trimmingCharacters(in: .whitespaces).lowercased() }
+    guard hosts.count == 1, let host = hosts.first else { return false }
+    let name = host.hasPrefix("[") ? String(host.prefix { $0 != "]" }) + "]" : String(host.prefix { $0 != ":" })
+    return ["127.0.0.1", "localhost", "[::1]"].contains(name)
+  }
+}

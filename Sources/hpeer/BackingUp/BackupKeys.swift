@@ -1,0 +1,62 @@
+import AgeEncryption
+import ArgumentParser
+import BackupArchive
+import Foundation
+import HealthOperations
+import OperatingSystem
+import Terminal
+
+/// What opens a backup. Never in arguments, which every user of a machine can read.
+struct BackupKeyOptions: ParsableArguments {
+  @Option(help: "A file with the keys of age, as `age-keygen` writes it.", completion: .file())
+  var identityFile: String?
+  @Option(help: "A file whose first line is the passphrase.", completion: .file())
+  var passphraseFile: String?
+
+  var isGiven: Bool { identityFile != nil || passphraseFile != nil }
+
+  /// What opens the backup at `path`; asks for a passphrase where none is named.
+  func keys(for path: String) async throws -> [AgeKey] {
+    switch try await onThread({ _ in try BackupVerification.protection(of: path) }) {
+    case .none: return []
+    case .key:
+      guard let identityFile else { throw AgeError.needsKey }
+      return try AgeKey.all(in: try BackupSecrets.text(of: identityFile))
+    case .passphrase:
+      if let passphraseFile { return [.passphrase(try BackupSecrets.passphrase(in: passphraseFile))] }
+      return [.passphrase(try await Prompt.readSecret(prompt: "Passphrase of the backup: "))]
+    }
+  }
+}
+
+enum BackupSecrets {
+  /// The first line of a file.
+  static func passphrase(in path: String) throws -> String {
+    let line = try text(of: path).utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard !line.isEmpty else {
+      throw CommandFailure(.usage, "\(PlainText.escaped(path)) has no passphrase: its first line must be one.")
+    }
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  /// Asks for a new passphrase, twice.
+  static func newPassphrase() async throws -> String {
+    let passphrase = try await Prompt.readSecret(prompt: "New passphrase of the backup: ")
+    guard !passphrase.isEmpty else {
+      throw CommandFailure(
+        .usage, "An empty passphrase protects nothing: give one, a --recipient, or --unencrypted for the record alone.")
+    }
+    guard try await Prompt.readSecret(prompt: "The same again: ") == passphrase else {
+      throw CommandFailure(.usage, "The two are not the same, so nothing was written: run this again.")
+    }
+    return passphrase
+  }
+
+  static func text(of path: String) throws -> String {
+    switch FileContents(path: path) {
+    case .text(let text): return text
+    case .absent: throw CommandFailure(.usage, "There is no file \(PlainText.escaped(path)).")
+    case .unreadable: throw CommandFailure(.usage, "\(PlainText.escaped(path)) cannot be read.")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import AgeEncryption
+import ArgumentParser
+import BackupArchive
+import Foundation
+import HealthOperations
+import OperatingSystem
+import PeerTrust
+import Terminal
+
+struct RestoreCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Put a backup back, or have paired machines give back what they hold, on this machine or a new one.",
+    discussion: """
+      All is unpacked and checked before anything takes its place. What is here already is refused, or with --replace kept \
+      in a folder beside. By default this machine becomes the one that the backup was made on, with its identity and \
+      pairings, so that one must not run any more; --new-identity takes the record alone, and both go on.
+
+      What was deleted after the backup was made would be there again: paired machines get no answer until those that know \
+      have been asked, which `hpeer run` and `hpeer pull --all` do, or until `hpeer unlock`. docs/backup.md tells the \
+      whole.
+
+      Examples:
+        hpeer restore health.tar.zst.age
+        hpeer restore --identity-file key.txt --yes nightly.age
+        hpeer restore --new-identity health.tar.zst.age
+        hpeer restore --replace record.tar.zst
+        hpeer restore --from-peers studio laptop    # no backup: what they hold, each paired with first
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var output: JSONOption
+  @OptionGroup var opening: BackupKeyOptions
+  @Flag(help: "Move what is here into a folder beside, and put the backup in its place.")
+  var replace = false
+  @Flag(help: "Take the record alone: the other machine goes on with its identity, and this one has its own.")
+  var newIdentity = false
+  @Flag(
+    help: "Without a backup: everything that these machines hold, which serve it; without names, those paired with.")
+  var fromPeers = false
+  @Option(help: "With --from-peers: a machine's address, HOST[:PORT], instead of looking for it.")
+  var host: [String] = []
+  @Flag(help: "With --from-peers: read codes from standard input.")
+  var codeStdin = false
+  @Flag(help: "The machine that the backup was made on does not run any more: do not ask.")
+  var yes = false
+  @Argument(help: "The backup, or with --from-peers the machines.", completion: .file())
+  var names: [String] = []
+
+  func validate() throws {
+    if fromPeers {
+      if replace || newIdentity || opening.isGiven {
+        throw ValidationError("--from-peers reads no backup: leave the options of one out.")
+      }
+      return
+    }
+    guard names.count == 1 else { throw ValidationError("Name one backup, or give --from-peers.") }
+    if !host.isEmpty || codeStdin { throw ValidationError("--host and --code-stdin go with --from-peers.") }
+  }
+
+  private struct Report: Encodable {
+    var created: Date
+    var samples: Int
+    var deleted: Int
+    var digest: String
+    var identity: String
+    var keptIn: [String]
+    var waitsFor: [String]
+  }
+
+  func run() async throws {
+    if fromPeers {
+      return try await PeerRestoring(
+        home: common.homeDirectory, names: names, hosts: host, readsCode: codeStdin, json: output.json
+      ).run()
+    }
+    let (home, file) = (common.homeDirectory, names[0])
+    let keys = try await opening.keys(for: file)
+    if !keys.isEmpty, !newIdentity, !yes { try await askAboutOther() }
+    try PrivateFile.makeDirectory(home.directory)
+    let lock = try ServeLock(home)
+    defer { lock.release() }
+    let restoration = BackupRestoration(
+      file, keys: keys, into: home, keepsIdentity: !newIdentity, replaces: replace, progress: ProgressBars())
+    let result = try await interruptible("nothing was restored.") { try await restoration.run(holding: lock) }
+    let manifest = result.manifest
+    let waiting = (result.restoration?.servers.map(\.name) ?? []) + (result.restoration?.clients.map(\.name) ?? [])
+    if output.json {
+      return try Console.print(
+        json: Report(
+          created: manifest.created, samples: manifest.record.samples, deleted: manifest.record.deleted,
+          digest: manifest.record.digest, identity: result.keepsIdentity ? "kept" : "own", keptIn: result.keptIn,
+          waitsFor: waiting))
+    }
+    try Console.print(
+      "Restored \(HumanFormat.count(manifest.record.samples, "sample")) of \(manifest.created.formatted(.iso8601)).")
+    if result.keepsIdentity {
+      Console.say(
+        "This machine is \(PlainText.escaped(manifest.host ?? "the other", limit: 100)) now: that must not run any more."
+      )
+    } else {
+      Console.say("This machine has its own identity: pair it with the others (`hpeer pair`).")
+    }
+    for folder in result.keptIn { Console.say("What was here before is in \(PlainText.escaped(folder)).") }
+    if let restoration = result.restoration { RestorationText.sayWaiting(restoration) }
+  }
+
+  /// Of two machines with one identity, others talk now to this one and now to that, and believe that it is one.
+  private func askAboutOther() async throws {
+    guard Console.isInteractive else {
+      throw CommandFailure(
+        .usage,
+        "Say whether the machine that the backup was made on still runs: --yes if it does not, --new-identity if both go on."
+      )
+    }
+    guard try await Prompt.confirm("Is the machine that this backup was made on switched off for good, or this one?")
+    else {
+      throw CommandFailure(
+        .interrupted,
+        "Nothing was restored. Where both go on, give this one an identity of its own with --new-identity.")
+    }
+  }
+}
