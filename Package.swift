@@ -279,7 +279,8 @@ let package = Package(
     .testTarget(
       name: "HealthOperationsTests",
       dependencies: [
-        "AgeEncryption", "BackupArchive", "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations", "HealthStore",
+        "AgeEncryption", "BackupArchive", "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel",
+        "HealthOperations", "HealthStore",
         "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
