@@ -67,12 +67,12 @@ struct ConfigCommandTests {
 
   @Test("what is no option is said with its line, by check and by the command, and keeps no other from its work")
   func mistakes() async throws {
-    try write("# One.\n[serve]\nprot = 1\n")
+    try write("# One.\n[serve]\nadit-days = 1\n")
     for words in [["config", "check"], ["serve"], ["run"]] {
       let outcome = try await home.start(words).outcome()
       #expect(outcome.status == 2)
       #expect(
-        outcome.errors.contains("config.toml:3: serve.prot: is no setting here; did you mean port?"),
+        outcome.errors.contains("config.toml:3: serve.adit-days: is no setting here; did you mean audit-days?"),
         "\(outcome.errors)")
     }
     #expect(try await home.run("import", SampleExport.small.path).status == 0)

@@ -33,7 +33,7 @@ extension PeerFinder {
   private func isAnnounced(_ server: ServerRecord, by service: DiscoveredService) async -> Bool {
     let peer = DiscoveredPeer(service)
     if let id = peer.id { return id == server.id }
-    guard server.traits.isApp else { return false }
-    return await speakers(among: [peer], paired: [server]).first?.isPaired ?? false
+    guard server.traits.isApp, let endpoint = peer.endpoints.first else { return false }
+    return await isApp(server, at: endpoint)
   }
 }

@@ -8,18 +8,19 @@ struct CommandOption {
   /// Whether it takes no value.
   let isFlag: Bool
   /// Says the contrary of a flag, without hyphens: `no-advertise`.
-  let inverse: String?
+  private(set) var inverse: String?
   let isRepeating: Bool
   let help: String
   let defaultValue: String?
   /// How its value is called in the help: `port`.
   let valueName: String
   /// Also the short ones, with hyphens.
-  let spellings: [String]
+  private(set) var spellings: [String]
 
   /// What is asked once, would confirm something that nobody has been asked, or says where this very file is.
   private static let unsettable: Set = [
-    "home", "help", "help-hidden", "version", "yes", "force", "merge-person", "code-stdin", "dry-run", "undo", "verify",
+    "home", "now", "help", "help-hidden", "version", "yes", "force", "merge-person", "code-stdin", "dry-run", "undo",
+    "verify",
     "generate-completion-script", "fingerprint", "qr", "host", "all", "full", "infer-deletions", "snapshot", "rescan",
     "output", "retract",
   ]
@@ -27,7 +28,15 @@ struct CommandOption {
   /// Those of a command, in the order of its help.
   static func all(of command: any ParsableCommand.Type) throws -> [CommandOption] {
     let help = try JSONDecoder().decode(Help.self, from: Data(command._dumpHelp().utf8))
-    return (help.command.arguments ?? []).compactMap(CommandOption.init)
+    var options = (help.command.arguments ?? []).compactMap(CommandOption.init)
+    // A flag and its contrary are two in the help.
+    for option in options where option.isFlag && option.name.hasPrefix("no-") {
+      guard let index = options.firstIndex(where: { "no-" + $0.name == option.name }) else { continue }
+      options[index].inverse = option.name
+      options[index].spellings += option.spellings
+      options.removeAll { $0.name == option.name }
+    }
+    return options
   }
 
   private init?(_ argument: Help.Argument) {
@@ -41,7 +50,8 @@ struct CommandOption {
     inverse = long.first { $0 == "no-" + name }
     isRepeating = argument.isRepeating ?? false
     help = argument.abstract ?? ""
-    defaultValue = argument.defaultValue
+    // Of a flag it is the flag that is taken to be given.
+    defaultValue = argument.defaultValue.map { $0.hasPrefix("--") ? String(!$0.hasPrefix("--no-")) : $0 }
     valueName = argument.valueName ?? name
     spellings = (argument.names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name }
   }

@@ -106,7 +106,7 @@ struct Position {
     try await file.waitUntilClosed()
     try await SQLiteShell.run(
       """
-      DROP TABLE epoch; DROP TABLE analysisSetting; DROP TABLE delivery; ALTER TABLE store DROP COLUMN positionKey; DROP TABLE IF EXISTS auditEnds;
+      DROP TABLE epoch; DROP TABLE analysisSetting; DROP TABLE delivery; DROP TABLE activity; ALTER TABLE store DROP COLUMN positionKey; DROP TABLE IF EXISTS auditEnds;
       DROP TABLE IF EXISTS monthDigest; DROP TABLE IF EXISTS digestPosition;
       ALTER TABLE type DROP COLUMN derived; ALTER TABLE type DROP COLUMN roads; ALTER TABLE tombstone DROP COLUMN replaced; DROP TABLE import;
       ALTER TABLE sample DROP COLUMN road; ALTER TABLE tombstone DROP COLUMN road;
