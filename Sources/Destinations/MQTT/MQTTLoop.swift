@@ -42,6 +42,8 @@ final class MQTTLoop {
   private var early: [Int32: Int32] = [:]
   private var subscribing: [Int32: MQTTReply<Void>] = [:]
   private var listeners: [(topic: String, onMessage: @Sendable (MQTTMessage) -> Void)] = []
+  /// Whether the broker has taken a connection, whatever it did then.
+  private var wasTaken = false
   private var isConnected = false
   private var isEnding = false
   private var refusal: DeliveryError?
@@ -55,9 +57,13 @@ final class MQTTLoop {
   /// Connects, does what it is asked for and returns when the connection has ended. Blocks.
   func run() {
     _ = Self.library
-    let error = live()
-    if let client { mosquitto_destroy(client) }
-    client = nil
+    var error = live()
+    end()
+    // Its reset may have come before the alert that says why could be read. The next one is read as a rule.
+    if isMute, let tls = configuration.tls, tls.certificate == nil {
+      error = live()
+      end()
+    }
     let end = refusal ?? error
     // Before anybody learns of it, so that nobody finds the connection still good.
     let untaken = inbox.end(end)
@@ -73,6 +79,14 @@ final class MQTTLoop {
     }
   }
 
+  private func end() {
+    if let client { mosquitto_destroy(client) }
+    client = nil
+  }
+
+  /// Whether the broker took the connection and ended it before it answered, without saying why.
+  private var isMute: Bool { wasTaken && !isConnected && !isEnding && refusal == nil && log.isEmpty }
+
   /// - Returns: why it ended.
   private func live() -> DeliveryError {
     guard let client = mosquitto_new(configuration.clientID, true, Unmanaged.passUnretained(self).toOpaque()) else {
@@ -84,6 +98,7 @@ final class MQTTLoop {
     let code = mosquitto_connect_bind_v5(
       client, configuration.host, Int32(configuration.port), Self.keepAlive, nil, nil)
     guard code == success else { return failure.connection(code, errno: errno, log: log) }
+    wasTaken = true
     while true {
       if let error = step(client) { return error }
     }

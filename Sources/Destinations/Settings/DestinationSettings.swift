@@ -4,7 +4,9 @@ import Foundation
 public struct DestinationSettings: Hashable, Sendable {
   /// A value as the file has it; a date of TOML is the text that it is written as.
   public enum Value: Hashable, Sendable {
+    /// In quotation marks, or a date.
     case text(String)
+    /// A whole number.
     case integer(Int)
     /// One that was written with a fraction.
     case number(Double)

@@ -1,6 +1,8 @@
 /// The tables of a settings file that hold sections with names.
 public enum SettingsTable: String, Hashable, Sendable, CaseIterable {
+  /// Somewhere else that the record goes.
   case destination
+  /// Something that is done by itself.
   case automation
 
   var article: String { self == .automation ? "an" : "a" }
@@ -25,9 +27,11 @@ public struct CommandTable: Hashable, Sendable {
 
 /// A section of a settings file as it stands there: its keys are not checked yet.
 public struct SettingsSection: Hashable, Sendable {
+  /// That it is one of.
   public let table: SettingsTable
   /// `morning` of `[automation.morning]`.
   public let name: String
+  /// By key.
   public let values: [String: DestinationSettings.Value]
   /// Where it begins in the file, from 1.
   public let line: Int

@@ -15,7 +15,9 @@ public struct Automation: Hashable, Sendable {
   public let name: String
   /// Whether it is done at all.
   public let isEnabled: Bool
+  /// What it waits for.
   public let trigger: AutomationTrigger
+  /// What it does then.
   public let action: AutomationAction
 
   /// What its state is kept under, and what the feed knows it by.

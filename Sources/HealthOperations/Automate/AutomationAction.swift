@@ -27,7 +27,14 @@ public enum AutomationAction: Hashable, Sendable {
 
   /// The words of the settings file.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
-    case deliver, pull, `import`, command
+    /// To destinations.
+    case deliver
+    /// From machines.
+    case pull
+    /// A file or folder.
+    case `import`
+    /// A program.
+    case command
 
     /// For a person.
     public var summary: String {

@@ -68,6 +68,7 @@ public struct AutomationRun: Sendable {
   private let automation: Automation
   private let context: AutomationContext
 
+  /// Nothing is done before it is run.
   public init(_ automation: Automation, _ context: AutomationContext) {
     (self.automation, self.context) = (automation, context)
   }

@@ -22,7 +22,18 @@ public enum AutomationTrigger: Hashable, Sendable {
 
   /// The words of the settings file.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
-    case change, interval, time, peer, threshold, file
+    /// Of the record.
+    case change
+    /// A time since the last time.
+    case interval
+    /// Of day.
+    case time
+    /// That comes onto the network.
+    case peer
+    /// That a value crosses.
+    case threshold
+    /// That is put into a folder.
+    case file
 
     /// For a person.
     public var summary: String {
@@ -89,6 +100,7 @@ public enum AutomationTrigger: Hashable, Sendable {
     }
   }
 
+  /// The word of the settings file for it.
   public var kind: Kind {
     switch self {
     case .change: .change

@@ -8,7 +8,10 @@ public struct Threshold: Hashable, Sendable {
 
   /// Which way counts.
   public enum Side: String, Hashable, Sendable {
-    case above, below
+    /// Over the line.
+    case above
+    /// Under it.
+    case below
   }
 
   /// Where a value is, as far as it matters.
@@ -19,7 +22,9 @@ public struct Threshold: Hashable, Sendable {
     case crossed
   }
 
+  /// Of the values.
   public let type: SampleType
+  /// Where a value has crossed to.
   public let side: Side
   /// In ``unit``.
   public let line: Double

@@ -119,6 +119,7 @@ public struct DueAutomations: Sendable {
   private let context: AutomationContext
   private let time = AutomationClock()
 
+  /// Reads the settings when it is run.
   public init(_ context: AutomationContext) { self.context = context }
 
   /// One after the other; one that fails does not keep the others from it. Throws `CancellationError`, and what the settings

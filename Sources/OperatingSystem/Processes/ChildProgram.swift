@@ -33,11 +33,15 @@ extension ChildProgramError: CustomStringConvertible {
 public struct ChildProgram: Sendable {
   /// How a run ended.
   public struct End: Hashable, Sendable {
+    /// As `waitpid(2)` tells it.
     public enum Status: Hashable, Sendable {
+      /// By itself, with this exit status.
       case exit(Int32)
+      /// By this signal.
       case signal(Int32)
     }
 
+    /// How it ended.
     public var status: Status
     /// The end of what it wrote to standard error, on one line.
     public var said: String

@@ -2,6 +2,9 @@ import PeerDiscovery
 import PeerTrust
 
 extension PeerFinder {
+  /// An app that is being opened may be announced a moment before it answers.
+  private static let attempts = 3
+
   /// Tells each time that a paired machine comes onto the network, and once where it is there already: an hpeer by the id
   /// that it announces, an app by its certificate, which is all that it has.
   ///
@@ -9,15 +12,17 @@ extension PeerFinder {
   public func appearances(of server: ServerRecord) -> AsyncThrowingStream<Void, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task {
-        var present: Set<DiscoveredService.ID> = []
+        var present: [DiscoveredService.ID: UInt16] = [:]
+        var port: UInt16?
         do {
           for try await event in browser.events(preferring: { DiscoveredPeer.isInstance($0, of: server.name) }) {
             switch event {
             case .found(let service):
-              guard !present.contains(service.id), await isAnnounced(server, by: service) else { continue }
-              if present.isEmpty { continuation.yield() }
-              present.insert(service.id)
-            case .lost(let id): present.remove(id)
+              // At another port it has been away, whether or not that was heard.
+              guard present[service.id] != service.port, await isAnnounced(server, by: service) else { continue }
+              if present.isEmpty || port != service.port { continuation.yield() }
+              (present[service.id], port) = (service.port, service.port)
+            case .lost(let id): present[id] = nil
             default: continue
             }
           }
@@ -34,6 +39,10 @@ extension PeerFinder {
     let peer = DiscoveredPeer(service)
     if let id = peer.id { return id == server.id }
     guard server.traits.isApp, let endpoint = peer.endpoints.first else { return false }
-    return await isApp(server, at: endpoint)
+    for attempt in 1...Self.attempts {
+      if await isApp(server, at: endpoint) { return true }
+      if attempt < Self.attempts { try? await ClientNetwork.current.clock.sleep(for: .seconds(1)) }
+    }
+    return false
   }
 }

@@ -78,7 +78,7 @@ struct HealthAppTransferTests {
     running.send(SIGTERM)
     #expect(try await running.outcome().status == 0)
     let history = try await laptop.run("automation", "history", "phone").output
-    #expect(history.components(separatedBy: "automation.finished").count == 3, "\(history)")
+    #expect(history.components(separatedBy: "automation.finished").count >= 3, "\(history)")
     #expect(try await phone.tell("state") == "done ")
   }
 

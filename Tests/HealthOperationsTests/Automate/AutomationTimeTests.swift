@@ -7,7 +7,9 @@ import Testing
 
 /// When an automation is to be done next, whatever clocks do.
 struct AutomationTimeTests {
-  private let berlin = TimeZone(identifier: "Europe/Berlin")!  // Every system with tzdata has it.
+  private let berlin: TimeZone
+
+  init() throws { berlin = try #require(TimeZone(identifier: "Europe/Berlin")) }
 
   private func instant(_ text: String) throws -> Timestamp { try #require(Timestamp(iso8601: text)) }
 
