@@ -13,20 +13,26 @@ struct FolderWatcher: AutomationWatcher {
   let folder: WatchedFolder
   let store: HealthStore
   let time: AutomationClock
+  /// What was handed out last, as it was then: one that has grown since comes again.
+  private var current: WatchedFolder.File?
+
+  init(activity: String, folder: WatchedFolder, store: HealthStore, time: AutomationClock) {
+    (self.activity, self.folder, self.store, self.time) = (activity, folder, store, time)
+  }
 
   mutating func pending() async throws -> AutomationOccasion? {
     let files = try await files()
     let before = try await versions()
     let after = before.filter { known in files.contains { $0.name == known.key } }
     if after != before { try await keep(after) }
-    return files.first { after[$0.name] != $0.version }.map { .file(path: $0.path) }
+    current = files.first { after[$0.name] != $0.version }
+    return current.map { .file(path: $0.path) }
   }
 
   mutating func wait() async throws { try await time.clock.sleep(for: Self.pause) }
 
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws {
-    guard case .file(let path) = occasion, failure.map(Self.isFinal) ?? true else { return }
-    guard let file = try await files().first(where: { $0.path == path }) else { return }
+    guard let file = current, failure.map(Self.isFinal) ?? true else { return }
     var versions = try await versions()
     versions[file.name] = file.version
     try await keep(versions)

@@ -164,6 +164,27 @@ struct AutomationServiceTests {
     #expect(try await home.count() == 5)
   }
 
+  @Test("a file that grows while it is dealt with comes again")
+  func growing() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    func put(_ text: String, age: Double) throws {
+      try Data(text.utf8).write(to: URL(filePath: folder + "/a.xml"))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: folder + "/a.xml")
+    }
+    var watcher = FolderWatcher(
+      activity: "automation:drop", folder: WatchedFolder(path: folder, pattern: "*"), store: home.store,
+      time: AutomationClock())
+    try put("half", age: 60)
+    let occasion = try #require(try await watcher.pending())
+    try put("half and the rest", age: 30)
+    try await watcher.dealtWith(occasion, failure: nil)
+    #expect(try await watcher.pending() == occasion)
+    try await watcher.dealtWith(occasion, failure: nil)
+    #expect(try await watcher.pending() == nil)
+  }
+
   @Test("a folder that is missing is said, and shown as failing")
   func missingFolder() async throws {
     try settings(#"[automation.drop]\nwhen = "file"\nfolder = "/nowhere/at/all"\ndo = "import""#)
