@@ -7,29 +7,19 @@ import Testing
 /// A destination from its first day to its last, at the terminal.
 @Suite(.timeLimit(.minutes(5)))
 struct DestinationCommandTests {
-  private let scratch: Scratch
-  private let schema: JSONSchema
-  private var home: Host { scratch.host("home") }
+  private let sampled: SampledHome
+  private var scratch: Scratch { sampled.scratch }
+  private var home: Host { sampled.host }
   private var config: String { home.home + "/config.toml" }
 
-  init() async throws {
-    scratch = try Scratch()
-    schema = try JSONSchema(directory: Build.root + "/docs/schemas")
-    var maker = SampleMaker(seed: 7)
-    let store = try HealthStore(directory: home.home)
-    try await store.apply(ChangeBatch(additions: (0..<50).map { maker.steps(at: $0) }))
-  }
+  init() async throws { sampled = try await SampledHome() }
 
   private func run(_ arguments: String..., status: Int32 = 0) async throws -> Outcome {
-    let outcome = try await home.start(arguments).outcome()
-    #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
-    return outcome
+    try await sampled.run(arguments, status: status)
   }
 
   private func expect(_ outcome: Outcome, is name: String, lines: Int = 1) throws {
-    let found = outcome.output.split(separator: "\n")
-    #expect(found.count == lines, "\(outcome.output)")
-    for line in found { #expect(try schema.violations(of: line, against: name) == [], "\(line)") }
+    try sampled.expect(outcome, is: name, lines: lines)
   }
 
   private func states() async throws -> [[String: Any]] {
