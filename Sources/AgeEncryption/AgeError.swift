@@ -29,9 +29,9 @@ public enum AgeError: Error, Hashable, Sendable {
   case badKey(line: Int)
   /// A file of keys without a key.
   case noKeys
-  /// Nobody could open it.
+  /// The list of recipients is empty.
   case noRecipients
-  /// A passphrase is for one alone.
+  /// A passphrase cannot be combined with other recipients.
   case passphraseBesideOthers
   /// Where there is not enough memory to hash a passphrase.
   case failed(String)

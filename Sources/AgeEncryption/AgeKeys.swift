@@ -9,9 +9,9 @@ import Foundation
 /// }
 /// ```
 public enum AgeRecipient: Sendable {
-  /// Whoever has the secret key of this public one (X25519).
+  /// The owner of an X25519 key pair, by its public key.
   case publicKey(Curve25519.KeyAgreement.PublicKey)
-  /// Whoever knows it. Only one, and nobody else beside it.
+  /// Everybody who knows the passphrase; it cannot be combined with other recipients.
   case passphrase(String)
 
   /// A public key as `age-keygen` prints it: `age1…`.

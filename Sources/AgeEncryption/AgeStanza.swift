@@ -1,6 +1,6 @@
 import Foundation
 
-/// A part of the header that gives the file's key to one recipient. Those of kinds that nobody knows are left alone.
+/// A recipient stanza: the part of the header that wraps the file key for one recipient. Stanzas of unknown types are ignored.
 struct AgeStanza: Hashable {
   /// Of one line of the body in base 64.
   private static let columns = 64

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// The random key of one file, of 16 bytes, from which those of its header and its payload are derived.
+/// The file key: 16 random bytes, from which the header's HMAC key and the payload key are derived.
 enum FileKey {
   private static let byteCount = 16
   /// With the tag.

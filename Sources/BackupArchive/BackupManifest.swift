@@ -32,7 +32,7 @@ public struct BackupManifest: Codable, Hashable, Sendable {
     }
   }
 
-  /// Numbers by which the record is known again: those of `hpeer digest`, of all types together.
+  /// Counts and digests of the record, as `hpeer digest` computes them, over all types.
   public struct Record: Codable, Hashable, Sendable {
     public var samples: Int
     /// 32 hexadecimal digits.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import OperatingSystem
 import Synchronization
 
 /// A connection to an MQTT broker, which libmosquitto drives on a thread of its own.
@@ -69,22 +70,6 @@ final class MQTTClient: Sendable {
       inbox.post(.disconnect)
       throw error
     }
-  }
-}
-
-/// Does something for so long at most; then it is cancelled, and the error thrown.
-func within<Value: Sendable>(
-  _ time: Duration, orThrow late: any Error, _ work: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-  try await withThrowingTaskGroup(of: Value?.self) { group in
-    group.addTask { try await work() }
-    group.addTask {
-      try await Task.sleep(for: time)
-      return nil
-    }
-    defer { group.cancelAll() }
-    guard let value = try await group.next() ?? nil else { throw late }
-    return value
   }
 }
 

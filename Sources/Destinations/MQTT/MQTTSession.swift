@@ -1,5 +1,6 @@
 import Foundation
 import HealthModel
+import OperatingSystem
 import Synchronization
 
 /// The connection that deliveries share, made when it is needed, and what is known of the broker over it.

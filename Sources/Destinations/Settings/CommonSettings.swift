@@ -34,22 +34,9 @@ public struct CommonSettings: Hashable, Sendable {
     if case .boolean(let flag) = values["enabled"] { isEnabled = flag }
     if case .boolean(let flag) = values["names"] { sendsNames = flag }
     if case .list(let names) = values["sources"] { sources = Set(names) }
-    if case .list(let names) = values["types"] { types = try Self.types(names) }
+    if case .list(let names) = values["types"] { types = try SampleType.all(named: names, in: "types") }
     from = try Self.bound(values, "from")
     to = try Self.bound(values, "to")
-  }
-
-  private static func types(_ names: [String]) throws(SettingsError) -> Set<SampleType> {
-    var types: Set<SampleType> = []
-    for name in names {
-      guard let type = SampleTypeCatalogue.healthKit.type(named: name) else {
-        let similar = SampleTypeCatalogue.healthKit.suggestions(for: name).joined(separator: " or ")
-        throw SettingsError(
-          "types", .invalid("has no type called \(name)\(similar.isEmpty ? "" : "; did you mean \(similar)?")"))
-      }
-      types.insert(type)
-    }
-    return types
   }
 
   private static func bound(

@@ -189,12 +189,10 @@ public struct AutomationRun: Sendable {
     var variables = program.environment
     variables["HPEER_AUTOMATION"] = name
     let child = ChildProgram(path, arguments: Array(program.words.dropFirst()), variables: variables, folder: folder)
-    var line = occasion.detail.merging(occasion.variables) { $1 }
-    line["automation"] = name
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let input = Array(try encoder.encode(Self.object(name, occasion))) + [UInt8(ascii: "\n")]
-    let end = try await within(program.timeout) {
+    let end = try await within(program.timeout, orThrow: AutomationFailure.late(program.timeout)) {
       try await child.run(input: input, variables: occasion.variables)
     }
     guard end.status == .exit(0) else {
@@ -230,21 +228,6 @@ public struct AutomationRun: Sendable {
     case .file(let path): event.file = path
     }
     return event
-  }
-
-  private func within<Value: Sendable>(
-    _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value?.self) { group in
-      group.addTask(operation: work)
-      group.addTask {
-        try await Task.sleep(for: limit)
-        return nil
-      }
-      defer { group.cancelAll() }
-      guard let value = try await group.next() ?? nil else { throw AutomationFailure.late(limit) }
-      return value
-    }
   }
 }
 

@@ -87,7 +87,7 @@ public enum AutomationTrigger: Hashable, Sendable {
     switch kind {
     case .change:
       self = .change(
-        types: try Self.types(settings.list("types")),
+        types: settings.list("types").isEmpty ? nil : try SampleType.all(named: settings.list("types"), in: "types"),
         debounce: .seconds(try TimeSpan.seconds(settings, "debounce", in: 0...86_400)))
     case .interval: self = .interval(seconds: try TimeSpan.seconds(settings, "every", in: 10...366 * 86_400))
     case .time: self = .time(try DailyTimes(settings))
@@ -110,20 +110,6 @@ public enum AutomationTrigger: Hashable, Sendable {
     case .threshold: .threshold
     case .file: .file
     }
-  }
-
-  static func type(_ name: String, key: String) throws(SettingsError) -> SampleType {
-    if let type = SampleTypeCatalogue.healthKit.type(named: name) { return type }
-    let similar = SampleTypeCatalogue.healthKit.suggestions(for: name).joined(separator: " or ")
-    throw SettingsError(
-      key, .invalid("has no type called \(name)\(similar.isEmpty ? "" : "; did you mean \(similar)?")"))
-  }
-
-  private static func types(_ names: [String]) throws(SettingsError) -> Set<SampleType>? {
-    guard !names.isEmpty else { return nil }
-    var types: Set<SampleType> = []
-    for name in names { types.insert(try type(name, key: "types")) }
-    return types
   }
 }
 

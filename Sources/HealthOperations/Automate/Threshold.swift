@@ -34,7 +34,7 @@ public struct Threshold: Hashable, Sendable {
   public let unit: String?
 
   init(_ settings: DestinationSettings) throws(SettingsError) {
-    type = try AutomationTrigger.type(try settings.text("type"), key: "type")
+    type = try SampleType.named(try settings.text("type"), in: "type")
     let entry = SampleTypeCatalogue.healthKit[type]
     let isSleep = type == SleepQuery.type
     guard entry?.canonicalUnit != nil || isSleep else {

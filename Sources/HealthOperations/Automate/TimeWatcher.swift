@@ -15,8 +15,7 @@ struct TimeWatcher: AutomationWatcher {
     let state = try await context.store.activities.known(automation.activity, now: time.now())
     // Another process was killed at it.
     if let due = state.due { return .time(due) }
-    let next = try await automation.next(after: state, now: time.now(), context)
-    guard let next, next <= time.now() else { return nil }
+    guard let next = try await next(after: state), next <= time.now() else { return nil }
     try await context.store.activities.setDue(true, automation.activity, now: next)
     return .time(next)
   }
@@ -24,21 +23,19 @@ struct TimeWatcher: AutomationWatcher {
   mutating func wait() async throws {
     let state = try await context.store.activities.known(automation.activity, now: time.now())
     let now = time.now()
-    guard let next = try await automation.next(after: state, now: now, context) else { return }
+    guard let next = try await next(after: state) else { return }
     let left = Duration.microseconds(max(0, next.microseconds - now.microseconds))
     try await time.clock.sleep(for: min(left, Self.longestSleep))
+  }
+
+  private func next(after state: ActivityState) async throws -> Timestamp? {
+    automation.nextTime(after: state, now: time.now(), in: try await context.zone())
   }
 }
 
 extension Automation {
   /// When it is to be done next; `nil` of one that waits for something else than a time.
-  func next(after state: ActivityState?, now: Timestamp, _ context: AutomationContext) async throws -> Timestamp? {
-    switch trigger {
-    case .interval, .time: nextTime(after: state, now: now, in: try await context.zone())
-    default: nil
-    }
-  }
-
+  ///
   /// - Parameter state: `nil` of one that was never waited for: it begins now.
   public func nextTime(after state: ActivityState?, now: Timestamp, in zone: TimeZone) -> Timestamp? {
     // What lies ahead was written by a clock that has been put back.

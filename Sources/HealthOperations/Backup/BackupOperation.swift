@@ -184,13 +184,9 @@ public struct BackupOperation: Sendable {
 extension BackupManifest.Record {
   /// As `hpeer digest` adds it up.
   public init(_ digest: RecordDigest) {
-    func hex(_ sum: UInt128) -> String {
-      let digits = String(sum, radix: 16)
-      return String(repeating: "0", count: 32 - digits.count) + digits
-    }
     let (samples, tombstones) = (digest.samples, digest.tombstones)
     self.init(
-      samples: samples.count, digest: hex(samples.sum), deleted: tombstones.count,
-      deletedDigest: hex(tombstones.sum))
+      samples: samples.count, digest: samples.hex, deleted: tombstones.count,
+      deletedDigest: tombstones.hex)
   }
 }

@@ -51,7 +51,9 @@ public struct DeliverOperation: Sendable {
     func check<Place: Destination>(_ kind: Place.Type) async throws {
       let place = try await make(kind, context)
       do {
-        try await withDeadline(place.capabilities.deadline) { try await place.check() }
+        let deadline = place.capabilities.deadline
+        let late = DeliveryError.temporary(reason: "it did not answer within \(deadline)")
+        try await within(deadline, orThrow: late) { try await place.check() }
       } catch {
         await place.close()
         throw error
@@ -156,23 +158,6 @@ public struct DeliverOperation: Sendable {
     } catch {
       await place.close()
       throw error
-    }
-  }
-
-  private func withDeadline(_ deadline: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
-    try await withThrowingTaskGroup(of: Bool.self) { group in
-      group.addTask {
-        try await body()
-        return true
-      }
-      group.addTask {
-        try await Task.sleep(for: deadline)
-        return false
-      }
-      defer { group.cancelAll() }
-      if try await group.next() != true {
-        throw DeliveryError.temporary(reason: "it did not answer within \(deadline)")
-      }
     }
   }
 }

@@ -46,6 +46,15 @@ public struct Home: Sendable {
     try HealthStore.isWritable(in: directory) ? openStore() : HealthStore(readOnlyIn: directory)
   }
 
+  /// The same, or `nil` before the first import or pull. Blocking.
+  public func openStoreForReadingIfThere() throws(StoreError) -> HealthStore? {
+    do throws(StoreError) {
+      return try openStoreForReading()
+    } catch .missing {
+      return nil
+    }
+  }
+
   /// The store here, which is made where there is none. Blocking.
   public func createStore() throws(StoreError) -> HealthStore {
     try HealthStore(directory: directory, whileLocked: whileLocked)

@@ -137,19 +137,15 @@ public struct DueAutomations: Sendable {
       do {
         var done: Set<AutomationOccasion> = []
         while let occasion = try await watcher.pending(), done.insert(occasion).inserted {
-          let outcome: Result<String, any Error>
+          var (result, failure): (String, (any Error)?) = ("", nil)
           do {
-            outcome = .success(try await AutomationRun(automation, context).run(occasion, words: words))
+            result = try await AutomationRun(automation, context).run(occasion, words: words)
           } catch {
             try Task.checkCancellation()
-            outcome = .failure(error)
+            failure = error
           }
-          if case .failure(let error) = outcome {
-            try await watcher.dealtWith(occasion, failure: error)
-          } else {
-            try await watcher.dealtWith(occasion, failure: nil)
-          }
-          try report(automation, outcome)
+          try await watcher.dealtWith(occasion, failure: failure)
+          try report(automation, failure.map { .failure($0) } ?? .success(result))
         }
       } catch {
         try Task.checkCancellation()

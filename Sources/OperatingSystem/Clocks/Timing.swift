@@ -27,3 +27,19 @@ public enum TimeLimit {
     return nil
   }
 }
+
+/// Does something for so long at most; then it is cancelled, and the error thrown.
+public func within<Value: Sendable>(
+  _ time: Duration, orThrow late: any Error, _ work: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+  try await withThrowingTaskGroup(of: Value?.self) { group in
+    group.addTask { try await work() }
+    group.addTask {
+      try await Task.sleep(for: time)
+      return nil
+    }
+    defer { group.cancelAll() }
+    guard let value = try await group.next() ?? nil else { throw late }
+    return value
+  }
+}

@@ -38,9 +38,9 @@ extension PeerFinder {
   private func isAnnounced(_ server: ServerRecord, by service: DiscoveredService) async -> Bool {
     let peer = DiscoveredPeer(service)
     if let id = peer.id { return id == server.id }
-    guard server.traits.isApp, let endpoint = peer.endpoints.first else { return false }
+    guard server.traits.isApp else { return false }
     for attempt in 1...Self.attempts {
-      if await isApp(server, at: endpoint) { return true }
+      if await speakers(among: [peer], paired: [server]).first?.isPaired == true { return true }
       if attempt < Self.attempts { try? await ClientNetwork.current.clock.sleep(for: .seconds(1)) }
     }
     return false

@@ -36,12 +36,6 @@ extension PeerFinder {
     return speakers
   }
 
-  /// Whoever it says to be, an app is the one that is paired with by its certificate alone.
-  func isApp(_ server: ServerRecord, at endpoint: PeerEndpoint) async -> Bool {
-    let speaker = await Self.within(Self.askingTime) { try await Self.speaker(at: endpoint, paired: [server]) }
-    return speaker?.isPaired ?? false
-  }
-
   private static func speaker(at endpoint: PeerEndpoint, paired: [ServerRecord]) async throws -> PeerSpeaker {
     let fingerprint = try await ClientNetwork.current.shakeHands(
       endpoint, .anyForPairing, TransportProfile(leastTLS: .tls12), Int(askingTime.components.seconds))

@@ -8,7 +8,6 @@ import OperatingSystem
 import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
-import Synchronization
 
 /// Lets the owner's other processes open and close a pairing window and ask about it, through a Unix socket of mode 0600.
 /// A window that is opened here lasts no longer than the connection.
@@ -89,28 +88,11 @@ public struct ControlServer: Service {
     }
     chmod(path, 0o600)
     defer { unlink(path) }
-    await cancelWhenGracefulShutdown { await serve(listener) }
+    await cancelWhenGracefulShutdown {
+      await listener.serveEach(atMost: Self.maximumConnections) { await serve($0) }
+    }
     // Without the socket the rest still serves.
     try? await gracefulShutdown()
-  }
-
-  private func serve(_ listener: NIOAsyncChannel<HandedOver<Connection>, Never>) async {
-    let count = Mutex(0)
-    try? await listener.executeThenClose { connections in
-      try await withThrowingDiscardingTaskGroup { group in
-        for try await accepted in connections {
-          // One that is not taken is closed.
-          guard count.withLock(\.self) < Self.maximumConnections, let connection = accepted.take() else {
-            continue
-          }
-          count.withLock { $0 += 1 }
-          group.addTask { @Sendable in
-            await serve(connection)
-            count.withLock { $0 -= 1 }
-          }
-        }
-      }
-    }
   }
 
   private func serve(_ connection: Connection) async {

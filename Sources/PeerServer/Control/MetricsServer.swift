@@ -3,7 +3,6 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import Synchronization
 
 /// Answers `GET /metrics` on loopback: for Prometheus on this machine. Every user of the machine can ask, so nothing that is
 /// told names anybody.
@@ -53,25 +52,10 @@ public struct MetricsServer: Service {
       throw PeerServerError.cannotListen(address: "127.0.0.1", reason: networkReason(error))
     }
     onListening(listener.channel.localAddress?.port ?? port)
-    await cancelWhenGracefulShutdown { await serve(listener) }
-    try? await gracefulShutdown()
-  }
-
-  private func serve(_ listener: NIOAsyncChannel<HandedOver<Connection>, Never>) async {
-    let count = Mutex(0)
-    try? await listener.executeThenClose { connections in
-      try await withThrowingDiscardingTaskGroup { group in
-        for try await accepted in connections {
-          // One that is not taken is closed.
-          guard count.withLock(\.self) < Self.maximumConnections, let connection = accepted.take() else { continue }
-          count.withLock { $0 += 1 }
-          group.addTask { @Sendable in
-            await serve(connection)
-            count.withLock { $0 -= 1 }
-          }
-        }
-      }
+    await cancelWhenGracefulShutdown {
+      await listener.serveEach(atMost: Self.maximumConnections) { await serve($0) }
     }
+    try? await gracefulShutdown()
   }
 
   private func serve(_ connection: Connection) async {

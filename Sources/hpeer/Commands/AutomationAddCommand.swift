@@ -49,7 +49,7 @@ struct AutomationAdd: AsyncParsableCommand {
     let action = try await kind(what, "do", AutomationAction.Kind.allCases) { $0.summary }
     let fields = trigger.fields + action.fields(after: trigger)
     var values = try SettingAssignment.values(settings, of: fields + Automation.fields)
-    try await ask(fields, &values)
+    try await SettingQuestions.ask(fields, &values)
     values = [("when", .text(trigger.rawValue)), ("do", .text(action.rawValue))] + values
     do {
       // Says what is wrong before anything is written.
@@ -88,23 +88,5 @@ struct AutomationAdd: AsyncParsableCommand {
       )
     }
     return kind
-  }
-
-  private func ask(
-    _ fields: [SettingField], _ values: inout [(key: String, value: DestinationSettings.Value)]
-  ) async throws {
-    let given = Set(values.map(\.key))
-    let missing = fields.filter { $0.isRequired && !given.contains($0.key) }
-    guard Console.isInteractive || missing.isEmpty else {
-      throw ValidationError(
-        "It needs \(missing.map { "--set \($0.key)=…" }.joined(separator: " ")): \(missing.map(\.help).joined(separator: " "))"
-      )
-    }
-    for field in missing {
-      Console.say(field.help)
-      let text = try await Prompt.readLine(prompt: "\(field.key): ")
-      guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
-      values += try SettingAssignment.values([assignment], of: fields)
-    }
   }
 }

@@ -58,8 +58,8 @@ struct AutomationList: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let store = try StatusReport.store(home)
-    let reports = try await AutomationReport.all(home, store)
+    let store = try home.openStoreForReadingIfThere()
+    let reports = try await AutomationReport.all(try home.settings(), store)
     if output.json { return try Console.print(json: ["automations": reports]) }
     guard !reports.isEmpty else {
       return Console.say(

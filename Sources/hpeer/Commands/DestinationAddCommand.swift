@@ -88,36 +88,20 @@ struct DestinationAdd: AsyncParsableCommand {
     }
   }
 
-  /// Asks for what is needed and was not given; without a terminal, says what that is.
+  /// Asks for what is needed and was not given.
   ///
   /// - Returns: the keys whose secrets were kept in files.
   private func ask(
     _ description: DestinationDescription, _ name: String, _ home: Home,
     _ values: inout [(key: String, value: DestinationSettings.Value)]
   ) async throws -> [String] {
-    let given = Set(values.map(\.key))
-    let missing = description.fields.filter { field in
-      !given.contains(field.key) && (field.isRequired || field.kind == .secret && Console.isInteractive)
-    }
-    guard Console.isInteractive || missing.isEmpty else {
-      throw ValidationError(
-        "It needs \(missing.map { "--set \($0.key)=…" }.joined(separator: " ")): \(missing.map(\.help).joined(separator: " "))"
-      )
-    }
     var kept: [String] = []
-    for field in missing {
-      Console.say(field.help)
-      if field.kind == .secret {
-        let secret = try await Prompt.readSecret(prompt: "\(field.key)\(field.isRequired ? "" : " (none: Enter)"): ")
-        if secret.isEmpty, !field.isRequired { continue }
-        let reference = SecretReference(secret) == nil ? try home.keepSecret(secret, of: name, field.key) : secret
-        if reference != secret { kept.append(field.key) }
-        values.append((field.key, .text(reference)))
-      } else {
-        let text = try await Prompt.readLine(prompt: "\(field.key): ")
-        guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
-        values += try SettingAssignment.values([assignment], of: description.fields)
-      }
+    try await SettingQuestions.ask(description.fields, &values) { field in
+      let secret = try await Prompt.readSecret(prompt: "\(field.key)\(field.isRequired ? "" : " (none: Enter)"): ")
+      if secret.isEmpty, !field.isRequired { return nil }
+      let reference = SecretReference(secret) == nil ? try home.keepSecret(secret, of: name, field.key) : secret
+      if reference != secret { kept.append(field.key) }
+      return .text(reference)
     }
     return kept
   }

@@ -37,7 +37,8 @@ struct DestinationList: AsyncParsableCommand {
   @OptionGroup var zone: ZoneOptions
 
   func run() async throws {
-    let reports = try await DestinationReport.all(common.homeDirectory, try StatusReport.store(common.homeDirectory))
+    let home = common.homeDirectory
+    let reports = try await DestinationReport.all(try home.settings(), try home.openStoreForReadingIfThere())
     if output.json { return try Console.print(json: ["destinations": reports]) }
     guard !reports.isEmpty else {
       return Console.say(

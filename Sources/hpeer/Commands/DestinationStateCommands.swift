@@ -46,7 +46,7 @@ struct DestinationStatus: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    var reports = try await DestinationReport.all(home, try StatusReport.store(home))
+    var reports = try await DestinationReport.all(try home.settings(), try home.openStoreForReadingIfThere())
     if let name {
       reports = reports.filter { $0.name == name }
       if reports.isEmpty { _ = try DestinationArgument.section(name, home) }

@@ -32,11 +32,12 @@ struct StatusCommand: AsyncParsableCommand {
     do {
       served = try await ControlClient.state(at: home.socketPath)
     } catch is ControlClient.NoServer {}
-    let report = try await StatusReport(home, served: served)
+    let store = try home.openStoreForReadingIfThere()
+    let report = try await StatusReport(home, store, served: served)
     if output.json {
       try Console.print(json: report)
     } else {
-      let zone = try await zone.timeZone(in: try StatusReport.store(home))
+      let zone = try await zone.timeZone(in: store)
       try StatusPresentation(report: report, served: served, zone: zone).print()
     }
     guard !report.ok else { return }

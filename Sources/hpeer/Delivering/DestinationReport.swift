@@ -39,8 +39,7 @@ struct DestinationReport: Encodable {
   /// Those of the settings, and what is left of others, by name.
   ///
   /// - Parameter store: `nil` before the first import or pull.
-  static func all(_ home: Home, _ store: HealthStore?) async throws -> [DestinationReport] {
-    let file = try home.settings()
+  static func all(_ file: SettingsFile, _ store: HealthStore?) async throws -> [DestinationReport] {
     let positions = try await store?.consumers() ?? []
     let states = try await store?.deliveries.all() ?? []
     var reports = file.destinations.map { section in

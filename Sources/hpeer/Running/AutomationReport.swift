@@ -1,3 +1,4 @@
+import Destinations
 import Foundation
 import HealthModel
 import HealthOperations
@@ -36,8 +37,8 @@ struct AutomationReport: Encodable {
   /// Those of the settings, by name.
   ///
   /// - Parameter store: `nil` before the first import or pull.
-  static func all(_ home: Home, _ store: HealthStore?) async throws -> [AutomationReport] {
-    let automations = try Automation.all(in: try home.settings())
+  static func all(_ file: SettingsFile, _ store: HealthStore?) async throws -> [AutomationReport] {
+    let automations = try Automation.all(in: file)
     guard !automations.isEmpty else { return [] }
     let states = try await store?.activities.all(beginning: Automation.activityPrefix) ?? []
     var zone = TimeZone.current

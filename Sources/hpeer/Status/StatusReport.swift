@@ -72,9 +72,11 @@ struct StatusReport: Encodable {
       || automations.contains { $0.state == .failing }
   }
 
-  /// - Parameter served: `nil` where nothing is served.
-  init(_ home: Home, served: ServerState?) async throws {
-    let store = try Self.store(home)
+  /// - Parameters:
+  ///   - store: `nil` before the first import or pull.
+  ///   - served: `nil` where nothing is served.
+  init(_ home: Home, _ store: HealthStore?, served: ServerState?) async throws {
+    let file = try home.settings()
     process = served?.process ?? ServeLock.holder(of: home)
     name = served?.name
     window = served.map { Window($0.window) }
@@ -88,20 +90,11 @@ struct StatusReport: Encodable {
       if server.traits.isApp, let store { coverage = try? await Pull.coverage(of: server, in: store) }
       peers.append(Peer(server, pulls.first { $0.name == PullOperation.activity(of: server) }, coverage))
     }
-    destinations = try await DestinationReport.all(home, store)
-    automations = try await AutomationReport.all(home, store)
+    destinations = try await DestinationReport.all(file, store)
+    automations = try await AutomationReport.all(file, store)
     ok = false
     if PeerRegistry.isWritable(in: home.url) { locked = try await home.openRegistry().lockedSince() }
     ok = process != nil && !isFailing
-  }
-
-  /// `nil` before the first import or pull.
-  static func store(_ home: Home) throws -> HealthStore? {
-    do throws(StoreError) {
-      return try home.openStoreForReading()
-    } catch .missing {
-      return nil
-    }
   }
 
   private static func record(_ store: HealthStore) async throws -> Record {

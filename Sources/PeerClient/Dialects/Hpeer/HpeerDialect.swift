@@ -10,8 +10,15 @@ import PeerTrust
 struct HpeerSession: PeerSession {
   let settings: PullSettings
   let connection: PeerConnection
+  /// Which machine this is, of those that may have its identity.
+  private let mark: MachineMark?
   var limits: ClientLimits { connection.limits }
   private var server: ServerRecord { settings.server }
+
+  init(settings: PullSettings, connection: PeerConnection) {
+    (self.settings, self.connection) = (settings, connection)
+    mark = MachineMark.own(settings.store.directory)
+  }
 
   func prepareToStartOver() async throws {
     _ = try await settings.persons?.admit(server, into: settings.store, over: connection)
@@ -30,7 +37,7 @@ struct HpeerSession: PeerSession {
   private func send(_ path: String) async throws -> (head: HTTPResponseHead, owner: RecordOwner?) {
     var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
     if let ownName = settings.ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
-    if let mark = MachineMark.own(settings.store.directory) { headers.append((MachineMark.header, mark.text)) }
+    if let mark { headers.append((MachineMark.header, mark.text)) }
     guard let persons = settings.persons else { return (try await connection.send(.GET, path, headers: headers), nil) }
     func append(_ mark: String?) {
       if let mark { headers.append((PersonAnswer.markHeader, mark)) }

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Destinations
+import Terminal
+
+/// Asks a person for the settings that something needs and that were not given with `--set`.
+enum SettingQuestions {
+  /// Without a terminal, says what is missing.
+  ///
+  /// - Parameters:
+  ///   - values: those that were given; what is asked for is added.
+  ///   - secret: asks for a secret, which is asked for also where it is not needed; `nil` where there is none.
+  static func ask(
+    _ fields: [SettingField], _ values: inout [(key: String, value: DestinationSettings.Value)],
+    secret: (SettingField) async throws -> DestinationSettings.Value? = { _ in nil }
+  ) async throws {
+    let given = Set(values.map(\.key))
+    let missing = fields.filter { field in
+      !given.contains(field.key) && (field.isRequired || field.kind == .secret && Console.isInteractive)
+    }
+    guard Console.isInteractive || missing.isEmpty else {
+      throw ValidationError(
+        "It needs \(missing.map { "--set \($0.key)=…" }.joined(separator: " ")): \(missing.map(\.help).joined(separator: " "))"
+      )
+    }
+    for field in missing {
+      Console.say(field.help)
+      if field.kind == .secret {
+        if let value = try await secret(field) { values.append((field.key, value)) }
+      } else {
+        let text = try await Prompt.readLine(prompt: "\(field.key): ")
+        guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
+        values += try SettingAssignment.values([assignment], of: fields)
+      }
+    }
+  }
+}
