@@ -22,7 +22,7 @@ public final class Relay: Sendable {
   private let oneWay: Duration
   private let segments: WireSegments
   private let limit: Int
-  private let listener: Int32
+  private let listener: ListeningSocket
   private let state: Mutex<State>
 
   private struct State {
@@ -47,19 +47,17 @@ public final class Relay: Sendable {
     self.limit = limit
     oneWay = roundTrip / 2
     state = Mutex(State(fault: fault))
-    listener = try TCPSocket.make()
-    port = try TCPSocket.listen(listener)
-    let (listener, target) = (listener, target)
-    Thread.detachNewThread { [weak self] in
+    listener = try ListeningSocket()
+    port = listener.port
+    Thread.detachNewThread { [weak self, listener] in
       // It ends when the listener does.
-      while let client = TCPSocket.accept(listener) {
+      while let client = listener.accept() {
         guard let self, let server = TCPSocket.connect(to: target) else {
           Glibc.close(client)
           continue
         }
         self.begin(Connection(client: client, server: server))
       }
-      Glibc.close(listener)
     }
   }
 
@@ -87,7 +85,7 @@ public final class Relay: Sendable {
     let connections = state.withLock { state -> [Connection] in
       guard !state.isClosed else { return [] }
       state.isClosed = true
-      shutdown(listener, CInt(SHUT_RDWR))
+      listener.close()
       defer { state.connections = [] }
       return state.connections
     }

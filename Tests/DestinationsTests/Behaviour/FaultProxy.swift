@@ -33,23 +33,22 @@ final class FaultProxy: Sendable {
 
   let port: Int
   private let target: Int
-  private let listener: Int32
+  private let listener: ListeningSocket
   private let state = Mutex(State())
 
   init(to target: Int) throws {
     self.target = target
-    listener = try TCPSocket.make()
-    port = try TCPSocket.listen(listener)
+    listener = try ListeningSocket()
+    port = listener.port
     Thread.detachNewThread { [listener, weak self] in
       // It ends when the listener does.
-      while let client = TCPSocket.accept(listener) {
+      while let client = listener.accept() {
         guard let self, !self.isAway(), let server = TCPSocket.connect(to: target) else {
           Glibc.close(client)
           continue
         }
         self.begin(Connection(client, server))
       }
-      Glibc.close(listener)
     }
   }
 
@@ -77,7 +76,7 @@ final class FaultProxy: Sendable {
   }
 
   func close() {
-    shutdown(listener, CInt(SHUT_RDWR))
+    listener.close()
     set(nil)
   }
 

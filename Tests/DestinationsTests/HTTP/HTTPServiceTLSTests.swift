@@ -105,20 +105,19 @@ import Testing
 /// Says the same to whoever connects, and listens to nobody.
 private final class RawGreeting: Sendable {
   let port: Int
-  private let listener: Int32
+  private let listener: ListeningSocket
 
   init(_ text: String) throws {
-    listener = try TCPSocket.make()
-    port = try TCPSocket.listen(listener)
+    listener = try ListeningSocket()
+    port = listener.port
     Thread.detachNewThread { [listener] in
-      while let socket = TCPSocket.accept(listener) {
+      while let socket = listener.accept() {
         _ = TCPSocket.write(Array(text.utf8)[...], to: socket)
         while TCPSocket.read(socket) != nil {}
         close(socket)
       }
-      close(listener)
     }
   }
 
-  deinit { shutdown(listener, CInt(SHUT_RDWR)) }
+  deinit { listener.close() }
 }

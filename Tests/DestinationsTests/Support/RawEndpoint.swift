@@ -53,25 +53,24 @@ final class RawEndpoint: Sendable {
   }
 
   let port: Int
-  private let listener: Int32
+  private let listener: ListeningSocket
   private let state: State
 
   init(_ behaviour: @escaping Behaviour) throws {
     state = State(behaviour)
-    listener = try TCPSocket.make()
-    port = try TCPSocket.listen(listener)
+    listener = try ListeningSocket()
+    port = listener.port
     Thread.detachNewThread { [listener, state] in
       // It ends when the listener does.
-      while let socket = TCPSocket.accept(listener) {
+      while let socket = listener.accept() {
         _ = state.sockets.withLock { $0.insert(socket) }
         Thread.detachNewThread { Self.serve(socket, state) }
       }
-      Glibc.close(listener)
     }
   }
 
   deinit {
-    shutdown(listener, CInt(SHUT_RDWR))
+    listener.close()
     state.sockets.withLock { for socket in $0 { shutdown(socket, CInt(SHUT_RDWR)) } }
   }
 
