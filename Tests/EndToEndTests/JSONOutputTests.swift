@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `--json` prints is what docs/schemas says, whatever happens; docs/json.md explains it.
+/// What `--json` prints is what docs/reference/schemas says, whatever happens; docs/reference/json.md explains it.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct JSONOutputTests {
   /// The schema of each command that takes `--json`; where `isLines`, of each line.
@@ -23,7 +23,7 @@ struct JSONOutputTests {
     "automation list": ("automations.json", false), "automation kinds": ("automation-kinds.json", false),
     "automation history": ("audit.json", true), "config show": ("config.json", false),
   ]
-  private static let documents = Build.root + "/docs/schemas"
+  private static let documents = Build.root + "/docs/reference/schemas"
   private let schema: JSONSchema
 
   init() throws {
@@ -80,15 +80,15 @@ struct JSONOutputTests {
 
   private struct Help: Decodable { var command: CommandHelp }
 
-  @Test("every command that takes --json has a schema, and every schema is in docs/json.md")
+  @Test("every command that takes --json has a schema, and every schema is in docs/reference/json.md")
   func completeness() async throws {
     let dumped = try await Scratch().host("home").run("--experimental-dump-help")
     let help = try JSONDecoder().decode(Help.self, from: Data(dumped.output.utf8))
     #expect(
       help.command.takingJSON().sorted() == Self.schemas.keys.sorted(),
-      "a command that takes --json: describe it in docs/schemas and docs/json.md, and add it here")
-    let text = try String(contentsOfFile: Build.root + "/docs/json.md", encoding: .utf8)
-    for name in schema.names { #expect(text.contains("(schemas/\(name))"), "\(name) is not in docs/json.md") }
+      "a command that takes --json: describe it in docs/reference/schemas and docs/reference/json.md, and add it here")
+    let text = try String(contentsOfFile: Build.root + "/docs/reference/json.md", encoding: .utf8)
+    for name in schema.names { #expect(text.contains("(schemas/\(name))"), "\(name) is not in docs/reference/json.md") }
     for (_, entry) in Self.schemas { #expect(schema.names.contains(entry.schema)) }
   }
 

@@ -54,7 +54,7 @@ struct PersonTests {
       #expect(outcome.output.isEmpty)
       return
     }
-    let schema = try JSONSchema(directory: Build.root + "/docs/schemas")
+    let schema = try JSONSchema(directory: Build.root + "/docs/reference/schemas")
     #expect(try schema.violations(of: outcome.output, against: "error.json") == [], "\(outcome.output)")
   }
 

@@ -3,10 +3,10 @@ import HealthModel
 import TestSupport
 import Testing
 
-/// docs/schemas, which say what every command prints as JSON.
+/// docs/reference/schemas, which say what every command prints as JSON.
 @Suite("Schemas") struct SampleSchemaTests {
   private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "docs/schemas").path
+    .deletingLastPathComponent().appending(path: "docs/reference/schemas").path
 
   @Test func schemasAreStrict() throws {
     let schemas = try JSONSchema(directory: Self.directory)

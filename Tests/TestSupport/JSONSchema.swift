@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// The part of JSON Schema (draft 2020-12) that docs/schemas is written in. A keyword that is not known here is an error, so
+/// The part of JSON Schema (draft 2020-12) that docs/reference/schemas is written in. A keyword that is not known here is an error, so
 /// that no schema promises what nobody checks.
 public struct JSONSchema: Sendable {
   public struct Unreadable: Error, CustomStringConvertible {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: digest.py [--deep] < changes.ndjson
 
-The digest of docs/digest.md, computed from a change feed (NDJSON) that was read from its beginning to its end.
+The digest of docs/protocol/digest.md, computed from a change feed (NDJSON) that was read from its beginning to its end.
 Prints an array of [type, month, samples, sum, tombstones, sum] and, with --deep, the sum over the contents.
 """
 import hashlib, json, re, struct, sys, uuid

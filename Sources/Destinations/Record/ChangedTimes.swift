@@ -16,7 +16,7 @@ public struct ChangedTimes: Sendable {
   private static let longest: Int64 = 25 * 3_600_000_000
   /// A copy of a sample may have taken the place of one that starts within a second before or after it.
   private static let drift: Int64 = 1_000_000
-  /// A value of heart rate holds for so long after its end: see docs/statistics.md.
+  /// A value of heart rate holds for so long after its end: see docs/reference/statistics.md.
   private static let lasting: Int64 = 300_000_000
 
   /// In order of time, none overlapping another; none is empty.

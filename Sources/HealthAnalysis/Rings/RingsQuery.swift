@@ -12,7 +12,7 @@ import HealthStore
 /// }
 /// ```
 ///
-/// What each ring means is written down in `docs/statistics.md`.
+/// What each ring means is written down in `docs/reference/statistics.md`.
 public struct RingsQuery: Sendable {
   /// Whose dates days have.
   public var zone: ZoneRules

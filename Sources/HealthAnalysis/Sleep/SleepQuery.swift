@@ -12,7 +12,7 @@ import HealthStore
 /// }
 /// ```
 ///
-/// What counts as a night is written down in `docs/statistics.md`. It is computed from the samples each time.
+/// What counts as a night is written down in `docs/reference/statistics.md`. It is computed from the samples each time.
 public struct SleepQuery: Sendable {
   public static let type = SampleType("HKCategoryTypeIdentifierSleepAnalysis")
 

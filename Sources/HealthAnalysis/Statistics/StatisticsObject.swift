@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The numbers of a type as JSON: what `hpeer stats --json` prints and `GET /api/v2/statistics` answers (docs/json.md). Nothing
+/// The numbers of a type as JSON: what `hpeer stats --json` prints and `GET /api/v2/statistics` answers (docs/reference/json.md). Nothing
 /// is rounded; times are ISO 8601 with the offset of their zone.
 public struct StatisticsObject: Encodable, Sendable {
   var type: String

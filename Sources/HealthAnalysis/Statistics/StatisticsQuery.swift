@@ -21,7 +21,7 @@ public enum StatisticsError: Error, Hashable, Sendable {
 /// }
 /// ```
 ///
-/// What a number means is written down in `docs/statistics.md`. ``Rollups`` keep it.
+/// What a number means is written down in `docs/reference/statistics.md`. ``Rollups`` keep it.
 public struct StatisticsQuery: Sendable {
   public var type: SampleType
   public var size: BucketSize

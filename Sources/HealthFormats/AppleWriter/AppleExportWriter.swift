@@ -3,7 +3,7 @@ import HealthModel
 /// Writes an `export.xml` as the Health app writes it: version 14 of the document type, the same order of elements and of
 /// attributes, one offset for all dates.
 ///
-/// What an import of Apple's export made of it is written back; `docs/formats/apple-xml.md` lists what may differ. What HealthKit's
+/// What an import of Apple's export made of it is written back; `docs/reference/formats/apple-xml.md` lists what may differ. What HealthKit's
 /// export has no element for, such as samples of another app's own types, is left out.
 ///
 /// ```swift

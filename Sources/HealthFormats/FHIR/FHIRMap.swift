@@ -88,10 +88,10 @@ public enum FHIRMapError: Error, Hashable, Sendable {
 extension FHIRMapError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .unreadable(let path): "\(path) cannot be read; name a table of FHIR codes (docs/formats/fhir.md)."
+    case .unreadable(let path): "\(path) cannot be read; name a table of FHIR codes (docs/reference/formats/fhir.md)."
     case .tooLarge(let path): "\(path) is larger than any table of FHIR codes; name another file."
     case .malformed(let path, let line, let detail):
-      "\(path) cannot be used: line \(line): \(detail); docs/formats/fhir.md says how the table looks."
+      "\(path) cannot be used: line \(line): \(detail); docs/reference/formats/fhir.md says how the table looks."
     }
   }
 }

@@ -9,7 +9,7 @@ enum FHIRText {
   static let ownTypes = "urn:hpeer:fhir:types"
   /// Of parts of samples that no system has a code for.
   static let ownCodes = "urn:hpeer:fhir:codes"
-  /// The extension with what FHIR has no place for (`docs/formats/fhir`).
+  /// The extension with what FHIR has no place for (`docs/reference/formats/fhir`).
   static let sampleExtension = "urn:hpeer:fhir:sample"
   /// What names the person of a store.
   static let storeSystem = "urn:hpeer:fhir:store"

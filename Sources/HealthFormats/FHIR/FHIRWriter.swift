@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// Writes samples as FHIR R4 resources (`docs/formats/fhir.md`): an `Observation` for each, in one `Bundle` or in lines.
+/// Writes samples as FHIR R4 resources (`docs/reference/formats/fhir.md`): an `Observation` for each, in one `Bundle` or in lines.
 ///
 /// ```swift
 /// func write(_ samples: [Sample]) throws -> [UInt8] {

@@ -1,4 +1,4 @@
-/// The table of samples (`docs/formats/csv.md`): RFC 4180 in UTF-8, a header, a row a sample. An absent text is an empty
+/// The table of samples (`docs/reference/formats/csv.md`): RFC 4180 in UTF-8, a header, a row a sample. An absent text is an empty
 /// field, an empty one is `""`.
 enum SampleCSV {
   enum Column: String, CaseIterable {

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// A file of samples in one of the formats that hpeer writes and reads (`docs/formats`). All but FHIR hold all that a
+/// A file of samples in one of the formats that hpeer writes and reads (`docs/reference/formats`). All but FHIR hold all that a
 /// store does of a sample.
 ///
 /// ```swift

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// Writes one JSON document with a sample a line (`docs/formats/json.md`).
+/// Writes one JSON document with a sample a line (`docs/reference/formats/json.md`).
 public struct SampleJSONWriter: SampleFileWriter {
   private let exported: Timestamp
   private let encoder = JSONEncoder()

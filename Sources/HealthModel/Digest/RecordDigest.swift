@@ -1,5 +1,5 @@
 /// What a record holds, in numbers that are equal where the records are: for each type and month in which a sample
-/// starts, a digest of the samples and one of the tombstones. `docs/digest.md` specifies it.
+/// starts, a digest of the samples and one of the tombstones. `docs/protocol/digest.md` specifies it.
 public struct RecordDigest: Hashable, Sendable {
   /// In the order of the identifiers' UTF-8; none without months.
   public var types: [TypeDigest]

@@ -6,7 +6,7 @@ import PeerProtocol
 import PeerTrust
 import Synchronization
 
-/// Sees to it that a store takes in only what is of its own person (`docs/person.md`).
+/// Sees to it that a store takes in only what is of its own person (`docs/protocol/person.md`).
 ///
 /// A server is asked whose record it has when either side's person has changed since the last time, and not with every
 /// pull: what was agreed on is kept in the registry, with the server's mark, and a server whose mark is another by now

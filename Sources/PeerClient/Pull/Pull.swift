@@ -34,7 +34,7 @@ public struct Pull: Sendable {
   ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
   ///   - handshakeLimit: see ``PeerConnection/withConnection(to:trust:identity:silenceLimit:handshakeLimit:_:)``.
   ///   - persons: keeps the records of two people apart; `nil` takes whatever comes.
-  ///   - infersDeletions: takes for deleted what an app that tells no deletions has ceased to list; see `docs/phones.md`.
+  ///   - infersDeletions: takes for deleted what an app that tells no deletions has ceased to list; see `docs/how-to/phones.md`.
   ///   - heard: told how many bytes of answers have come on this connection, whenever there are more.
   public init(
     into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,

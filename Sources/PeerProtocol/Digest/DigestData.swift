@@ -23,7 +23,7 @@ public struct DigestSelection: Hashable, Sendable {
 
 /// `GET /api/v2/digest`: a ``RecordDigest``, and what it covers.
 public struct DigestData: Codable, Sendable, Hashable {
-  /// The version of the specification in `docs/digest.md` that this build computes.
+  /// The version of the specification in `docs/protocol/digest.md` that this build computes.
   public static let currentVersion = 1
 
   /// Of all samples and tombstones; far more than any machine holds, and far less than a sum of two of them may be.

@@ -3,7 +3,7 @@ import Foundation
 import HealthModel
 
 /// The body of `POST /api/v2/person`: whose record a client keeps, in values that say nothing without the key of the
-/// pairing (`docs/person.md`).
+/// pairing (`docs/protocol/person.md`).
 ///
 ///     {"person":{"d":"…","db":"…"}}
 ///

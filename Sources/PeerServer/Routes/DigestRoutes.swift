@@ -7,7 +7,7 @@ import NIOCore
 import PeerProtocol
 
 /// `GET /api/v2/digest?types&from&to&deep`: what the caller may see of the record, in numbers that are equal where the
-/// records are (`docs/digest.md`).
+/// records are (`docs/protocol/digest.md`).
 ///
 /// 400 for a query that cannot be understood, and for contents of more samples than one answer may take time for; 503
 /// while the digests of a store that has never been asked for them are being made.

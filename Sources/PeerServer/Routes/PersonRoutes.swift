@@ -8,7 +8,7 @@ import NIOFoundationCompat
 import PeerProtocol
 import PeerTrust
 
-/// `POST /api/v2/person`: whether this record is of the same person as the caller's (`docs/person.md`).
+/// `POST /api/v2/person`: whether this record is of the same person as the caller's (`docs/protocol/person.md`).
 ///
 /// Three different claims of one pairing are compared; more are answered with 423, so that nobody finds out a birthday
 /// by trying. The answer depends on the whole record, whatever the caller may read of it: what a machine may not see

@@ -9,7 +9,7 @@ import OperatingSystem
 import PeerProtocol
 
 /// `GET /api/v2/statistics?types&bucket&zone&from&to&source&weekStart`: sums, means and extremes of what the caller may see
-/// (`docs/statistics.md`).
+/// (`docs/reference/statistics.md`).
 ///
 /// Whoever may have numbers of days only is told of finished days of the home zone that lie whole within what it may see,
 /// and of nothing that tells of single samples; anything else is 403. 400 for a question that cannot be understood, or whose

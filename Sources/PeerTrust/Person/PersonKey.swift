@@ -8,7 +8,7 @@ import PeerProtocol
 ///
 /// The key is derived from the SHA-256 of the pairing's token, which is what both sides keep of it, so that values of
 /// one pairing mean nothing in another. Whoever has the key can try all birthdays there are in a moment: both machines
-/// can, and nobody else. `docs/person.md` has it byte for byte.
+/// can, and nobody else. `docs/protocol/person.md` has it byte for byte.
 public struct PersonKey: Sendable {
   private let key: SymmetricKey
 

@@ -1,7 +1,7 @@
 import HealthAnalysis
 import HealthModel
 
-/// On which days there are samples, as JSON: docs/json.md.
+/// On which days there are samples, as JSON: docs/reference/json.md.
 struct CoverageObject: Encodable {
   var zone: String
   var types: [Entry]

@@ -1,7 +1,7 @@
 import HealthAnalysis
 import HealthModel
 
-/// Nights as JSON: docs/json.md.
+/// Nights as JSON: docs/reference/json.md.
 struct SleepObject: Encodable {
   var zone: String
   var nights: [NightObject]

@@ -1,7 +1,7 @@
 import HealthAnalysis
 import HealthModel
 
-/// One day as JSON: docs/json.md.
+/// One day as JSON: docs/reference/json.md.
 struct SummaryObject: Encodable {
   var date: String
   var zone: String

@@ -1,7 +1,7 @@
 import HealthAnalysis
 import HealthModel
 
-/// A workout as JSON: docs/json.md.
+/// A workout as JSON: docs/reference/json.md.
 struct WorkoutObject: Encodable {
   var id: String
   var start: String

@@ -9,7 +9,7 @@ struct Digest: AsyncParsableCommand {
     abstract: "Print numbers that are equal on machines that hold the same.",
     discussion: """
       For each type the number of samples and of known deletions, and a digest of both, 32 hexadecimal digits that do \
-      not depend on the order in which things came. docs/digest.md specifies it. `hpeer verify` compares with another \
+      not depend on the order in which things came. docs/protocol/digest.md specifies it. `hpeer verify` compares with another \
       machine by itself.
 
       Examples:

@@ -11,7 +11,7 @@ struct Export: AsyncParsableCommand {
     commandName: "export",
     abstract: "Write samples to a file, in one of the formats that programs read.",
     discussion: """
-      JSON, NDJSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/formats \
+      JSON, NDJSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/reference/formats \
       says how they look. NDJSON is the change feed, and so the whole record: it has deletions, too, and samples that are \
       not shown because they came by another road as well. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
       apple-xml is an export.xml as the Health app writes it, for programs that read those; apple-zip is that with the \
@@ -26,7 +26,7 @@ struct Export: AsyncParsableCommand {
 
       fhir is a Bundle of FHIR R4 resources, fhir-ndjson the same a line each (Bulk Data): an Observation for each sample, \
       with codes of LOINC and SNOMED CT where there are any and units of UCUM. `hpeer import` reads both back. --fhir-map \
-      names a table of other codes and units, --fhir-subject the patient on your server; docs/formats/fhir.md says how.
+      names a table of other codes and units, --fhir-subject the patient on your server; docs/reference/formats/fhir.md says how.
 
       A file whose name ends in .gz or .zst is compressed; `hpeer import` reads those, too. --split writes a file for each \
       type, each month or each workout (gpx, ics) into the folder that --output names.

@@ -53,7 +53,7 @@ struct PullCommand: AsyncParsableCommand {
   @Flag(
     help: ArgumentHelp(
       "Take for deleted what a phone has ceased to list, with care.",
-      discussion: "The apps on phones tell no deletions. See docs/phones.md for when something counts as one."))
+      discussion: "The apps on phones tell no deletions. See docs/how-to/phones.md for when something counts as one."))
   var inferDeletions = false
   @Flag(help: "Fetch even if the record there is, or may be, another person's; remembered until that changes.")
   var mergePerson = false

@@ -17,7 +17,7 @@ struct RestoreCommand: AsyncParsableCommand {
       pairings, so that one must not run any more; --new-identity takes the record alone, and both go on.
 
       What was deleted after the backup was made would be there again: paired machines get no answer until those that know \
-      have been asked, which `hpeer run` and `hpeer pull --all` do, or until `hpeer unlock`. docs/backup.md tells the \
+      have been asked, which `hpeer run` and `hpeer pull --all` do, or until `hpeer unlock`. docs/how-to/backup.md tells the \
       whole.
 
       Examples:

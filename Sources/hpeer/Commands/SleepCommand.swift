@@ -10,7 +10,7 @@ struct SleepCommand: AsyncParsableCommand {
     discussion: """
       A night has the date on which it ended. Where several devices and apps have recorded it, one of them tells the \
       stages: what two say of the same time is not added up. The longest sleep of a date is its night, others are naps, \
-      and never part of it. docs/statistics.md says what each number means.
+      and never part of it. docs/reference/statistics.md says what each number means.
 
       Examples:
         hpeer sleep --from 2024-06-01 --to 2024-06-30

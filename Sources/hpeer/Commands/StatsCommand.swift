@@ -12,7 +12,7 @@ struct Stats: AsyncParsableCommand {
       Steps, energy and distances are added up as the Health app does it: where a watch and a phone have recorded the same \
       time, only the watch counts there. Heart rates and other values have a mean, an extreme and the last one. A bucket \
       without samples is left out, since it is not zero; one marked with * is not over, or cut off by --from or --to. \
-      docs/statistics.md says what each number means.
+      docs/reference/statistics.md says what each number means.
 
       Examples:
         hpeer stats stepCount --from 2024-06-01 --to 2024-06-30

@@ -10,7 +10,7 @@ struct SummaryCommand: AsyncParsableCommand {
     discussion: """
       Usual is the median of the 28 days before, of which 14 must have a value, with the range in which half of them lay; ! \
       marks a whole day far outside of it. The week has the mean of its whole days, and how far that is from the mean of \
-      the 28 days before it. docs/statistics.md says what each number means.
+      the 28 days before it. docs/reference/statistics.md says what each number means.
 
       Examples:
         hpeer summary

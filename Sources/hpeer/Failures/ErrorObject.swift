@@ -2,7 +2,7 @@ import Foundation
 import PeerClient
 import Terminal
 
-/// What went wrong, for programs: docs/json.md.
+/// What went wrong, for programs: docs/reference/json.md.
 struct ErrorObject: Encodable {
   /// The exit code.
   var code: Int32

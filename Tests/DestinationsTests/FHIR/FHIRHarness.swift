@@ -17,7 +17,10 @@ struct FHIRHarness: DestinationHarness {
     return Self(
       server: try ServerProcess(
         python,
-        ["Tests/Tools/fhir-server", "docs/formats/fhir/StructureDefinition-sample.json", "s3cret", "any-patient"],
+        [
+          "Tests/Tools/fhir-server", "docs/reference/formats/fhir/StructureDefinition-sample.json", "s3cret",
+          "any-patient",
+        ],
         in: root, until: "LISTENING ON "))
   }
 

@@ -15,7 +15,7 @@ private let fhirJudges = PythonEnvironment("fhir")
 struct FHIRTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
-  private static let definition = "docs/formats/fhir/StructureDefinition-sample.json"
+  private static let definition = "docs/reference/formats/fhir/StructureDefinition-sample.json"
   private static let token = "s3cret"
   private static let server = Result {
     try ServerProcess(

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every format is what its page in docs/formats and its schema say. Of SQLite, see ``HealthKitToSQLiteTests``; of those
+/// Every format is what its page in docs/reference/formats and its schema say. Of SQLite, see ``HealthKitToSQLiteTests``; of those
 /// that others have written schemas for, the tests of their writers.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExportSchemaTests {

@@ -118,14 +118,14 @@ struct HealthKitToSQLiteTests {
         == ["1.5|1", "3.5|1"])
   }
 
-  /// Nothing but the tables that are always there is in a database without samples, and docs/formats/sqlite.sql says them.
-  @Test("docs/formats/sqlite.sql is what is written")
+  /// Nothing but the tables that are always there is in a database without samples, and docs/reference/formats/sqlite.sql says them.
+  @Test("docs/reference/formats/sqlite.sql is what is written")
   func documented() async throws {
     try await home.hold(.small)
     let ours = try await export("--types", "heartRate,workout,activitySummary").path
     let made = scratch.path + "/documented.db"
     let documented = try await RunningCommand(
-      ["bash", "-c", "sqlite3 '\(made)' < '\(Build.root)/docs/formats/sqlite.sql'"]
+      ["bash", "-c", "sqlite3 '\(made)' < '\(Build.root)/docs/reference/formats/sqlite.sql'"]
     ).outcome()
     #expect(documented.status == 0, "\(documented.errors)")
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"

@@ -12,7 +12,7 @@ struct SampledHome {
 
   init() async throws {
     scratch = try Scratch()
-    schema = try JSONSchema(directory: Build.root + "/docs/schemas")
+    schema = try JSONSchema(directory: Build.root + "/docs/reference/schemas")
     var maker = SampleMaker(seed: 7)
     let store = try HealthStore(directory: host.home)
     try await store.apply(ChangeBatch(additions: (0..<50).map { maker.steps(at: $0) }))

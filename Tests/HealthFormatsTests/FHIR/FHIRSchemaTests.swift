@@ -5,10 +5,10 @@ import Testing
 
 @testable import HealthFormats
 
-/// docs/formats/fhir, which says what resources look like.
+/// docs/reference/formats/fhir, which says what resources look like.
 @Suite struct FHIRSchemaTests {
   private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/formats/fhir").path
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/reference/formats/fhir").path
 
   @Test func theSchemaIsStrict() throws {
     #expect(try JSONSchema(directory: Self.directory).problems(in: "schema.json") == [])

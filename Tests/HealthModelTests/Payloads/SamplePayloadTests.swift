@@ -35,7 +35,7 @@ import Testing
     #expect(kinds.isSuperset(of: Payload.contentTypes.map { $0.kind }))
   }
 
-  /// What machines compare to tell whether they hold the same (`docs/digest.md`): none of these may ever be another.
+  /// What machines compare to tell whether they hold the same (`docs/protocol/digest.md`): none of these may ever be another.
   @Test(arguments: vectors) func theContentHashOfAKindStays(kind: String, payload: Payload, hash: String) {
     var hasher = ContentHasher()
     let sample = Sample(

@@ -45,7 +45,7 @@ import Testing
     let process = Process()
     process.executableURL = URL(filePath: try #require(Self.judges))
     process.arguments = [
-      "Tests/Tools/fhir-judge", folder.path(name), "docs/formats/fhir/StructureDefinition-sample.json",
+      "Tests/Tools/fhir-judge", folder.path(name), "docs/reference/formats/fhir/StructureDefinition-sample.json",
       "Tests/Tools/fhir-codes.tsv",
     ]
     process.currentDirectoryURL = URL(filePath: Self.root)

@@ -5,10 +5,10 @@ import PeerProtocol
 import Testing
 import TestSupport
 
-/// `docs/digest.md` holds the vectors, and `docs/digest.py` beside it shares no code with what is tested.
+/// `docs/protocol/digest.md` holds the vectors, and `digest.py` beside it shares no code with what is tested.
 @Suite struct DigestVectorTests {
   private static let documents = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs").path
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/protocol").path
 
   private func lines(of text: String) throws -> [ChangeLine] {
     var decoder = ChangeLineDecoder()

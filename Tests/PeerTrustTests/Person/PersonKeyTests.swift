@@ -17,7 +17,7 @@ import Testing
 
   private var known: Person { person("1986-05-17", "HKBiologicalSexFemale", "HKBloodTypeONegative") }
 
-  /// `docs/person.md`.
+  /// `docs/protocol/person.md`.
   @Test func theTestVector() throws {
     let claim = try #require(key.claim(of: known))
     let values = Dictionary(
