@@ -26,6 +26,7 @@ public protocol ExternalStore: Sendable {
 }
 
 extension ExternalStore {
+  /// Forgets nothing.
   public func forgetObjects(of type: any ExternalObject.Type) async throws {}
 }
 

@@ -5,8 +5,11 @@ import HealthModel
 /// ``TypeSynchronizer`` is the one that managers make. Another one may do more before and after
 /// (``willSynchronize(objects:deletedObjects:)``, ``willFinishSynchronizing(after:)``), or all of it otherwise.
 public protocol ObjectSynchronizer: Sendable {
+  /// Makes objects of samples.
   var externalObjectType: any ExternalObject.Type { get }
+  /// What is kept in step.
   var externalStore: any ExternalStore { get }
+  /// Handed to the object type; `nil` for none.
   var converter: (any ExternalObjectConverter)? { get }
 
   /// Before anything is passed on. Nothing by default; what it throws ends the batch.
@@ -20,9 +23,12 @@ public protocol ObjectSynchronizer: Sendable {
 }
 
 extension ObjectSynchronizer {
+  /// Does nothing.
   public func willSynchronize(objects: [Sample], deletedObjects: [Tombstone]) async throws {}
+  /// Does nothing.
   public func willFinishSynchronizing(after error: (any Error)?) async {}
 
+  /// Deletes what the external store has of what was deleted, and then adds what it has not and updates what it has.
   public func synchronize(objects: [Sample], deletedObjects: [Tombstone]) async throws {
     do {
       try await willSynchronize(objects: objects, deletedObjects: deletedObjects)
@@ -70,10 +76,14 @@ extension ObjectSynchronizer {
 
 /// Passes changes on and does nothing else.
 public struct TypeSynchronizer: ObjectSynchronizer {
+  /// Makes objects of samples.
   public let externalObjectType: any ExternalObject.Type
+  /// What is kept in step.
   public let externalStore: any ExternalStore
+  /// Handed to the object type; `nil` for none.
   public let converter: (any ExternalObjectConverter)?
 
+  /// - Parameter converter: for object types that hold something else than samples.
   public init(
     externalObjectType: any ExternalObject.Type, externalStore: any ExternalStore,
     converter: (any ExternalObjectConverter)? = nil

@@ -1,7 +1,6 @@
 import Foundation
 import HealthModel
 import HealthStore
-import OperatingSystem
 
 /// Keeps one type of samples in step in one external store. The record keeps its position, and takes note of a batch only
 /// when the external store has all of it.
@@ -17,6 +16,7 @@ public struct QueryObserver: Sendable {
   /// The most changes of a batch where nobody says another number.
   public static let defaultBatchSize = 25
 
+  /// Makes objects of samples.
   public let externalObjectType: any ExternalObject.Type
   /// The type of samples that is followed.
   public let healthKitObjectType: SampleType
@@ -87,20 +87,7 @@ public struct QueryObserver: Sendable {
   ///
   /// - Throws: `StoreError` where the record cannot be read.
   public func observe() async throws {
-    var backOff = BackOff(first: .seconds(1), longest: .seconds(60))
-    while !Task.isCancelled {
-      // Before: what happens meanwhile wakes it at once.
-      let anchor = try await store.feed.currentAnchor()
-      do {
-        try await execute()
-        backOff.reset()
-        try await store.feed.waitForChanges(after: anchor)
-      } catch {
-        if Task.isCancelled { return }
-        if error is StoreError { throw error }
-        try? await clock.sleep(for: backOff.next())
-      }
-    }
+    try await Observation.run(on: store, clock: clock) { try await execute() }
   }
 
   /// Forgets the position: everything is passed on again.

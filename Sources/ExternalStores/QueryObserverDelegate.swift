@@ -12,7 +12,10 @@ public protocol QueryObserverDelegate: Sendable {
 }
 
 extension QueryObserverDelegate {
+  /// ``QueryObserver/defaultBatchSize``.
   public func batchSize(for observer: QueryObserver) async -> Int? { nil }
+  /// It may.
   public func shouldExecute(for observer: QueryObserver) async -> Bool { true }
+  /// Does nothing.
   public func didFinishExecution(for observer: QueryObserver, error: (any Error)?) async {}
 }

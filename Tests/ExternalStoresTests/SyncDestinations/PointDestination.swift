@@ -1,0 +1,63 @@
+import ExternalStores
+import Foundation
+import Synchronization
+
+/// A destination of the shape of HealthPush's code: keeps points by their ids, and fails as it is told to.
+final class PointDestination: SyncDestination {
+  struct State {
+    var points: [UUID: HealthDataPoint] = [:]
+    /// How many points each call had.
+    var calls: [Int] = []
+  }
+
+  let id = UUID()
+  let name = "points"
+  let isEnabled: Bool
+  let capabilities: SyncCapabilities
+  private let start: Date
+  private let state = Mutex(State())
+  private let failure: @Sendable (_ call: Int) -> (any Error)?
+
+  init(
+    _ capabilities: SyncCapabilities, isEnabled: Bool = true, start: Date = .distantPast,
+    failure: @escaping @Sendable (Int) -> (any Error)? = { _ in nil }
+  ) {
+    (self.capabilities, self.isEnabled, self.start, self.failure) = (capabilities, isEnabled, start, failure)
+  }
+
+  var seen: State { state.withLock(\.self) }
+
+  func queryWindow(lastSyncedAt: Date?, needsFullSync: Bool, now: Date) -> QueryWindow {
+    QueryWindow(start: needsFullSync ? start : now, end: now)
+  }
+
+  func sync(data: [HealthDataPoint], onProgress: (@Sendable (Int, Int) -> Void)?) async throws -> SyncStats {
+    let (call, new) = state.withLock { state in
+      state.calls.append(data.count)
+      var new = 0
+      for point in data {
+        if point.deleted {
+          state.points[point.id] = nil
+        } else if state.points.updateValue(point, forKey: point.id) == nil {
+          new += 1
+        }
+      }
+      return (state.calls.count - 1, new)
+    }
+    // After it has taken them: the answer is what is lost.
+    if let error = failure(call) { throw error }
+    onProgress?(data.count, data.count)
+    return SyncStats(processedCount: data.count, newCount: new)
+  }
+
+  func testConnection() async throws -> Bool { true }
+}
+
+/// Has no function that takes anything.
+struct IdleDestination: SyncDestination {
+  let id = UUID()
+  let name = "idle"
+  let isEnabled = true
+
+  func testConnection() async throws -> Bool { true }
+}
