@@ -13,9 +13,9 @@ enum Observation {
   ) async throws {
     var backOff = BackOff(first: .seconds(1), longest: .seconds(60))
     while !Task.isCancelled {
-      // Before: what happens meanwhile wakes it at once.
-      let anchor = try await store.feed.currentAnchor()
       do {
+        // Before: what happens meanwhile wakes it at once.
+        let anchor = try await store.feed.currentAnchor()
         try await execute()
         backOff.reset()
         try await store.feed.waitForChanges(after: anchor)

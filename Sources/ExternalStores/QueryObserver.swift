@@ -98,11 +98,17 @@ public struct QueryObserver: Sendable {
   private func drain() async throws {
     var filter = queryPredicate
     filter.types = [healthKitObjectType]
-    let consumer = try await store.consumer(name, filter: filter)
+    let externalStore = synchronizer.externalStore
+    // One that cannot be read says nothing.
+    let receipt = try await externalStore.receipt(of: externalObjectType).flatMap {
+      try? JSONDecoder().decode(ConsumerReceipt.self, from: $0)
+    }
+    let consumer = try await store.consumer(name, filter: filter, receipt: receipt)
     let size = await delegate?.batchSize(for: self) ?? Self.defaultBatchSize
     for try await page in consumer.pages(ofAtMost: max(1, size)) {
-      if page.startsOver { try await synchronizer.externalStore.forgetObjects(of: externalObjectType) }
+      if page.startsOver { try await externalStore.forgetObjects(of: externalObjectType) }
       try await synchronizer.synchronize(objects: try page.additions(), deletedObjects: page.deletions)
+      try await externalStore.keepReceipt(try JSONEncoder().encode(page.receipt), of: externalObjectType)
       try await consumer.commit(page)
     }
     try Task.checkCancellation()

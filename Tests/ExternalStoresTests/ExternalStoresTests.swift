@@ -223,26 +223,6 @@ struct ExternalStoresTests {
     #expect(store.seen.calls == [.fetch(2), .add(2)])
   }
 
-  @Test("another record in the same place: what was there is forgotten first")
-  func anotherRecord() async throws {
-    try await add(0..<4)
-    let store = ScriptedStore()
-    try await observer(store).execute()
-    let copy = directory.path("copy")
-    try FileManager.default.copyItem(atPath: directory.path("home"), toPath: copy)
-    try await add(4..<6)
-    try await observer(store).execute()
-    let restored = try HealthStore(directory: copy)
-    try await restored.apply(ChangeBatch(additions: Array(samples[10..<13])))
-    store.forgetCalls()
-    let observer = try QueryObserver(
-      store: restored, synchronizer: TypeSynchronizer(externalObjectType: StepRow.self, externalStore: store))
-    try await observer.execute()
-    // The copy's own position went back with it; everything that it has is there.
-    #expect(Set(store.rows.keys).isSuperset(of: uuids(Array(0..<4) + Array(10..<13))))
-    #expect(store.seen.doubles == 0)
-  }
-
   @Test("a converter reaches all objects, and what it cannot convert fails the batch")
   func converter() async throws {
     struct Doubling: ExternalObjectConverter {
