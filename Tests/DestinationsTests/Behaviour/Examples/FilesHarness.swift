@@ -7,7 +7,7 @@ struct FilesHarness: DestinationHarness {
 
   static func start() -> Self { Self() }
 
-  /// It says that it is sent everything anew, and has no list of its own to forget.
+  /// What it says on its page: a file that only another record had stays.
   var forgets: Bool { false }
 
   func settings(_ place: HarnessPlace) -> [String: DestinationSettings.Value] { ["folder": .text(place.folder)] }

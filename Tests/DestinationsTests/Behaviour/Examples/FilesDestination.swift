@@ -10,17 +10,29 @@ struct FilesDestination: Destination {
   let folder: URL
   let capabilities = DestinationCapabilities(maximumChanges: 7)
 
-  init(folder: URL) { self.folder = folder }
-
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     folder = URL(filePath: try settings.text("folder"))
   }
 
-  func check() throws { _ = try FileManager.default.contentsOfDirectory(atPath: folder.path) }
+  func check() throws(DeliveryError) {
+    let probe = folder.appending(path: "probe")
+    do {
+      try Data().write(to: probe)
+      try FileManager.default.removeItem(at: probe)
+    } catch {
+      throw .unusable(reason: "no file can be written to \(folder.path)")
+    }
+  }
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) throws -> Delivery {
-    for tombstone in batch.deletions { try? FileManager.default.removeItem(at: file(tombstone.sample.uuid)) }
-    for sample in try batch.additions() { try JSONEncoder().encode(sample).write(to: file(sample.uuid)) }
+    for tombstone in batch.deletions {
+      let file = file(tombstone.sample.uuid)
+      // A batch that comes again has deleted it already.
+      if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
+    }
+    for sample in try batch.additions() {
+      try JSONEncoder().encode(sample).write(to: file(sample.uuid), options: .atomic)
+    }
     return Delivery()
   }
 
