@@ -41,7 +41,8 @@ struct WebDAVDestination: Destination {
     _ = try authorization()
     isOnlyWriter = settings.boolean("only-writer")
     store = WebDAVObjectStore(
-      service, url: url, clock: environment.clock, verifies: !isOnlyWriter, authorization: authorization)
+      service, url: url, clock: environment.clock, isOnlyWriter: isOnlyWriter, probePrefix: options.prefix,
+      stateFolder: environment.stateFolder, authorization: authorization)
     files = DayFiles(in: store, options, zone: environment.record.zone)
   }
 

@@ -1,14 +1,21 @@
+import Crypto
 import Foundation
 import OperatingSystem
 
 /// The files of a WebDAV server (RFC 4918). Collections that are missing are made.
+///
+/// Two writers are kept apart by conditions, or by locks where a server does not heed conditions or has ETags for which none
+/// holds (``WebDAVProtection``).
 struct WebDAVObjectStore: ObjectStore {
-  private let service: HTTPService
+  let service: HTTPService
   /// With a `/` at its end.
   private let root: String
   private let authorization: @Sendable () throws(SettingsError) -> [(name: String, value: String)]
-  private let clock: any Clock<Duration>
-  private let verifies: Bool
+  let clock: any Clock<Duration>
+  private let isOnlyWriter: Bool
+  let memory: WebDAVProtectionMemory
+  /// Where what is written to find out what the server does.
+  let probePrefix: String
 
   /// How often a file is asked for again whose ETag is weak: a server may not tell two states of one second apart.
   private static let patience = 6
@@ -18,20 +25,36 @@ struct WebDAVObjectStore: ObjectStore {
 
   /// - Parameters:
   ///   - url: of a collection that exists.
-  ///   - verifies: whether others may write there, so that what was written is looked at again.
+  ///   - isOnlyWriter: whether nobody else writes there, so that nothing need be protected.
   ///   - authorization: the headers of every request.
   init(
-    _ service: HTTPService, url: URL, clock: any Clock<Duration>, verifies: Bool,
-    authorization: @escaping @Sendable () throws(SettingsError) -> [(name: String, value: String)]
+    _ service: HTTPService, url: URL, clock: any Clock<Duration>, isOnlyWriter: Bool, probePrefix: String = "",
+    stateFolder: String, authorization: @escaping @Sendable () throws(SettingsError) -> [(name: String, value: String)]
   ) {
     self.service = service
     let text = url.absoluteString
     root = text.hasSuffix("/") ? text : text + "/"
-    (self.clock, self.verifies) = (clock, verifies)
+    (self.clock, self.isOnlyWriter, self.probePrefix) = (clock, isOnlyWriter, probePrefix)
+    memory = WebDAVProtectionMemory(url: root, folder: stateFolder)
     self.authorization = authorization
   }
 
+  /// What keeps two writers apart; `nil` where nobody else writes.
+  ///
+  /// - Throws: ``DeliveryError/unusable(reason:)`` where nothing does.
+  private func protection() async throws -> WebDAVProtection? {
+    if isOnlyWriter { return nil }
+    let found = try await memory.value { try await probeProtection() }
+    if found.isEnough { return found }
+    // Asked again next time: a person may have changed the server.
+    await memory.forget()
+    throw DeliveryError.unusable(
+      reason: "it overwrites what is there although it was told not to (If-None-Match), and has no locks, so two "
+        + "writers would lose each other's samples; if nobody else writes there, set only-writer = true")
+  }
+
   func get(_ name: String) async throws -> StoredObject? {
+    let needsLocks = try await protection()?.needsLocks ?? false
     for attempt in 1... {
       let response = try await ask("GET", name)
       switch response.status {
@@ -40,6 +63,7 @@ struct WebDAVObjectStore: ObjectStore {
       case 404, 409, 410: return nil
       default: throw refusal(response, "GET")
       }
+      if needsLocks { return StoredObject(bytes: response.body, version: Self.version(response.body)) }
       guard let tag = response.header("ETag"), !tag.isEmpty else {
         throw DeliveryError.unusable(
           reason: "the server gives files no ETag, without which two writers lose each other's samples")
@@ -53,22 +77,29 @@ struct WebDAVObjectStore: ObjectStore {
     return nil
   }
 
+  /// Under a lock, the bytes themselves are compared.
+  static func version(_ bytes: [UInt8]) -> ObjectVersion {
+    let hash = SHA256.hash(data: bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+    return ObjectVersion(rawValue: hash.joined())
+  }
+
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
+    if condition != .always, try await protection()?.needsLocks == true {
+      return try await putLocked(bytes, at: name, contentType: contentType, if: condition)
+    }
     var headers = [(name: "Content-Type", value: contentType)]
     switch condition {
     case .always: break
     case .absent: headers.append(("If-None-Match", "*"))
     case .unchanged(let version): headers.append(("If-Match", version.rawValue))
     }
-    var response = try await ask("PUT", name, headers, bytes)
+    var response = try await askWhileLocked("PUT", name, headers, bytes)
     if [403, 404, 409].contains(response.status), try await makeCollections(of: name) {
-      response = try await ask("PUT", name, headers, bytes)
+      response = try await askWhileLocked("PUT", name, headers, bytes)
     }
     switch response.status {
-    case 200, 201, 204: if condition != .always, verifies { try await verify(bytes, name) }
+    case 200, 201, 204: if condition != .always, !isOnlyWriter { try await verify(bytes, name) }
     case 412 where condition != .always: throw ObjectConflict(name: name)
-    // Somebody else holds a lock for the moment.
-    case 423: throw DeliveryError.temporary(reason: "\(name) is locked")
     default: throw refusal(response, "PUT")
     }
   }
@@ -83,9 +114,9 @@ struct WebDAVObjectStore: ObjectStore {
   }
 
   func delete(_ name: String) async throws {
-    let response = try await ask("DELETE", name)
+    let response = try await askWhileLocked("DELETE", name)
     switch response.status {
-    case 200...299, 404, 409, 410: return
+    case 200...206, 208...299, 404, 409, 410: return
     default: throw refusal(response, "DELETE")
     }
   }
@@ -93,7 +124,8 @@ struct WebDAVObjectStore: ObjectStore {
   // MARK: Collections
 
   /// - Returns: whether the name is in any.
-  private func makeCollections(of name: String) async throws -> Bool {
+  @discardableResult
+  func makeCollections(of name: String) async throws -> Bool {
     let parts = name.split(separator: "/").dropLast()
     for count in parts.indices.map({ $0 + 1 }) {
       // Whether it was made, was there, or is being made by somebody else, the write that follows tells.
@@ -104,7 +136,10 @@ struct WebDAVObjectStore: ObjectStore {
 
   // MARK: Requests
 
-  private func ask(
+  /// Where a name is.
+  func url(_ name: String) -> String { root + SignatureV4.encoded(name, keeping: "/") }
+
+  func ask(
     _ method: String, _ name: String, _ headers: [(name: String, value: String)] = [], _ body: [UInt8]? = nil
   ) async throws -> HTTPService.Response {
     let authorization: [(name: String, value: String)]
@@ -113,8 +148,7 @@ struct WebDAVObjectStore: ObjectStore {
     } catch let error as SettingsError {
       throw DeliveryError.unusable(reason: "\(error)")
     }
-    let url = root + SignatureV4.encoded(name, keeping: "/")
-    var request = HTTPService.Request(method, url, headers: authorization + headers, body: body)
+    var request = HTTPService.Request(method, url(name), headers: authorization + headers, body: body)
     request.longestAnswer = DayFiles.largestObject
     let response = try await service.answer(to: request)
     switch response.status {
@@ -125,7 +159,7 @@ struct WebDAVObjectStore: ObjectStore {
     }
   }
 
-  private func refusal(_ response: HTTPService.Response, _ method: String) -> DeliveryError {
+  func refusal(_ response: HTTPService.Response, _ method: String) -> DeliveryError {
     switch response.status {
     case 403: .unusable(reason: "the server does not allow \(method) (403): may this user write there?")
     case 405, 501:

@@ -1,0 +1,165 @@
+import Foundation
+
+extension WebDAVObjectStore {
+  /// How often it is asked whether others have given up their lock, and the pause that grows from one to the next.
+  private static let lockAttempts = 12
+  private static let firstLockPause = Duration.milliseconds(100)
+  private static let longestLockPause = Duration.seconds(2)
+
+  /// Writes under a lock on the collection that the file is in, after looking at what is there. Nobody else can write there
+  /// meanwhile, whether they lock or not.
+  func putLocked(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
+    // Of a file that is there, so is the collection.
+    if condition == .absent { try await makeCollections(of: name) }
+    let lock = try await lock(collection(of: name) ?? name)
+    do {
+      try await holding(lock) {
+        let current = try await ask("GET", name)
+        switch (condition, current.status) {
+        case (.always, _): break
+        case (.absent, 404), (.absent, 409), (.absent, 410): break
+        case (.absent, 200) where lock.hasMadeResource && current.body.isEmpty: break
+        case (.unchanged(let version), 200) where Self.version(current.body) == version: break
+        case (_, 200), (_, 404), (_, 409), (_, 410): throw ObjectConflict(name: name)
+        default: throw refusal(current, "GET")
+        }
+        let response = try await ask("PUT", name, [("Content-Type", contentType), lock.condition], bytes)
+        switch response.status {
+        case 200, 201, 204: return
+        // The lock ran out under way.
+        case 412, 423: throw ObjectConflict(name: name)
+        default: throw refusal(response, "PUT")
+        }
+      }
+    } catch {
+      // An empty file would be taken for one without records.
+      if lock.hasMadeResource { _ = try? await ask("DELETE", name) }
+      throw error
+    }
+  }
+
+  /// `nil` of what is in none but the root, which all others' files are in, too.
+  private func collection(of name: String) -> String? {
+    name.lastIndex(of: "/").map { String(name[...$0]) }
+  }
+
+  // MARK: Locks
+
+  /// Waits until others have given up theirs.
+  private func lock(_ name: String) async throws -> WebDAVLock {
+    let response = try await askWhileLocked("LOCK", name, Self.lockHeaders(name), WebDAVLock.request)
+    if let lock = WebDAVLock(response, name: name, url: url(name)) { return lock }
+    // Not what was found out: it is found out again.
+    if [400, 405, 501].contains(response.status) { await memory.forget() }
+    throw refusal(response, "LOCK")
+  }
+
+  private static func lockHeaders(_ name: String) -> [(name: String, value: String)] {
+    [
+      ("Depth", name.hasSuffix("/") ? "infinity" : "0"),
+      ("Timeout", "Second-\(WebDAVLock.asked.components.seconds)"),
+      ("Content-Type", "application/xml; charset=utf-8"),
+    ]
+  }
+
+  /// Does something while a lock is held, which is refreshed as long as that takes, and given up afterwards.
+  private func holding(_ lock: WebDAVLock, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await body() }
+        group.addTask { try await refresh(lock) }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
+    } catch {
+      await unlock(lock)
+      throw error
+    }
+    await unlock(lock)
+  }
+
+  /// Until its task is cancelled. Throws ``ObjectConflict`` where the lock is gone.
+  private func refresh(_ lock: WebDAVLock) async throws {
+    while true {
+      try await clock.sleep(for: lock.timeout / 3)
+      let response = try await ask(
+        "LOCK", lock.name, [lock.condition, ("Timeout", "Second-\(WebDAVLock.asked.components.seconds)")])
+      guard response.status == 200 else { throw ObjectConflict(name: lock.name) }
+    }
+  }
+
+  /// Also where the task is cancelled: nobody else could write until it runs out.
+  private func unlock(_ lock: WebDAVLock) async {
+    await Task { _ = try? await ask("UNLOCK", lock.name, [("Lock-Token", lock.token)]) }.value
+  }
+
+  /// What was answered, as soon as it is not that somebody else holds a lock.
+  ///
+  /// - Throws: ``DeliveryError/temporary(reason:retryAfter:)`` where they go on holding it.
+  func askWhileLocked(
+    _ method: String, _ name: String, _ headers: [(name: String, value: String)] = [], _ body: [UInt8]? = nil
+  ) async throws -> HTTPService.Response {
+    var pause = Self.firstLockPause
+    for _ in 0..<Self.lockAttempts {
+      let response = try await ask(method, name, headers, body)
+      guard WebDAVLock.isHeldByOthers(response) else { return response }
+      // Some chance, so that two who wait do not go on meeting.
+      try await clock.sleep(for: pause * Double.random(in: 0.5...1))
+      pause = min(pause * 2, Self.longestLockPause)
+    }
+    throw DeliveryError.temporary(reason: "\(name) is locked by somebody else")
+  }
+
+  // MARK: Finding out
+
+  /// Writes a file of a name that nobody else has, twice, locks it twice, and deletes it.
+  func probeProtection() async throws -> WebDAVProtection {
+    let name = "\(probePrefix).hpeer-probe-\(UUID().uuidString.lowercased())"
+    do {
+      let found = try await findOut(name)
+      try await delete(name)
+      return found
+    } catch {
+      // What went wrong before is what a person must know.
+      _ = try? await ask("DELETE", name)
+      throw error
+    }
+  }
+
+  private func findOut(_ name: String) async throws -> WebDAVProtection {
+    let headers = [(name: "Content-Type", value: "text/plain"), (name: "If-None-Match", value: "*")]
+    let bytes = Array("hpeer".utf8)
+    var first = try await askWhileLocked("PUT", name, headers, bytes)
+    if [403, 404, 409].contains(first.status), try await makeCollections(of: name) {
+      first = try await askWhileLocked("PUT", name, headers, bytes)
+    }
+    guard [200, 201, 204].contains(first.status) else { throw refusal(first, "PUT") }
+    let tag = try await ask("GET", name).header("ETag") ?? ""
+    let second = try await ask("PUT", name, headers, bytes)
+    var found = WebDAVProtection(
+      heedsConditions: second.status == 412, hasStrongTags: !tag.isEmpty && !tag.hasPrefix("W/"), hasLocks: false)
+    // Of no use where conditions are.
+    if !(found.heedsConditions && found.hasStrongTags) { found.hasLocks = try await hasLocks(name) }
+    return found
+  }
+
+  /// Some servers grant every lock, so that certain clients write at all: only one that refuses a second means it.
+  private func hasLocks(_ name: String) async throws -> Bool {
+    // Class 2 (RFC 4918, section 18.2).
+    let classes = try await ask("OPTIONS", name).headers.filter { $0.name.lowercased() == "dav" }
+      .flatMap { $0.value.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
+    guard classes.contains("2") else { return false }
+    func lock() async throws -> HTTPService.Response {
+      try await ask("LOCK", name, Self.lockHeaders(name), WebDAVLock.request)
+    }
+    guard let first = WebDAVLock(try await lock(), name: name, url: url(name)) else { return false }
+    let other: HTTPService.Response
+    do { other = try await lock() } catch {
+      await unlock(first)
+      throw error
+    }
+    if let second = WebDAVLock(other, name: name, url: url(name)) { await unlock(second) }
+    await unlock(first)
+    return WebDAVLock.isHeldByOthers(other)
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Synchronization
+
+@testable import Destinations
+
+/// A WebDAV server in memory that does of RFC 4918 what it is told to.
+final class ScriptedDAV: Sendable {
+  struct Manners: Sendable {
+    var heedsConditions = false
+    /// In the DAV header.
+    var classes = "1"
+    /// Refuses what others have locked; else it grants every lock, as some do so that certain clients write at all.
+    var meansLocks = true
+    /// What it grants.
+    var timeout = "Second-30"
+  }
+
+  private struct State {
+    var files: [String: [UInt8]] = [:]
+    /// Tokens by what is locked.
+    var locks: [String: String] = [:]
+    var tokens = 0
+    var refreshes = 0
+  }
+
+  private let state = Mutex(State())
+  private let box = Mutex<RawEndpoint?>(nil)
+  let port: Int
+
+  /// - Parameter beforePut: on the server's thread, before a file is written that is named so.
+  init(_ manners: Manners, beforePut: @escaping @Sendable (ScriptedDAV, String) -> Void = { _, _ in }) throws {
+    let server = Mutex<ScriptedDAV?>(nil)
+    let endpoint = try RawEndpoint { exchange in
+      guard let dav = server.withLock(\.self) else { return .close }
+      return dav.answer(exchange, manners, beforePut)
+    }
+    port = endpoint.port
+    box.withLock { $0 = endpoint }
+    server.withLock { $0 = self }
+  }
+
+  var url: String { "http://127.0.0.1:\(port)/" }
+  var files: [String: [UInt8]] { state.withLock(\.files) }
+  var refreshes: Int { state.withLock(\.refreshes) }
+  var isLocked: Bool { state.withLock { !$0.locks.isEmpty } }
+  var requests: [RawEndpoint.Request] { box.withLock { $0?.requests ?? [] } }
+
+  private func answer(
+    _ exchange: RawEndpoint.Exchange, _ manners: Manners, _ beforePut: (ScriptedDAV, String) -> Void
+  ) -> RawEndpoint.Next {
+    let (method, target) = (exchange.request.method, exchange.request.target)
+    let headers = exchange.request.headers
+    func mayWrite(_ state: State) -> Bool {
+      !manners.meansLocks
+        || state.locks.allSatisfy { !target.hasPrefix($0.key) || headers["if"]?.contains($0.value) == true }
+    }
+    switch method {
+    case "OPTIONS": return exchange.answer(200, ["DAV": manners.classes])
+    case "MKCOL": return exchange.answer(201)
+    case "GET":
+      guard let bytes = files[target] else { return exchange.answer(404) }
+      return exchange.answer(200, ["ETag": "W/\"1\""], String(decoding: bytes, as: UTF8.self))
+    case "PUT", "DELETE":
+      if manners.heedsConditions, headers["if-none-match"] == "*", files[target] != nil { return exchange.answer(412) }
+      beforePut(self, target)
+      let isDone = state.withLock { state in
+        guard mayWrite(state) else { return false }
+        state.files[target] = method == "PUT" ? exchange.request.body : nil
+        return true
+      }
+      return exchange.answer(isDone ? 201 : 423)
+    case "LOCK":
+      let token = state.withLock { state -> String? in
+        if let condition = headers["if"] {
+          guard let token = state.locks[target], condition.contains(token) else { return nil }
+          state.refreshes += 1
+          return token
+        }
+        if manners.meansLocks, state.locks.keys.contains(where: { target.hasPrefix($0) || $0.hasPrefix(target) }) {
+          return nil
+        }
+        state.tokens += 1
+        let token = "<opaquelocktoken:\(state.tokens)>"
+        state.locks[target] = token
+        return token
+      }
+      guard let token else { return exchange.answer(headers["if"] == nil ? 423 : 412) }
+      return exchange.answer(200, ["Lock-Token": token], "<D:timeout xmlns:D=\"DAV:\">\(manners.timeout)</D:timeout>")
+    case "UNLOCK":
+      state.withLock { state in
+        if let held = state.locks[target], held == headers["lock-token"] { state.locks[target] = nil }
+      }
+      return exchange.answer(200)
+    default: return exchange.answer(405)
+    }
+  }
+}
