@@ -35,6 +35,13 @@ struct RunCommand: AsyncParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Do what the automations of the settings say.")
   var automate = true
 
+  /// What it does, for the service manager.
+  private var parts: String {
+    let all = [("serving", serve), ("following", follow), ("delivering", deliver), ("automating", automate)]
+    let words = all.filter(\.1).map(\.0).joined(separator: ", ")
+    return words.prefix(1).uppercased() + words.dropFirst()
+  }
+
   func validate() throws {
     guard serve || follow || deliver || automate else { throw ValidationError("There is nothing left to run.") }
   }
@@ -48,11 +55,15 @@ struct RunCommand: AsyncParsableCommand {
     let local = try await serving.peer(store, in: home)
     let logger = Logger(label: "hpeer") { TerminalLogHandler(label: $0) }
     let reloads = Reloads()
-    var services: [ServiceGroupConfiguration.ServiceConfiguration] = [.init(service: HangUps(reloads: reloads))]
+    let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: serve, status: parts)
+    var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+      .init(service: HangUps(home: home, reloads: reloads, reporting: reporting))
+    ]
     if serve {
       let zone = try HomeZone(try await store.settings.current()).timeZone
-      services += try await Serving(home: home, local: local, options: serving, zone: zone, logger: logger)
-        .services(holding: lock)
+      var serving = Serving(home: home, local: local, options: serving, zone: zone, logger: logger)
+      serving.onListening = { [parts] port in await reporting?.ready("\(parts), on port \(port)") }
+      services += try await serving.services(holding: lock)
     }
     let pull = PullOperation(
       local, finder: PeerFinder(registry: local.registry, ownID: local.identity.id) { PlainText.escaped($0) },
@@ -72,6 +83,8 @@ struct RunCommand: AsyncParsableCommand {
           service: AutomationService(
             context, reloads: reloads, words: ErrorText.sentence, tell: AutomationPresentation.tell)))
     }
+    // Last, so that it is the first to hear of the end.
+    if let reporting { services.append(.init(service: reporting)) }
     try await ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
     ).run()
@@ -81,15 +94,24 @@ struct RunCommand: AsyncParsableCommand {
 
 /// Has settings read again when the process is told to by SIGHUP.
 private struct HangUps: Service {
+  let home: Home
   let reloads: Reloads
+  let reporting: ServiceReporting?
 
   func run() async throws {
     let signals = await UnixSignalsSequence(trapping: .sighup)
     await cancelWhenGracefulShutdown {
       for await _ in signals {
-        Console.say("Reading the settings again.")
-        reloads.request()
+        guard let reporting else { await reload(); continue }
+        await reporting.reload(reload)
       }
     }
+  }
+
+  @Sendable private func reload() async {
+    Console.say("Reading the settings again.")
+    reloads.request()
+    // What is wrong with them, each part that needs them says.
+    _ = try? await onThread { [home] _ in try home.settings() }
   }
 }

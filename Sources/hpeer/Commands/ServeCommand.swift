@@ -44,10 +44,13 @@ struct Serve: AsyncParsableCommand {
       home: home, local: local, options: serving, zone: try await scope.period.zone.timeZone(in: store), logger: logger)
     serving.scope = try await scope.scope(in: store)
     (serving.showsQR, serving.pairingJSON) = (qr, pairingJSON)
+    let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: true)
+    serving.onListening = { await reporting?.ready("Serving on port \($0)") }
+    var services = try await serving.services(holding: lock)
+    // Last, so that it is the first to hear of the end.
+    if let reporting { services.append(.init(service: reporting)) }
     try await ServiceGroup(
-      configuration: .init(
-        services: try await serving.services(holding: lock), gracefulShutdownSignals: [.sigint, .sigterm],
-        logger: logger)
+      configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
     ).run()
     Console.say("Goodbye: nothing is shared from this machine any more.")
   }

@@ -18,6 +18,8 @@ struct Serving {
   /// In which dates are said.
   let zone: TimeZone
   let logger: Logger
+  /// Told when connections are accepted, and on which port.
+  var onListening: @Sendable (Int) async -> Void = { _ in }
 
   /// - Parameter lock: says that nobody else serves this home; to be released after the services.
   func services(holding lock: ServeLock) async throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
@@ -34,9 +36,12 @@ struct Serving {
       name: local.name, fingerprint: local.identity.fingerprint, isAdvertised: !options.noAdvertise,
       interactive: isInteractive, showQR: showsQR, pairingJSON: pairingJSON, zone: zone)
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
-    let operation = try await ServeOperation(home, local, options.settings, holding: lock, logger: logger) { event in
+    let operation = try await ServeOperation(home, local, options.settings, holding: lock, logger: logger) {
+      [onListening] event in
       presentation.tell(event)
-      if case .listening = event { listens.yield() }
+      guard case .listening(let port, _, _) = event else { return }
+      listens.yield()
+      await onListening(port)
     }
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
       .init(service: operation, successTerminationBehavior: .gracefullyShutdownGroup)
