@@ -56,9 +56,7 @@ extension ExitStatus {
     // A command that has said everything.
     if let code = error as? ExitCode { Foundation.exit(code.rawValue) }
     let status = foreseen(error) ?? leaveToParser(error)
-    let capabilities = TerminalCapabilities.current()
-    let style = Style(for: .error, of: capabilities)
-    try? OutputWriter.standardError.writeLine("\(style.red("hpeer:")) \(ErrorText.of(error))")
+    Console.say("\(Console.style.red("hpeer:")) \(ErrorText.of(error))", .error)
     if (error as? CommandFailure)?.isInReport != true {
       ErrorObject(status, message: ErrorText.of(error)).printIfWanted()
     }
@@ -71,7 +69,7 @@ extension ExitStatus {
     let code = Hpeer.exitCode(for: error)
     if code.isSuccess { printAsked(Hpeer.fullMessage(for: error)) }
     guard code == .validationFailure else { return .other }
-    try? OutputWriter.standardError.writeLine(Hpeer.fullMessage(for: error))
+    Console.say(Hpeer.fullMessage(for: error), .error)
     ErrorObject(.usage, message: Hpeer.message(for: error)).printIfWanted()
     Foundation.exit(ExitStatus.usage.rawValue)
   }

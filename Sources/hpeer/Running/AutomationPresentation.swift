@@ -10,7 +10,7 @@ enum AutomationPresentation {
     case .ended(let result): Console.say("\(name): \(PlainText.escaped(result, limit: 300)).")
     case .failed(let error, let pause):
       let again = pause.map { " Trying again in \(HumanFormat.duration($0))." } ?? ""
-      Console.say("\(name): \(ErrorText.of(error))\(again)")
+      Console.say("\(name): \(ErrorText.of(error))\(again)", .warning)
     case .unreadableSettings(let error):
       Console.warn("the automations stay as they were: \(ErrorText.of(error))")
     }

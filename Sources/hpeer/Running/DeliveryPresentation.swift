@@ -9,13 +9,15 @@ enum DeliveryPresentation {
     switch event {
     case .began: break
     case .courier(.failed(let reason, let pause)):
-      Console.say("\(name): \(PlainText.escaped(reason, limit: 300)); trying again in \(HumanFormat.duration(pause)).")
+      Console.say(
+        "\(name): \(PlainText.escaped(reason, limit: 300)); trying again in \(HumanFormat.duration(pause)).", .warning)
     case .courier(.refused(let samples)):
       Console.say(
-        "\(name): \(HumanFormat.count(samples.count, "sample")) refused: `hpeer destination rejected \(name)`.")
+        "\(name): \(HumanFormat.count(samples.count, "sample")) refused: `hpeer destination rejected \(name)`.",
+        .warning)
     case .courier: break
     case .ended(let error, let pause):
-      Console.say("\(name): \(ErrorText.of(error)) Trying again in \(HumanFormat.duration(pause)).")
+      Console.say("\(name): \(ErrorText.of(error)) Trying again in \(HumanFormat.duration(pause)).", .warning)
     case .unreadableSettings(let error):
       Console.warn("the settings stay as they were: \(ErrorText.of(error))")
     }

@@ -119,6 +119,6 @@ struct ServePresentation: Sendable {
   }
 
   private func log(_ text: String) {
-    Console.say("\(Date().localText) \(text)")
+    Console.log(text)
   }
 }

@@ -10,14 +10,22 @@ enum Console {
   /// Whether somebody reads what is said, and can answer.
   static var isInteractive: Bool { capabilities.isTerminal(.input) && capabilities.isTerminal(.error) }
 
-  static func say(_ line: String = "") {
+  /// Whether what is said goes to the journal.
+  static let isJournal = JournalStream.leads(from: .error)
+
+  static func say(_ line: String = "", _ priority: LinePriority = .information) {
     // Where nobody can be told, the work goes on.
-    try? OutputWriter.standardError.writeLine(line)
+    try? OutputWriter.standardError.writeLine(isJournal ? JournalStream.entries(line, priority) : line)
+  }
+
+  /// A line of a log, with the time at which it is said; the journal adds that by itself.
+  static func log(_ line: String, _ priority: LinePriority = .information) {
+    say(isJournal ? line : "\(Date().localText) \(line)", priority)
   }
 
   /// Warnings quote errors, and those quote anybody.
   static func warn(_ line: String) {
-    say("\(style.yellow("warning:")) \(PlainText.escaped(line, limit: 1000))")
+    say("\(style.yellow("warning:")) \(PlainText.escaped(line, limit: 1000))", .warning)
   }
 
   static func print(_ line: String) throws {

@@ -18,6 +18,18 @@ struct TerminalLogHandler: LogHandler {
   func log(event: LogEvent) {
     let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
     let text = (["\(event.message)"] + fields.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
-    Console.say("\(Date().localText) \(event.level) \(label): \(PlainText.escaped(text, limit: Self.limit))")
+    let line = "\(label): \(PlainText.escaped(text, limit: Self.limit))"
+    // The journal says the level by itself.
+    Console.log(Console.isJournal ? line : "\(event.level) \(line)", Self.priority(event.level))
+  }
+
+  private static func priority(_ level: Logger.Level) -> LinePriority {
+    switch level {
+    case .critical, .error: .error
+    case .warning: .warning
+    case .notice: .notice
+    case .info: .information
+    case .debug, .trace: .debugging
+    }
   }
 }
