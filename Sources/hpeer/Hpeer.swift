@@ -39,7 +39,8 @@ struct Hpeer: AsyncParsableCommand {
       CommandGroup(
         name: "Peers",
         subcommands: [
-          Serve.self, RunCommand.self, StatusCommand.self, LockCommand.self, UnlockCommand.self, Discover.self,
+          Serve.self, RunCommand.self, ServiceCommand.self, StatusCommand.self, LockCommand.self, UnlockCommand.self,
+          Discover.self,
           Pair.self,
           PullCommand.self, VerifyCommand.self,
           UnpairCommand.self,

@@ -39,13 +39,22 @@ public enum CommandRunner {
   ///   - limit: seconds after which it is killed, which is ``CommandOutcome/failed``.
   public static func run(_ name: String, _ arguments: [String], limit: TimeInterval = 5) async -> CommandOutcome {
     guard let path = path(of: name) else { return .absent }
-    return await onThread { _ in
+    var variables = ["PATH": directories.joined(separator: ":")]
+    variables["DBUS_SYSTEM_BUS_ADDRESS"] = ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
+    return await run(path: path, arguments, variables: variables, limit: limit)
+  }
+
+  /// The same for a program of a path.
+  ///
+  /// - Parameter variables: all that its environment has, beside the locale.
+  public static func run(
+    path: String, _ arguments: [String], variables: [String: String], limit: TimeInterval = 5
+  ) async -> CommandOutcome {
+    await onThread { _ in
       let process = Process()
       process.executableURL = URL(fileURLWithPath: path)
       process.arguments = arguments
-      var environment = ["LC_ALL": "C", "PATH": directories.joined(separator: ":")]
-      environment["DBUS_SYSTEM_BUS_ADDRESS"] = ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
-      process.environment = environment
+      process.environment = variables.merging(["LC_ALL": "C"]) { $1 }
       let (output, errors) = (Pipe(), Pipe())
       process.standardInput = FileHandle.nullDevice
       process.standardOutput = output

@@ -1,0 +1,108 @@
+import OperatingSystem
+
+/// A user's `hpeer.service` as it is written where no package brings one: `hpeer run`, hardened as far as a user manager of
+/// systemd 252 starts it.
+///
+/// The directives are those of the unit in the package, apart from paths.
+public struct UserUnit: Hashable, Sendable {
+  /// What it is called.
+  public static let name = "hpeer.service"
+  /// How a unit begins that this program has written and may replace; followed by where its record is.
+  static let mark = "# Written by `hpeer service install` for the record in "
+
+  /// What is run: an absolute path.
+  public var program: String
+  /// Where the record is, and what else is kept with it.
+  public var directory: String
+  /// Whether ``directory`` is to be named to the program, because it would not find it by itself.
+  public var namesDirectory: Bool
+  /// Variables that lead to the configuration and the record.
+  public var variables: [String: String]
+
+  /// Throws ``UserServiceError/unusablePath(_:)`` for what a unit cannot name.
+  public init(
+    program: String, directory: String, namesDirectory: Bool, variables: [String: String] = [:]
+  ) throws(UserServiceError) {
+    // A unit has a line for each setting, and systemd takes no other control characters either.
+    for path in [program, directory] + variables.values.sorted()
+    where path.unicodeScalars.contains(where: Self.isControl) {
+      throw .unusablePath(path)
+    }
+    (self.program, self.directory, self.namesDirectory) = (program, directory, namesDirectory)
+    self.variables = variables
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
+
+  /// The file.
+  public var text: String {
+    let arguments = namesDirectory ? " --home \(Self.word(directory, expandsVariables: true))" : ""
+    let environment = variables.sorted { $0.key < $1.key }
+      .map { "Environment=\(Self.word("\($0.key)=\($0.value)"))\n" }.joined()
+    return """
+      \(Self.mark)\(directory)
+      # Yours to change with: systemctl --user edit \(Self.name)
+
+      [Unit]
+      Description=hpeer: serve, follow, deliver and automate a health record
+      Documentation=man:hpeer(1)
+
+      [Service]
+      Type=notify
+      ExecStart=\(Self.word(program)) run\(arguments)
+      ExecReload=/bin/kill -HUP $MAINPID
+      \(environment)Restart=on-failure
+      RestartSec=10
+      # Settings or a record that only a person can mend.
+      RestartPreventExitStatus=2 10
+      WatchdogSec=60
+      TimeoutStartSec=10min
+      SyslogIdentifier=hpeer
+
+      UMask=0077
+      NoNewPrivileges=yes
+      LockPersonality=yes
+      MemoryDenyWriteExecute=yes
+      RestrictRealtime=yes
+      RestrictSUIDSGID=yes
+      RestrictNamespaces=yes
+      RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+      SystemCallArchitectures=native
+      SystemCallFilter=@system-service
+      SystemCallErrorNumber=EPERM
+      KeyringMode=private
+      PrivateUsers=yes
+      PrivateTmp=\(isTemporary ? "no" : "yes")
+      ProtectSystem=strict
+      ProtectHome=read-only
+      ProtectKernelTunables=yes
+      ProtectControlGroups=yes
+      # The record, and the socket by which commands speak to what runs.
+      ReadWritePaths=\(Self.word("-" + directory)) -%t
+      MemoryMax=1G
+      TasksMax=256
+
+      [Install]
+      WantedBy=default.target
+
+      """
+  }
+
+  /// Where a private one would hide it.
+  private var isTemporary: Bool { ["/tmp/", "/var/tmp/"].contains { directory.hasPrefix($0) } }
+
+  /// Where the record is of which a unit's file says that this program has written it; `nil` for any other file.
+  static func directory(in text: String) -> String? {
+    guard let line = text.split(separator: "\n").first, line.hasPrefix(mark) else { return nil }
+    return String(line.dropFirst(mark.count))
+  }
+
+  /// As systemd.syntax(7) takes a word that may hold anything.
+  ///
+  /// - Parameter expandsVariables: of the arguments of a command: there, `$` begins a variable.
+  private static func word(_ text: String, expandsVariables: Bool = false) -> String {
+    var quoted = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
+    if expandsVariables { quoted = quoted.replacing("$", with: "$$") }
+    return quoted == ShellWord.quoted(text) ? quoted : "\"\(quoted)\""
+  }
+}

@@ -1,0 +1,142 @@
+import ArgumentParser
+import Foundation
+import HealthOperations
+import OperatingSystem
+import Terminal
+
+struct ServiceCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "service",
+    abstract: "Have hpeer run all the time, as a systemd service of this user: no root is needed.",
+    discussion: """
+      The service is `hpeer run`, for this user's record, restarted when it fails or hangs. What is set for `run` and \
+      `serve` in config.toml counts for it. A user's services run while that user is logged in, and from the start of the \
+      machine on where lingering is enabled for it: `install` and `status` say so.
+
+      Examples:
+        hpeer service install
+        hpeer service status
+        hpeer service logs --follow
+        hpeer service uninstall
+      """,
+    subcommands: [
+      ServiceInstallCommand.self, ServiceUninstallCommand.self, ServiceStatusCommand.self, ServiceLogsCommand.self,
+    ])
+}
+
+extension CommonOptions {
+  /// Of the home that was named, or of this user's own.
+  var service: UserService {
+    let variable = ProcessInfo.processInfo.environment["HPEER_HOME"]
+    return UserService(homeDirectory, namesHome: home != nil || variable?.isEmpty == false)
+  }
+}
+
+/// What a user's service depends on beside the machine.
+private func lingerNote(_ lingers: Bool?, _ user: String) -> String {
+  switch lingers {
+  case true?: "It runs from the start of this machine on, whether \(user) is logged in or not."
+  case false?:
+    "It runs while \(user) is logged in. For it to run from the start of this machine on: loginctl enable-linger \(ShellWord.quoted(user))"
+  case nil:
+    "Whether it runs while \(user) is not logged in cannot be told here; `loginctl enable-linger \(ShellWord.quoted(user))` has it do so."
+  }
+}
+
+struct ServiceInstallCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "install",
+    abstract: "Write the unit, start it now and at every login.",
+    discussion: """
+      Where the package has brought a unit that does the same, that one is used. May be run again: it takes over what has \
+      changed, such as where the program or the record is.
+
+      Examples:
+        hpeer service install
+        hpeer service install --home /srv/health
+      """)
+
+  @OptionGroup var common: CommonOptions
+
+  func run() async throws {
+    let done = try await common.service.install()
+    let what = done.wasThere ? "hpeer is a service of \(done.user) already" : "hpeer is a service of \(done.user) now"
+    Console.say("\(what), by \(PlainText.escaped(done.unit)).")
+    Console.say(lingerNote(done.lingers, done.user))
+    Console.say("`hpeer service status` and `hpeer service logs` say how it goes, `hpeer service uninstall` ends it.")
+  }
+}
+
+struct ServiceUninstallCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "uninstall",
+    abstract: "End the service and take it off; the record stays.",
+    discussion: """
+      Examples:
+        hpeer service uninstall
+      """)
+
+  @OptionGroup var common: CommonOptions
+
+  func run() async throws {
+    let directory = try await common.service.uninstall()
+    Console.say("hpeer is no service any more. The record stays in \(PlainText.escaped(directory)).")
+  }
+}
+
+struct ServiceStatusCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Say whether the service runs; `hpeer status` says how what it does goes.",
+    discussion: """
+      Ends with 0 where it runs, and 3 where it does not.
+
+      Examples:
+        hpeer service status
+      """)
+
+  @OptionGroup var common: CommonOptions
+
+  func run() async throws {
+    let state = try await common.service.state()
+    let since = state.since.map { " since \($0)" } ?? ""
+    var lines = [
+      "\(state.active)\(since)\(state.process.map { " (process \($0))" } ?? ""), \(state.enabled), by \(state.unit)"
+    ]
+    if !state.status.isEmpty { lines.append(state.status) }
+    if state.restarts > 0 { lines.append("Started again by itself: \(HumanFormat.count(state.restarts, "time")).") }
+    if state.result != "success" { lines.append("It ended with \(state.result): `hpeer service logs`.") }
+    lines.append(lingerNote(state.lingers, state.user))
+    for line in lines { try Console.print(PlainText.escaped(line, limit: 500)) }
+    if state.active != "active" { throw ExitCode(ExitStatus.unreachable.rawValue) }
+  }
+}
+
+struct ServiceLogsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "logs",
+    abstract: "Show what the service has said, from the journal.",
+    discussion: """
+      Is `journalctl --user --unit=hpeer.service`, which takes many more options.
+
+      Examples:
+        hpeer service logs
+        hpeer service logs --lines 1000
+        hpeer service logs --follow
+      """)
+
+  @OptionGroup var common: CommonOptions
+  @Option(help: "How many of the last lines.")
+  var lines = 100
+  @Flag(help: "Go on with lines as they come, until Ctrl-C.")
+  var follow = false
+
+  func validate() throws {
+    guard (0...1_000_000_000).contains(lines) else { throw ValidationError("--lines takes a number of lines.") }
+  }
+
+  func run() async throws {
+    let error = try common.service.showLogs(lines: lines, follows: follow)
+    throw CommandFailure(.other, "The journal cannot be shown (\(error)): try journalctl --user --unit=hpeer.service.")
+  }
+}
