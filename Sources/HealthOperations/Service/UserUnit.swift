@@ -44,22 +44,32 @@ public struct UserUnit: Hashable, Sendable {
       # Yours to change with: systemctl --user edit \(Self.name)
 
       [Unit]
-      Description=hpeer: serve, follow, deliver and automate a health record
-      Documentation=man:hpeer(1)
+      Description=hpeer, which keeps a health record in step between machines
+      Documentation=man:hpeer-run(1) man:hpeer(7)
+      StartLimitIntervalSec=10min
+      StartLimitBurst=10
 
       [Service]
       Type=notify
+      NotifyAccess=main
       ExecStart=\(Self.word(program)) run\(arguments)
       ExecReload=/bin/kill -HUP $MAINPID
       \(environment)Restart=on-failure
-      RestartSec=10
-      # Settings or a record that only a person can mend.
-      RestartPreventExitStatus=2 10
-      WatchdogSec=60
+      RestartSec=5s
+      # A store of an older version is brought up to date first.
       TimeoutStartSec=10min
+      TimeoutStopSec=1min
+      WatchdogSec=60
       SyslogIdentifier=hpeer
 
       UMask=0077
+      # %t has the control socket. A folder that a destination writes into needs a line of its own.
+      ReadWritePaths=\(Self.word("-" + directory)) -%t
+      MemoryHigh=768M
+      MemoryMax=1G
+      TasksMax=256
+      LimitNOFILE=16384
+
       NoNewPrivileges=yes
       LockPersonality=yes
       MemoryDenyWriteExecute=yes
@@ -69,6 +79,7 @@ public struct UserUnit: Hashable, Sendable {
       RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
       SystemCallArchitectures=native
       SystemCallFilter=@system-service
+      SystemCallFilter=~@privileged @resources
       SystemCallErrorNumber=EPERM
       KeyringMode=private
       PrivateUsers=yes
@@ -77,10 +88,6 @@ public struct UserUnit: Hashable, Sendable {
       ProtectHome=read-only
       ProtectKernelTunables=yes
       ProtectControlGroups=yes
-      # The record, and the socket by which commands speak to what runs.
-      ReadWritePaths=\(Self.word("-" + directory)) -%t
-      MemoryMax=1G
-      TasksMax=256
 
       [Install]
       WantedBy=default.target
