@@ -53,11 +53,21 @@ public protocol Destination: Sendable {
   ///   ``DeliveryError/temporary(reason:retryAfter:)``. What was delivered before it threw comes again.
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery
 
+  /// Trusts nothing any more that it remembers of what was delivered: everything, or everything that starts at a time or
+  /// later, is about to be delivered again to a place that may have lost it. Nothing by default, for kinds that remember
+  /// nothing.
+  ///
+  /// - Throws: `SystemError` where what it remembers cannot be changed.
+  func forget(from start: Timestamp?) async throws
+
   /// Ends connections that are open, when nothing more is to be delivered. Nothing by default.
   func close() async
 }
 
 extension Destination {
+  /// Remembers nothing.
+  public func forget(from start: Timestamp?) async throws {}
+
   /// Has nothing to end.
   public func close() async {}
 }

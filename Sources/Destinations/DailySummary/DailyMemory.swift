@@ -47,8 +47,21 @@ struct DailyMemory: Sendable {
   mutating func begin(with day: Int, trusts: Bool) async throws {
     first = day
     if !trusts { prints = prints.mapValues { _ in Self.doubtful } }
-    let lines = ["first \(day)"] + prints.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-    let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+    try await write()
+  }
+
+  /// The other side may have lost these days: each is sent again when a batch has to do with it. Throws `SystemError`.
+  ///
+  /// - Parameter day: the first of them; `nil` for all.
+  mutating func doubt(from day: Int?) async throws {
+    guard first != nil, !prints.isEmpty else { return }
+    for known in prints.keys where known >= day ?? .min { prints[known] = Self.doubtful }
+    try await write()
+  }
+
+  private func write() async throws {
+    let days = prints.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    let bytes = Array(((first.map { ["first \($0)"] } ?? []) + days).map { $0 + "\n" }.joined().utf8)
     try await onThread { [path] _ in
       try PrivateFile.makeDirectory(URL(filePath: path).deletingLastPathComponent().path)
       try PrivateFile.replace(path, bytes)

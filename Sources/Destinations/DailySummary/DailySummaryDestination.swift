@@ -67,6 +67,11 @@ struct DailySummaryDestination: Destination {
 
   func close() async { await service.close() }
 
+  func forget(from start: Timestamp?) async throws {
+    var memory = await DailyMemory.read(in: stateFolder)
+    try await memory.doubt(from: start.map { record.zone.dayNumber(at: $0.seconds) })
+  }
+
   /// Posts no day: what answers that there is none has read the key.
   func check() async throws {
     let response = try await post([])

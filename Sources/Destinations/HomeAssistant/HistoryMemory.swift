@@ -61,6 +61,16 @@ struct HistoryMemory: Sendable {
     await onThread { [path] _ in _ = unlink(path) }
   }
 
+  /// Of no statistic anything is known. Throws `SystemError`.
+  static func forgetAll(in folder: String) async throws {
+    try await onThread { _ throws(SystemError) in
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      for name in names where name.hasPrefix("history-") && name.hasSuffix(".txt") {
+        guard unlink("\(folder)/\(name)") == 0 || errno == ENOENT else { throw SystemError("delete", name) }
+      }
+    }
+  }
+
   private static func path(_ entity: HomeAssistantEntity, _ folder: String) -> String {
     "\(folder)/history-\(entity.key).txt"
   }

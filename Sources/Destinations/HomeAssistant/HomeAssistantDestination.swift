@@ -75,6 +75,9 @@ struct HomeAssistantDestination: Destination {
 
   func close() async { await service.close() }
 
+  /// A series is cleared and sent again as a whole, so that the time does not matter.
+  func forget(from start: Timestamp?) async throws { try await HistoryMemory.forgetAll(in: stateFolder) }
+
   // MARK: Checking
 
   func check() async throws {

@@ -111,6 +111,8 @@ public struct DeliverOperation: Sendable {
       withExtendedLifetime(lock) {}
       return value
     } catch let error as DeliveryRefusal {
+      // Of what is gone nothing is noted.
+      if case .removed = error { throw error }
       try await store.deliveries.noteFailure("\(error)", waiting: nil, section.consumer)
       throw error
     }
@@ -123,8 +125,15 @@ public struct DeliverOperation: Sendable {
   ) async throws -> CourierReport {
     let place = try await make(kind, context)
     do {
+      try await begin(context)
+      // Looked for first: what is to be forgotten is said before.
+      let parts = try await Resynchronization.pending(section.consumer, in: store)
+      for part in try await Resynchronization.toForget(section.consumer, in: store) {
+        try await place.forget(from: part.filter.earliest)
+        try await store.removeConsumer(part.consumer)
+      }
       var report = CourierReport()
-      for again in try await Resynchronization.pending(section.consumer, in: store) {
+      for again in parts {
         let filter = context.filter.intersection(again.filter)
         let courier = courier(to: place, again.consumer, filter)
         report += try await courier.run()
@@ -136,6 +145,25 @@ public struct DeliverOperation: Sendable {
       return report
     } catch {
       await place.close()
+      throw error
+    }
+  }
+
+  /// Makes sure that there is a position, unless the destination was removed: it would have everything once more.
+  ///
+  /// Whoever removes one cuts the section first and the position afterwards, so that looking after the position was made
+  /// misses neither.
+  private func begin(_ context: Context) async throws {
+    let isKnown = try await store.consumers().contains { $0.name == section.consumer }
+    try await store.consumer(section.consumer, filter: context.filter)
+    do {
+      let settings = try await onThread { [home] _ in try home.settings() }
+      if settings.destination(section.name)?.consumer == section.consumer { return }
+      throw DeliveryRefusal.removed(section.name)
+    } catch {
+      // What is being edited says nothing about one that was there.
+      if isKnown, error is SettingsFileError { return }
+      if !isKnown { try await store.removeConsumer(section.consumer) }
       throw error
     }
   }
@@ -174,6 +202,8 @@ extension CourierReport {
 public enum DeliveryRefusal: Error, Hashable, Sendable {
   /// The owner has paused it.
   case paused(String)
+  /// It is not in the settings any more.
+  case removed(String)
   /// Another hpeer delivers there now.
   case busy(String)
   /// Its settings make no sense together, or a secret cannot be read.
@@ -184,6 +214,7 @@ extension DeliveryRefusal: CustomStringConvertible {
   public var description: String {
     switch self {
     case .paused(let name): "\(name) is paused: `hpeer destination resume \(name)` lets it go on."
+    case .removed(let name): "\(name) is not in config.toml any more: nothing is delivered to it."
     case .busy(let name): "Another hpeer delivers to \(name) now: let it finish."
     case .settings(let name, let error): "destination.\(name): \(error)"
     }

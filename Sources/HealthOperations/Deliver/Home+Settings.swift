@@ -63,6 +63,12 @@ extension Home {
   /// Of one destination, mode 0700: made by who needs it.
   public func folder(of destination: String) -> String { "\(directory)/destinations/\(destination)" }
 
+  /// Forgets what a destination remembers of deliveries and what it has refused, once it is removed. Blocking.
+  public func forgetDeliveries(of destination: String) {
+    try? FileManager.default.removeItem(atPath: "\(folder(of: destination))/state")
+    unlink(deadLetters(of: destination).path)
+  }
+
   /// What it has refused for good.
   public func deadLetters(of destination: String) -> DeadLetters {
     DeadLetters(path: "\(folder(of: destination))/refused.jsonl")

@@ -18,7 +18,8 @@ public enum DeliveryEvent: Sendable {
 
 /// Delivers to every destination of the settings file for as long as it runs: as soon as something happens in the store, but
 /// for those that an automation delivers to in its time. A
-/// destination that is paused, resumed, or changed in the file when ``Reloads`` says so, is so within seconds.
+/// destination that is paused, resumed, removed or to be delivered again, or changed in the file when ``Reloads`` says so, is
+/// so within seconds.
 ///
 /// A service to be run in a group. Its graceful shutdown ends deliveries where they are; nothing is lost.
 ///
@@ -54,14 +55,20 @@ public struct DeliveryService: Service {
     var reloads: Int
     /// Consumers.
     var paused: Set<String>
+    /// Of ``PositionWatch``.
+    var revision: Int
   }
 
   public func run() async throws {
     let sections = LastReadable<[DestinationSection]>([])
+    let watch = PositionWatch()
     let supervision = Supervision(clock: clock) { [reloads, store] in
-      guard let all = try? await store.deliveries.all() else { return nil as Dependencies? }
+      guard let all = try? await store.deliveries.all(), let positions = try? await store.consumers() else {
+        return nil as Dependencies?
+      }
       return Dependencies(
-        reloads: reloads.current, paused: Set(all.filter { $0.paused != nil }.map(\.consumer)))
+        reloads: reloads.current, paused: Set(all.filter { $0.paused != nil }.map(\.consumer)),
+        revision: watch.revision(of: positions))
     }
     await cancelWhenGracefulShutdown {
       await supervision.run { _ in
@@ -83,7 +90,7 @@ public struct DeliveryService: Service {
     }
   }
 
-  /// Until the task is cancelled, or somebody has paused it.
+  /// Until the task is cancelled, or somebody has paused or removed it.
   private func deliver(_ section: DestinationSection) async {
     var backOff = BackOff(first: .seconds(5), longest: .seconds(900))
     while !Task.isCancelled {
@@ -94,7 +101,15 @@ public struct DeliveryService: Service {
         return
       } catch {
         if Task.isCancelled { return }
-        if case DeliveryRefusal.paused? = error as? DeliveryRefusal { return }
+        switch error as? DeliveryRefusal {
+        case .paused, .removed: return
+        case .busy, .settings, nil: break
+        }
+        if case .consumerChanged? = error as? StoreError {
+          // Somebody has it delivered again, or has removed it: the next attempt finds out.
+          try? await clock.sleep(for: .seconds(1))
+          continue
+        }
         let pause = backOff.next()
         tell(section.name, .ended(error, pause: pause))
         try? await clock.sleep(for: pause)

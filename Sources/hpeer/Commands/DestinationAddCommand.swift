@@ -144,6 +144,7 @@ struct DestinationRemove: AsyncParsableCommand {
       }
       try await store.audit.record(AuditEvent(.destinationChanged, ["destination": name, "change": "removed"]))
     }
+    home.forgetDeliveries(of: name)
     Console.say("\(name) is removed; what was delivered there stays.")
   }
 }

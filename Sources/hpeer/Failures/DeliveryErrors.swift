@@ -27,7 +27,7 @@ extension CourierError: WordedError {
 extension DeliveryRefusal: WordedError {
   var status: ExitStatus {
     switch self {
-    case .paused: .other
+    case .paused, .removed: .other
     case .busy: .storeLocked
     case .settings: .usage
     }

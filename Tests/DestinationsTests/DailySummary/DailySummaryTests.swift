@@ -227,6 +227,30 @@ struct DailySummaryTests {
     await wider.close()
   }
 
+  @Test("what a person says is lost is sent again, all of it or from a day on")
+  func forgetting() async throws {
+    let fixture = try RecordFixture()
+    let server = Server()
+    let endpoint = try server.endpoint()
+    let place = try destination(endpoint.url, fixture)
+    try await fixture.add(steps(fixture, days: 4))
+    try await fixture.deliver(to: place)
+    let all = server.posted.flatMap(\.self)
+    #expect(all.count == 4)
+    try await fixture.store.removeConsumer("test")
+    try await fixture.deliver(to: place)
+    #expect(server.posted.count == 4)
+    try await place.forget(from: Timestamp(seconds: fixture.zone.start(ofDay: fixture.today - 1)))
+    try await fixture.store.removeConsumer("test")
+    try await fixture.deliver(to: place)
+    #expect(server.posted.dropFirst(4).flatMap(\.self) == Array(all.suffix(2)))
+    try await place.forget(from: nil)
+    try await fixture.store.removeConsumer("test")
+    try await fixture.deliver(to: place)
+    #expect(server.posted.dropFirst(6).flatMap(\.self) == all)
+    await place.close()
+  }
+
   @Test("a wrong key, a wrong address and a body that is not wanted stop it with a sentence")
   func failures() async throws {
     let fixture = try RecordFixture()

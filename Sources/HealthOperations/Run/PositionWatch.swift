@@ -1,0 +1,28 @@
+import HealthStore
+import Synchronization
+
+/// Notices what other processes do to the positions of destinations: one is removed, goes back, or is asked to be delivered
+/// again. That a position goes on is nothing new.
+final class PositionWatch: Sendable {
+  private struct State {
+    var positions: [String: Anchor] = [:]
+    var revision = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Another number each time that something has been done since the last call.
+  func revision(of positions: [ConsumerPosition]) -> Int {
+    let found = Dictionary(positions.map { ($0.name, $0.anchor) }) { $1 }
+    return state.withLock { state in
+      // A request that is gone has been dealt with.
+      let isLess = state.positions.contains { name, anchor in
+        found[name].map { $0 < anchor } ?? !Resynchronization.isRequest(name)
+      }
+      let isAsked = found.keys.contains { Resynchronization.isLastOfRequest($0) && state.positions[$0] == nil }
+      if isLess || isAsked { state.revision += 1 }
+      state.positions = found
+      return state.revision
+    }
+  }
+}

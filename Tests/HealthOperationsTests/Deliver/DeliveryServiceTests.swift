@@ -1,0 +1,174 @@
+import Destinations
+import Foundation
+import HealthModel
+import HealthStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HealthOperations
+
+/// Deliveries of a home while `hpeer run` would run, and what other processes do to them meanwhile.
+@Suite("Deliveries while they go on", .timeLimit(.minutes(2)))
+struct DeliveryServiceTests {
+  private let home: TestHome
+
+  init() throws { home = try TestHome() }
+
+  private func output(_ name: String) -> String { home.directory.path("\(name).ndjson") }
+
+  /// What a destination was given.
+  private func lines(_ name: String) -> Int {
+    ((try? String(contentsOfFile: output(name), encoding: .utf8)) ?? "").split(separator: "\n").count
+  }
+
+  private func section(_ name: String) -> String {
+    """
+    [destination.\(name)]
+    kind = "command"
+    command = ["/bin/sh", "-c", "cat >> '\(output(name))'"]
+
+    """
+  }
+
+  private func write(_ names: String...) throws {
+    try PrivateSettings.write(names.map(section).joined(), home.home.settingsPath)
+  }
+
+  /// As `hpeer destination remove` does it.
+  private func remove(_ name: String) async throws {
+    let path = home.home.settingsPath
+    try home.home.editSettings { try SettingsFile.removing(name, from: $0, path: path) }
+    try await Resynchronization.forget("command:\(name)", in: home.store)
+  }
+
+  /// How often a delivery has begun, by destination.
+  private final class Begun: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    subscript(_ name: String) -> Int { counts.withLock { $0[name] ?? 0 } }
+
+    func note(_ name: String, _ event: DeliveryEvent) {
+      if case .began = event { counts.withLock { $0[name, default: 0] += 1 } }
+    }
+  }
+
+  private func running(_ body: (Begun) async throws -> Void) async throws {
+    let begun = Begun()
+    let service = DeliveryService(home.home, home.store, reloads: Reloads(), tell: begun.note)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await service.run() }
+      defer { group.cancelAll() }
+      try await body(begun)
+    }
+  }
+
+  /// Awaits a condition; the suite's time limit ends what never comes.
+  private func waitFor(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
+  }
+
+  @Test("one that is removed while it is delivered to is not begun anew")
+  func removed() async throws {
+    try await home.fill(3)
+    try write("one", "two")
+    try await running { begun in
+      try await waitFor { lines("one") == 3 && lines("two") == 3 }
+      let before = begun["two"]
+      try await remove("one")
+      try await home.fill(5)
+      try await waitFor { lines("two") == 5 && begun["two"] > before }
+    }
+    // What happened before it was removed may have come; the record once more would be eight.
+    #expect(lines("one") <= 5)
+    #expect(try await home.store.consumers().map(\.name) == ["command:two"])
+  }
+
+  @Test("one whose section is gone has no position made, and one whose settings are being edited keeps its own")
+  func withoutSection() async throws {
+    try await home.fill(3)
+    try write("one")
+    let section = try #require(try home.home.settings().destination("one"))
+    let operation = DeliverOperation(section, home: home.home, store: home.store)
+    try write("two")
+    await #expect(throws: DeliveryRefusal.removed("one")) { try await operation.run() }
+    #expect(try await home.store.consumers().isEmpty)
+    #expect(try await home.store.deliveries.all().isEmpty)
+
+    try PrivateSettings.write("[destination.one", home.home.settingsPath)
+    await #expect(throws: SettingsFileError.self) { try await operation.run() }
+    #expect(try await home.store.consumers().isEmpty)
+    try write("one")
+    #expect(try await operation.run().delivered == 3)
+    try PrivateSettings.write("[destination.one", home.home.settingsPath)
+    try await home.fill(4)
+    #expect(try await operation.run().delivered == 1)
+    // Its section was cut by hand: what is left of it stays for who wants it back.
+    try write("two")
+    await #expect(throws: DeliveryRefusal.removed("one")) { try await operation.run() }
+    #expect(try await home.store.consumers().map(\.name) == ["command:one"])
+  }
+
+  @Test("what is to be delivered again is so at once, all of it or a part, however often it is asked for")
+  func resynchronized() async throws {
+    try await home.fill(3)
+    try write("one")
+    try await running { _ in
+      try await waitFor { lines("one") == 3 }
+      try await Resynchronization.request("command:one", from: nil, in: home.store)
+      try await waitFor { lines("one") == 6 }
+      try await waitFor { try await home.store.consumers().map(\.name) == ["command:one"] }
+      let second = Timestamp(seconds: AppleExportText.start.seconds + 60)
+      try await Resynchronization.request("command:one", from: second, in: home.store)
+      try await waitFor { lines("one") == 8 }
+      try await waitFor { try await home.store.consumers().map(\.name) == ["command:one"] }
+    }
+    #expect(lines("one") == 8)
+  }
+
+  @Test("one that is paused has nothing until it goes on")
+  func paused() async throws {
+    try await home.fill(3)
+    try write("one", "two")
+    try await running { begun in
+      try await waitFor { lines("one") == 3 && lines("two") == 3 }
+      let before = begun["one"]
+      try await home.store.deliveries.setPaused(true, "command:one")
+      try await waitFor { begun["one"] > before }
+      try await home.fill(5)
+      try await waitFor { lines("two") == 5 }
+      #expect(lines("one") == 3)
+      try await home.store.deliveries.setPaused(false, "command:one")
+      try await waitFor { lines("one") == 5 }
+    }
+  }
+
+  @Test(
+    "a destination forgets what it remembers when everything is to be delivered again, once, and in time order a part")
+  func forgets() async throws {
+    let day = AppleExportText.start.seconds / 86_400
+    try await home.fill(3)
+    try PrivateSettings.write(
+      "[destination.days]\nkind = \"daily-summary\"\nurl = \"http://127.0.0.1:1/\"\nmetrics = { hr = \"heartRate\" }\n",
+      home.home.settingsPath)
+    let section = try #require(try home.home.settings().destination("days"))
+    let operation = DeliverOperation(
+      section, home: home.home, store: home.store, policy: RetryPolicy(tolerance: 1))
+    let folder = "\(home.home.folder(of: "days"))/state"
+    let known = String(repeating: "a", count: 16)
+    let memory = "first \(day - 2)\n" + (day - 2...day).map { "\($0) \(known)\n" }.joined()
+    func kept(after start: Timestamp?, isAsked: Bool = true) async throws -> [String] {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try Data(memory.utf8).write(to: URL(filePath: "\(folder)/days.txt"))
+      if isAsked { try await Resynchronization.request(section.consumer, from: start, in: home.store) }
+      // Nothing listens there.
+      await #expect(throws: CourierError.self) { try await operation.run() }
+      return try String(contentsOfFile: "\(folder)/days.txt", encoding: .utf8).split(separator: "\n")
+        .filter { $0.hasSuffix(known) }.map { String($0.prefix { $0 != " " }) }
+    }
+    #expect(try await kept(after: nil) == [])
+    #expect(try await kept(after: nil, isAsked: false).count == 3)
+    #expect(try await kept(after: Timestamp(seconds: (day - 1) * 86_400 + 43_200)) == ["\(day - 2)"])
+    #expect(try await home.store.consumers().map(\.name) == ["daily-summary:days", "daily-summary:days:again"])
+  }
+}
