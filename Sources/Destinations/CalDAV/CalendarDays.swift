@@ -59,10 +59,8 @@ struct CalendarDays: Sendable {
 
   private func nights(_ days: Set<Int>) async throws -> [Change] {
     guard let first = days.min(), let last = days.max(), record.filter.passes(SleepQuery.type) else { return [] }
-    var query = SleepQuery(in: record.zone)
-    (query.firstDay, query.lastDay, query.sources) = (first, last, record.filter.sources)
     var events: [Int: CalendarEvent] = [:]
-    for night in try await query.run(on: record.store) where days.contains(night.day) {
+    for night in try await record.nights(from: first, upTo: last) where days.contains(night.day) {
       events[night.day] = event(of: night)
     }
     return days.sorted().map { (CalendarCollection.name(key("night", $0)), events[$0]) }
@@ -79,7 +77,7 @@ struct CalendarDays: Sendable {
       let seconds = session.duration(of: stage)
       return seconds > 0 ? CalendarEvent.duration(seconds).map { "\(name) \($0)" } : nil
     }
-    if let source = session.source { lines.append(source) }
+    if record.sendsNames, let source = session.source { lines.append(source) }
     return CalendarEvent(
       uid: key("night", night.day), stamp: session.end, time: .instants(start: session.start, end: session.end),
       summary: "Sleep \(length)", description: lines, category: "Sleep")

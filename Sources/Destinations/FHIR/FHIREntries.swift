@@ -79,7 +79,9 @@ struct FHIREntries: Sendable {
       for sample in try await record.store.samples.page(of: type, in: range, from: record.filter.sources, limit: 16)
       where record.filter.passes(sample) {
         guard case .correlation(let content) = sample.payload else { continue }
-        if content.members.contains(where: { changed[$0.uuid] != nil }) { found[sample.uuid] = sample }
+        if content.members.contains(where: { changed[$0.uuid] != nil }) {
+          found[sample.uuid] = record.told(sample)
+        }
       }
     }
     return found.values.sorted { $0.uuid.uuidString < $1.uuid.uuidString }

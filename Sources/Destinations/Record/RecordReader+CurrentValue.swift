@@ -16,16 +16,11 @@ extension RecordReader {
   /// A total is that of the day of `now`, and 0 where that day has none yet.
   public func currentValue(of type: SampleType, now: Timestamp = .now) async throws -> CurrentValue? {
     guard filter.passes(type) else { return nil }
-    var value: CurrentValue?
-    if type == SleepQuery.type {
-      value = try await lastNight(now: now)
-    } else if SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative {
-      value = try await total(of: type, on: zone.dayNumber(at: now.seconds), now: now)
-    } else {
-      value = try await latest(of: type)
+    if type == SleepQuery.type { return try await lastNight(now: now) }
+    if SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative {
+      return try await total(of: type, on: zone.dayNumber(at: now.seconds), now: now)
     }
-    if !sendsNames { value?.source = nil }
-    return value
+    return try await latest(of: type)
   }
 
   /// The sum of one day; 0 of a day without samples, and `nil` of a type without samples.
@@ -41,14 +36,17 @@ extension RecordReader {
     }
     let source = sum.sources.max { $0.seconds < $1.seconds } ?? sum.sources.first
     return CurrentValue(
-      type: type, content: .number(sum.sum), unit: statistics.unit, start: start, end: end, source: source?.name)
+      type: type, content: .number(sum.sum), unit: statistics.unit, start: start, end: end,
+      source: sendsNames ? source?.name : nil)
   }
 
   /// The newest sample that says something, in the unit that its type is compared in.
   public func latest(of type: SampleType) async throws(StoreError) -> CurrentValue? {
     let samples = try await store.samples.page(
       of: type, in: filter.range, from: filter.sources, limit: Self.newest)
-    return samples.lazy.compactMap(Self.value).first
+    var value = samples.lazy.compactMap(Self.value).first
+    if !sendsNames { value?.source = nil }
+    return value
   }
 
   private static func value(of sample: Sample) -> CurrentValue? {
@@ -87,7 +85,7 @@ extension RecordReader {
     let main = night.main
     var value = CurrentValue(
       type: SleepQuery.type, content: .number(asleep / 3600), unit: "hr", start: main.onset ?? main.start,
-      end: main.wake ?? main.end, source: main.source)
+      end: main.wake ?? main.end, source: sendsNames ? main.source : nil)
     for (stage, name) in Self.stages {
       let seconds = main.duration(of: stage)
       if seconds > 0 { value.details["\(name)_hours"] = seconds / 3600 }

@@ -9,7 +9,7 @@ extension RecordReader {
     var members: [Sample] = []
     for reference in correlation.members where filter.passes(reference) {
       guard let member = try await store.samples.sample(reference), filter.passes(member) else { continue }
-      members.append(member)
+      members.append(told(member))
     }
     return members
   }
@@ -25,7 +25,7 @@ extension RecordReader {
     var routes: [Sample] = []
     for reference in try await store.samples.routes(in: start..<end, from: filter.sources)
     where reference.workout == workout.reference && filter.passes(reference.route) {
-      if let route = try await store.samples.sample(reference.route) { routes.append(route) }
+      if let route = try await store.samples.sample(reference.route) { routes.append(told(route)) }
     }
     return routes
   }
@@ -35,6 +35,6 @@ extension RecordReader {
     guard filter.passes(reference), let sample = try await store.samples.sample(reference), filter.passes(sample) else {
       return nil
     }
-    return sample
+    return told(sample)
   }
 }

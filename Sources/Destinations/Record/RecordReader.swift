@@ -22,6 +22,9 @@ public struct RecordReader: Sendable {
     self.sendsNames = sendsNames
   }
 
+  /// A sample as it may be told: without names where these are not to travel.
+  func told(_ sample: Sample) -> Sample { sendsNames ? sample : NameRedaction.applied(to: sample) }
+
   /// The numbers of a type in time, in the days of ``zone``; without values where the type is not selected.
   ///
   /// - Parameter end: not included.

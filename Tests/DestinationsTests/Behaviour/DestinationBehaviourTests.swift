@@ -112,6 +112,29 @@ struct DestinationBehaviourTests {
     if let harness = try await listed.harness() { try await run(harness) }
   }
 
+  @Test("is told no name of a source or device where names do not travel", arguments: DestinationHarnesses.all)
+  func names(_ listed: ListedHarness) async throws {
+    if let harness = try await listed.harness() { try await Self.names(harness) }
+  }
+
+  private static func names<Harness: DestinationHarness>(_ harness: Harness) async throws {
+    var isNamed = false
+    for settings in NamelessRecord.settings(of: Harness.Place.description) {
+      for sendsNames in [false, true] {
+        let subject = try await DestinationSubject(
+          harness, NamelessRecord.samples(), sendsNames: sendsNames, settings: settings)
+        subject.proxy?.keepWhatIsSent()
+        _ = try await subject.deliver()
+        try await subject.delete(subject.samples.suffix(4))
+        _ = try await subject.deliver()
+        let told = NamelessRecord.isNamed(in: try subject.told())
+        if sendsNames { isNamed = isNamed || told } else { #expect(!told, "\(settings)") }
+      }
+    }
+    // Otherwise this looks in the wrong place.
+    #expect(isNamed)
+  }
+
   // MARK: A broken wire
 
   @Test("goes on where it stopped when its server was away", arguments: DestinationHarnesses.all)

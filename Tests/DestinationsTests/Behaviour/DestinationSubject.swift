@@ -19,6 +19,9 @@ struct DestinationSubject<Harness: DestinationHarness> {
   /// What was made for this test: all of it is in the store.
   let samples: [Sample]
   private let zone: ZoneRules
+  private let sendsNames: Bool
+  /// Settings beside the harness's.
+  private let settings: [String: DestinationSettings.Value]
 
   /// Pauses that nobody waits for.
   static var quick: RetryPolicy {
@@ -27,7 +30,15 @@ struct DestinationSubject<Harness: DestinationHarness> {
   }
 
   init(_ harness: Harness, samples count: Int) async throws {
+    try await self.init(harness, harness.samples(count))
+  }
+
+  init(
+    _ harness: Harness, _ samples: [Sample], sendsNames: Bool = true,
+    settings: [String: DestinationSettings.Value] = [:]
+  ) async throws {
     self.harness = harness
+    (self.sendsNames, self.settings) = (sendsNames, settings)
     directory = try TemporaryDirectory(inMemory: true)
     store = try HealthStore(directory: directory.path("home"))
     zone = try ZoneRules(named: "Europe/Berlin")
@@ -35,7 +46,7 @@ struct DestinationSubject<Harness: DestinationHarness> {
     let folder = directory.path("place")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     place = HarnessPlace(name: "t" + UUID().uuidString.prefix(8).lowercased(), folder: folder, port: proxy?.port ?? 0)
-    samples = harness.samples(count)
+    self.samples = samples
     try await store.apply(ChangeBatch(additions: samples))
   }
 
@@ -49,10 +60,12 @@ struct DestinationSubject<Harness: DestinationHarness> {
   func destination(at place: HarnessPlace? = nil) throws -> Harness.Place {
     let place = place ?? self.place
     let environment = DestinationEnvironment(
-      record: RecordReader(store, filter: .everything, zone: zone), secrets: SecretStore(environment: harness.secrets),
+      record: RecordReader(store, filter: .everything, zone: zone, sendsNames: sendsNames),
+      secrets: SecretStore(environment: harness.secrets),
       stateFolder: directory.path("state"))
     return try Harness.Place(
-      try DestinationSettings(name: place.name, try harness.settings(place), of: Harness.Place.description),
+      try DestinationSettings(
+        name: place.name, try harness.settings(place).merging(settings) { $1 }, of: Harness.Place.description),
       in: environment)
   }
 
@@ -72,7 +85,7 @@ struct DestinationSubject<Harness: DestinationHarness> {
   ) async throws -> CourierReport {
     let courier = Courier(
       to: destination, named: consumer, from: store, policy: policy,
-      deadLetters: DeadLetters(path: directory.path("refused.jsonl")), observe: observe)
+      deadLetters: DeadLetters(path: directory.path("refused.jsonl")), sendsNames: sendsNames, observe: observe)
     let result: Result<CourierReport, any Error>
     do { result = .success(try await courier.run()) } catch { result = .failure(error) }
     await destination.close()
@@ -96,6 +109,16 @@ struct DestinationSubject<Harness: DestinationHarness> {
     } else {
       #expect(found == expected, sourceLocation: sourceLocation)
     }
+  }
+
+  /// All that has left this machine for the place, as far as it is not encrypted, and the files that are in its folder.
+  func told() throws -> [UInt8] {
+    var bytes = proxy?.sent ?? []
+    let files = FileManager.default.enumerator(atPath: place.folder)?.compactMap { $0 as? String } ?? []
+    for file in files {
+      bytes += Array(FileManager.default.contents(atPath: "\(place.folder)/\(file)") ?? Data())
+    }
+    return bytes
   }
 
   /// A delivery whose task is cancelled as soon as `arm` says so; `arm` is given what cancels.

@@ -29,6 +29,8 @@ final class FaultProxy: Sendable {
     var requests = 0
     /// Called at a request of this number.
     var hook: (request: Int, body: @Sendable () -> Void)?
+    /// What clients have sent, where that is kept.
+    var sent: [UInt8]?
   }
 
   let port: Int
@@ -75,6 +77,12 @@ final class FaultProxy: Sendable {
     state.withLock { $0.hook = ($0.requests + count, body) }
   }
 
+  /// Keeps what clients send from now on.
+  func keepWhatIsSent() { state.withLock { $0.sent = [] } }
+
+  /// What clients have sent since then, of all connections.
+  var sent: [UInt8] { state.withLock { $0.sent ?? [] } }
+
   func close() {
     listener.close()
     set(nil)
@@ -104,6 +112,7 @@ final class FaultProxy: Sendable {
 
   private func toServer(_ connection: Connection) {
     while let bytes = TCPSocket.read(connection.client) {
+      state.withLock { $0.sent?.append(contentsOf: bytes) }
       var fault: Fault?
       if connection.isIdle.exchange(false, ordering: .relaxed) {
         let hook = state.withLock { state -> (@Sendable () -> Void)? in

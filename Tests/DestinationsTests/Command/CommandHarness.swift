@@ -11,6 +11,7 @@ struct CommandHarness: DestinationHarness {
     #!/bin/sh
     if [ "$HPEER_STARTS_OVER" = 1 ]; then rm -f "$KEEP"/*; fi
     while read -r line; do
+      printf '%s\n' "$line" >> "$KEEP/.seen"
       id=${line#*'"uuid":"'}
       id=${id%%'"'*}
       case $line in '{"deleted"'*) rm -f "$KEEP/$id" ;; *) : > "$KEEP/$id" ;; esac

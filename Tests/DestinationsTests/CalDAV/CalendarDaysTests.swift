@@ -1,0 +1,44 @@
+import Foundation
+import HealthModel
+import Testing
+
+@testable import Destinations
+
+/// Which events days make, before any calendar has them.
+@Suite("Events of days") struct CalendarDaysTests {
+  private let fixture: RecordFixture
+
+  init() throws { fixture = try RecordFixture() }
+
+  /// The events of what changed, and how many places are without one.
+  private func changes(
+    _ samples: [Sample], _ filter: SampleFilter = .everything, sendsNames: Bool = true
+  ) async throws -> [CalendarDays.Change] {
+    var coder = ChangeCoder()
+    for sample in samples { try coder.add(sample) }
+    let days = CalendarDays(record: fixture.reader(filter, sendsNames: sendsNames), hasNights: true, milestones: [])
+    return try await days.changes(of: DeliveryBatch(changes: coder.changes, startsOver: false))
+  }
+
+  @Test("nights outside the time that was selected are none")
+  func selection() async throws {
+    // Two nights, of today and of the day before.
+    let nights = [fixture.stage(.asleepCore, hours: 5...12), fixture.stage(.asleepCore, hours: 29...36)]
+    try await fixture.add(nights)
+    #expect(try await changes(nights).compactMap(\.event).count == 2)
+    let noon = Timestamp(seconds: fixture.now.seconds - 86_400)
+    let later = try await changes(nights, SampleFilter(earliest: noon))
+    #expect(later.compactMap(\.event?.time) == [.instants(start: nights[0].start, end: nights[0].end)])
+    let earlier = try await changes(nights, SampleFilter(end: noon))
+    #expect(earlier.compactMap(\.event?.time) == [.instants(start: nights[1].start, end: nights[1].end)])
+  }
+
+  @Test("a night says no source where names do not travel")
+  func names() async throws {
+    let night = fixture.stage(.asleepCore, hours: 5...12)
+    try await fixture.add([night])
+    #expect(try await changes([night]).compactMap(\.event).first?.description.contains("Watch") == true)
+    let nameless = try await changes([night], sendsNames: false).compactMap(\.event)
+    #expect(nameless.count == 1 && nameless[0].description.isEmpty)
+  }
+}
