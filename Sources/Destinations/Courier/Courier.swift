@@ -75,19 +75,13 @@ public struct Courier<Place: Destination>: Sendable {
     let consumer = try await store.consumer(name, filter: filter)
     var run = Run(policy)
     let size = destination.capabilities.maximumChanges
-    let pages =
-      follows ? consumer.following(ofAtMost: size, repeatable: true) : consumer.pages(ofAtMost: size, repeatable: true)
     do {
-      for try await page in pages {
-        if !run.hasBegun {
-          try await store.audit.record(AuditEvent(.deliveryStarted, detail))
-          run.hasBegun = true
-        }
-        try await deliver(page, &run, follows: follows)
-        try await consumer.commit(page)
-        try await note(&run, isLast: page.isLast)
+      try await deliver(consumer.pages(ofAtMost: size, repeatable: true), of: consumer, &run, follows: follows)
+      // What has failed before, and is there or gone by now, fails no more.
+      if !Task.isCancelled { try await store.deliveries.noteNothingToDo(name) }
+      if follows {
+        try await deliver(consumer.following(ofAtMost: size, repeatable: true), of: consumer, &run, follows: true)
       }
-      try await note(&run, isLast: true)
     } catch {
       let wasCancelled = error is CancellationError
       if let error = error as? CourierError {
@@ -135,6 +129,21 @@ public struct Courier<Place: Destination>: Sendable {
     guard isLast || hasRetried || isDue else { return }
     try await uncancelled { try await store.deliveries.noteSuccess(delivered: delivered, refused: refused, name) }
     (run.noted, run.lastNote) = (run.report, .now)
+  }
+
+  private func deliver(
+    _ pages: ConsumerPages, of consumer: FeedConsumer, _ run: inout Run, follows: Bool
+  ) async throws {
+    for try await page in pages {
+      if !run.hasBegun {
+        try await store.audit.record(AuditEvent(.deliveryStarted, detail))
+        run.hasBegun = true
+      }
+      try await deliver(page, &run, follows: follows)
+      try await consumer.commit(page)
+      try await note(&run, isLast: page.isLast)
+    }
+    try await note(&run, isLast: true)
   }
 
   // MARK: One page

@@ -84,8 +84,14 @@ public struct DeadLetters: Sendable {
   }
 
   private static func append(_ bytes: [UInt8], to path: String) throws(SystemError) {
-    let descriptor = try PrivateFile.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK)
+    let descriptor = try PrivateFile.open(path, O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK)
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemError("read", path) }
+    var last: UInt8 = 0
+    // A line that a crash has cut off must not take the next one with it.
+    let isCut = status.st_size > 0 && pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != UInt8(ascii: "\n")
+    let bytes = isCut ? [UInt8(ascii: "\n")] + bytes : bytes
     let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
     guard code == 0 else { throw SystemError("write", path, code: code) }
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }

@@ -109,6 +109,16 @@ extension HealthStore.Deliveries {
     }
   }
 
+  /// Takes note that everything is there, so that nothing fails any more.
+  public func noteNothingToDo(_ consumer: String) async throws(StoreError) {
+    guard try await state(of: consumer).failing != nil else { return }
+    try await store.write { db in
+      try db.execute(
+        sql: "UPDATE delivery SET failing = NULL, failures = 0, reason = NULL, waiting = NULL WHERE consumer = ?",
+        arguments: [consumer])
+    }
+  }
+
   /// Forgets what is known of a consumer, also that it was paused.
   public func remove(_ consumer: String) async throws(StoreError) {
     try await store.write { db in

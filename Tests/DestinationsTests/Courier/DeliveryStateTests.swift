@@ -46,6 +46,22 @@ import Testing
     #expect(healthy[0].succeeded != nil)
   }
 
+  @Test("what failed before fails no more once nothing is left to deliver", arguments: [false, true])
+  func nothingLeft(follows: Bool) async throws {
+    let courier = courier(ScriptedDestination())
+    #expect(try await courier.run().delivered == 30)
+    // Such as a secret that could not be read for a while.
+    try await store.deliveries.noteFailure("no secret", waiting: .now, "test:home")
+    let run = Task { try await courier.run(follows: follows) }
+    defer { run.cancel() }
+    if !follows { _ = try await run.value }
+    while try await store.deliveries.state(of: "test:home").failing != nil {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    let state = try await store.deliveries.state(of: "test:home")
+    #expect((state.failures, state.reason, state.waiting) == (0, nil, nil))
+  }
+
   @Test("a destination that is paused says since when, in the log too")
   func paused() async throws {
     for _ in 0..<2 { try await store.deliveries.setPaused(true, "test:home") }
@@ -87,5 +103,14 @@ import Testing
     data += Data(#"{"key":"k","reas"#.utf8) + Data("\n{}\n[]\n".utf8)
     try data.write(to: URL(filePath: path))
     #expect(try await deadLetters.read() == [RefusedSample(samples[0].reference, reason: "no")])
+    // A crash in the middle of a line, after which more is refused.
+    data += Data(#"{"key":"k","reason":"cut o"#.utf8)
+    try data.write(to: URL(filePath: path))
+    for sample in samples[1..<3] {
+      try await deadLetters.add([RefusedSample(sample.reference, reason: "no")], of: DeliveryKey(description: "k"))
+    }
+    #expect(try await deadLetters.read().map(\.sample) == samples[..<3].map(\.reference))
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(text.hasSuffix("\n") && !text.contains("\n\n"))
   }
 }
