@@ -62,8 +62,7 @@ struct HTTPService: Sendable {
     }
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
-    if let text = settings.optionalText("ca") {
-      let path = UserPath.expandingTilde(text, ProcessInfo.processInfo.environment)
+    if let path = Self.authority(settings) {
       do {
         let certificates = try NIOSSLCertificate.fromPEMFile(path)
         guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
@@ -81,6 +80,11 @@ struct HTTPService: Sendable {
     configuration.connectionPool.idleTimeout = .seconds(4)
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     self.timeout = timeout
+  }
+
+  /// The path of the certificate authority that a person has set; `nil` where the system's are trusted.
+  static func authority(_ settings: DestinationSettings) -> String? {
+    settings.optionalText("ca").map { UserPath.expandingTilde($0, ProcessInfo.processInfo.environment) }
   }
 
   /// Ends all connections.

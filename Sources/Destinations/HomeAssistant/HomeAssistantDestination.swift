@@ -38,7 +38,7 @@ struct HomeAssistantDestination: Destination {
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     url = try settings.url("url")
     service = try HTTPService(settings, url: url)
-    authority = settings.optionalText("ca")
+    authority = HTTPService.authority(settings)
     person = try HomeAssistantPerson.read(settings)
     record = environment.record
     stateFolder = environment.stateFolder

@@ -90,6 +90,27 @@ import Testing
     #expect(try await failure("https://localhost:\(old.port)/") == "the TLS handshake with localhost failed")
   }
 
+  @Test("an authority below ~ is found, for a WebSocket too")
+  func authorityAtHome() async throws {
+    let server = try server(names: "DNS:localhost")
+    // As many steps up as lead to the root from wherever this user's home is.
+    let path = "~" + String(repeating: "/..", count: 32) + folder.path("ca.pem")
+    let url = "https://localhost:\(server.port)/"
+    let service = try HTTPServiceTests.service(url, ["ca": .text(path)])
+    #expect(try await service.send(HTTPService.Request("GET", url)).status == 200)
+    await service.close()
+    let fixture = try RecordFixture()
+    let place = try HomeAssistantDestination(
+      DestinationSettings(
+        ["url": .text(url), "token": .text("env:TOKEN"), "ca": .text(path), "states": .boolean(false)],
+        of: HomeAssistantDestination.self), in: fixture.environment(["TOKEN": "t"]))
+    // It is trusted, and is no Home Assistant.
+    await #expect(
+      throws: DeliveryError.unusable(reason: "localhost speaks no WebSocket at /api/websocket: is url right?")
+    ) { try await place.check() }
+    await place.close()
+  }
+
   @Test("a file without certificates is no authority")
   func authority() throws {
     try Data("nothing".utf8).write(to: URL(filePath: folder.path("empty.pem")))
