@@ -19,7 +19,9 @@ public struct FolderDestination: Destination {
 
   public init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     options = try DayFiles.Options(settings)
-    store = FolderStore(path: UserPath.absolute(try settings.text("path")))
+    store = FolderStore(
+      path: UserPath.absolute(try settings.text("path")),
+      owner: String(environment.record.store.id.uuidString.lowercased().prefix(8)))
     files = DayFiles(in: store, options, zone: environment.record.zone)
   }
 

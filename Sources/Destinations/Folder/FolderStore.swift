@@ -2,14 +2,31 @@ import Crypto
 import Foundation
 import Glibc
 import OperatingSystem
+import Synchronization
 
 /// Objects as files of a folder. A file is replaced in one step: whoever reads it, or copies it elsewhere, has the old bytes or
 /// the new ones.
 ///
 /// Two hpeers that write into one folder of one machine wait for each other (flock(2) on the folder); what another machine
 /// or program does between reading and writing is seen where it is done before the last look.
+///
+/// What a write that was killed has left behind is deleted before the first write of the next process.
 struct FolderStore: ObjectStore {
+  /// After which what other machines have left behind is deleted; no write takes so long.
+  private static let oldAge: Int = 86_400
+  private static let (prefix, suffix) = (".hpeer-", ".tmp")
+
   let path: String
+  /// In the names of files that are being written: what they are told from those of others by.
+  let owner: String
+  private let leftovers = Leftovers()
+
+  private final class Leftovers: Sendable {
+    let areDeleted = Atomic(false)
+  }
+
+  /// - Parameter owner: letters and digits that no other machine writes there under.
+  init(path: String, owner: String = "0") { (self.path, self.owner) = (path, owner) }
 
   func get(_ name: String) async throws -> StoredObject? {
     try await onThread { [self] _ in try read(name) }
@@ -19,6 +36,7 @@ struct FolderStore: ObjectStore {
     try await onThread { [self] _ in
       try requireFolder()
       try withLock {
+        if !leftovers.areDeleted.exchange(true, ordering: .relaxed) { deleteLeftovers() }
         switch condition {
         case .always: break
         case .absent: if try read(name) != nil { throw ObjectConflict(name: name) }
@@ -83,9 +101,27 @@ struct FolderStore: ObjectStore {
     let file = "\(path)/\(name)"
     let folder = String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])
     try makeFolder(folder)
-    let temporary = "\(folder)/.hpeer-\(UUID().uuidString.lowercased()).tmp"
+    // All in one place, where they are found after a kill; beside the file where that is on another disk.
+    let code = try write(bytes, name, through: path)
+    if code == EXDEV || code == EACCES || code == EPERM {
+      let code = try write(bytes, name, through: folder)
+      guard code == 0 else { throw failure("write", name, code) }
+    } else if code != 0 {
+      throw failure("write", name, code)
+    }
+    let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard parent >= 0 else { throw failure("write", name) }
+    defer { close(parent) }
+    // Some network file systems cannot do that for a folder.
+    if fsync(parent) != 0, errno != EINVAL, errno != EBADF, errno != ENOTSUP { throw failure("write", name) }
+  }
+
+  /// - Parameter place: the folder in which the bytes are until they are whole.
+  /// - Returns: 0, or `errno` where the file cannot be made there or not moved from there.
+  private func write(_ bytes: [UInt8], _ name: String, through place: String) throws -> Int32 {
+    let temporary = "\(place)/\(Self.prefix)\(owner)-\(UUID().uuidString.lowercased())\(Self.suffix)"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw failure("write", name) }
+    guard descriptor >= 0 else { return errno }
     var isDone = false
     defer { if !isDone { unlink(temporary) } }
     do {
@@ -94,13 +130,28 @@ struct FolderStore: ObjectStore {
       if code != 0 { throw failure("write", name, code) }
       guard fsync(descriptor) == 0 else { throw failure("write", name) }
     }
-    guard rename(temporary, file) == 0 else { throw failure("write", name) }
+    guard rename(temporary, "\(path)/\(name)") == 0 else { return errno }
     isDone = true
-    let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard parent >= 0 else { throw failure("write", name) }
-    defer { close(parent) }
-    // Some network file systems cannot do that for a folder.
-    if fsync(parent) != 0, errno != EINVAL, errno != EBADF, errno != ENOTSUP { throw failure("write", name) }
+    return 0
+  }
+
+  /// What this owner was writing when it was killed, and what others were a day ago. Called with the lock, so that nobody on
+  /// this machine writes now.
+  private func deleteLeftovers() {
+    guard let folder = opendir(path) else { return }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard name.hasPrefix(Self.prefix), name.hasSuffix(Self.suffix) else { continue }
+      let middle = name.dropFirst(Self.prefix.count).dropLast(Self.suffix.count)
+      guard UUID(uuidString: String(middle.suffix(36))) != nil else { continue }
+      var status = stat()
+      guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      let isOld = time(nil) - status.st_mtim.tv_sec > Self.oldAge
+      if isOld || middle.dropLast(36) == "\(owner)-" { unlink("\(path)/\(name)") }
+    }
   }
 
   private func makeFolder(_ folder: String) throws {

@@ -54,6 +54,27 @@ import Testing
     #expect(try await store.get("n")?.bytes.sorted() == (0..<20).map { UInt8($0) })
   }
 
+  @Test("what a killed write has left behind is gone with the next one, and nothing else")
+  func leftovers() async throws {
+    func make(_ name: String, age: Double = 0) throws {
+      try Data("x".utf8).write(to: URL(filePath: directory.path(name)))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: directory.path(name))
+    }
+    let uuid = UUID().uuidString.lowercased()
+    let kept = [".hpeer-other-\(uuid).tmp", ".hpeer-mine-notes.tmp", "mine-\(uuid).tmp", ".hpeer-mine-\(uuid).txt"]
+    for name in kept { try make(name) }
+    try make(".hpeer-mine-\(uuid).tmp")
+    try make(".hpeer-another-\(uuid).tmp", age: 100_000)
+    let mine = FolderStore(path: directory.path, owner: "mine")
+    try await mine.put([1], at: "a/b", contentType: "", if: .absent)
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)) == Set(kept + ["a"]))
+    // Not while somebody may write.
+    try make(".hpeer-mine-\(uuid).tmp")
+    try await mine.put([2], at: "a/b", contentType: "", if: .always)
+    #expect(FileManager.default.fileExists(atPath: directory.path(".hpeer-mine-\(uuid).tmp")))
+  }
+
   @Test("a folder that is missing is not made, and says so")
   func missing() async throws {
     let store = FolderStore(path: directory.path("mount"))
