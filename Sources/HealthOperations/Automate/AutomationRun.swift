@@ -128,6 +128,10 @@ public struct AutomationRun: Sendable {
     let sections = try await onThread { [home = context.home] _ in try home.settings().destinations }
       .filter { names.contains($0.name) }
     return try await each(sections, named: \.name) { section in
+      // What its owner has stopped is no failure of this.
+      guard section.common.isEnabled else { return "left out, it is disabled" }
+      let state = try await context.store.deliveries.state(of: section.consumer)
+      guard state.paused == nil else { return "left out, it is paused" }
       let report = try await DeliverOperation(section, home: context.home, store: context.store).run()
       return report.delivered == 0 ? "nothing new" : "\(report.delivered) delivered"
     }

@@ -13,9 +13,13 @@ protocol AutomationWatcher {
 
   /// Takes note that something was done for this reason, well or not.
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws
+
+  /// Whether there is another reason than the one that has just failed, which need not wait for it.
+  func hasOther() async throws -> Bool
 }
 
 extension AutomationWatcher {
+  func hasOther() async throws -> Bool { false }
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws {}
 }
 

@@ -15,6 +15,8 @@ struct FolderWatcher: AutomationWatcher {
   let time: AutomationClock
   /// What was handed out last, as it was then: one that has grown since comes again.
   private var current: WatchedFolder.File?
+  /// Versions by name of those that have failed and are to be tried again: after all others.
+  private var postponed: [String: String] = [:]
 
   init(activity: String, folder: WatchedFolder, store: HealthStore, time: AutomationClock) {
     (self.activity, self.folder, self.store, self.time) = (activity, folder, store, time)
@@ -25,17 +27,27 @@ struct FolderWatcher: AutomationWatcher {
     let before = try await versions()
     let after = before.filter { known in files.contains { $0.name == known.key } }
     if after != before { try await keep(after) }
-    current = files.first { after[$0.name] != $0.version }
+    let waiting = files.filter { after[$0.name] != $0.version }
+    current = waiting.first { postponed[$0.name] != $0.version } ?? waiting.first
     return current.map { .file(path: $0.path) }
   }
 
   mutating func wait() async throws { try await time.clock.sleep(for: Self.pause) }
 
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws {
-    guard let file = current, failure.map(Self.isFinal) ?? true else { return }
+    guard let file = current else { return }
+    guard failure.map(Self.isFinal) ?? true else {
+      postponed[file.name] = file.version
+      return
+    }
     var versions = try await versions()
     versions[file.name] = file.version
     try await keep(versions)
+  }
+
+  func hasOther() async throws -> Bool {
+    let known = try await versions()
+    return try await files().contains { known[$0.name] != $0.version && postponed[$0.name] != $0.version }
   }
 
   /// Whether the same file would fail again.

@@ -96,7 +96,8 @@ public struct AutomationService: Service {
         } catch {
           if Task.isCancelled { return }
           try await watcher.dealtWith(occasion, failure: error)
-          let pause = automation.trigger.kind.retries ? backOff.next() : nil
+          let goesOn = try await watcher.hasOther()
+          let pause = automation.trigger.kind.retries && !goesOn ? backOff.next() : nil
           tell(automation.name, .failed(error, pause: pause))
           if let pause { try await time.clock.sleep(for: pause) }
         }

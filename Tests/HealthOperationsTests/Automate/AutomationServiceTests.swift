@@ -164,6 +164,53 @@ struct AutomationServiceTests {
     #expect(try await home.count() == 5)
   }
 
+  @Test("a file that cannot be dealt with holds up no other, and is tried again after them and when it is another")
+  func badFile() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    func put(_ name: String, _ text: String, age: Double) throws {
+      try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name)"))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: "\(folder)/\(name)")
+    }
+    try settings(
+      "[automation.keep]\nwhen = \"file\"\nfolder = \"\(folder)\"\ndo = \"command\"\n"
+        + "command = [\"/bin/sh\", \"-c\", \"grep -q good \\\"$HPEER_FILE\\\" && basename $HPEER_FILE >> '\(output)'\"]"
+    )
+    try put("a", "bad", age: 90)
+    try put("b", "good", age: 60)
+    try put("c", "good", age: 30)
+    let done = try await due()
+    #expect(done.count == 3 && done[0].hasPrefix("keep! ") && lines == ["b", "c"], "\(done)")
+    #expect(try await due().count == 1)
+    try put("a", "good by now", age: 20)
+    #expect(try await due() == ["keep: sh ended well"])
+    #expect(lines == ["b", "c", "a"])
+    // While it runs nothing waits for a bad one either.
+    try put("d", "bad", age: 90)
+    try put("e", "good", age: 60)
+    try await running { try await waitFor { lines.last == "e" } }
+  }
+
+  @Test("a destination that is paused or disabled is left out, and that is no failure")
+  func pausedDestination() async throws {
+    try await home.fill(3)
+    func section(_ name: String, _ more: String = "") -> String {
+      "[destination.\(name)]\nkind = \"command\"\ncommand = [\"/bin/sh\", \"-c\", \"cat >> '\(output)'\"]\n\(more)\n"
+    }
+    try settings(
+      section("first") + section("second") + section("third", "enabled = false")
+        + "[automation.one]\nwhen = \"interval\"\nevery = \"1h\"\ndo = \"deliver\"\n"
+        + "destinations = [\"first\", \"second\", \"third\"]")
+    let automation = try #require(try Automation.all(in: home.home.settings()).first)
+    try await home.store.deliveries.setPaused(true, "command:second")
+    #expect(
+      try await AutomationRun(automation, context).run(.asked)
+        == "first: 3 delivered; second: left out, it is paused; third: left out, it is disabled")
+    #expect(lines.count == 3)
+    #expect(try await home.store.activities.state(of: "automation:one")?.failing == nil)
+  }
+
   @Test("a file that grows while it is dealt with comes again")
   func growing() async throws {
     let folder = home.directory.path("in")
