@@ -161,7 +161,8 @@ public struct Courier<Place: Destination>: Sendable {
       do {
         let delivery = try await deliverUntilTaken(part.batch, key, &run, follows: follows)
         try await setAside(delivery.refused, key, &run)
-        run.report.delivered += part.batch.count - delivery.refused.count
+        // A destination of days may refuse samples that were in another batch.
+        run.report.delivered += max(0, part.batch.count - delivery.refused.count)
       } catch DeliveryError.refused(let reason) {
         if let (first, second) = part.batch.parts(byBit: part.suffix.utf8.count) {
           parts.append((second, part.suffix + "1"))

@@ -40,7 +40,7 @@ public struct Redelivery<Place: Destination>: Sendable {
       let all = left.sorted { ($0.start, $0.uuid.uuidString) < ($1.start, $1.uuid.uuidString) }
       for first in stride(from: 0, to: all.count, by: size) {
         let part = all[first..<min(first + size, all.count)]
-        let refused = Set(try await deliver(Array(part)).map(\.sample))
+        let refused = Set(try await deliver(Array(part)).map(\.sample)).intersection(part)
         report.delivered += part.count - refused.count
         report.refused += refused.count
         left.subtract(part.filter { !refused.contains($0) })

@@ -39,7 +39,7 @@ struct DailyMemory: Sendable {
   }
 
   /// What stands for a day that the other side may have in any shape.
-  private static let doubtful = String(repeating: "-", count: 16)
+  static let doubtful = String(repeating: "-", count: 16)
 
   /// Begins with this day. Throws `SystemError`.
   ///

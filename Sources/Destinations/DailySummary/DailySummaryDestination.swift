@@ -93,13 +93,20 @@ struct DailySummaryDestination: Destination {
     // What an earlier attempt did not come to, or has become part of the time that is wanted.
     candidates.formUnion((first...today).filter { memory.prints[$0] == nil })
     if batch.startsOver { candidates.formUnion(memory.prints.keys.filter { $0 <= today }) }
-    try await send(candidates, objects, &memory)
-    return Delivery()
+    let refused = try await send(candidates, objects, &memory)
+    return Delivery(refused: try await objects.refused(refused, of: batch))
   }
 
+  private typealias Waiting = (day: Int, object: [String: JSONValue], print: String)
+
   /// Sends those days that do not look as they did.
-  private func send(_ days: Set<Int>, _ objects: DayObjects, _ memory: inout DailyMemory) async throws {
-    var waiting: [(day: Int, object: [String: JSONValue], print: String)] = []
+  ///
+  /// - Returns: by day, why it was refused for good.
+  private func send(
+    _ days: Set<Int>, _ objects: DayObjects, _ memory: inout DailyMemory
+  ) async throws -> [Int: String] {
+    var waiting: [Waiting] = []
+    var refused: [Int: String] = [:]
     var done = 0
     for run in days.runs {
       for start in stride(from: run.lowerBound, through: run.upperBound, by: Self.chunk) {
@@ -119,28 +126,42 @@ struct DailySummaryDestination: Destination {
           waiting.append((day, object, print))
           guard waiting.count == daysPerRequest else { continue }
           progress("Syncing \(done)/\(days.count) days...")
-          try await flush(&waiting, objects.now, &memory)
+          refused.merge(try await flush(waiting, objects.now, &memory)) { $1 }
+          waiting = []
         }
         try await memory.add(empty)
       }
     }
     if !waiting.isEmpty {
       progress("Syncing \(done)/\(days.count) days...")
-      try await flush(&waiting, objects.now, &memory)
+      refused.merge(try await flush(waiting, objects.now, &memory)) { $1 }
     }
+    return refused
   }
 
-  private func flush(
-    _ waiting: inout [(day: Int, object: [String: JSONValue], print: String)], _ now: Timestamp,
-    _ memory: inout DailyMemory
-  ) async throws {
+  /// Sends some days in one request, and in ever smaller ones where that is refused.
+  private func flush(_ waiting: [Waiting], _ now: Timestamp, _ memory: inout DailyMemory) async throws -> [Int: String]
+  {
     let stamp = JSONValue.string(record.zone.text(Timestamp(seconds: now.seconds)))
     let response = try await post(
       waiting.map { JSONValue.object($0.object.merging(["device_sync_timestamp": stamp]) { $1 }) })
+    if Self.refusals.contains(response.status) {
+      guard waiting.count > 1 else {
+        // Sent again when it changes, or when somebody asks for it.
+        try await memory.add(waiting.reduce(into: [:]) { $0[$1.day] = DailyMemory.doubtful })
+        return waiting.reduce(into: [:]) { $0[$1.day] = "it answers \(response.status) to its day" }
+      }
+      let half = waiting.count / 2
+      let first = try await flush(Array(waiting[..<half]), now, &memory)
+      return first.merging(try await flush(Array(waiting[half...]), now, &memory)) { $1 }
+    }
     guard (200..<300).contains(response.status) else { throw refusal(response) }
     try await memory.add(Dictionary(waiting.map { ($0.day, $0.print) }, uniquingKeysWith: { $1 }))
-    waiting = []
+    return [:]
   }
+
+  /// Answers that are about what was sent, and not about who sends it or where to.
+  private static let refusals: Set<Int> = [400, 413, 415, 422]
 
   private func post(_ days: [JSONValue]) async throws -> HTTPService.Response {
     let body = try CanonicalJSON.encode(JSONValue.object(["data": .array(days)]))

@@ -1,5 +1,6 @@
 import HealthAnalysis
 import HealthModel
+import HealthStore
 
 /// What P247's `POST /sync/healthkit` takes of a day: numbers, the night that ended on it, the workouts that began on it.
 ///
@@ -57,6 +58,37 @@ struct DayObjects: Sendable {
       objects[day] = object
     }
     return objects
+  }
+
+  /// What stands for days that were refused: what a batch has of them, or else what is there of them, so that they are known
+  /// and can be sent once more. Throws `StoreError`.
+  ///
+  /// - Parameter days: with the reason.
+  func refused(_ days: [Int: String], of batch: DeliveryBatch) async throws(StoreError) -> [RefusedSample] {
+    if days.isEmpty { return [] }
+    var refused: [RefusedSample] = []
+    var named: Set<Int> = []
+    let types = metrics.types.union([.workout, SleepQuery.type])
+    func add(_ sample: SampleReference, _ end: Timestamp) {
+      guard types.contains(sample.type) else { return }
+      let touched = [day(of: sample.start), day(of: end)]
+      guard let (day, reason) = days.first(where: { touched.contains($0.key) }) else { return }
+      named.insert(day)
+      refused.append(RefusedSample(sample, reason: reason))
+    }
+    for row in batch.changes.samples {
+      add(SampleReference(type: batch.changes.types[Int(row.type)], start: row.start, uuid: row.uuid), row.end)
+    }
+    for tombstone in batch.deletions { add(tombstone.sample, tombstone.end ?? tombstone.sample.start) }
+    for (day, reason) in days.sorted(by: { $0.key < $1.key }) where !named.contains(day) {
+      let time = record.zone.day(day)
+      let range = Timestamp(seconds: time.lowerBound)..<Timestamp(seconds: time.upperBound)
+      for type in types where record.filter.passes(type) {
+        let found = try await record.store.samples.page(of: type, in: range, from: record.filter.sources, limit: 1)
+        refused += found.map { RefusedSample($0.reference, reason: reason) }
+      }
+    }
+    return refused
   }
 
   /// A day of which there is nothing any more.

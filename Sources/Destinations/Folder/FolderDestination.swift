@@ -30,7 +30,6 @@ public struct FolderDestination: Destination {
   }
 
   public func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
-    try await files.deliver(batch)
-    return Delivery()
+    Delivery(refused: try await files.deliver(batch))
   }
 }

@@ -89,7 +89,7 @@ struct FolderStore: ObjectStore {
       throw DeliveryError.unusable(reason: "\(path)/\(name) is no file")
     }
     guard status.st_size <= DayFiles.largestObject else {
-      throw DeliveryError.unusable(reason: "\(path)/\(name) is larger than any that is merged")
+      throw DeliveryError.refused(reason: "\(path)/\(name) is larger than any that is merged")
     }
     let bytes: [UInt8]
     do { bytes = [UInt8](try file.readToEnd() ?? Data()) } catch { throw failure("read", name) }

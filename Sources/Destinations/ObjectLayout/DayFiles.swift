@@ -54,28 +54,46 @@ struct DayFiles: Sendable {
 
   /// Merges a batch into the files of its days: deletions first, then additions, which win.
   ///
+  /// - Returns: what is of files that the place refuses for good, such as those that are too large.
   /// - Throws: ``DeliveryError``, `DecodingError` where the store is damaged. Some of the files may have been written.
-  func deliver(_ batch: DeliveryBatch) async throws {
+  @discardableResult
+  func deliver(_ batch: DeliveryBatch) async throws -> [RefusedSample] {
     let coder = try RecordCoder(batch.changes, options, zone: zone)
     var parts: [Place: Part] = [:]
     for row in batch.changes.tombstones { parts[coder.place(of: row), default: Part()].tombstones.append(row) }
     for row in batch.changes.samples { parts[coder.place(of: row), default: Part()].samples.append(row) }
     // In order, so that two writers with the same to say do not meet in one file after the other.
     let places = parts.keys.sorted { $0.key != $1.key ? $0.key < $1.key : $0.day < $1.day }
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    return try await withThrowingTaskGroup(of: [RefusedSample].self) { group in
+      var refused: [RefusedSample] = []
       for (index, place) in places.enumerated() {
-        if index >= Self.width { try await group.next() }
+        if index >= Self.width { refused += try await group.next() ?? [] }
         guard let part = parts.removeValue(forKey: place) else { continue }
         let changes = try RecordChanges(part, coder)
-        group.addTask { try await merge(changes, into: place) }
+        group.addTask {
+          do {
+            try await merge(changes, into: place)
+            return []
+          } catch DeliveryError.refused(let reason) {
+            return part.refused(reason, batch.changes.types)
+          }
+        }
       }
-      try await group.waitForAll()
+      for try await found in group { refused += found }
+      return refused
     }
   }
 
   private struct Part {
     var tombstones: [CodedTombstone] = []
     var samples: [CodedSample] = []
+
+    func refused(_ reason: String, _ types: [SampleType]) -> [RefusedSample] {
+      let references =
+        tombstones.map { SampleReference(type: types[Int($0.type)], start: $0.start, uuid: $0.uuid) }
+        + samples.map { SampleReference(type: types[Int($0.type)], start: $0.start, uuid: $0.uuid) }
+      return references.map { RefusedSample($0, reason: reason) }
+    }
   }
 
   /// What becomes of the records of one file.

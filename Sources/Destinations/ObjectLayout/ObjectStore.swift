@@ -10,12 +10,13 @@
 protocol ObjectStore: Sendable {
   /// What is there under this name; `nil` where nothing is.
   ///
-  /// - Throws: ``DeliveryError/unusable(reason:)`` of an object that is larger than ``DayFiles/largestObject``.
+  /// - Throws: ``DeliveryError/refused(reason:)`` of an object that is larger than ``DayFiles/largestObject``.
   func get(_ name: String) async throws -> StoredObject?
 
   /// Writes an object, and returns when the place has it for good.
   ///
   /// - Throws: ``ObjectConflict`` where the condition does not hold; nothing is changed then.
+  ///   ``DeliveryError/refused(reason:)`` of an object that the place takes from nobody.
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws
 
   /// Takes an object away; does nothing where there is none.

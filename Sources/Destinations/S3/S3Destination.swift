@@ -50,8 +50,7 @@ struct S3Destination: Destination {
   func check() async throws { try await files.check(needsConditions: !isOnlyWriter) }
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
-    try await files.deliver(batch)
-    return Delivery()
+    Delivery(refused: try await files.deliver(batch))
   }
 
   func close() async { await client.close() }

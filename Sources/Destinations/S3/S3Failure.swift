@@ -48,6 +48,7 @@ struct S3Failure: Error, Hashable, Sendable {
         reason:
           "the credentials do not allow this (\(said)): they need s3:GetObject, s3:PutObject, s3:DeleteObject and "
           + "s3:ListBucket")
+    case ("EntityTooLarge", _), (_, 413): return .refused(reason: "the file of its day is too large for it (\(said))")
     case ("NotImplemented", _), (_, 501):
       return .unusable(reason: "it does not know what is asked of it (\(said))")
     case (_, 300...399): return .unusable(reason: "it sends elsewhere (\(said)): is endpoint, and region, right?")

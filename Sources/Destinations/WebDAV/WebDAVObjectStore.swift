@@ -165,7 +165,7 @@ struct WebDAVObjectStore: ObjectStore {
     case 405, 501:
       .unusable(reason: "the server does not know \(method) (\(response.status)): is it WebDAV, and url right?")
     case 404, 409: .unusable(reason: "there is no collection at url (\(response.status)): make it, or put that right")
-    case 413: .unusable(reason: "a file is too large for the server (413)")
+    case 413: .refused(reason: "the file of its day is too large for the server (413)")
     default: HTTPService.misplaced(response) ?? .unusable(reason: "the server refuses \(method) (\(response.status))")
     }
   }

@@ -227,6 +227,40 @@ struct DailySummaryTests {
     await wider.close()
   }
 
+  @Test("a day that is refused for good is set aside, the rest goes on, and it is taken when it is asked for again")
+  func refusedDay() async throws {
+    let fixture = try RecordFixture()
+    let samples = steps(fixture, days: 7)
+    try await fixture.add(samples)
+    let bad = Timestamp(seconds: Int64(fixture.today - 3) * 86_400).iso8601.prefix(10)
+    let isStrict = Mutex(true)
+    let taken = Mutex<[String]>([])
+    let endpoint = try RawEndpoint { exchange in
+      let body = String(decoding: exchange.request.body, as: UTF8.self)
+      if body.contains(bad), isStrict.withLock(\.self) { return exchange.answer(422) }
+      if body.components(separatedBy: "\"date\"").count > 3 { return exchange.answer(413) }
+      taken.withLock { $0.append(body) }
+      return exchange.answer(200)
+    }
+    let place = try destination(endpoint.url, fixture, ["days-per-request": .integer(7)])
+    let letters = DeadLetters(path: fixture.directory.path("refused.jsonl"))
+    let courier = Courier(
+      to: place, named: "test", from: fixture.store, policy: RetryPolicy(tolerance: 1), deadLetters: letters)
+    #expect(try await courier.run() == CourierReport(delivered: 6, refused: 1))
+    #expect(try await letters.read() == [RefusedSample(samples[3].reference, reason: "it answers 422 to its day")])
+    for day in fixture.today - 6...fixture.today where day != fixture.today - 3 {
+      let date = String(Timestamp(seconds: Int64(day) * 86_400).iso8601.prefix(10))
+      #expect(taken.withLock { $0.count { $0.contains(date) } } == 1)
+    }
+    isStrict.withLock { $0 = false }
+    let again = Redelivery(
+      to: place, of: "test", from: fixture.store, filter: .everything, deadLetters: letters)
+    #expect(try await again.run() == CourierReport(delivered: 1))
+    #expect(taken.withLock { $0.last?.contains(bad) } == true)
+    #expect(try await letters.read().isEmpty)
+    await place.close()
+  }
+
   @Test("what a person says is lost is sent again, all of it or from a day on")
   func forgetting() async throws {
     let fixture = try RecordFixture()
@@ -255,7 +289,7 @@ struct DailySummaryTests {
   func failures() async throws {
     let fixture = try RecordFixture()
     try await fixture.add(steps(fixture, days: 1))
-    for (status, text) in [(401, "credentials"), (404, "answers 404"), (422, "answers 422"), (301, "answers 301")] {
+    for (status, text) in [(401, "credentials"), (404, "answers 404"), (409, "answers 409"), (301, "answers 301")] {
       let endpoint = try RawEndpoint { $0.answer(status) }
       let place = try destination(endpoint.url, fixture)
       let error = await #expect(throws: CourierError.self) { try await fixture.deliver(to: place) }

@@ -61,6 +61,20 @@ struct DayFilesTests {
     }
   }
 
+  @Test("what belongs to a file that is refused for good is named, and all other files are written")
+  func refused() async throws {
+    let store = MemoryObjectStore { _, name in
+      if name.contains("/04/10/data") { throw DeliveryError.refused(reason: "too large") }
+    }
+    let samples = try ["2026-04-09T12:00:00Z", "2026-04-10T12:00:00Z", "2026-04-11T12:00:00Z"].map { try heartRate($0) }
+    let gone = Tombstone(sample: try heartRate("2026-04-10T13:00:00Z").reference, deleted: .now)
+    let refused = try await files(in: store).deliver(batch(samples, deleting: [gone]))
+    #expect(Set(refused.map(\.sample)) == [samples[1].reference, gone.sample])
+    #expect(refused.allSatisfy { $0.reason == "too large" })
+    #expect(try records("v1/heart_rate/2026/04/11/data.jsonl", in: store).count == 1)
+    #expect(try records(Self.name, in: store).count == 1)
+  }
+
   // MARK: Bytes
 
   @Test("a line is HealthPush's, byte for byte, and the manifest counts it")

@@ -16,11 +16,12 @@ final class MemoryObjectStore: ObjectStore {
   }
 
   private let state = Mutex(State())
-  private let beforePut: @Sendable (MemoryObjectStore, String) -> Void
+  private let beforePut: @Sendable (MemoryObjectStore, String) throws -> Void
   private let ignoresConditions: Bool
 
   init(
-    ignoresConditions: Bool = false, beforePut: @escaping @Sendable (MemoryObjectStore, String) -> Void = { _, _ in }
+    ignoresConditions: Bool = false,
+    beforePut: @escaping @Sendable (MemoryObjectStore, String) throws -> Void = { _, _ in }
   ) {
     self.ignoresConditions = ignoresConditions
     self.beforePut = beforePut
@@ -41,7 +42,7 @@ final class MemoryObjectStore: ObjectStore {
   }
 
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) throws {
-    beforePut(self, name)
+    try beforePut(self, name)
     try state.withLock { state in
       switch condition {
       case .absent where !ignoresConditions && state.objects[name] != nil: throw ObjectConflict(name: name)

@@ -56,6 +56,22 @@ struct S3AnswerTests {
     #expect("\(try #require(error))".contains("clock"))
   }
 
+  @Test("a file that is too large is refused, and nothing else is", arguments: [(413, ""), (400, "EntityTooLarge")])
+  func tooLarge(_ status: Int, _ code: String) async throws {
+    let endpoint = try RawEndpoint { $0.answer(status, [:], code.isEmpty ? "" : Self.error(code)) }
+    let client = try client(endpoint)
+    let store = S3ObjectStore(client, encryption: .none)
+    let error = await #expect(throws: DeliveryError.self) {
+      try await store.put([1], at: "a", contentType: "text/plain", if: .always)
+    }
+    guard case .refused(let reason)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reason.contains("too large"))
+    await client.close()
+  }
+
   @Test("a store that is busy is asked later, and not before it says")
   func busy() async throws {
     let error = try await failure { $0.answer(503, ["Retry-After": "7"], Self.error("SlowDown")) }
