@@ -44,6 +44,19 @@ struct MQTTFailure {
     }
   }
 
+  /// Whether a log says itself why a connection failed.
+  static func isExplained(_ log: [String]) -> Bool {
+    log.contains { $0.contains("wrong version number") || $0.contains("certificate") }
+  }
+
+  /// A broker that has taken a connection over TLS and ended it at once, each time it was asked.
+  var endedAfterHandshake: DeliveryError {
+    .temporary(
+      reason:
+        "\(host) ends the connection right after the TLS handshake: where it wants a certificate from this machine, "
+        + "set client-certificate and client-key")
+  }
+
   /// What an answer to CONNECT says: of MQTT 5 (section 3.2.2.2), or of 3.1.1 (section 3.2.2.3).
   func refusal(_ code: Int32) -> DeliveryError {
     switch (version, code) {

@@ -26,6 +26,8 @@ final class MQTTLoop {
   private static let tick: Int32 = 5_000
   /// Messages in flight where the broker does not ask for fewer.
   private static let window = 20
+  /// How often a broker is asked again that ends connections without saying why.
+  private static let repetitions = 3
   private static let library: Int32 = mosquitto_lib_init()
 
   private let configuration: MQTTConfiguration
@@ -59,11 +61,13 @@ final class MQTTLoop {
     _ = Self.library
     var error = live()
     end()
-    // Its reset may have come before the alert that says why could be read. The next one is read as a rule.
-    if isMute, let tls = configuration.tls, tls.certificate == nil {
+    // Its reset may come before the alert that says why can be read: as a rule one of the next alerts is read.
+    for _ in 0..<Self.repetitions where mayWantCertificate(error) {
+      (wasTaken, log) = (false, [])
       error = live()
       end()
     }
+    if mayWantCertificate(error) { error = failure.endedAfterHandshake }
     let end = refusal ?? error
     // Before anybody learns of it, so that nobody finds the connection still good.
     let untaken = inbox.end(end)
@@ -84,8 +88,12 @@ final class MQTTLoop {
     client = nil
   }
 
-  /// Whether the broker took the connection and ended it before it answered, without saying why.
-  private var isMute: Bool { wasTaken && !isConnected && !isEnding && refusal == nil && log.isEmpty }
+  /// Whether the broker took the connection and ended it before it answered, without saying why: so it is where it wants to
+  /// see a certificate, which in TLS 1.3 it does after the handshake.
+  private func mayWantCertificate(_ error: DeliveryError) -> Bool {
+    guard case .temporary = error, let tls = configuration.tls, tls.certificate == nil else { return false }
+    return wasTaken && !isConnected && !isEnding && refusal == nil && !MQTTFailure.isExplained(log)
+  }
 
   /// - Returns: why it ended.
   private func live() -> DeliveryError {
