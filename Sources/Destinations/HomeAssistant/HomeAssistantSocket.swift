@@ -19,8 +19,29 @@ struct HomeAssistantSocket {
   static func with<Value: Sendable>(
     _ url: URL, token: String, authority: String?, _ body: (inout HomeAssistantSocket) async throws -> Value
   ) async throws -> Value {
+    var attempt = 1
+    while true {
+      var isOpen = false
+      var isLoggedIn = false
+      do {
+        return try await once(url, token: token, authority: authority, &isOpen, &isLoggedIn, body)
+      } catch DeliveryError.temporary where isOpen && !isLoggedIn && attempt < attempts {
+        // It ends a connection over which it has not come to ask who that is within ten seconds, as while it starts.
+        attempt += 1
+      }
+    }
+  }
+
+  /// How often it is tried to log in over a connection that Home Assistant has taken.
+  private static let attempts = 3
+
+  private static func once<Value: Sendable>(
+    _ url: URL, token: String, authority: String?, _ isOpen: inout Bool, _ isLoggedIn: inout Bool,
+    _ body: (inout HomeAssistantSocket) async throws -> Value
+  ) async throws -> Value {
     let host = url.host(percentEncoded: false) ?? ""
     return try await WebSocket.with(url.appending(path: "api/websocket"), authority: authority) { socket in
+      isOpen = true
       _ = try message(try await socket.receive(), host)
       try await socket.send(CanonicalJSON.encode(["type": "auth", "access_token": token]))
       let answer = try message(try await socket.receive(), host)
@@ -28,6 +49,7 @@ struct HomeAssistantSocket {
         throw DeliveryError.unusable(
           reason: "\(host) does not take the token: is it a long-lived access token of this server?")
       }
+      isLoggedIn = true
       var connection = HomeAssistantSocket(socket: socket, host: host)
       return try await body(&connection)
     }

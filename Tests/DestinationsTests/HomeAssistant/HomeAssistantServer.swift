@@ -77,7 +77,7 @@ final class HomeAssistantServer: Sendable {
 
   /// Waits until it answers, and makes its owner.
   private static func logIn(_ service: HTTPService, _ url: URL, _ process: Process) async throws -> String {
-    for _ in 0..<1_200 {
+    for _ in 0..<3_000 {
       let answer = try? await service.answer(
         to: HTTPService.Request("GET", url.appending(path: "api/onboarding").absoluteString))
       if answer?.status == 200 { break }
@@ -87,10 +87,14 @@ final class HomeAssistantServer: Sendable {
     let owner = [
       "client_id": client, "name": "Owner", "username": "owner", "password": "secret", "language": "en",
     ]
-    let made = try await service.answer(
-      to: HTTPService.Request(
-        "POST", url.appending(path: "api/onboarding/users").absoluteString,
-        headers: [("Content-Type", "application/json")], body: Array(try CanonicalJSON.encode(owner).utf8)))
+    let request = HTTPService.Request(
+      "POST", url.appending(path: "api/onboarding/users").absoluteString,
+      headers: [("Content-Type", "application/json")], body: Array(try CanonicalJSON.encode(owner).utf8))
+    let made = try await patiently {
+      let answer = try await service.answer(to: request)
+      guard (200..<300).contains(answer.status) else { throw DeliveryError.temporary(reason: "\(answer.status)") }
+      return answer
+    }
     let code = try JSONDecoder().decode([String: String].self, from: Data(made.body))["auth_code"] ?? ""
     let form = "grant_type=authorization_code&code=\(code)&client_id=http%3A%2F%2F127.0.0.1%2F"
     let answer = try await service.answer(
@@ -101,6 +105,18 @@ final class HomeAssistantServer: Sendable {
       case .string(let token)? = members["access_token"]
     else { throw Failure(description: "Home Assistant gives no token") }
     return token
+  }
+
+  /// Tries again what a busy machine has made late: Home Assistant has limits of ten seconds of its own.
+  private static func patiently<Value>(_ ask: @Sendable () async throws -> Value) async throws -> Value {
+    for _ in 0..<100 {
+      do {
+        return try await ask()
+      } catch DeliveryError.temporary {
+        try await Task.sleep(for: .milliseconds(200))
+      }
+    }
+    return try await ask()
   }
 
   // MARK: What it has
@@ -156,7 +172,9 @@ final class HomeAssistantServer: Sendable {
   }
 
   func call(_ type: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {
-    try await HomeAssistantSocket.with(url, token: token, authority: nil) { try await $0.call(type, members) }
+    try await Self.patiently { [url, token] in
+      try await HomeAssistantSocket.with(url, token: token, authority: nil) { try await $0.call(type, members) }
+    }
   }
 
   private func number(_ value: JSONValue?) -> Double? {
