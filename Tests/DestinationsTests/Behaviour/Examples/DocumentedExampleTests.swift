@@ -4,20 +4,20 @@ import Testing
 
 @testable import Destinations
 
-/// The example of docs/adding-a-destination.md is what is compiled here and held to the suite of behaviours.
+/// The example of docs/how-to/adding-a-destination.md is what is compiled here and held to the suite of behaviours.
 @Suite("the documented example")
 struct DocumentedExampleTests {
   private static let here = URL(filePath: #filePath).deletingLastPathComponent()
 
   @Test("its code in the document is that of these files, and the suite runs over it")
   func isTheSame() throws {
-    let page = Self.here.appending(path: "../../../../docs/adding-a-destination.md").standardized
+    let page = Self.here.appending(path: "../../../../docs/how-to/adding-a-destination.md").standardized
     let text = try String(contentsOf: page, encoding: .utf8)
     let blocks = text.matches(of: #/`(\w+\.swift)`:\n\n```swift\n((?s:.*?))```\n/#)
     #expect(blocks.map { String($0.1) } == ["FilesDestination.swift", "FilesHarness.swift"])
     for block in blocks {
       let file = try String(contentsOf: Self.here.appending(path: String(block.1)), encoding: .utf8)
-      #expect(file == String(block.2), "docs/adding-a-destination.md has another \(block.1)")
+      #expect(file == String(block.2), "docs/how-to/adding-a-destination.md has another \(block.1)")
     }
     #expect(DestinationHarnesses.all.contains { $0.testDescription == "files" })
   }
