@@ -35,13 +35,4 @@ struct ScriptTests {
     #expect(paintings.count { $0.hasPrefix("Building: ") } == 41)
     #expect(paintings.allSatisfy { $0.count <= 78 })
   }
-
-  @Test(
-    "README.md shows what is printed; if not, run scripts/readme-screens",
-    .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
-  func readme() async throws {
-    let outcome = try await RunningCommand([Build.root + "/scripts/readme-screens", "--check", "--hpeer", Build.hpeer])
-      .outcome(within: .seconds(300))
-    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
-  }
 }
