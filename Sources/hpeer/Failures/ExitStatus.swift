@@ -9,7 +9,7 @@ import PeerServer
 import PeerTrust
 import Terminal
 
-/// The exit codes that scripts may rely on; documented in `hpeer --help` and the README.
+/// The exit codes that scripts may rely on; documented in `hpeer --help` and `docs/reference/exit-codes.md`.
 enum ExitStatus: Int32 {
   case done = 0
   case other = 1
