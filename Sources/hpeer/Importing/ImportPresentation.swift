@@ -16,8 +16,8 @@ struct ImportPresentation {
     if json { return try Console.print(json: ImportSummaryObject(result, isDryRun: isDryRun, duration: duration)) }
     if let earlier = result.earlier {
       return try Console.print(
-        "0 samples added: this very file, then \(PlainText.escaped(earlier.name, limit: 100)), was imported on "
-          + "\(zone.seconds(earlier.finished ?? earlier.started)); --rescan reads it again")
+        "0 samples added: this very file was imported on \(zone.seconds(earlier.finished ?? earlier.started)), as "
+          + "\(PlainText.escaped(earlier.name, limit: 100)); --rescan reads it again")
     }
     printExports()
     try printTable()
