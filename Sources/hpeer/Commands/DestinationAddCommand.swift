@@ -82,9 +82,10 @@ struct DestinationAdd: AsyncParsableCommand {
         try await DeliverOperation(section, home: home, store: store).check()
       }
     } catch let error as DeliveryError {
+      let reason = PlainText.escaped(error.description, limit: 500)
       throw CommandFailure(
         ExitStatus.of(error),
-        "Nothing was added: \(PlainText.escaped(error.description, limit: 500)). --no-test adds it nevertheless.")
+        "Nothing was added: \(reason)\(reason.last == "?" ? "" : ".") --no-test adds it nevertheless.")
     }
   }
 
