@@ -37,6 +37,22 @@ struct DocumentationTests {
     #expect(!outcome.output.contains("types --json"), "\(outcome.output)")
   }
 
+  @Test("a block that shows something else than is printed is found, and so is another exit code")
+  func blocks() async throws {
+    let scratch = try Scratch()
+    let page = scratch.path + "/page.md"
+    for (shown, fault) in [
+      ("hpeer config path\n/home/ada/.config/hpeer/config.toml", nil),
+      ("hpeer config path\nnonsense", "prints something else than is shown"),
+      ("hpeer types\n...\n(exit code 10)", nil), ("hpeer types\n...", "ended with 10, not with 0"),
+    ] {
+      try Data("# A page\n\n```console run\n$ \(shown)\n```\n".utf8).write(to: URL(filePath: page))
+      let outcome = try await script("run-pages", "--check", page)
+      #expect(outcome.status == (fault == nil ? 0 : 1), "\(outcome.output)\(outcome.errors)")
+      if let fault { #expect(outcome.errors.contains(fault), "\(outcome.errors)") }
+    }
+  }
+
   @Test(
     "the pages show what is printed; if not, run scripts/run-pages",
     .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
