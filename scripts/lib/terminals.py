@@ -108,7 +108,8 @@ class Machines:
             "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TZ": "UTC",
         }
         inside = [str(ROOT / "scripts/two-hosts"), "exec", self.name, host, "--"] if self.are_two else []
-        return inside + ["env", "-i", "-C", str(self.home(person))] + [f"{key}={value}" for key, value in variables.items()]
+        environment = [f"{key}={value}" for key, value in variables.items()]
+        return inside + ["env", "-i", "-C", str(self.home(person)), *environment]
 
     def terminal(self, host, person, line):
         return Terminal(self.prefix(host, person), line)
