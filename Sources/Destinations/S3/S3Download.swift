@@ -1,53 +1,33 @@
 import Foundation
 import HealthFormats
 import HealthModel
-import OperatingSystem
 
-/// Why a bucket could not be read.
-public struct S3DownloadError: Error, Hashable, Sendable {
-  /// As the person gave it.
-  public let url: String
-  /// A sentence without its end.
-  public let reason: String
-}
-
-extension S3DownloadError: CustomStringConvertible {
-  public var description: String { "\(url) cannot be read: \(reason)\(reason.hasSuffix("?") ? "" : ".")" }
-}
-
-/// Fetches the files by type and day that are in a bucket, as they are: `s3://BUCKET/PREFIX`.
-///
-/// The server and the credentials are those of the environment, as for other programs: `AWS_ENDPOINT_URL`, `AWS_REGION`,
-/// `AWS_ACCESS_KEY_ID` and its like, or a profile of `~/.aws/credentials`.
-///
-/// ```swift
-/// func fetch(into folder: String) async throws {
-///   let download = try S3Download("s3://my-health/ada")
-///   let count = try await download.run(into: folder) { print($0, "files so far") }
-///   print(count, "files")
-/// }
-/// ```
-public struct S3Download: Sendable {
-  private let url: String
+/// Fetches the files by type and day that are in a bucket, as they are.
+struct S3Download: DayFilesSource {
+  let label: String
   private let prefix: String
   private let client: S3Client
 
   /// How many files are fetched at once.
   private static let width = 6
 
-  /// Whether a text is meant as the address of a bucket.
-  public static func isAddress(_ text: String) -> Bool { text.lowercased().hasPrefix("s3://") }
+  /// What a destination has written.
+  init(
+    _ section: DestinationSection, _ secrets: SecretStore, environment: [String: String]
+  ) throws(SettingsError) {
+    label = "destination:\(section.name)"
+    prefix = try DayFiles.Options(section.settings).prefix
+    client = try S3Client(
+      section.settings, AWSCredentialSource(section.settings, secrets, environment: environment))
+  }
 
-  /// Opens no connection. Reads a file with credentials.
-  ///
-  /// - Throws: ``S3DownloadError`` of what is no address, and where there are no credentials.
-  public init(
-    _ url: String, environment: [String: String] = ProcessInfo.processInfo.environment
-  ) throws(S3DownloadError) {
-    self.url = url
-    let parts = url.dropFirst("s3://".count).split(separator: "/", omittingEmptySubsequences: true).map(String.init)
-    guard Self.isAddress(url), let bucket = parts.first else {
-      throw S3DownloadError(url: url, reason: "an address is s3://BUCKET or s3://BUCKET/PREFIX")
+  /// `s3://BUCKET/PREFIX`, with the server and the credentials of the environment, as for other programs. Reads a file with
+  /// credentials.
+  init(_ address: String, environment: [String: String]) throws(SettingsError) {
+    label = address
+    let parts = address.dropFirst("s3://".count).split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+    guard address.lowercased().hasPrefix("s3://"), let bucket = parts.first else {
+      throw SettingsError("bucket", .invalid("is missing: an address is s3://BUCKET or s3://BUCKET/PREFIX"))
     }
     prefix = parts.dropFirst().map { "\($0)/" }.joined()
     func value(_ names: String...) -> String? {
@@ -56,39 +36,14 @@ public struct S3Download: Sendable {
     var values: [String: DestinationSettings.Value] = ["bucket": .text(bucket)]
     if let region = value("AWS_REGION", "AWS_DEFAULT_REGION") { values["region"] = .text(region) }
     if let endpoint = value("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") { values["endpoint"] = .text(endpoint) }
-    do {
-      let settings = try DestinationSettings(name: "import", values, of: S3Destination.description)
-      let secrets = SecretStore(environment: environment)
-      client = try S3Client(settings, AWSCredentialSource(settings, secrets, environment: environment))
-    } catch {
-      throw S3DownloadError(url: url, reason: Self.part("\(error)"))
-    }
+    let settings = try DestinationSettings(name: "import", values, of: S3Destination.description)
+    let secrets = SecretStore(environment: environment)
+    client = try S3Client(settings, AWSCredentialSource(settings, secrets, environment: environment))
   }
 
-  /// Fetches what is there into a folder, under the names that it has below the prefix.
-  ///
-  /// - Parameters:
-  ///   - folder: of this user's own, empty.
-  ///   - progress: called now and then with the number of files.
-  /// - Returns: how many files there are.
-  /// - Throws: ``S3DownloadError``, `CancellationError`, or what writing a file throws.
-  public func run(into folder: String, progress: @escaping @Sendable (Int) -> Void = { _ in }) async throws -> Int {
-    do {
-      let count = try await fetch(into: folder, progress)
-      await client.close()
-      return count
-    } catch {
-      await client.close()
-      guard let error = error as? DeliveryError else { throw error }
-      throw S3DownloadError(url: url, reason: Self.part("\(error)"))
-    }
-  }
+  func close() async { await client.close() }
 
-  private static func part(_ sentence: String) -> String {
-    sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
-  }
-
-  private func fetch(into folder: String, _ progress: (Int) -> Void) async throws -> Int {
+  func fetch(into folder: String, _ progress: (Int) -> Void) async throws -> Int {
     var count = 0
     var token: String?
     repeat {
@@ -126,16 +81,7 @@ public struct S3Download: Sendable {
       return
     }
     let name = String(object.name.dropFirst(prefix.count))
-    try await onThread { _ in
-      let file = URL(filePath: folder).appending(path: name)
-      try FileManager.default.createDirectory(
-        at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
-      try Data(response.body).write(to: file)
-      var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-      attributes[.modificationDate] = object.modified.map { Date(timeIntervalSince1970: Double($0.seconds)) }
-      try FileManager.default.setAttributes(attributes, ofItemAtPath: file.path)
-    }
+    try await DownloadedFile.write(response.body, name, modified: object.modified, into: folder)
   }
 }
 

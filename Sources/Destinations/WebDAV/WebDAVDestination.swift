@@ -28,22 +28,37 @@ struct WebDAVDestination: Destination {
     let options = try DayFiles.Options(settings)
     let url = try settings.url("url")
     service = try HTTPService(settings, url: url, timeout: .seconds(120))
-    let secrets = environment.secrets
-    let user = settings.optionalText("username")
-    if user == nil, settings.has("password") {
-      throw SettingsError("username", .missing("a password belongs to a name to log in with."))
-    }
-    // Read for each request, so that a changed one counts at once.
-    let authorization = { @Sendable () throws(SettingsError) -> [(name: String, value: String)] in
-      guard let user else { return [] }
-      return [HTTPHeaderText.basic(user, try secrets.read("password", of: settings) ?? "")]
-    }
-    _ = try authorization()
+    let authorization = try Self.authorization(settings, environment.secrets)
     isOnlyWriter = settings.boolean("only-writer")
     store = WebDAVObjectStore(
       service, url: url, clock: environment.clock, isOnlyWriter: isOnlyWriter, probePrefix: options.prefix,
       stateFolder: environment.stateFolder, authorization: authorization)
     files = DayFiles(in: store, options, zone: environment.record.zone)
+  }
+
+  /// Read for each request, so that a changed password counts at once.
+  private static func authorization(
+    _ settings: DestinationSettings, _ secrets: SecretStore
+  ) throws(SettingsError) -> @Sendable () throws(SettingsError) -> [(name: String, value: String)] {
+    let user = settings.optionalText("username")
+    if user == nil, settings.has("password") {
+      throw SettingsError("username", .missing("a password belongs to a name to log in with."))
+    }
+    let authorization = { @Sendable () throws(SettingsError) -> [(name: String, value: String)] in
+      guard let user else { return [] }
+      return [HTTPHeaderText.basic(user, try secrets.read("password", of: settings) ?? "")]
+    }
+    _ = try authorization()
+    return authorization
+  }
+
+  /// What reads and never writes.
+  static func reader(_ settings: DestinationSettings, _ secrets: SecretStore) throws(SettingsError) -> WebDAVObjectStore
+  {
+    let url = try settings.url("url")
+    return WebDAVObjectStore(
+      try HTTPService(settings, url: url, timeout: .seconds(120)), url: url, clock: ContinuousClock(),
+      isOnlyWriter: true, stateFolder: "", authorization: try authorization(settings, secrets))
   }
 
   func check() async throws { try await files.check(needsConditions: !isOnlyWriter) }

@@ -16,8 +16,10 @@ struct Import: AsyncParsableCommand {
     discussion: """
       PATH is the export.zip that the iPhone made, the export.xml in it, or the unzipped folder; or what `hpeer export` \
       wrote, as JSON, CSV or FHIR; or a saved change feed; or JSON of Health Auto Export; or a folder of files by type and day, as the destinations folder, s3 and webdav and \
-      the app HealthPush write them, or such a bucket, as s3://BUCKET/PREFIX, with the server and the credentials of the \
-      environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, ~/.aws/credentials). What it is, its content tells. \
+      the app HealthPush write them, or where such a destination of config.toml delivers to, as destination:NAME; or such a \
+      bucket, as s3://BUCKET/PREFIX, with the server and the credentials of the environment (AWS_ENDPOINT_URL, AWS_REGION, \
+      AWS_ACCESS_KEY_ID, ~/.aws/credentials), or such a WebDAV server, as webdavs://HOST/PATH (WEBDAV_USERNAME, \
+      WEBDAV_PASSWORD). What it is, its content tells. \
       Importing the same again, or a later export, adds only what is new. Of several exports in one zip file or folder \
       all are read, if they are of one person.
 
@@ -38,6 +40,7 @@ struct Import: AsyncParsableCommand {
         hpeer import --snapshot --dry-run export.zip
         hpeer import --json apple_health_export/
         hpeer import --undo --dry-run
+        hpeer import destination:backup
         hpeer import s3://my-health/ada
         hpeer import HealthAutoExport-2024-01-01-2024-03-31.json --as-of 2024-04-01
       """)
@@ -71,7 +74,7 @@ struct Import: AsyncParsableCommand {
   @OptionGroup var zone: ZoneOptions
   @Argument(
     help:
-      "export.zip, export.xml, the unzipped folder, a JSON or CSV file, s3://BUCKET/PREFIX, or - for standard input.",
+      "export.zip, export.xml, the unzipped folder, a JSON or CSV file, destination:NAME, s3://BUCKET/PREFIX, webdavs://HOST/PATH, or - for standard input.",
     completion: .file())
   var path: String?
 
@@ -92,7 +95,10 @@ struct Import: AsyncParsableCommand {
         .run(json: output.json)
     }
     ProcessMemory.returnLargeBlocks()
-    if S3Download.isAddress(path) { return try await run(bucket: path) }
+    if DayFilesDownload.isAddress(path) {
+      return try await run(download: try DayFilesDownload(address: path), path)
+    }
+    if path.hasPrefix(Self.destinationPrefix) { return try await run(destination: path) }
     let input = path == "-" ? try await spooled() : nil
     do {
       try await run(input?.path ?? path)
@@ -115,9 +121,27 @@ struct Import: AsyncParsableCommand {
     if let failure = failure(result) { throw failure }
   }
 
+  private static let destinationPrefix = "destination:"
+
+  /// From where a destination of config.toml delivers to.
+  private func run(destination address: String) async throws {
+    let name = String(address.dropFirst(Self.destinationPrefix.count))
+    let file = try common.homeDirectory.settings()
+    guard let section = file.destination(name) else {
+      let similar = SimilarNames.suggestions(for: name, among: file.destinations.map(\.name))
+      throw CommandFailure(
+        .badInput,
+        "There is no destination called \(PlainText.escaped(name, limit: 80)); "
+          + (similar.isEmpty
+            ? "`hpeer destination list` names them." : "did you mean \(similar.joined(separator: " or "))?"))
+    }
+    if let folder = DayFilesDownload.folder(of: section) { return try await run(folder) }
+    let download = try await onThread { _ in try DayFilesDownload(section) }
+    try await run(download: download, address)
+  }
+
   /// Fetches all of it first, into a folder that is gone afterwards.
-  private func run(bucket url: String) async throws {
-    let download = try S3Download(url)
+  private func run(download: DayFilesDownload, _ address: String) async throws {
     let home = common.homeDirectory
     // Makes the folder, which is this user's own.
     _ = try home.createStore()
@@ -126,7 +150,7 @@ struct Import: AsyncParsableCommand {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let count = try await interruptible("nothing was imported.") { try await download.run(into: folder) }
     guard count > 0 else {
-      throw CommandFailure(.badInput, "There are no files by type and day at \(url): is the prefix right?")
+      throw CommandFailure(.badInput, "There are no files by type and day at \(address): is the prefix right?")
     }
     try await run(folder)
   }
@@ -163,7 +187,10 @@ struct Import: AsyncParsableCommand {
 
   private var file: String {
     path.map {
-      $0 == "-" ? "standard input" : S3Download.isAddress($0) ? $0 : URL(fileURLWithPath: $0).lastPathComponent
+      $0 == "-"
+        ? "standard input"
+        : DayFilesDownload.isAddress($0) || $0.hasPrefix(Self.destinationPrefix)
+          ? $0 : URL(fileURLWithPath: $0).lastPathComponent
     } ?? ""
   }
 

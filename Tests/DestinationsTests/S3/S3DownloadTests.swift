@@ -25,7 +25,8 @@ struct S3DownloadTests {
     ]
     let folder = home.directory.path("bucket")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    let count = try await S3Download("s3://health/\(prefix)/", environment: environment).run(into: folder)
+    let count = try await DayFilesDownload(address: "s3://health/\(prefix)/", environment: environment).run(
+      into: folder)
     #expect(count > 0)
     var read: [UUID: Sample] = [:]
     _ = try #require(HealthPushFolder(at: folder)).read(repairsUnits: false) { batch in
@@ -37,15 +38,17 @@ struct S3DownloadTests {
       guard let found = read[sample.uuid] else { continue }
       #expect(try CanonicalJSON.encode(found) == CanonicalJSON.encode(sample))
     }
-    #expect(try await S3Download("s3://health/nothing", environment: environment).run(into: folder) == 0)
+    #expect(try await DayFilesDownload(address: "s3://health/nothing", environment: environment).run(into: folder) == 0)
   }
 
   @Test("what is no address, or has no credentials, is said", arguments: ["s3://", "http://x/y", "s3://Bad_Name/x"])
   func addresses(url: String) {
-    #expect(throws: S3DownloadError.self) {
-      try S3Download(url, environment: ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"])
+    #expect(throws: DayFilesDownloadError.self) {
+      try DayFilesDownload(address: url, environment: ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"])
     }
-    #expect(throws: S3DownloadError.self) { try S3Download("s3://health/x", environment: ["HOME": "/nowhere"]) }
+    #expect(throws: DayFilesDownloadError.self) {
+      try DayFilesDownload(address: "s3://health/x", environment: ["HOME": "/nowhere"])
+    }
   }
 
   @Test("names that lead out of the folder, and lists without an end, do no harm")

@@ -1,0 +1,102 @@
+import Foundation
+import HealthFormats
+import HealthModel
+
+/// Fetches the files by type and day that are on a WebDAV server.
+struct WebDAVDownload: DayFilesSource {
+  let label: String
+  private let store: WebDAVObjectStore
+  private let prefix: String
+
+  /// How many days are looked at at once.
+  private static let width = 6
+  private static let question = Array(
+    #"<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getlastmodified/></prop></propfind>"#.utf8)
+
+  /// What a destination has written.
+  init(_ section: DestinationSection, _ secrets: SecretStore) throws(SettingsError) {
+    self.init(
+      label: "destination:\(section.name)", try WebDAVDestination.reader(section.settings, secrets),
+      prefix: try DayFiles.Options(section.settings).prefix)
+  }
+
+  /// `webdavs://USER@HOST/PATH`, or `webdav:` without encryption, which is for this machine alone. The name and the password
+  /// are those of the environment, `WEBDAV_USERNAME` and `WEBDAV_PASSWORD`.
+  init(address: String, environment: [String: String]) throws(SettingsError) {
+    guard var parts = URLComponents(string: address), let scheme = parts.scheme?.lowercased(),
+      ["webdav", "webdavs"].contains(scheme), parts.host?.isEmpty == false
+    else { throw SettingsError("url", .invalid("is not webdavs://HOST/PATH")) }
+    guard parts.password == nil else {
+      throw SettingsError(
+        "url", .invalid("has a password, which every program here can read: put it into WEBDAV_PASSWORD"))
+    }
+    let user = parts.user ?? environment["WEBDAV_USERNAME"]
+    (parts.user, parts.scheme) = (nil, scheme == "webdavs" ? "https" : "http")
+    var values: [String: DestinationSettings.Value] = ["url": .text(parts.string ?? "")]
+    if let user {
+      values["username"] = .text(user)
+      if environment["WEBDAV_PASSWORD"]?.isEmpty == false { values["password"] = .text("env:WEBDAV_PASSWORD") }
+    }
+    let settings = try DestinationSettings(name: "import", values, of: WebDAVDestination.description)
+    self.init(
+      label: address, try WebDAVDestination.reader(settings, SecretStore(environment: environment)), prefix: "")
+  }
+
+  private init(label: String, _ store: WebDAVObjectStore, prefix: String) {
+    (self.label, self.store, self.prefix) = (label, store, prefix)
+  }
+
+  func close() async { await store.service.close() }
+
+  func fetch(into folder: String, _ progress: (Int) -> Void) async throws -> Int {
+    var count = 0
+    // v1/KEY/YYYY/MM: what is in a month is some days.
+    for key in try await collections(in: "v1") {
+      for year in try await collections(in: "v1/\(key)") {
+        for month in try await collections(in: "v1/\(key)/\(year)") {
+          let place = "v1/\(key)/\(year)/\(month)"
+          let days = try await collections(in: place)
+          try await withThrowingTaskGroup(of: Int.self) { group in
+            for (index, day) in days.enumerated() {
+              if index >= Self.width { count += try await group.next() ?? 0 }
+              group.addTask { try await fetch(day: "\(place)/\(day)", into: folder) }
+            }
+            for try await files in group { count += files }
+          }
+          progress(count)
+        }
+      }
+    }
+    return count
+  }
+
+  private func fetch(day: String, into folder: String) async throws -> Int {
+    var count = 0
+    for member in try await list(day) where !member.isCollection {
+      let name = "\(day)/\(member.name)"
+      guard HealthPushFolder.key(of: name) != nil else { continue }
+      let response = try await store.ask("GET", prefix + name)
+      // Deleted since it was listed.
+      if [404, 410].contains(response.status) { continue }
+      guard response.status == 200 else { throw store.refusal(response, "GET") }
+      try await DownloadedFile.write(response.body, name, modified: member.modified, into: folder)
+      count += 1
+    }
+    return count
+  }
+
+  private func collections(in place: String) async throws -> [String] {
+    try await list(place).filter(\.isCollection).map(\.name)
+  }
+
+  private func list(_ place: String) async throws -> [WebDAVListing.Member] {
+    let response = try await store.ask(
+      "PROPFIND", "\(prefix)\(place)/", [("Depth", "1"), ("Content-Type", "application/xml; charset=utf-8")],
+      Self.question)
+    switch response.status {
+    case 207: return WebDAVListing(response.body).members
+    case 404, 410: return []
+    default: throw store.refusal(response, "PROPFIND")
+    }
+  }
+}

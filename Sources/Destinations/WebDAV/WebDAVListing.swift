@@ -1,0 +1,47 @@
+import Foundation
+import HealthModel
+
+/// What a WebDAV server says is in a collection (`PROPFIND` of depth 1; RFC 4918, section 9.1).
+struct WebDAVListing: Hashable, Sendable {
+  struct Member: Hashable, Sendable {
+    /// The last part of its path, decoded: never empty, `.` or `..`, and without `/`.
+    var name: String
+    var isCollection: Bool
+    var modified: Timestamp?
+  }
+
+  /// In the order of the answer, without the collection itself.
+  let members: [Member]
+
+  /// What is no such answer has no members.
+  init(_ body: [UInt8], now: Date = Date()) {
+    var found: [(depth: Int, member: Member)] = []
+    var least = Int.max
+    for response in XMLElements.all("response", in: String(decoding: body, as: UTF8.self)) {
+      guard let path = XMLElements.first("href", in: response).map(Self.path) else { continue }
+      let parts = path.split(separator: "/")
+      // Servers behind others may name a path that is not what was asked for: the collection is what is above the rest.
+      least = min(least, parts.count)
+      guard let name = parts.last.flatMap({ String($0).removingPercentEncoding }), name != ".", name != "..",
+        !name.isEmpty, !name.contains("/"), !name.utf8.contains(0)
+      else { continue }
+      found.append(
+        (
+          parts.count,
+          Member(
+            name: name, isCollection: !XMLElements.all("collection", in: response).isEmpty,
+            modified: XMLElements.first("getlastmodified", in: response).flatMap { RetryAfter.date($0, now: now) })
+        ))
+    }
+    let depth = least < Int.max ? least + 1 : 0
+    members = found.filter { $0.depth == depth }.map(\.member)
+  }
+
+  /// Of a whole address or of a path.
+  private static func path(_ href: String) -> Substring {
+    let text = href.trimmingCharacters(in: .whitespacesAndNewlines)[...]
+    guard let scheme = text.range(of: "://"), !text[..<scheme.lowerBound].contains("/") else { return text }
+    let rest = text[scheme.upperBound...]
+    return rest.firstIndex(of: "/").map { rest[$0...] } ?? ""
+  }
+}
