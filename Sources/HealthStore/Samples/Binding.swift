@@ -98,6 +98,9 @@ struct Binding {
     }
   }
 
+  /// The steps of SQLite's virtual machine since this was asked last: what the statement has cost.
+  func takeSteps() -> Int32 { sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1) }
+
   /// The integer that a query for one column of one row returns, if there is such a row.
   func integer(_ db: Database) throws -> Int64? {
     try first(db) { sqlite3_column_int64(statement, 0) }

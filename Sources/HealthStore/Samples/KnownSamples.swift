@@ -9,6 +9,7 @@ extension HealthStore.Samples {
     try await store.read { db in
       var types: [SampleType: Int64?] = [:]
       var known: Set<UUID> = []
+      let tables = [CrowdedSeconds(db, .sample), CrowdedSeconds(db, .tombstone)]
       for reference in references {
         let type: Int64?
         if let found = types[reference.type] {
@@ -18,9 +19,8 @@ extension HealthStore.Samples {
           types[reference.type] = .some(type)
         }
         guard let type else { continue }
-        let range = reference.uuid.range(ofStart: reference.start.microseconds)
-        for table in [KnownIdentities.Table.sample, .tombstone]
-        where try KnownIdentities.has(table, reference.uuid, starting: range, type: type, db) {
+        let start = reference.start.microseconds
+        for table in tables where try table.find(reference.uuid, start: start, type: type) != nil {
           known.insert(reference.uuid)
           break
         }

@@ -18,6 +18,8 @@ struct SampleRows {
   private let search: Statement
   private let exactSearch: Statement
   private let neighbours: Statement
+  private let byChange: Statement
+  private let crowds: CrowdedSeconds
   private var digestRemovals: DigestRemovals?
 
   init(_ db: Database, undo: UndoJournal?) throws {
@@ -29,19 +31,39 @@ struct SampleRows {
       sql: "SELECT uuid FROM sample WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?")
     search = try db.cachedStatement(
       sql: "SELECT change, start, road FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
+    byChange = try db.cachedStatement(sql: "SELECT change, start, road FROM sample WHERE change = ?")
+    crowds = CrowdedSeconds(db, .sample)
     exactSearch = try db.cachedStatement(sql: "SELECT change FROM sample WHERE type = ? AND start = ? AND uuid = ?")
   }
 
   /// - Parameter start: of a sample with HealthKit's UUID, a second around is looked at.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Present? {
-    var binding = Binding(search)
-    binding.bind(type: type, start: start, uuid)
+    var binding: Binding
+    let answer = crowds.answer(uuid, start: start, type: type)
+    switch answer {
+    case .absent: return nil
+    case .perhaps(let change):
+      binding = Binding(byChange)
+      binding.bind(change)
+    case .unknown:
+      binding = Binding(search)
+      binding.bind(type: type, start: start, uuid)
+    }
     var found: Present?
     try binding.rows(db) { row in
       found = Present(change: row.integer(0), start: row.integer(1), road: SampleRoad(stored: row.integer(2)))
       return false
     }
+    guard answer == .unknown else {
+      return found.flatMap { uuid.range(ofStart: start).contains($0.start) ? $0 : nil }
+    }
+    try crowds.noteLook(steps: binding.takeSteps(), uuid, start: start, type: type)
     return found
+  }
+
+  /// Takes note of a row that was inserted by others.
+  func inserted(_ uuid: UUID, start: Int64, change: Int64, type: Int64) {
+    if crowds.isInUse { crowds.inserted(uuid, start: start, change: change, type: type) }
   }
 
   /// The number of the sample with exactly this start; its row is not read, since the index has it all.
@@ -82,6 +104,7 @@ struct SampleRows {
       return true
     }
     guard let row else { return nil }
+    if crowds.isInUse { crowds.removed(uuid, start: start, type: type) }
     var removals = try digestRemovals ?? DigestRemovals(db)
     try removals.remove(uuid, start: start, duration: row.duration, type: type, change: row.change)
     digestRemovals = removals

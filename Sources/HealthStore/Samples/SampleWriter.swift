@@ -138,6 +138,8 @@ struct SampleWriter {
         continue
       }
       counter = number
+      rows.inserted(
+        changes.samples[index].uuid, start: changes.samples[index].start.microseconds, change: number, type: run.type)
       _ = trail?.meet(number)
       run.tally.add(changes.samples[index].uuid, by: insertion.roadOf(changes.samples[index]))
     }
@@ -207,6 +209,7 @@ struct SampleWriter {
     if merged.sample.uuid.isDerived { run.tally.meet(insertion.roadOf(merging.samples[0])) }
     if let number = numbers[0] {
       counter = number
+      rows.inserted(merged.sample.uuid, start: merged.sample.start.microseconds, change: number, type: run.type)
       if trail != nil { meet(number, of: sample, &run.tally) } else { run.tally.unchanged += 1 }
       if trail == nil, wasImported { try ImportTrail.write(number...number, db) }
       try visibility.renew(number, as: merge.saysTheSame ? seen : nil)

@@ -9,6 +9,8 @@ struct TombstoneInsertion {
   private let insertion: Statement
   private let completion: Statement
   private let lookup: Statement
+  private let byChange: Statement
+  private let crowds: CrowdedSeconds
 
   init(_ db: Database) throws {
     self.db = db
@@ -21,6 +23,8 @@ struct TombstoneInsertion {
           hint = CASE WHEN duration IS NULL THEN ? ELSE hint END
         WHERE change = ?
         """)
+    byChange = try db.cachedStatement(sql: "SELECT change, start, duration IS NULL FROM tombstone WHERE change = ?")
+    crowds = CrowdedSeconds(db, .tombstone)
     lookup = try db.cachedStatement(
       sql: "SELECT change, start, duration IS NULL FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
     )
@@ -44,13 +48,26 @@ struct TombstoneInsertion {
 
   /// The tombstone of a sample; see `UUID.range(ofStart:)`.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Stored? {
-    var binding = Binding(lookup)
-    binding.bind(type: type, start: start, uuid)
+    var binding: Binding
+    let answer = crowds.answer(uuid, start: start, type: type)
+    switch answer {
+    case .absent: return nil
+    case .perhaps(let change):
+      binding = Binding(byChange)
+      binding.bind(change)
+    case .unknown:
+      binding = Binding(lookup)
+      binding.bind(type: type, start: start, uuid)
+    }
     var found: Stored?
     try binding.rows(db) { row in
       found = Stored(change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0)
       return false
     }
+    guard answer == .unknown else {
+      return found.flatMap { uuid.range(ofStart: start).contains($0.start) ? $0 : nil }
+    }
+    try crowds.noteLook(steps: binding.takeSteps(), uuid, start: start, type: type)
     return found
   }
 
@@ -75,6 +92,7 @@ struct TombstoneInsertion {
     binding.bind(details?.hint.map(Int64.init))
     binding.bind(replacement)
     try binding.run(db)
+    if crowds.isInUse { crowds.inserted(tombstone.uuid, start: start, change: number, type: type) }
   }
 
   /// Gives a tombstone what it lacks of details, and a finer start, under a number of its own: others learn of it, too.
@@ -88,6 +106,8 @@ struct TombstoneInsertion {
     binding.bind(details?.hint.map(Int64.init))
     binding.bind(stored.change)
     try binding.run(db)
+    // It has another number now, and perhaps another start.
+    crowds.forget()
     // They hold it under the number before.
     try DigestTable.clear(db)
   }

@@ -1,0 +1,140 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import HealthModel
+
+/// Finds the row of one of HealthKit's UUIDs among those that start about the same time, within one transaction.
+///
+/// The index has the start before the UUID, so that a look around (`UUID.range(ofStart:)`) steps over all rows that start then.
+/// Those are a few, and that costs nothing. Where they are many thousands, which only a strange source has, looks at each of
+/// them would cost the square of that: so a second that was found crowded is read once, and known from then on.
+///
+/// Whoever inserts or removes rows tells it, where it knows any second (``isInUse``).
+final class CrowdedSeconds {
+  enum Table {
+    case sample, tombstone
+
+    fileprivate var window: String {
+      switch self {
+      case .sample: "SELECT uuid, change FROM sample WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?"
+      case .tombstone: "SELECT uuid, change FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?"
+      }
+    }
+
+    fileprivate var search: String {
+      switch self {
+      case .sample: "SELECT change FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
+      case .tombstone: "SELECT change FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
+      }
+    }
+  }
+
+  /// What is known without a look into the table.
+  enum Answer: Equatable {
+    case unknown
+    case absent
+    /// The change number of a row with this UUID that starts within two seconds; its start is to be compared.
+    case perhaps(Int64)
+  }
+
+  private struct Second: Hashable {
+    var type: Int64
+    var seconds: Int64
+  }
+
+  /// What starts in one second, and in those before and after.
+  private struct Crowd {
+    var changes: [UUID: Int64] = [:]
+    /// UUIDs with several rows, which are looked up in the table.
+    var repeated: Set<UUID> = []
+  }
+
+  /// Of SQLite's virtual machine, for one look: some hundred rows.
+  private static let manySteps: Int32 = 2_000
+  /// Of all seconds together: some 20 MB. What is more is looked up in the table.
+  static let maximumRows = 400_000
+
+  private let db: Database
+  private let table: Table
+  private var crowds: [Second: Crowd] = [:]
+  private var rows = 0
+
+  init(_ db: Database, _ table: Table) {
+    (self.db, self.table) = (db, table)
+  }
+
+  /// Whether it must be told of changes.
+  var isInUse: Bool { !crowds.isEmpty }
+
+  func answer(_ uuid: UUID, start: Int64, type: Int64) -> Answer {
+    if crowds.isEmpty || uuid.isDerived { return .unknown }
+    guard let crowd = crowds[Second(type: type, seconds: Timestamp(microseconds: start).seconds)],
+      !crowd.repeated.contains(uuid)
+    else { return .unknown }
+    return crowd.changes[uuid].map(Answer.perhaps) ?? .absent
+  }
+
+  /// Takes note of what a look around has cost.
+  ///
+  /// - Parameter steps: ``Binding/takeSteps()`` of the statement that looked.
+  func noteLook(steps: Int32, _ uuid: UUID, start: Int64, type: Int64) throws {
+    guard steps > Self.manySteps, !uuid.isDerived else { return }
+    let second = Second(type: type, seconds: Timestamp(microseconds: start).seconds)
+    if crowds[second] != nil { return }
+    let (first, isFirst) = Timestamp(seconds: second.seconds).microseconds.subtractingReportingOverflow(1_000_000)
+    let (last, isLast) = Timestamp(seconds: second.seconds).microseconds.addingReportingOverflow(1_999_999)
+    var query = try Binding(db, table.window)
+    query.bind(type)
+    query.bind((isFirst ? .min : first)...(isLast ? .max : last))
+    query.bind(Int64(Self.maximumRows + 1))
+    var (crowd, count) = (Crowd(), 0)
+    try query.rows(db) { row in
+      count += 1
+      let uuid = try row.uuid(0)
+      if !uuid.isDerived, crowd.changes.updateValue(row.integer(1), forKey: uuid) != nil { crowd.repeated.insert(uuid) }
+      return true
+    }
+    if count > Self.maximumRows { return }
+    if rows + count > Self.maximumRows { forget() }
+    crowds[second] = crowd
+    rows += count
+  }
+
+  /// The change number of the row with a UUID and a start around this one; `nil` where there is none.
+  func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
+    // A row that is two seconds away is none.
+    if answer(uuid, start: start, type: type) == .absent { return nil }
+    var query = try Binding(db, table.search)
+    query.bind(type: type, start: start, uuid)
+    let found = try query.integer(db)
+    try noteLook(steps: query.takeSteps(), uuid, start: start, type: type)
+    return found
+  }
+
+  // MARK: What changes
+
+  func inserted(_ uuid: UUID, start: Int64, change: Int64, type: Int64) {
+    if uuid.isDerived { return }
+    for second in seconds(around: start, type) {
+      guard crowds[second] != nil else { continue }
+      rows += 1
+      if crowds[second]?.changes.updateValue(change, forKey: uuid) != nil { crowds[second]?.repeated.insert(uuid) }
+    }
+    if rows > Self.maximumRows { forget() }
+  }
+
+  func removed(_ uuid: UUID, start: Int64, type: Int64) {
+    for second in seconds(around: start, type) { crowds[second]?.changes[uuid] = nil }
+  }
+
+  func forget() {
+    crowds = [:]
+    rows = 0
+  }
+
+  /// Those whose crowds a row with this start is in.
+  private func seconds(around start: Int64, _ type: Int64) -> [Second] {
+    let own = Timestamp(microseconds: start).seconds
+    return [own &- 1, own, own &+ 1].map { Second(type: type, seconds: $0) }
+  }
+}
