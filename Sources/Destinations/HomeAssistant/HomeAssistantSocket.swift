@@ -92,7 +92,7 @@ struct HomeAssistantSocket {
     }
   }
 
-  private static func message(_ bytes: [UInt8], _ host: String) throws -> [String: JSONValue] {
+  static func message(_ bytes: [UInt8], _ host: String) throws -> [String: JSONValue] {
     guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else {
       throw DeliveryError.temporary(reason: "\(host) sends what is no message of Home Assistant")
     }

@@ -52,22 +52,24 @@ enum XMLElements {
   /// With `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;` and numbers resolved; any other stays.
   static func unescaped(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(UInt8(ascii: "&")) else { return String(text) }
-    var result = ""
-    var rest = Substring(text)
+    // By scalars: to characters, a `;` and an accent after it are one.
+    var result = String.UnicodeScalarView()
+    var rest = Substring(text).unicodeScalars
     while let ampersand = rest.firstIndex(of: "&") {
-      result += rest[..<ampersand]
+      result.append(contentsOf: rest[..<ampersand])
       rest = rest[ampersand...]
       guard let end = rest.prefix(12).firstIndex(of: ";"),
-        let character = character(rest[rest.index(after: ampersand)..<end])
+        let character = character(Substring(rest[rest.index(after: ampersand)..<end]))
       else {
-        result += "&"
+        result.append("&")
         rest = rest.dropFirst()
         continue
       }
-      result.unicodeScalars.append(character)
+      result.append(character)
       rest = rest[rest.index(after: end)...]
     }
-    return result + rest
+    result.append(contentsOf: rest)
+    return String(result)
   }
 
   private static func character(_ entity: Substring) -> Unicode.Scalar? {
