@@ -85,8 +85,8 @@ private struct SettingsFileReader {
     if text.contains(#"\u0000"#) || text.contains(#"\U00000000"#) {
       throw SettingsFileError(path, reason: "it holds an escaped NUL, which no setting can have.")
     }
-    if let line = TOMLHeaders.firstWithoutName(text) {
-      throw SettingsFileError(path, line: line, reason: "a table has a name, such as [destination.home].")
+    if let mistake = TOMLSyntax.mistake(in: text) {
+      throw SettingsFileError(path, line: mistake.line, column: mistake.column, reason: mistake.reason)
     }
     let root: TOMLTable
     do {
