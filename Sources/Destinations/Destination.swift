@@ -101,11 +101,18 @@ public struct DestinationDescription: Sendable {
   public let repetition: Repetition
   /// Its own settings, in the order in which a person is asked; those that all kinds have are not among them.
   public let fields: [SettingField]
+  /// Whether it passes on whatever samples it is given, so that these may be the numbers of hours or days, and in other units
+  /// (``DeliveryShape``); others make numbers of their own.
+  public let passesSamplesOn: Bool
 
   /// - Parameters:
   ///   - summary: a sentence.
   ///   - fields: without those of ``CommonSettings``.
-  public init(_ kind: DestinationKind, _ summary: String, repetition: Repetition, fields: [SettingField]) {
+  public init(
+    _ kind: DestinationKind, _ summary: String, repetition: Repetition, passesSamplesOn: Bool = false,
+    fields: [SettingField]
+  ) {
+    self.passesSamplesOn = passesSamplesOn
     self.kind = kind
     self.summary = summary
     self.repetition = repetition

@@ -12,6 +12,7 @@ import OperatingSystem
 public struct CommandDestination: Destination {
   public static let description = DestinationDescription(
     DestinationKind("command"), "Hands changes to a program, a line of JSON each.", repetition: .byKey,
+    passesSamplesOn: true,
     fields: [
       SettingField(
         "command", .list, "The program and its arguments, not through a shell: [\"/usr/local/bin/keep\", \"--all\"].",

@@ -42,6 +42,7 @@ public struct Courier<Place: Destination>: Sendable {
   private let policy: RetryPolicy
   private let deadLetters: DeadLetters?
   private let sendsNames: Bool
+  private let shape: DeliveryShape?
   private let clock: any Clock<Duration>
   private let observe: @Sendable (CourierEvent) -> Void
 
@@ -50,9 +51,11 @@ public struct Courier<Place: Destination>: Sendable {
   ///   - filter: what is delivered. Another than last time: what it adds is delivered, what it excludes stays.
   ///   - deadLetters: without them, what is refused is only counted.
   ///   - sendsNames: without names, sources and devices are redacted (``NameRedaction``).
+  ///   - shape: `nil` for the record as it is.
   public init(
     to destination: Place, named name: String, from store: HealthStore, filter: SampleFilter = .everything,
     policy: RetryPolicy = RetryPolicy(), deadLetters: DeadLetters? = nil, sendsNames: Bool = true,
+    shape: DeliveryShape? = nil,
     clock: any Clock<Duration> = ContinuousClock(), observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
   ) {
     self.destination = destination
@@ -62,6 +65,7 @@ public struct Courier<Place: Destination>: Sendable {
     self.policy = policy
     self.deadLetters = deadLetters
     self.sendsNames = sendsNames
+    self.shape = shape
     self.clock = clock
     self.observe = observe
   }
@@ -141,6 +145,7 @@ public struct Courier<Place: Destination>: Sendable {
       }
       try await deliver(page, &run, follows: follows)
       try await consumer.commit(page)
+      observe(.delivered(page.changes.samples.count + page.changes.tombstones.count))
       try await note(&run, isLast: page.isLast)
     }
     try await note(&run, isLast: true)
@@ -150,13 +155,22 @@ public struct Courier<Place: Destination>: Sendable {
 
   private func deliver(_ page: ConsumerPage, _ run: inout Run, follows: Bool) async throws {
     var batch = DeliveryBatch(changes: page.changes, startsOver: page.startsOver)
-    if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     if !sendsNames { batch = try batch.withoutNames() }
+    if let shape { batch = try await shape.applied(to: batch) }
+    if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     let key = "\(store.id.uuidString.lowercased())-\(String(page.key, radix: 16))"
     // Of a page that is refused as a whole, parts and parts of those: the next is the last.
     var parts = [(batch: batch, suffix: "")]
     while let part = parts.popLast() {
       if part.batch.isEmpty { continue }
+      // Of a long sample there may be many hours.
+      if part.batch.count > destination.capabilities.maximumChanges,
+        let (first, second) = part.batch.parts(byBit: part.suffix.utf8.count)
+      {
+        parts.append((second, part.suffix + "1"))
+        parts.append((first, part.suffix + "0"))
+        continue
+      }
       let key = DeliveryKey(description: part.suffix.isEmpty ? key : "\(key)-\(part.suffix)")
       do {
         let delivery = try await deliverUntilTaken(part.batch, key, &run, follows: follows)
@@ -250,6 +264,8 @@ public struct Courier<Place: Destination>: Sendable {
 
 /// What happens to a ``Courier`` on its way.
 public enum CourierEvent: Hashable, Sendable {
+  /// So many more samples and tombstones have been dealt with.
+  case delivered(Int)
   /// An attempt failed; the next is made after the pause.
   case failed(reason: String, pause: Duration)
   /// The destination refused these for good; they are among the dead letters.

@@ -12,12 +12,14 @@ public struct Redelivery<Place: Destination>: Sendable {
   private let filter: SampleFilter
   private let deadLetters: DeadLetters
   private let sendsNames: Bool
+  private let shape: DeliveryShape?
 
   /// - Parameter name: of the ``Courier``, which must not run meanwhile.
   public init(
     to destination: Place, of name: String, from store: HealthStore, filter: SampleFilter, deadLetters: DeadLetters,
-    sendsNames: Bool = true
+    sendsNames: Bool = true, shape: DeliveryShape? = nil
   ) {
+    self.shape = shape
     self.destination = destination
     self.name = name
     self.store = store
@@ -72,7 +74,10 @@ public struct Redelivery<Place: Destination>: Sendable {
   private func deliver(_ references: [SampleReference]) async throws -> [RefusedSample] {
     var coder = ChangeCoder()
     for reference in references {
-      if let sample = try await store.samples.sample(reference), filter.passes(sample) {
+      if shape?.hasStatistics == true {
+        // It is made of what is there now.
+        coder.add(Tombstone(sample: reference, deleted: .now, end: reference.start))
+      } else if let sample = try await store.samples.sample(reference), filter.passes(sample) {
         try coder.add(sample)
       } else if destination.capabilities.deletes {
         // Gone meanwhile, or a deletion that was refused.
@@ -81,6 +86,8 @@ public struct Redelivery<Place: Destination>: Sendable {
     }
     var batch = DeliveryBatch(changes: coder.changes, startsOver: false)
     if !sendsNames { batch = try batch.withoutNames() }
+    if let shape { batch = try await shape.applied(to: batch) }
+    if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     return try await deliver(batch, key: "again-\(UUID().uuidString.lowercased())", depth: 0)
   }
 

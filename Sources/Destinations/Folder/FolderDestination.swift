@@ -6,6 +6,7 @@ import HealthModel
 public struct FolderDestination: Destination {
   public static let description = DestinationDescription(
     DestinationKind("folder"), "Writes files by type and day into a folder.", repetition: .idempotent,
+    passesSamplesOn: true,
     fields: [
       SettingField(
         "path", .path, "The folder, which must be there: a missing one may be a disk that is not.", required: true)

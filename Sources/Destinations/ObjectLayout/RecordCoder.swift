@@ -50,6 +50,7 @@ struct RecordCoder {
     var fields = Fields(
       uuid: row.uuid, start: row.start, end: row.end, metric: metric, type: changes.types[Int(row.type)], value: value,
       unit: unit, source: changes.sources[Int(row.source)])
+    if fields.source == DeliveryShape.source { fields.aggregation = metric.kind == "cumulative" ? "sum" : "mean" }
     if kind == "category" { fields.category = row.number.flatMap(Int64.init(exactly:)) }
     if options.format != .csv, options.hasWholeSamples {
       fields.feed.append("{\"added\":")
@@ -86,6 +87,7 @@ struct RecordCoder {
     var value: Double
     var unit: String
     var source: Source
+    var aggregation = "raw"
     var category: Int64?
     var deleted: Timestamp?
     /// Empty where it is not written.
@@ -100,7 +102,7 @@ struct RecordCoder {
   private func json(_ fields: Fields, isPretty: Bool) -> [UInt8] {
     var writer = RecordWriter(isPretty: isPretty)
     writer.object { record in
-      record.member("aggregation", "raw")
+      record.member("aggregation", fields.aggregation)
       record.member("categoryValue", json: (fields.category.map { String($0) } ?? "null").utf8)
       record.member("deleted", json: (fields.deleted == nil ? "false" : "true").utf8)
       if let deleted = fields.deleted { record.member("deletedAt", Self.date(deleted)) }
@@ -130,7 +132,7 @@ struct RecordCoder {
   private func row(_ fields: Fields) -> [UInt8] {
     let columns = [
       fields.uuid.uuidString, Self.date(fields.start), Self.date(fields.end), offset(at: fields.start),
-      fields.value.isFinite ? "\(fields.value)" : "", fields.unit, "raw", fields.source.name,
+      fields.value.isFinite ? "\(fields.value)" : "", fields.unit, fields.aggregation, fields.source.name,
       fields.source.bundleIdentifier ?? "", "1.0",
     ]
     return Array(columns.map(Self.quoted).joined(separator: ",").utf8)

@@ -7,7 +7,7 @@ struct S3Destination: Destination {
   static let description = DestinationDescription(
     DestinationKind("s3"),
     "A bucket of S3 or a store like it: a file for each type and day, as HealthPush writes them.",
-    repetition: .idempotent,
+    repetition: .idempotent, passesSamplesOn: true,
     fields: S3Bucket.fields + DayFiles.fields + AWSCredentialSource.fields + [
       SettingField(
         "encryption", .choice(["none", "AES256", "aws:kms"]), "How the store encrypts what it keeps.", default: "none"),

@@ -15,6 +15,15 @@ public struct CommonSettings: Hashable, Sendable {
   public var to: DateBound?
   /// Whether the names of sources and devices travel.
   public var sendsNames = true
+  /// What travels of the record.
+  public var data = DataForm.samples
+  /// In which unit the quantities of a type travel, where that is not their own.
+  public var units: [SampleType: String] = [:]
+
+  /// What travels: see ``DeliveryShape``.
+  public enum DataForm: String, Hashable, Sendable, CaseIterable {
+    case samples, hour, day
+  }
 
   /// In the order in which they are documented.
   public static let fields = [
@@ -24,6 +33,12 @@ public struct CommonSettings: Hashable, Sendable {
     SettingField("from", .text, "Only what starts on or after this date (2024-06-15) or time."),
     SettingField("to", .text, "Only what starts on or before this date, or before this time."),
     SettingField("names", .boolean, "Whether the names of sources and devices travel.", default: "true"),
+    SettingField(
+      "data", .choice(DataForm.allCases.map(\.rawValue)),
+      "What travels: samples, or the sums and means of each hour or day; of kinds that pass samples on.",
+      default: DataForm.samples.rawValue),
+    SettingField(
+      "units", .table, "Units by type, in which values travel: bodyMass = \"lb\"; of kinds that pass samples on."),
   ]
 
   /// Everything travels.
@@ -35,8 +50,25 @@ public struct CommonSettings: Hashable, Sendable {
     if case .boolean(let flag) = values["names"] { sendsNames = flag }
     if case .list(let names) = values["sources"] { sources = Set(names) }
     if case .list(let names) = values["types"] { types = try SampleType.all(named: names, in: "types") }
+    if case .text(let text) = values["data"] { data = DataForm(rawValue: text) ?? .samples }
+    if case .table(let table) = values["units"] { units = try Self.units(table) }
     from = try Self.bound(values, "from")
     to = try Self.bound(values, "to")
+  }
+
+  private static func units(_ table: [String: String]) throws(SettingsError) -> [SampleType: String] {
+    var units: [SampleType: String] = [:]
+    for (name, unit) in table.sorted(by: { $0.key < $1.key }) {
+      let type = try SampleType.named(name, in: "units")
+      guard let own = SampleTypeCatalogue.healthKit[type]?.canonicalUnit else {
+        throw SettingsError("units", .invalid("has \(name), which is not measured in any unit"))
+      }
+      guard UnitConversion.convert(1, from: own, to: unit) != nil else {
+        throw SettingsError("units", .invalid("has a unit for \(name) that it is not measured in: \(unit)"))
+      }
+      units[type] = unit
+    }
+    return units
   }
 
   private static func bound(
@@ -50,6 +82,9 @@ public struct CommonSettings: Hashable, Sendable {
     case let bound?: return bound
     }
   }
+
+  /// Whether every sample travels.
+  public var selectsAll: Bool { types == nil && sources == nil && from == nil && to == nil }
 
   /// What travels.
   ///

@@ -191,10 +191,14 @@ private struct SettingsFileReader {
         }
         if commonKeys.contains(key) { common[key] = value } else { own[key] = value }
       }
-      return DestinationSection(
+      let section = DestinationSection(
         name: name, kind: kind,
         settings: try DestinationSettings(name: name, own, of: kind.description),
         common: try CommonSettings(common), line: outline.line(of: path) ?? 1)
+      for key in ["data", "units"] where common[key] != nil && !kind.description.passesSamplesOn {
+        throw SettingsError(key, .invalid("is not for the kind \(kindName), which makes numbers of its own"))
+      }
+      return section
     } catch let mistake as SettingsError {
       throw error(path + [mistake.key], mistake.reason, outline)
     } catch {

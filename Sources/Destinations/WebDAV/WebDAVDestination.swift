@@ -4,7 +4,7 @@ import Foundation
 struct WebDAVDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("webdav"), "A WebDAV server: a file for each type and day, as HealthPush writes them.",
-    repetition: .idempotent,
+    repetition: .idempotent, passesSamplesOn: true,
     fields: [
       SettingField(
         "url", .url(schemes: ["https", "http"]), "The collection, which must exist: https://example.org/dav/health/.",

@@ -7,6 +7,7 @@ import HealthModel
 struct WebhookDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("webhook"), "Sends changes to a URL, in a body that many receivers read.", repetition: .byKey,
+    passesSamplesOn: true,
     fields: [
       SettingField("url", .url(schemes: ["https", "http"]), "Where to send to.", required: true),
       SettingField("method", .choice(["POST", "PUT"]), "The method of requests.", default: "POST"),

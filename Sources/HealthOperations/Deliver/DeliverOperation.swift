@@ -22,16 +22,21 @@ public struct DeliverOperation: Sendable {
   private let store: HealthStore
   private let policy: RetryPolicy
   private let observe: @Sendable (CourierEvent) -> Void
+  private let progress: @Sendable (String) -> Void
 
-  /// - Parameter observe: told of attempts that fail and of what is refused, on any thread.
+  /// - Parameters:
+  ///   - observe: told of what is delivered, of attempts that fail and of what is refused, on any thread.
+  ///   - progress: told for a person what a delivery that takes long is about, on any thread.
   public init(
     _ section: DestinationSection, home: Home, store: HealthStore, policy: RetryPolicy = RetryPolicy(),
-    observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
+    observe: @escaping @Sendable (CourierEvent) -> Void = { _ in },
+    progress: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.section = section
     self.home = home
     self.store = store
     self.policy = policy
+    self.progress = progress
     self.observe = observe
   }
 
@@ -75,17 +80,19 @@ public struct DeliverOperation: Sendable {
   private struct Context: Sendable {
     var filter: SampleFilter
     var environment: DestinationEnvironment
+    var shape: DeliveryShape?
   }
 
   private func context() async throws -> Context {
     let zone = try ZoneRules(homeOf: try await store.settings.current())
     let named = TimeZone(identifier: zone.name) ?? .current
     let filter = section.common.filter(in: named)
+    var environment = DestinationEnvironment(
+      record: RecordReader(store, filter: filter, zone: zone, sendsNames: section.common.sendsNames),
+      secrets: SecretStore(), stateFolder: "\(home.folder(of: section.name))/state")
+    environment.progress = progress
     return Context(
-      filter: filter,
-      environment: DestinationEnvironment(
-        record: RecordReader(store, filter: filter, zone: zone, sendsNames: section.common.sendsNames),
-        secrets: SecretStore(), stateFolder: "\(home.folder(of: section.name))/state"))
+      filter: filter, environment: environment, shape: DeliveryShape(section.common, environment.record))
   }
 
   private func make<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> Place {
@@ -135,12 +142,12 @@ public struct DeliverOperation: Sendable {
       var report = CourierReport()
       for again in parts {
         let filter = context.filter.intersection(again.filter)
-        let courier = courier(to: place, again.consumer, filter)
+        let courier = courier(to: place, again.consumer, filter, context)
         report += try await courier.run()
         try await store.removeConsumer(again.consumer)
         try await store.deliveries.remove(again.consumer)
       }
-      report += try await courier(to: place, section.consumer, context.filter).run(follows: follows)
+      report += try await courier(to: place, section.consumer, context.filter, context).run(follows: follows)
       await place.close()
       return report
     } catch {
@@ -168,10 +175,13 @@ public struct DeliverOperation: Sendable {
     }
   }
 
-  private func courier<Place: Destination>(to place: Place, _ name: String, _ filter: SampleFilter) -> Courier<Place> {
+  private func courier<Place: Destination>(
+    to place: Place, _ name: String, _ filter: SampleFilter, _ context: Context
+  ) -> Courier<Place> {
     Courier(
       to: place, named: name, from: store, filter: filter, policy: policy,
-      deadLetters: home.deadLetters(of: section.name), sendsNames: section.common.sendsNames, observe: observe)
+      deadLetters: home.deadLetters(of: section.name), sendsNames: section.common.sendsNames, shape: context.shape,
+      observe: observe)
   }
 
   private func retry<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> CourierReport {
@@ -179,7 +189,7 @@ public struct DeliverOperation: Sendable {
     do {
       let redelivery = Redelivery(
         to: place, of: section.consumer, from: store, filter: context.filter,
-        deadLetters: home.deadLetters(of: section.name), sendsNames: section.common.sendsNames)
+        deadLetters: home.deadLetters(of: section.name), sendsNames: section.common.sendsNames, shape: context.shape)
       let report = try await redelivery.run()
       await place.close()
       return report
