@@ -80,6 +80,18 @@ struct DestinationCommandTests {
     #expect(try await HealthStore(directory: home.home).consumers().isEmpty)
   }
 
+  @Test("what is delivered is counted on the terminal while it is, and a line says what became of each")
+  func progress() async throws {
+    try Data(
+      "[destination.keep]\nkind = \"command\"\ncommand = [\"/bin/sh\", \"-c\", \"cat > /dev/null\"]\nbatch = 10\n".utf8
+    ).write(to: URL(filePath: config))
+    let terminal = try PseudoTerminal(["HPEER_HOME=\(home.home)", Build.hpeer, "sync"])
+    try await terminal.text(matching: #/keep: 50 changes delivered/#)
+    // Painted over, and gone before the line.
+    #expect(terminal.text.contains(#/\rkeep [^\r\n]*10/#), "\(terminal.text)")
+    #expect(terminal.lines.contains { $0.hasSuffix("keep: 50 changes delivered") })
+  }
+
   @Test("what a destination refuses is listed, and delivered again when it is taken")
   func refused() async throws {
     let out = scratch.path + "/out"

@@ -70,6 +70,21 @@ import Testing
     bar.finish()
   }
 
+  @Test func whatElseIsWrittenHasALineOfItsOwn() {
+    let screen = Screen()
+    let bar = screen.bar()
+    bar.aside {}
+    #expect(screen.taken().isEmpty)
+    bar.advance(items: 20)
+    screen.pass(.seconds(1))
+    bar.setLabel("Days\u{7}")
+    let painted = screen.taken()
+    #expect(painted.count == 2 && painted[1].hasPrefix("\rDays"), "\(painted)")
+    bar.aside { #expect(screen.taken() == ["\r\u{1b}[K"]) }
+    #expect(screen.taken() == [painted[1]])
+    bar.finish()
+  }
+
   @Test func silenceIsSaidAfterSomeSecondsAndCounted() {
     let screen = Screen()
     let bar = screen.bar(total: 1000, patience: .seconds(30))

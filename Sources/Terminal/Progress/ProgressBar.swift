@@ -131,6 +131,22 @@ public final class ProgressBar: Sendable {
     change { $0.totalItems = items }
   }
 
+  /// Says what is being done by now; shown escaped.
+  public func setLabel(_ label: String) {
+    change(isNews: true) { $0.label = PlainText.escaped(label) }
+  }
+
+  /// Takes the bar off the screen while something else writes there, and puts it back afterwards.
+  ///
+  /// - Parameter body: must not use the bar.
+  public func aside(_ body: () throws -> Void) rethrows {
+    try state.withLock { state in
+      if state.isPainted { surface?.write("\r" + ProgressBar.erasingToEnd) }
+      defer { if state.isPainted, let surface { paint(state, on: surface) } }
+      try body()
+    }
+  }
+
   /// A second has passed, perhaps without news. A bar that is not on the screen stays away if it has no patience to count.
   func tick() {
     guard state.withLock({ $0.isPainted || $0.line.patience != nil }) else { return }

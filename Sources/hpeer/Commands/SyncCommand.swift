@@ -95,21 +95,38 @@ struct SyncCommand: AsyncParsableCommand {
   private static func deliver(
     _ sections: [DestinationSection], _ home: Home, _ store: HealthStore, isJSON: Bool
   ) async throws -> [(any Error)?] {
-    try await withThrowingTaskGroup(of: (Line, (any Error)?).self) { group in
+    let bar = ProgressBar(
+      label: sections.count == 1 ? sections[0].name : "delivering", totalItems: try await toDo(sections, store),
+      capabilities: Console.capabilities)
+    defer { bar.finish() }
+    return try await withThrowingTaskGroup(of: (Line, (any Error)?).self) { group in
       for section in sections {
-        group.addTask { try await deliver(section, home, store) }
+        group.addTask { try await deliver(section, home, store, bar) }
       }
       var outcomes: [(any Error)?] = []
       for try await (line, error) in group {
-        if isJSON { try Console.print(json: line) } else { try Console.print(text(line)) }
+        try bar.aside {
+          if isJSON { try Console.print(json: line) } else { try Console.print(text(line)) }
+        }
         outcomes.append(error)
       }
       return outcomes
     }
   }
 
+  /// The changes that are to be delivered; `nil` where that is not known before, as of a selection.
+  private static func toDo(_ sections: [DestinationSection], _ store: HealthStore) async throws -> Int? {
+    let positions = Dictionary(try await store.consumers().map { ($0.name, $0.behind) }) { $1 }
+    var sum = 0
+    for section in sections {
+      guard let behind = positions[section.consumer], section.common.selectsAll else { return nil }
+      sum += behind
+    }
+    return sum
+  }
+
   private static func deliver(
-    _ section: DestinationSection, _ home: Home, _ store: HealthStore
+    _ section: DestinationSection, _ home: Home, _ store: HealthStore, _ bar: ProgressBar
   ) async throws -> (Line, (any Error)?) {
     let start = ContinuousClock.now
     let before = try await store.deliveries.state(of: section.consumer)
@@ -119,8 +136,13 @@ struct SyncCommand: AsyncParsableCommand {
         refused: report.refused, retries: report.retries, seconds: (ContinuousClock.now - start).reportedSeconds,
         reason: reason)
     }
+    let operation = DeliverOperation(section, home: home, store: store, policy: policy) { event in
+      if case .delivered(let count) = event { bar.advance(items: count) }
+    } progress: { text in
+      bar.setLabel("\(section.name): \(text)")
+    }
     do {
-      return (line(try await DeliverOperation(section, home: home, store: store, policy: policy).run(), nil), nil)
+      return (line(try await operation.run(), nil), nil)
     } catch let error where !(error is CancellationError) {
       try Task.checkCancellation()
       let after = try await store.deliveries.state(of: section.consumer)
