@@ -14,7 +14,8 @@ struct FHIROutcome: Sendable {
     var reason: String?
   }
 
-  private static let longestReason = 300
+  /// Cut by whoever shows it, once secrets are taken out of it: half of one would not be found.
+  private static let longestReason = 10_000
 
   private struct Outcome: Decodable {
     struct Issue: Decodable {

@@ -164,6 +164,6 @@ struct FHIRServer: Sendable {
   private func said(_ status: Int, _ reason: String?) -> String {
     guard var reason, !reason.isEmpty else { return "it answers \(status)" }
     if let token { reason = reason.replacing(token, with: "…") }
-    return "it answers \(status): \(reason)"
+    return "it answers \(status): \(reason.prefix(300))"
   }
 }

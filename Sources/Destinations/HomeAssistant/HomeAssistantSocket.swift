@@ -5,6 +5,7 @@ import HealthModel
 struct HomeAssistantSocket {
   private var socket: WebSocket
   private let host: String
+  private let token: String
   private var number: Int64 = 0
 
   /// An answer that says no.
@@ -50,12 +51,14 @@ struct HomeAssistantSocket {
           reason: "\(host) does not take the token: is it a long-lived access token of this server?")
       }
       isLoggedIn = true
-      var connection = HomeAssistantSocket(socket: socket, host: host)
+      var connection = HomeAssistantSocket(socket: socket, host: host, token: token)
       return try await body(&connection)
     }
   }
 
-  private init(socket: WebSocket, host: String) { (self.socket, self.host) = (socket, host) }
+  private init(socket: WebSocket, host: String, token: String) {
+    (self.socket, self.host, self.token) = (socket, host, token)
+  }
 
   /// The result of a command.
   ///
@@ -73,7 +76,10 @@ struct HomeAssistantSocket {
       var refusal = Refusal(code: "unknown", message: "")
       if case .object(let error)? = answer["error"] {
         if case .string(let code)? = error["code"] { refusal.code = code }
-        if case .string(let text)? = error["message"] { refusal.message = String(text.prefix(200)) }
+        if case .string(let text)? = error["message"] {
+          // Whoever says it may quote what it was sent.
+          refusal.message = String(text.replacing(token, with: "…").prefix(200))
+        }
       }
       throw refusal
     }
