@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -68,6 +69,20 @@ struct CourierTests {
     #expect((Duration.seconds(0.5)...(.seconds(1))).contains(clock.pauses[0]))
     #expect((Duration.seconds(1)...(.seconds(2))).contains(clock.pauses[1]))
     #expect(clock.pauses[2] == .seconds(90))
+  }
+
+  @Test("nothing is delivered that could not be noted, and it goes on when there is room")
+  func noRoom() async throws {
+    let room = ChangingRoom(freeBytes: 1 << 20)
+    let store = try HealthStore(
+      directory: directory.path("home"), space: { _ in DiskSpace(bytes: 1 << 40, freeBytes: room.freeBytes) })
+    let place = ScriptedDestination(before: { _, _ in })
+    let courier = Courier(to: place, named: "test:home", from: store, clock: clock)
+    let error = await #expect(throws: StoreError.self) { _ = try await courier.run() }
+    #expect(error?.isOutOfRoom == true)
+    #expect(place.seen.keys.isEmpty)
+    room.freeBytes = 1 << 40
+    #expect(try await courier.run().delivered == 50)
   }
 
   @Test("nobody is obeyed who asks for a year")

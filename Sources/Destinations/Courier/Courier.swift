@@ -139,6 +139,8 @@ public struct Courier<Place: Destination>: Sendable {
     _ pages: ConsumerPages, of consumer: FeedConsumer, _ run: inout Run, follows: Bool
   ) async throws {
     for try await page in pages {
+      // What cannot be noted afterwards would be delivered again and again.
+      try await store.requireRoom()
       if !run.hasBegun {
         try await store.audit.record(AuditEvent(.deliveryStarted, detail))
         run.hasBegun = true

@@ -38,7 +38,7 @@ public struct Home: Sendable {
 
   /// The store that exists here. Throws ``StoreError/missing(path:)`` before the first import or pull. Blocking.
   public func openStore() throws(StoreError) -> HealthStore {
-    try HealthStore(directory: directory, create: false, whileLocked: whileLocked)
+    try HealthStore(directory: directory, create: false, whileLocked: whileLocked, space: DiskSpace.init(path:))
   }
 
   /// The store that exists here, to look at it only: also one that cannot be written. Blocking.
@@ -57,7 +57,7 @@ public struct Home: Sendable {
 
   /// The store here, which is made where there is none. Blocking.
   public func createStore() throws(StoreError) -> HealthStore {
-    try HealthStore(directory: directory, whileLocked: whileLocked)
+    try HealthStore(directory: directory, whileLocked: whileLocked, space: DiskSpace.init(path:))
   }
 
   /// Who is paired with this machine, also where nothing can be written.

@@ -78,6 +78,7 @@ public struct ImportOperation: Sendable {
       defer { dryRun.remove() }
       return try await read(into: dryRun.store)
     }
+    try await store.requireRoom()
     // First, so that an import that is cut off anywhere is in the log.
     try await store.audit.record(AuditEvent(.importStarted, ["file": name]))
     let result = try await read(into: store)

@@ -1,4 +1,5 @@
 import HealthStore
+import OperatingSystem
 import PeerClient
 import PeerTrust
 
@@ -10,7 +11,9 @@ public enum FollowEvent: Sendable {
   case upToDate
   /// Contact was lost, or could not be made yet. It is tried until it succeeds.
   case lost(any Error, wasReached: Bool)
-  /// Contact is there again.
+  /// This machine's disk is full, or nearly: it goes on by itself when there is room.
+  case noRoom(any Error)
+  /// Contact is there again, or room.
   case back
   /// One of several machines is not followed any more; the others are.
   case gaveUp(any Error)
@@ -41,13 +44,19 @@ public struct FollowOperation: Sendable {
 
   private let pull: PullOperation
   private let tell: Listener
+  private let waitsForRoom: Bool
+  private let clock: any Clock<Duration>
 
   /// - Parameters:
   ///   - pull: how each of them is pulled from.
+  ///   - waitsForRoom: whether a full disk is waited out, and not an end.
+  ///   - clock: by which that passes.
   ///   - tell: what it throws ends this.
-  public init(_ pull: PullOperation, tell: @escaping Listener) {
-    self.pull = pull
-    self.tell = tell
+  public init(
+    _ pull: PullOperation, waitsForRoom: Bool = false, clock: any Clock<Duration> = ContinuousClock(),
+    tell: @escaping Listener
+  ) {
+    (self.pull, self.waitsForRoom, self.clock, self.tell) = (pull, waitsForRoom, clock, tell)
   }
 
   /// Follows all of them at once, but lets them begin to fill an empty store one after the other. One that has to be given
@@ -82,16 +91,22 @@ public struct FollowOperation: Sendable {
   private func follow(
     _ contact: FollowedPeer, _ endpoints: [PeerEndpoint], isAlone: Bool
   ) async throws -> any Error {
-    do {
-      try await contact.follow(endpoints)
-      return CancellationError()
-    } catch let failure as ListenerFailure {
-      // No fault of that machine's, and nobody hears what the others bring.
-      throw failure
-    } catch {
-      if Task.isCancelled { return CancellationError() }
-      if !isAlone { try await contact.report(.gaveUp(error)) }
-      return error
+    var backOff = BackOff(first: .seconds(10), longest: .seconds(60))
+    while true {
+      do {
+        try await contact.follow(endpoints)
+        return CancellationError()
+      } catch let failure as ListenerFailure {
+        // No fault of that machine's, and nobody hears what the others bring.
+        throw failure
+      } catch let error as StoreError where waitsForRoom && error.isOutOfRoom && !Task.isCancelled {
+        try await contact.noteNoRoom(error)
+        guard (try? await clock.sleep(for: backOff.next())) != nil else { return CancellationError() }
+      } catch {
+        if Task.isCancelled { return CancellationError() }
+        if !isAlone { try await contact.report(.gaveUp(error)) }
+        return error
+      }
     }
   }
 }

@@ -56,12 +56,22 @@ final class FollowedPeer: Sendable {
     }
   }
 
+  /// Tells, once, that nothing is taken from it until there is room.
+  func noteNoRoom(_ error: any Error) async throws {
+    let isNews = state.withLock { state in
+      defer { state.isLost = true }
+      return !state.isLost
+    }
+    if isNews { try await report(.noRoom(error)) }
+  }
+
   /// Runs until the task is cancelled, which ends it with `CancellationError`, or until it is of no more use.
   func follow(_ endpoints: [PeerEndpoint]) async throws {
     try await pull.settlingPerson(of: server) { try await followOnce(endpoints) }
   }
 
   private func followOnce(_ endpoints: [PeerEndpoint]) async throws {
+    try await pull.local.store.requireRoom()
     try await pull.local.store.activities.begin(
       PullOperation.activity(of: server),
       event: AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex, "watch": "true"]))

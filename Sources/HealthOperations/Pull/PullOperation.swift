@@ -97,6 +97,7 @@ public struct PullOperation: Sendable {
     let stage = progress.begin(ProgressStage(.pulling(from: server.name), patience: .seconds(silenceLimit)))
     defer { stage.finish() }
     let latest = LatestProgress()
+    try await local.store.requireRoom()
     try await local.store.activities.begin(
       Self.activity(of: server), event: AuditEvent(.pullStarted, ["peer": server.name, "id": server.id.hex]))
     do {

@@ -93,7 +93,10 @@ public struct DeliveryService: Service {
   /// Until the task is cancelled, or somebody has paused or removed it.
   private func deliver(_ section: DestinationSection) async {
     var backOff = BackOff(first: .seconds(5), longest: .seconds(900))
+    // Looked for more often, and told once: nothing outside has to be spared.
+    var (forRoom, lacksRoom) = (BackOff(first: .seconds(10), longest: .seconds(60)), false)
     while !Task.isCancelled {
+      let elapsed = clock.stopwatch()
       do {
         tell(section.name, .began)
         let operation = DeliverOperation(section, home: home, store: store) { tell(section.name, .courier($0)) }
@@ -110,6 +113,18 @@ public struct DeliveryService: Service {
           try? await clock.sleep(for: .seconds(1))
           continue
         }
+        if let error = error as? StoreError, error.isOutOfRoom {
+          // It has gone on meanwhile.
+          if elapsed() > .seconds(60) {
+            (forRoom, lacksRoom) = (BackOff(first: .seconds(10), longest: .seconds(60)), false)
+          }
+          let pause = forRoom.next()
+          if !lacksRoom { tell(section.name, .ended(error, pause: pause)) }
+          lacksRoom = true
+          try? await clock.sleep(for: pause)
+          continue
+        }
+        lacksRoom = false
         let pause = backOff.next()
         tell(section.name, .ended(error, pause: pause))
         try? await clock.sleep(for: pause)

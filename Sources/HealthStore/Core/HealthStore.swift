@@ -49,6 +49,8 @@ public final class HealthStore: Sendable {
   let epochs: EpochKeeper
   let watch: StoreWatch
   let patience: LockPatience
+  /// How the store's disk is looked at; `nil` where it is not.
+  let space: (@Sendable (String) -> DiskSpace?)?
 
   /// Opens the store in `directory`, making both where `create` allows it.
   ///
@@ -56,10 +58,14 @@ public final class HealthStore: Sendable {
   ///   - busyTimeout: in seconds; see ``busyTimeout``.
   ///   - whileLocked: is told once that a write has been waiting for more than a second for another process's, and what
   ///     that process is, where it can be seen. Called on whatever thread writes.
+  ///   - space: says how much room there is on the disk of a path, such as `DiskSpace.init(path:)`: changes are not written
+  ///     then where that is little (``requireRoom()``).
   public init(
     directory: String, create: Bool = true, busyTimeout: Double = HealthStore.busyTimeout,
-    whileLocked: (@Sendable (_ holder: String?) -> Void)? = nil
+    whileLocked: (@Sendable (_ holder: String?) -> Void)? = nil,
+    space: (@Sendable (String) -> DiskSpace?)? = nil
   ) throws(StoreError) {
+    self.space = space
     let directory = HomeDirectory.resolved(directory)
     let path = Self.path(in: directory)
     let patience = LockPatience(limit: busyTimeout) { whileLocked?(LockHolder.name(ofWriterTo: path)) }
@@ -106,6 +112,7 @@ public final class HealthStore: Sendable {
     self.path = path
     self.directory = directory
     patience = LockPatience(limit: Self.busyTimeout) {}
+    space = nil
     do {
       try SQLiteFile(path).requireNoLinks()
       if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog { throw StoreError.missing(path: path) }

@@ -19,6 +19,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case locked(path: String)
   /// No space is left, or a quota is used up. What was committed before is safe.
   case diskFull(path: String)
+  /// So little space is left that nothing more is written, so that what is small and matters still can be: `free` bytes,
+  /// where `needed` are to stay free.
+  case lowSpace(path: String, free: UInt64, needed: UInt64)
   /// The file or its directory cannot be read or written, or the store was opened read-only.
   case notPermitted(path: String)
   /// Others than its owner may read or write these files of the store; never empty.
@@ -52,6 +55,8 @@ extension StoreError: CustomStringConvertible {
       "Another process keeps the store at \(path) locked: wait for it to finish, then try again."
     case .diskFull(let path):
       "The disk that holds \(path) is full; what was committed before is safe: make room, then run the same command again."
+    case .lowSpace(let path, let free, let needed):
+      "The disk that holds \(path) has \(free >> 20) MB left, and \(max(1, needed >> 20)) MB are to stay free, so nothing more was written; what came before is safe: make room, then run the same command again."
     case .notPermitted(let path):
       "No permission for \(path), or its disk is read-only: check the owner and mode of the file and its directory."
     case .openToOthers(let paths):
@@ -75,6 +80,14 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
+  /// Whether it is well again when there is room, whatever is done or not done meanwhile.
+  public var isOutOfRoom: Bool {
+    switch self {
+    case .diskFull, .lowSpace: true
+    default: false
+    }
+  }
+
   /// Maps what GRDB and SQLite throw.
   ///
   /// - Parameter isCancelled: whoever waited for a lock was cancelled, which SQLite does not tell from having waited

@@ -209,6 +209,7 @@ public final class ImportWriter {
   ) throws(StoreError) {
     defer { checkpoints.committed() }
     checkpoints.waitIfLarge()
+    try store.requireRoomBlocking()
     do {
       let (written, owner) = try store.writeBlocking(isCancelled) { db -> (WriteSummary, RecordOwner?) in
         if let admission = self.admission, !admission.holds(for: try RecordOwner(db)) {

@@ -16,6 +16,7 @@ extension HealthStore {
     _ batches: [CodedChanges], position: (consumer: String, token: String)? = nil
   ) async throws(StoreError) -> WriteSummary {
     try await write { [self] db in
+      try requireRoomBlocking(for: batches)
       let summary = try apply(batches, db: db)
       if let position { try Self.setPosition(position.token, of: position.consumer, db: db) }
       return summary
@@ -32,6 +33,7 @@ extension HealthStore {
     sender: String? = nil
   ) async throws(StoreError) -> (summary: WriteSummary, owner: RecordOwner) {
     try await write { [self] db -> (summary: WriteSummary, owner: RecordOwner) in
+      try requireRoomBlocking(for: batches)
       guard try RecordOwner(db) == owner else { throw StoreError.ownerChanged(path: path) }
       let before = try Schema.counter(db)
       let summary = try apply(batches, db: db)
@@ -50,7 +52,8 @@ extension HealthStore {
 
   /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
   public func applyBlocking(_ batches: [CodedChanges], drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
-    try writeBlocking { db in
+    try requireRoomBlocking(for: batches)
+    return try writeBlocking { db in
       var summary = try apply(batches, db: db)
       if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
       return summary

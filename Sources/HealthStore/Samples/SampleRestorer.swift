@@ -71,6 +71,7 @@ public final class SampleRestorer {
   ) throws(StoreError) -> WriteSummary {
     // Most batches have nothing that is deleted, and others may write meanwhile.
     if try candidates(changes, twins).allSatisfy(\.isEmpty) { return WriteSummary() }
+    try store.requireRoomBlocking()
     return try store.writeBlocking(isCancelled) { db in
       let trail = self.isExport ? try ImportTrail(db) : nil
       var writer = try SampleWriter(

@@ -27,7 +27,8 @@ extension BackupRefusal: WordedError {
   var status: ExitStatus {
     switch self {
     case .busy: .storeLocked
-    case .noRoom, .diskFull: .other
+    case .noRoom: .temporary
+    case .diskFull: .other
     }
   }
 

@@ -57,7 +57,7 @@ struct RunCommand: AsyncParsableCommand {
     let reloads = Reloads()
     let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: serve, status: parts)
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-      .init(service: HangUps(home: home, reloads: reloads, reporting: reporting))
+      .init(service: HangUps(home: home, reloads: reloads, reporting: reporting)),
     ]
     if serve {
       let zone = try HomeZone(try await store.settings.current()).timeZone
@@ -69,7 +69,7 @@ struct RunCommand: AsyncParsableCommand {
       local, finder: PeerFinder(registry: local.registry, ownID: local.identity.id) { PlainText.escaped($0) },
       persons: PersonCheck(local.registry), notice: PeerConversation.tell)
     if follow {
-      let operation = FollowOperation(pull) { try FollowPresentation.tell($1, of: $0, json: false) }
+      let operation = FollowOperation(pull, waitsForRoom: true) { try FollowPresentation.tell($1, of: $0, json: false) }
       services.append(.init(service: FollowingService(home, local.registry, operation, reloads: reloads)))
     }
     if deliver {

@@ -139,7 +139,7 @@ extension ExitStatus {
     switch error {
     case .missing, .newerSchema, .corrupt: .storeUnusable
     case .locked: .storeLocked
-    case .ownerChanged, .consumerChanged: .temporary
+    case .ownerChanged, .consumerChanged, .lowSpace: .temporary
     case .cancelled: .interrupted
     case .diskFull, .notPermitted, .openToOthers, .link, .unusableDirectory, .anchorOutOfRange, .other: .other
     }

@@ -45,6 +45,7 @@ struct FollowPresentation {
     case .upToDate: say("up to date; waiting for what happens there (Ctrl-C ends it).")
     case .lost(let error, let wasReached):
       say("\(wasReached ? "contact lost" : "no contact yet") (\(reason(error))); trying again until it is there.")
+    case .noRoom(let error): say("\(ErrorText.sentence(error)) Going on by itself when there is.")
     case .back: say("back.")
     case .gaveUp(let error):
       say(ErrorText.of(error))
