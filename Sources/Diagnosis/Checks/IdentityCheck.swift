@@ -40,6 +40,11 @@ struct IdentityCheck: Check {
           "hpeer goes by the pinned fingerprint and goes on; for strict clients move the directory 'identity' away "
           + "and pair again")
     }
+    if validity.end.timeIntervalSince(now) < Ending.notice {
+      return Finding(
+        .warning, "identity.ending", "This machine's certificate is valid until \(text(validity.end)) only",
+        remedy: "hpeer goes by the pinned fingerprint and goes on; for strict clients: hpeer identity rotate")
+    }
     if validity.end.timeIntervalSince(now) < soon {
       return Finding(.note, "identity.ending", "This machine's certificate is valid until \(text(validity.end))")
     }

@@ -10,9 +10,6 @@ struct PeersCheck: Check {
   var subject: Subject
   var inspect: @Sendable () async throws -> PeerRegistry.Inspection?
 
-  /// How long before the end of a token a warning is given.
-  private static let soon: TimeInterval = 7 * 86_400
-
   init(subject: Subject) {
     self.subject = subject
     inspect = { try await PeerRegistry.inspect(in: subject.homeURL) }
@@ -49,10 +46,11 @@ struct PeersCheck: Check {
           "pair again: `hpeer pair --wait` here, then `hpeer pair` there; or forget it: hpeer revoke \(client.id.short)"
       )
     }
-    guard client.expires.timeIntervalSince(now) < Self.soon else { return nil }
+    guard client.ending(at: now) != nil else { return nil }
     return Finding(
       .warning, "peers.client.ending", "\(client.name) may read here until \(Self.text(client.expires)) only",
-      remedy: "run `hpeer pull` on it before then: every pull makes it 30 days again")
+      remedy: "run `hpeer pull` on it before then: every pull makes it \(Int(client.tokenLifetime / 86_400)) days again"
+    )
   }
 
   private func judge(_ server: ServerRecord) -> Finding? {
@@ -63,7 +61,7 @@ struct PeersCheck: Check {
         .warning, "peers.server.expired", "The pairing with \(server.name) ended on \(Self.text(expires))",
         remedy: "hpeer pair \(ShellWord.quoted(server.name))")
     }
-    guard expires.timeIntervalSince(now) < Self.soon else { return nil }
+    guard server.ending(at: now) != nil else { return nil }
     return Finding(
       .warning, "peers.server.ending", "The pairing with \(server.name) ends on \(Self.text(expires))",
       remedy: "hpeer \(server.traits.renewsToken ? "pull" : "pair") \(ShellWord.quoted(server.name))")

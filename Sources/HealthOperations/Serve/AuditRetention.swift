@@ -1,3 +1,4 @@
+import HealthModel
 import HealthStore
 import Logging
 import ServiceLifecycle
@@ -11,15 +12,23 @@ public struct AuditRetention: Service {
   private let days: Int
   private let logger: Logger
   private let clock: any Clock<Duration>
+  private let now: @Sendable () -> Timestamp?
+  private let done: @Sendable (AuditPruning?) -> Void
 
   /// - Parameters:
   ///   - days: after which an event is too old.
   ///   - clock: by which a day passes.
-  public init(store: HealthStore, days: Int, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
+  ///   - now: by which an event is too old; `nil` for this machine's clock.
+  ///   - done: told each time what was removed; `nil` where that failed.
+  public init(
+    store: HealthStore, days: Int, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+    now: @escaping @Sendable () -> Timestamp? = { nil }, done: @escaping @Sendable (AuditPruning?) -> Void = { _ in }
+  ) {
     self.store = store
     self.days = days
     self.logger = logger
     self.clock = clock
+    (self.now, self.done) = (now, done)
   }
 
   public func run() async {
@@ -33,7 +42,9 @@ public struct AuditRetention: Service {
 
   private func prune() async {
     do {
-      switch try await store.audit.prune(olderThan: Int64(days) * 86_400) {
+      let pruning = try await store.audit.prune(olderThan: Int64(days) * 86_400, now: now())
+      done(pruning)
+      switch pruning {
       case .nothing, .removed: break
       case .clockInDoubt:
         logger.notice("old audit events are kept for now: the clock may be wrong")
@@ -45,6 +56,7 @@ public struct AuditRetention: Service {
       return
     } catch {
       logger.error("old audit events cannot be removed: \(error)")
+      done(nil)
     }
   }
 }

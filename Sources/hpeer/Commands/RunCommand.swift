@@ -58,6 +58,7 @@ struct RunCommand: AsyncParsableCommand {
     let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: serve, status: parts)
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
       .init(service: HangUps(home: home, reloads: reloads, reporting: reporting)),
+      .init(service: EndingWatch(home) { Console.warn(EndingText.of($0, isOver: $1)) }),
     ]
     if serve {
       let zone = try HomeZone(try await store.settings.current()).timeZone

@@ -47,6 +47,7 @@ struct Serve: AsyncParsableCommand {
     let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: true)
     serving.onListening = { await reporting?.ready("Serving on port \($0)") }
     var services = try await serving.services(holding: lock)
+    services.append(.init(service: EndingWatch(home) { Console.warn(EndingText.of($0, isOver: $1)) }))
     // Last, so that it is the first to hear of the end.
     if let reporting { services.append(.init(service: reporting)) }
     try await ServiceGroup(

@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import PeerServer
+import PeerTrust
 import Terminal
 
 /// A ``StatusReport`` for people: one screen.
@@ -8,6 +9,7 @@ struct StatusPresentation {
   let report: StatusReport
   let served: ServerState?
   let zone: TimeZone
+  let endings: [Ending]
 
   func print() throws {
     try printServing()
@@ -38,6 +40,11 @@ struct StatusPresentation {
         [$0.name, $0.when, $0.state.rawValue, $0.last.map(text) ?? "never", $0.next.map(text) ?? "-"]
       })
     try printFailures()
+    guard !endings.isEmpty else { return }
+    try Console.print("")
+    for ending in endings {
+      try Console.print(PlainText.escaped(EndingText.of(ending, isOver: ending.isOver(at: Date())), limit: 500))
+    }
   }
 
   private func text(_ instant: Timestamp) -> String { instant.shortText(in: zone) }

@@ -65,6 +65,8 @@ struct StatusReport: Encodable {
   var peers: [Peer]
   var destinations: [DestinationReport]
   var automations: [AutomationReport]
+  /// Certificates and tokens that end soon, or have ended.
+  var endings: [EndingObject]
 
   /// Where something fails.
   var isFailing: Bool {
@@ -75,7 +77,7 @@ struct StatusReport: Encodable {
   /// - Parameters:
   ///   - store: `nil` before the first import or pull.
   ///   - served: `nil` where nothing is served.
-  init(_ home: Home, _ store: HealthStore?, served: ServerState?) async throws {
+  init(_ home: Home, _ store: HealthStore?, served: ServerState?, endings: [Ending]) async throws {
     let file = try home.settings()
     process = served?.process ?? ServeLock.holder(of: home)
     name = served?.name
@@ -92,6 +94,7 @@ struct StatusReport: Encodable {
     }
     destinations = try await DestinationReport.all(file, store)
     automations = try await AutomationReport.all(file, store)
+    self.endings = endings.map { EndingObject($0) }
     ok = false
     if PeerRegistry.isWritable(in: home.url) { locked = try await home.openRegistry().lockedSince() }
     ok = process != nil && !isFailing
