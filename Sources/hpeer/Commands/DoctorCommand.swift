@@ -20,6 +20,10 @@ struct DoctorCommand: AsyncParsableCommand {
       by step: where it is announced, what answers there, its certificate, whether it accepts this machine, its clock. \
       That leaves a line in its audit log.
 
+      --bundle writes what a stranger needs to help into a file: versions, which checks found what, which settings there \
+      are, how many rows each table has, sizes, room and limits. It holds no samples or types, no names, addresses, \
+      fingerprints or secrets; look through it all the same before you send it.
+
       The exit code is 0 if nothing stands in the way (warnings and notes do not), and 1 otherwise. --json prints \
       {"ok":bool,"findings":[{"id","severity","text","remedy"}]}, where severity is ok, note, warning or blocking, and \
       remedy is absent where there is none.
@@ -29,6 +33,7 @@ struct DoctorCommand: AsyncParsableCommand {
         hpeer doctor studio
         hpeer doctor --check-store
         hpeer doctor --port 9000 --json
+        hpeer doctor --bundle ~/hpeer-bundle.tar.gz
       """)
 
   @OptionGroup var common: CommonOptions
@@ -39,6 +44,9 @@ struct DoctorCommand: AsyncParsableCommand {
   var port: UInt16?
   @Flag(help: "Check the store in every respect, however long that takes.")
   var checkStore = false
+  @Option(
+    help: "Write what someone needs to help to this file, a .tar.gz or .tar.zst: nothing about you or your health.")
+  var bundle: String?
 
   func validate() throws {
     guard port != 0 else { throw ValidationError("--port takes a number from 1 to 65535.") }
@@ -55,6 +63,10 @@ struct DoctorCommand: AsyncParsableCommand {
       home: home.directory, socketPath: home.socketPath, port: port ?? UInt16(Route.defaultPort),
       isPortChosen: port != nil, checksStore: checkStore, peer: try await peer(home), rootCommand: rootCommand(home))
     let findings = await Doctor(subject).examine()
+    if let bundle {
+      let found = findings.map { SupportBundle.Finding(id: $0.id, severity: $0.severity.rawValue) }
+      try await SupportBundle(home, version: Hpeer.version, findings: found).write(to: bundle)
+    }
     if output.json {
       try Console.print(json: Report(ok: findings.areHealthy, findings: findings))
     } else {
@@ -62,6 +74,10 @@ struct DoctorCommand: AsyncParsableCommand {
         style: Console.outputStyle, usesUTF8: Console.capabilities.usesUTF8)
       for line in findings.flatMap(presentation.lines) { try Console.print(line) }
       Console.say(FindingPresentation.summary(findings))
+      if let bundle {
+        Console.say(
+          "What someone needs to help is in \(PlainText.escaped(bundle)); look through it before you send it.")
+      }
     }
     if !findings.areHealthy { throw ExitCode(ExitStatus.other.rawValue) }
   }

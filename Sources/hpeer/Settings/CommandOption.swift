@@ -22,7 +22,7 @@ struct CommandOption {
     "home", "now", "help", "help-hidden", "version", "yes", "force", "merge-person", "code-stdin", "dry-run", "undo",
     "verify",
     "generate-completion-script", "fingerprint", "qr", "host", "all", "full", "infer-deletions", "snapshot", "rescan",
-    "output", "retract",
+    "output", "retract", "bundle",
   ]
 
   /// Those of a command, in the order of its help.

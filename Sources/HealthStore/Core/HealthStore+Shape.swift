@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import HealthModel
+import OperatingSystem
+import SQLiteFiles
+
+/// What a stranger may know of a store who is to find out what is wrong with it: nothing of what is in it.
+public struct StoreShape: Hashable, Sendable, Codable {
+  /// An event of the audit log without what it was about.
+  public struct Event: Hashable, Sendable, Codable {
+    /// ISO 8601, in UTC.
+    public var time: String
+    /// Its name, such as `server.started`; `other` for one that this version does not know.
+    public var name: String
+  }
+
+  /// The steps that have brought its tables up to date, in their order.
+  public var schema: [String]
+  /// By table.
+  public var rows: [String: Int]
+  /// Types of which there are samples.
+  public var types: Int
+  public var pageBytes: Int
+  public var pages: Int
+  public var freePages: Int
+  public var sqliteVersion: String
+  /// The last ones, the newest last.
+  public var events: [Event]
+}
+
+extension HealthStore {
+  /// Looks without opening the store for use, as ``inspect(directory:)``. Counts all rows, which takes a second for a million
+  /// of them. Blocking. Throws ``StoreError``, `missing` where there is none.
+  public static func shape(directory: String) throws(StoreError) -> StoreShape {
+    let path = HomeDirectory.resolved(directory) + "/store.sqlite"
+    do {
+      try SQLiteFile(path).requireNoLinks()
+      guard !SQLiteFile(path).isEmpty else { throw StoreError.missing(path: path) }
+      guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(5)
+      let source = SQLiteFile(path).forReading(&configuration)
+      let queue = try DatabaseQueue(path: source, configuration: configuration)
+      defer { try? queue.close() }
+      return try queue.read(shape)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private static func shape(_ db: Database) throws -> StoreShape {
+    func number(_ pragma: String) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0 }
+    var rows: [String: Int] = [:]
+    let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+    // Ours have such names; one that another program has made may be called anything.
+    for table in tables where table.wholeMatch(of: /[a-zA-Z_]{1,32}/) != nil && !table.hasPrefix("sqlite_") {
+      rows[table] = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table.quotedDatabaseIdentifier)")
+    }
+    let events =
+      try rows["audit"] == nil
+      ? [] : Row.fetchAll(db, sql: "SELECT time, event FROM audit ORDER BY id DESC LIMIT 200")
+    return StoreShape(
+      schema: try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid"), rows: rows,
+      types: rows["type"] == nil ? 0 : try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM type WHERE samples > 0") ?? 0,
+      pageBytes: try number("page_size"), pages: try number("page_count"), freePages: try number("freelist_count"),
+      sqliteVersion: try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? "",
+      events: events.reversed().map { row in
+        StoreShape.Event(
+          time: Timestamp(microseconds: row["time"]).iso8601,
+          name: AuditEvent.Name(rawValue: row["event"])?.rawValue ?? "other")
+      })
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
