@@ -105,6 +105,8 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .target(name: "PeerDiscovery", dependencies: ["CAvahi"]),
+    // What it needs of the system is loaded when it is used.
+    .target(name: "QRPictures", dependencies: ["OperatingSystem"]),
     .target(
       name: "PeerServer",
       dependencies: [
@@ -192,8 +194,8 @@ let package = Package(
       dependencies: [
         "AgeEncryption", "BackupArchive", "Destinations", "HealthAnalysis", "HealthModel", "HealthStore",
         "HealthFormats", "HealthOperations",
-        "OperatingSystem", "PeerProtocol", "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "Diagnosis",
-        "Terminal",
+        "OperatingSystem", "PeerProtocol", "PeerTrust", "PeerDiscovery", "PeerServer", "PeerClient", "QRPictures",
+        "Diagnosis", "Terminal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -281,7 +283,7 @@ let package = Package(
       dependencies: [
         "AgeEncryption", "BackupArchive", "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel",
         "HealthOperations", "HealthStore",
-        "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust", "TestSupport",
+        "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust", "PhoneApps", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -292,11 +294,12 @@ let package = Package(
         "TestSupport",
       ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+    .testTarget(name: "QRPicturesTests", dependencies: ["QRPictures", "Terminal", "TestSupport"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
         "hpeer", "phone-stand-in", "text-file-store", "BenchData", "HealthStore", "PeerClient", "PeerTrust",
-        "TestSupport",
+        "Terminal", "TestSupport",
       ],
       exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),

@@ -1,0 +1,28 @@
+/// What is loaded to read one kind of picture.
+struct PictureLibraries {
+  private let zbar: ZBar
+  private let png: LibPNG?
+
+  /// Throws ``QRPictureError/missing(_:)`` with the names of Debian's packages.
+  init(for format: PictureHeader.Format) throws(QRPictureError) {
+    let (zbar, png) = (ZBar(), format == .png ? LibPNG() : nil)
+    var missing: [String] = []
+    if zbar == nil { missing.append("libzbar0") }
+    if format == .png, png == nil { missing.append("libpng16-16") }
+    guard let zbar, missing.isEmpty else { throw .missing(missing) }
+    (self.zbar, self.png) = (zbar, png)
+  }
+
+  /// At least one, each once.
+  func codes(in bytes: [UInt8], _ header: PictureHeader) throws(QRPictureError) -> [[UInt8]] {
+    let decoded = png.map { $0.decode(bytes, header) } ?? zbar.decodeJPEG(bytes)
+    guard let picture = decoded else { throw .damaged }
+    for version in GreyPicture.versions {
+      guard let picture = version(picture) else { continue }
+      var texts: [[UInt8]] = []
+      for text in zbar.codes(in: picture) where !texts.contains(text) { texts.append(text) }
+      if !texts.isEmpty { return texts }
+    }
+    throw .nothingFound
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// What the process that reads a picture says about it: texts, or why there are none.
+struct PictureAnswer: Codable, Hashable {
+  enum Failure: String, Codable {
+    case missing, noPicture, tooLarge, damaged, nothingFound
+  }
+
+  /// Longer than what any QR code holds.
+  private static let longestText = 4_096
+  private static let mostTexts = 16
+  /// Of the whole answer, in bytes.
+  static let longest = 4 * longestText * mostTexts
+
+  var codes: [[UInt8]] = []
+  var failure: Failure?
+  /// Packages that are missing, or what the picture is.
+  var names: [String] = []
+
+  init(codes: [[UInt8]]) { self.codes = codes.prefix(Self.mostTexts).map { Array($0.prefix(Self.longestText)) } }
+
+  init(failure: Failure, _ names: [String] = []) { (self.failure, self.names) = (failure, names) }
+
+  var encoded: Data { (try? JSONEncoder().encode(self)) ?? Data() }
+
+  /// Parses what came from a process that may have been taken over by the picture.
+  init(encoded: Data) throws(QRPictureError) {
+    guard encoded.count <= Self.longest, let answer = try? JSONDecoder().decode(Self.self, from: encoded),
+      answer.codes.count <= Self.mostTexts, answer.names.count <= 4,
+      answer.codes.allSatisfy({ $0.count <= Self.longestText }), answer.names.allSatisfy({ $0.utf8.count <= 40 })
+    else { throw .failed }
+    self = answer
+  }
+
+  func texts() throws(QRPictureError) -> [String] {
+    switch failure {
+    case .missing: throw .missing(names)
+    case .noPicture: throw .noPicture(kind: names.first)
+    case .tooLarge: throw .tooLarge
+    case .damaged: throw .damaged
+    case .nothingFound: throw .nothingFound
+    case nil: break
+    }
+    let texts = codes.compactMap { String(validating: $0, as: UTF8.self) }.filter { !$0.isEmpty }
+    guard !texts.isEmpty else { throw .nothingFound }
+    return texts
+  }
+}

@@ -1,0 +1,69 @@
+/// What the first bytes of a picture file say, read before any library sees them.
+struct PictureHeader: Hashable {
+  enum Format: Hashable {
+    case png, jpeg
+  }
+
+  /// In points; a photo of today's phones has 48 million.
+  static let mostPoints = 50_000_000
+  private static let longestSide = 20_000
+
+  var format: Format
+  var width: Int
+  var height: Int
+
+  /// Throws ``QRPictureError`` for what is no picture, or a larger one than is decoded.
+  init(_ bytes: [UInt8]) throws(QRPictureError) {
+    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+      (format, (width, height)) = (.png, try Self.pngSize(bytes))
+    } else if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+      (format, (width, height)) = (.jpeg, try Self.jpegSize(bytes))
+    } else {
+      throw .noPicture(kind: Self.kind(bytes))
+    }
+    guard width > 0, height > 0 else { throw .damaged }
+    guard width <= Self.longestSide, height <= Self.longestSide, width * height <= Self.mostPoints else {
+      throw .tooLarge
+    }
+  }
+
+  /// The chunk IHDR comes first (PNG, section 5.6).
+  private static func pngSize(_ bytes: [UInt8]) throws(QRPictureError) -> (Int, Int) {
+    guard bytes.count >= 33, Array(bytes[12..<16]) == Array("IHDR".utf8) else { throw .damaged }
+    func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+    return (number(16), number(20))
+  }
+
+  /// The first frame header, SOF0 to SOF15 without DHT, JPG and DAC (ITU T.81, table B.1).
+  private static func jpegSize(_ bytes: [UInt8]) throws(QRPictureError) -> (Int, Int) {
+    var at = 2
+    while at + 4 <= bytes.count {
+      guard bytes[at] == 0xFF else { throw .damaged }
+      let marker = bytes[at + 1]
+      // Fill bytes, and markers without a length.
+      if marker == 0xFF { at += 1; continue }
+      if marker == 0x01 || (0xD0...0xD8).contains(marker) { at += 2; continue }
+      let length = Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
+      guard length >= 2 else { throw .damaged }
+      if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) {
+        guard length >= 8, at + 9 <= bytes.count else { throw .damaged }
+        return (Int(bytes[at + 7]) << 8 | Int(bytes[at + 8]), Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]))
+      }
+      // The scan begins and no frame has.
+      if marker == 0xDA || marker == 0xD9 { break }
+      at += 2 + length
+    }
+    throw .damaged
+  }
+
+  /// What a phone may have made instead.
+  private static func kind(_ bytes: [UInt8]) -> String? {
+    func has(_ text: String, at: Int) -> Bool { bytes.count >= at + 4 && bytes[at...].starts(with: text.utf8) }
+    if has("ftyp", at: 4) { return "HEIC" }
+    if has("GIF8", at: 0) { return "GIF" }
+    if has("RIFF", at: 0), has("WEBP", at: 8) { return "WebP" }
+    if has("II*\0", at: 0) || has("MM\0*", at: 0) { return "TIFF" }
+    if has("%PDF", at: 0) { return "PDF" }
+    return nil
+  }
+}
