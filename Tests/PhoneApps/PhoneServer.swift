@@ -38,7 +38,8 @@ public final class PhoneServer: Sendable {
 
   /// Listens until ``stop()``.
   public init(
-    _ app: any PhoneApp, _ certificate: PhoneCertificate, host: String = "127.0.0.1", quirks: Quirks = Quirks()
+    _ app: any PhoneApp, _ certificate: PhoneCertificate, host: String = "127.0.0.1", port: Int = 0,
+    quirks: Quirks = Quirks()
   ) async throws {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
@@ -59,8 +60,8 @@ public final class PhoneServer: Sendable {
           ])
         }
       }
-      .bind(host: host, port: 0).get()
-    port = channel.localAddress?.port ?? 0
+      .bind(host: host, port: port).get()
+    self.port = channel.localAddress?.port ?? 0
   }
 
   public func stop() async { try? await channel.close().get() }

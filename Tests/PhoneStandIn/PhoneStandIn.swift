@@ -9,11 +9,11 @@ struct PhoneStandIn {
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 4 else {
-      throw Usage(description: "phone-stand-in hat|hsi NAME HOST [COUNT-OF-HEART-RATES]")
+      throw Usage(description: "phone-stand-in hat|hsi NAME HOST [COUNT-OF-HEART-RATES [PORT]]")
     }
     let phone = try StandIn(kind: arguments[1], name: arguments[2], host: arguments[3])
     if arguments.count > 4, let count = Int(arguments[4]) { phone.addHeartRates(count) }
-    try await phone.start()
+    try await phone.start(at: arguments.count > 5 ? Int(arguments[5]) ?? 0 : 0)
     while let line = await Self.nextLine() {
       let words = line.split(separator: " ").map(String.init)
       try await phone.obey(words)

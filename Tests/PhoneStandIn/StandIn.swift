@@ -32,9 +32,9 @@ final class StandIn: Sendable {
     sync.state.withLock { $0.add(samples) }
   }
 
-  /// At another port each time.
-  func start() async throws {
-    let server = try await PhoneServer(app, certificate, host: host)
+  /// At another port each time, where none is said.
+  func start(at port: Int = 0) async throws {
+    let server = try await PhoneServer(app, certificate, host: host, port: port)
     let advertiser = try ServiceAdvertiser(name: name, port: UInt16(server.port))
     let announcing = Task { _ = try? await advertiser.run() }
     running.withLock { $0 = Running(server: server, announcing: announcing) }

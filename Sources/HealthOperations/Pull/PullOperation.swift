@@ -138,7 +138,12 @@ public struct PullOperation: Sendable {
 
   /// Whether the network or the other machine ended the pull, and not what somebody must decide about.
   private static func mayGoOn(after error: any Error) -> Bool {
-    switch (error as? PeerError)?.category {
+    // An app that is put away is looked for again, because it has another port each time.
+    switch error as? PeerFinderError {
+    case .notFound, .appNotFound, .anotherPhone: return true
+    case .nobody, .several, .sameName, nil: break
+    }
+    return switch (error as? PeerError)?.category {
     case .unreachable, .interrupted, .failing, .malformed, .locked: true
     case .certificateChanged, .refused, .anotherPerson, .temporary, nil: false
     }

@@ -142,11 +142,20 @@ public struct PeerFinder: Sendable {
     if let server = servers.first(where: { $0.host == endpoint.host && $0.port.map(Int.init) == endpoint.port }) {
       return .paired(server, endpoints: [endpoint])
     }
+    if let server = await phone(at: endpoint, among: servers) { return .paired(server, endpoints: [endpoint]) }
     let session = try await PairingSession.open(at: endpoint, silenceLimit: silenceLimit)
     if let server = servers.first(where: { $0.id == session.hello.serverID }) {
       return .paired(server, endpoints: [endpoint])
     }
     return .unpaired(name: session.status.deviceName, endpoints: [endpoint])
+  }
+
+  /// The paired app that shows its certificate there; `nil` for any other.
+  private func phone(at endpoint: PeerEndpoint, among servers: [ServerRecord]) async -> ServerRecord? {
+    guard servers.contains(where: \.traits.isApp) else { return nil }
+    let seen = try? await ClientNetwork.current.shakeHands(
+      endpoint, .anyForPairing, TransportProfile(leastTLS: .tls12), Self.handshakeSeconds)
+    return servers.first { $0.traits.isApp && $0.fingerprint == seen }
   }
 
   /// Runs `attempt` with the endpoint where the peer is now: one of the known ones, or one that is announced. Only an
@@ -201,8 +210,16 @@ public struct PeerFinder: Sendable {
       } catch let error where !(error is CancellationError) {
         // What answered says more than that nobody else was found, or that nobody could be looked for. An app has another
         // port each time, so that nothing at the last one says nothing.
-        if let advice = server.traits.advice, Self.isAbsence(error) {
-          throw PeerFinderError.appNotFound(name: escape(server.name), advice: advice, seconds: Self.patienceSeconds)
+        if let advice = server.traits.advice {
+          let (name, seconds) = (escape(server.name), Self.patienceSeconds)
+          // All phones have one name, and addresses go from one to the next: another certificate is no alarm there.
+          let answered = [error as? PeerError].compactMap(\.self) + failed.values
+          if answered.contains(where: { $0.category == .certificateChanged }) {
+            throw PeerFinderError.anotherPhone(name: name, advice: advice, seconds: seconds)
+          }
+          if Self.isAbsence(error) {
+            throw PeerFinderError.appNotFound(name: name, advice: advice, seconds: seconds)
+          }
         }
         if let failure = failed.values.first { throw failure }
         guard case PeerFinderError.notFound(let name, let seconds, let seen) = error else { throw error }

@@ -6,6 +6,9 @@ public enum PeerFinderError: Error, Hashable, Sendable {
   case notFound(name: String, seconds: Int, seen: [String])
   /// The app on a phone was not found within these seconds; what to do there.
   case appNotFound(name: String, advice: String, seconds: Int)
+  /// The app on a phone was not found within these seconds, and what answers in its place has another certificate: another
+  /// phone, or the app installed anew. Nothing was sent to it.
+  case anotherPhone(name: String, advice: String, seconds: Int)
   /// No name was given, and these machines could be meant; whether they are paired ones.
   case several([String], paired: Bool)
   /// Several machines go by one name; these are the beginnings of the ids that they claim.
@@ -25,6 +28,10 @@ extension PeerFinderError: CustomStringConvertible {
         + ": check that `hpeer serve` runs there, or name it with --host NAME:PORT."
     case .appNotFound(let name, let advice, let seconds):
       "\(name) was not found on this network within \(secondsText(seconds)): \(advice)."
+    case .anotherPhone(let name, let advice, let seconds):
+      "\(name) was not found on this network within \(secondsText(seconds)); another phone answers in its place, or the app was "
+        + "installed anew, as the certificate is another, so nothing was sent: \(advice); after a new installation run "
+        + "`hpeer unpair` for it and pair again."
     case .several(let names, let paired):
       paired
         ? "This machine is paired with several (\(Self.list(names))): name one, or pull from all with --all."

@@ -23,7 +23,7 @@ struct PullRetry: Sendable {
     case let error as PeerError: error.category.mayPass
     case let error as PeerFinderError:
       switch error {
-      case .notFound, .appNotFound: true
+      case .notFound, .appNotFound, .anotherPhone: true
       case .nobody, .several, .sameName: false
       }
     case is DiscoveryError: true

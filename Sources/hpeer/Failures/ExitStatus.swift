@@ -130,7 +130,7 @@ extension ExitStatus {
 
   private static func status(of error: PeerFinderError) -> ExitStatus {
     switch error {
-    case .nobody, .notFound, .appNotFound: .unreachable
+    case .nobody, .notFound, .appNotFound, .anotherPhone: .unreachable
     case .several, .sameName: .usage
     }
   }

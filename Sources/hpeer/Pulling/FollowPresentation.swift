@@ -73,7 +73,8 @@ struct FollowPresentation {
     case PeerError.connectionLost: "the connection was closed"
     case PeerError.silent(_, let seconds): "it has said nothing for \(seconds) s"
     case PeerError.busy: "it is busy"
-    case PeerFinderError.notFound, PeerFinderError.appNotFound: "not found on this network"
+    case PeerFinderError.notFound, PeerFinderError.appNotFound, PeerFinderError.anotherPhone:
+      "not found on this network"
     case PeerError.phoneLocked: "the phone is locked"
     case PeerError.machineLocked: "it is locked"
     case StoreError.locked: "another process keeps this store locked"

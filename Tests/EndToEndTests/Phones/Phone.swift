@@ -11,8 +11,10 @@ final class Phone {
 
   /// Starts the app's stand-in and waits until it is announced.
   ///
-  /// - Parameter kind: `hat` or `hsi`.
-  init(_ kind: String, _ name: String, on hosts: TwoHosts, heartRates count: Int) async throws {
+  /// - Parameters:
+  ///   - kind: `hat` or `hsi`.
+  ///   - port: where it is the first time; 0 for any.
+  init(_ kind: String, _ name: String, on hosts: TwoHosts, heartRates count: Int, port: Int = 0) async throws {
     self.name = name
     (process, input, reader) = (Process(), Pipe(), LineBox())
     let output = Pipe()
@@ -21,7 +23,7 @@ final class Phone {
       hosts.studio.prefix + [
         URL(fileURLWithPath: Build.hpeer).deletingLastPathComponent().appendingPathComponent("phone-stand-in").path,
         kind,
-        name, "10.77.0.1", String(count),
+        name, "10.77.0.1", String(count), String(port),
       ]
     (process.standardInput, process.standardOutput) = (input, output)
     reader.listen(to: output.fileHandleForReading)
