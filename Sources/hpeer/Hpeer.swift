@@ -1,5 +1,6 @@
 import ArgumentParser
 import OperatingSystem
+import QRPictures
 import Terminal
 
 /// `hpeer`: moves a person's health record between machines they own.
@@ -54,6 +55,8 @@ struct Hpeer: AsyncParsableCommand {
 
   static func main() async {
     ProcessMemory.keepPrivate()
+    // Not a command of a person's: hpeer starts itself so, and nothing else of it runs there.
+    QRPicture.readingProcess(Array(CommandLine.arguments.dropFirst()))
     StandardStream.prepareAll()
     do {
       let words = try CommandWords(Array(CommandLine.arguments.dropFirst()), for: Self.self)

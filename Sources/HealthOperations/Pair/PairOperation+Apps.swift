@@ -13,30 +13,76 @@ extension PairOperation {
     if candidates.count == 1, !candidates[0].dialect.traits.isApp {
       return try await pair(try PairingPayload.parse(text))
     }
+    return try await pair(candidates, name: name) { _ in try await pair(try PairingPayload.parse(text)) }
+  }
+
+  /// By a code that was typed, and the certificate that it goes with.
+  func pair(
+    code: String, fingerprint: Fingerprint, endpoints: [PeerEndpoint], name: String?
+  ) async throws -> ServerRecord {
+    let candidates = PeerDialects.all.compactMap { dialect -> Candidate? in
+      dialect.invitation(typed: code, for: fingerprint).map { (dialect, $0) }
+    }
+    guard !candidates.isEmpty else { throw PairError.noCode }
+    return try await pair(candidates, at: endpoints, name: name) { endpoint in
+      guard let code = PairingCode(code) else { throw PairError.noCode }
+      return try await pair(at: endpoint, pinned: fingerprint, code: code)
+    }
+  }
+
+  /// The one text of several, as a picture has them, that is an invitation of something that is paired with.
+  ///
+  /// Throws `PairingPayloadError` where none is, and ``PairError/severalCodes(_:)`` where more than one is.
+  public static func invitation(among texts: [String]) throws -> String {
+    var (found, failure): ([(text: String, place: String)], (any Error)?) = ([], nil)
+    for text in texts {
+      do {
+        let invitation = try invitations(in: text)[0].invitation
+        found.append((text, (invitation.endpoint ?? invitation.loopback)?.description ?? "an unknown address"))
+      } catch PairingPayloadError.notAPayload {
+        continue
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    guard let first = found.first else { throw failure ?? PairingPayloadError.notAPayload }
+    guard found.count == 1 else { throw PairError.severalCodes(found.map(\.place)) }
+    return first.text
+  }
+
+  /// - Parameters:
+  ///   - endpoints: where it may be, beside what the invitation says.
+  ///   - pairHpeer: how an hpeer is paired with that has shown the certificate.
+  private func pair(
+    _ candidates: [Candidate], at endpoints: [PeerEndpoint] = [], name: String?,
+    _ pairHpeer: (PeerEndpoint) async throws -> ServerRecord
+  ) async throws -> ServerRecord {
     let invitation = candidates[0].invitation
     let sought = ServerRecord(
       id: PeerID(certificate: invitation.fingerprint),
-      name: name ?? invitation.endpoint?.description ?? "the address in the code",
+      name: name ?? (invitation.endpoint ?? endpoints.first)?.description ?? "the machine with this certificate",
       fingerprint: invitation.fingerprint, credential: BearerCredential(.random()),
       dialect: candidates.first { $0.dialect.traits.isApp }?.dialect.name ?? candidates[0].dialect.name)
     var another: PeerError?
     if let here = invitation.loopback {
       do {
-        return try await pair(at: here, candidates, text: text, name: name)
+        return try await pair(at: here, candidates, name: name, pairHpeer)
       } catch let error as PeerError {
         // Then it is of an app, on a phone that is to be looked for.
         if case .certificateChanged = error { another = error } else if error.category != .unreachable { throw error }
       }
     }
     do {
-      let (record, _) = try await finder.reach(sought, endpoints: invitation.endpoint.map { [$0] } ?? []) {
-        endpoint -> ServerRecord in
-        try await pair(at: endpoint, candidates, text: text, name: name)
+      let known = (invitation.endpoint.map { [$0] } ?? []) + endpoints
+      let (record, _) = try await finder.reach(sought, endpoints: known) { endpoint -> ServerRecord in
+        try await pair(at: endpoint, candidates, name: name, pairHpeer)
       }
       return record
     } catch  where another != nil && !(error is CancellationError) && !(error is PeerError) {
       // What answered says more than that nobody else was found, or that nobody could be looked for.
       throw another ?? error
+    } catch PeerFinderError.anotherPhone {
+      throw PairError.anotherMachine(sought.name)
     } catch PeerFinderError.appNotFound where candidates.contains(where: { !$0.dialect.traits.isApp }) {
       // What a person should do depends on which it is, and nobody has said that.
       if let expiry = invitation.expiry, expiry < Date() { throw PairingPayloadError.expired(expiry) }
@@ -63,15 +109,17 @@ extension PairOperation {
 
   /// Pairs with what has shown the certificate of the code, once it is known what it speaks.
   private func pair(
-    at endpoint: PeerEndpoint, _ candidates: [Candidate], text: String, name: String?
+    at endpoint: PeerEndpoint, _ candidates: [Candidate], name: String?,
+    _ pairHpeer: (PeerEndpoint) async throws -> ServerRecord
   ) async throws -> ServerRecord {
     let pinned = candidates[0].invitation.fingerprint
     let greeting = PeerGreeting(endpoint, trust: .pinned(pinned, peer: endpoint.description))
     let dialect = try await PeerDialects.dialect(of: greeting, among: candidates.map(\.dialect))
     guard let candidate = candidates.first(where: { $0.dialect.name == dialect?.name }) else {
+      if try await PeerDialects.dialect(of: greeting) != nil { throw PairError.noCode }
       throw PeerError.strangeServer(peer: name ?? endpoint.description)
     }
-    guard candidate.dialect.traits.isApp else { return try await pair(try PairingPayload.parse(text)) }
+    guard candidate.dialect.traits.isApp else { return try await pairHpeer(endpoint) }
     let announced = name == nil ? await announcedName(of: endpoint) : nil
     let known = try await local.registry.server(id: PeerID(certificate: pinned))
     let called = name ?? announced ?? known?.name
@@ -93,6 +141,8 @@ extension PairOperation {
             .pairingFailed,
             ["peer": name, "role": "client", "dialect": candidate.dialect.name, "reason": error.auditReason]))
       }
+      let lead = candidate.invitation.clockLead()
+      if case .codeRefused = error, lead > 0 { notice(.codeLooksOld(seconds: lead)) }
       throw error
     }
   }

@@ -9,6 +9,12 @@ import PeerTrust
 public enum PairError: Error, Hashable, Sendable {
   /// What answers shows another certificate than the code is of. Nothing was sent.
   case anotherMachine(String)
+  /// The app of a phone, by a code alone: whoever sits in between would learn it. Nothing was sent.
+  case codeAlone(peer: String, app: String)
+  /// What was typed is no code of anything that is paired with.
+  case noCode
+  /// A picture shows the codes of several machines; the places that they name.
+  case severalCodes([String])
 }
 
 /// Pairs this machine with one that serves, and writes that down.
@@ -32,6 +38,11 @@ public struct PairOperation: Sendable {
     ///
     /// - Parameter name: what lists shall call it; `nil` for what it is announced as.
     case text(String, name: String?)
+    /// A code that was typed, of a machine of which the certificate is known: an app on a phone that shows both, or an
+    /// hpeer. It is looked for by that certificate, and only then sent the code, once.
+    ///
+    /// - Parameter name: what it is announced as, and what lists shall call it; `nil` for what it is announced as.
+    case typed(String, Fingerprint, name: String?)
     /// Asked again and again until it is right, refused for good, or what is called throws. `nil` is nothing of use, and
     /// costs no attempt.
     ///
@@ -45,6 +56,8 @@ public struct PairOperation: Sendable {
     case digits(PairingCode)
     /// The text of a QR code: the machine that it names is paired with, whichever asked for a code.
     case payload(PairingPayload)
+    /// The same, of whichever dialect.
+    case text(String)
   }
 
   let local: LocalPeer
@@ -73,11 +86,13 @@ public struct PairOperation: Sendable {
       switch code {
       case .payload(let payload): return try await pair(payload)
       case .text(let text, let name): return try await pair(text: text, name: name)
+      case .typed(let code, let fingerprint, let name):
+        return try await pair(code: code, fingerprint: fingerprint, endpoints: endpoints, name: name)
       case .digits(let code):
-        let endpoint = try await PeerFinder.firstAnswering(endpoints)
+        let endpoint = try await firstAnswering(endpoints)
         return try await finish(try await open(at: endpoint), code: code)
       case .asked(let ask):
-        return try await pair(at: try await PeerFinder.firstAnswering(endpoints), asking: ask)
+        return try await pair(at: try await firstAnswering(endpoints), asking: ask)
       }
     } catch PeerError.certificateChanged(let peer, let pinned, let seen) {
       // What was pinned is of an earlier pairing, of the invitation, or of a moment ago.
@@ -96,6 +111,16 @@ public struct PairOperation: Sendable {
       local.store, to: server, at: PeerEndpoint(host: host, port: Int(port)), identity: local.identity)
   }
 
+  /// Throws ``PairError/codeAlone(peer:app:)`` where what answers is an app, which would be sent the code as it is.
+  private func firstAnswering(_ endpoints: [PeerEndpoint]) async throws -> PeerEndpoint {
+    do {
+      return try await PeerFinder.firstAnswering(endpoints)
+    } catch let error as PeerError {
+      guard let app = await PeerFinder.app(at: endpoints) else { throw error }
+      throw PairError.codeAlone(peer: endpoints.first?.description ?? app.name, app: app.name)
+    }
+  }
+
   private func pair(
     at endpoint: PeerEndpoint, asking ask: @Sendable (_ peer: String) async throws -> TypedCode?
   ) async throws -> ServerRecord {
@@ -104,6 +129,7 @@ public struct PairOperation: Sendable {
       switch try await ask(session.status.deviceName) {
       case nil: continue
       case .payload(let payload): return try await pair(payload)
+      case .text(let text): return try await pair(text: text, name: nil)
       case .digits(let code):
         do {
           return try await finish(session, code: code)
@@ -117,6 +143,11 @@ public struct PairOperation: Sendable {
   func pair(_ payload: PairingPayload) async throws -> ServerRecord {
     let endpoint = PeerEndpoint(host: payload.host, port: Int(payload.port))
     return try await finish(try await open(at: endpoint, pinned: payload.fingerprint), code: payload.code)
+  }
+
+  /// By digits, where the certificate is known.
+  func pair(at endpoint: PeerEndpoint, pinned: Fingerprint, code: PairingCode) async throws -> ServerRecord {
+    try await finish(try await open(at: endpoint, pinned: pinned), code: code)
   }
 
   private func open(at endpoint: PeerEndpoint, pinned: Fingerprint? = nil) async throws -> PairingSession {

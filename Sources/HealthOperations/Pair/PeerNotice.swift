@@ -8,6 +8,8 @@ public enum PeerNotice: Sendable {
   case renamed(ServerRecord, to: String)
   /// Said where that may be why the other machine refuses this one.
   case clocksDiffer(ClockDifference)
+  /// The code was refused, and by this machine's clock it was over so many seconds ago: which clock is right is not known.
+  case codeLooksOld(seconds: Double)
   /// Two machines answer under its name and with its identity, in turns.
   case twins(ServerRecord, TwinSighting)
   /// This machine was restored from a backup, and has now heard from everybody what was deleted since: it answers again.

@@ -27,6 +27,10 @@ public protocol PeerDialect: Sendable {
   /// Throws ``PairingPayloadError`` for one that is, and cannot be used.
   static func invitation(in text: String) throws -> PairingInvitation?
 
+  /// What a code that a person typed is an invitation of, together with the certificate that it goes with; `nil` for a
+  /// text that is no code of this dialect's servers.
+  static func invitation(typed code: String, for fingerprint: Fingerprint) -> PairingInvitation?
+
   /// Redeems an invitation where its certificate was seen, at a server that has been recognised. What it returns is not kept
   /// yet.
   ///
@@ -61,6 +65,10 @@ public struct DialectTraits: Hashable, Sendable {
   public var transport: TransportProfile?
   /// The app on a phone that must be open for it, and what to tap there; `nil` for a program that just runs.
   public var advice: String?
+  /// Whether the app can copy its code as text; else there is a picture to take of it. Of no meaning for a program.
+  public var copiesCode = true
+  /// Whether the app has a code to show without an IPv4 address.
+  public var showsCodeWithoutIPv4 = true
   /// Whether the server forgets a client that tells it to.
   public var canBeTold = true
   /// Whether each use of the token makes it valid anew.
@@ -110,6 +118,7 @@ extension PeerDialect {
   public static var traits: DialectTraits { DialectTraits() }
   public static func recognises(_ greeting: PeerGreeting) async throws -> Bool { false }
   public static func invitation(in text: String) throws -> PairingInvitation? { nil }
+  public static func invitation(typed code: String, for fingerprint: Fingerprint) -> PairingInvitation? { nil }
   public static func coverage(of position: String) -> PullCoverage? { nil }
 
   public static func pair(

@@ -36,6 +36,18 @@ extension PeerFinder {
     return speakers
   }
 
+  /// The app that answers at one of these, as far as that can be told without saying anything secret; `nil` for anything
+  /// else, and for nothing. Never throws.
+  public static func app(at endpoints: [PeerEndpoint]) async -> (any PeerDialect.Type)? {
+    for endpoint in endpoints.prefix(4) {
+      let speaker = await Self.within(Self.askingTime) { try await Self.speaker(at: endpoint, paired: []) }
+      if let speaker, let dialect = speaker.dialect.flatMap(PeerDialects.dialect(named:)) {
+        return dialect.traits.isApp ? dialect : nil
+      }
+    }
+    return nil
+  }
+
   private static func speaker(at endpoint: PeerEndpoint, paired: [ServerRecord]) async throws -> PeerSpeaker {
     let fingerprint = try await ClientNetwork.current.shakeHands(
       endpoint, .anyForPairing, TransportProfile(leastTLS: .tls12), Int(askingTime.components.seconds))

@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// The SHA-256 of a certificate's DER: 32 bytes that identify a peer.
@@ -22,6 +23,15 @@ public struct Fingerprint: Hashable, Sendable {
     guard hex.utf8.count <= 4 * Self.byteCount else { return nil }
     guard let bytes = RadixCoding.hex.decode(String(hex.filter { $0 != ":" && $0 != " " })) else { return nil }
     self.init(bytes: bytes)
+  }
+
+  /// Reads what a person copied from another screen: ``init(hex:)``, and what tools write before the digits.
+  public init?(shown text: String) {
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard text.utf8.count <= 6 * Self.byteCount else { return nil }
+    // `sha256 Fingerprint=` of OpenSSL and `SHA256:` of others.
+    let digits = text.lastIndex(where: { $0 == "=" }).map { text[text.index(after: $0)...] } ?? text[...]
+    self.init(hex: digits.lowercased().hasPrefix("sha256:") ? digits.dropFirst(7) : digits)
   }
 
   /// Reads the 52 characters of RFC 4648 base 32 without padding, in either case.

@@ -89,8 +89,13 @@ struct Discover: AsyncParsableCommand {
 
   private static func state(of peer: DiscoveredPeer, _ speaker: PeerSpeaker) -> String {
     if speaker.isPaired { return "paired" }
-    if let dialect = speaker.dialect, PeerDialects.dialect(named: dialect)?.traits.isApp == true {
-      return "not paired: copy its QR text, then hpeer pair \(ShellWord.quoted(peer.name)) -"
+    if let traits = speaker.dialect.flatMap(PeerDialects.dialect(named:))?.traits, traits.isApp {
+      let name = ShellWord.quoted(peer.name)
+      if traits.copiesCode { return "not paired: copy its QR text, then hpeer pair \(name) -" }
+      if !traits.showsCodeWithoutIPv4, !peer.services.contains(where: { $0.addressFamily == .ipv4 }) {
+        return "not paired: it shows no QR code without an IPv4 address; connect the phone to Wi-Fi"
+      }
+      return "not paired: hpeer pair \(name) --qr PICTURE"
     }
     guard speaker.dialect != nil else { return "not hpeer" }
     return peer.isPairing ? "ready to pair" : "not paired"

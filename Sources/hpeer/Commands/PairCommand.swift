@@ -17,8 +17,9 @@ struct Pair: AsyncParsableCommand {
 
       Examples:
         hpeer pair studio
-        hpeer pair HealthSync-iOS -    # an app on a phone: paste the text of the QR code that it shows
-        zbarimg -q --raw shot.png | hpeer pair -
+        hpeer pair HealthSync-iOS --qr shot.png    # an app on a phone: a screenshot or a photo of its QR code
+        hpeer pair HealthSync-3FA2C41D -           # the same: paste the text of the QR code
+        hpeer pair HealthSync-3FA2C41D --fingerprint '9F:86:…'    # by the code and the fingerprint that it shows
         echo 482913 | hpeer pair studio --code-stdin
         hpeer pair --wait          # on the serving machine: opens a window and shows a code here
         hpeer pair --wait --types heartRate --from 2024-01-01
@@ -32,6 +33,12 @@ struct Pair: AsyncParsableCommand {
   var source: String?
   @Option(help: "The other machine's address, HOST[:PORT], instead of looking for it.")
   var host: String?
+  @Option(
+    name: .customLong("qr"), help: "A picture of the QR code (PNG or JPEG), which says where its machine is.",
+    completion: .file())
+  var picture: String?
+  @Option(help: "The SHA-256 of the other machine's certificate, as it shows it: only that machine is sent the code.")
+  var fingerprint: String?
   @Flag(help: "Read the code from standard input.")
   var codeStdin = false
   @Flag(help: "Open a window on the server that runs here, and show the code until somebody has paired or this ends.")
@@ -44,9 +51,18 @@ struct Pair: AsyncParsableCommand {
 
   func validate() throws {
     if wait, close { throw ValidationError("Give --wait or --close, not both.") }
-    if wait || close, name != nil || host != nil || codeStdin {
+    if wait || close, name != nil || host != nil || codeStdin || picture != nil || fingerprint != nil {
       throw ValidationError(
-        "--\(wait ? "wait" : "close") is for this machine and takes no name, --host or --code-stdin.")
+        "--\(wait ? "wait" : "close") is for this machine and takes no name, --host, --qr, --fingerprint or --code-stdin."
+      )
+    }
+    if picture != nil, name == "-" || source != nil || host != nil || codeStdin || fingerprint != nil {
+      throw ValidationError("With --qr, the picture says all: give no -, --host, --fingerprint or --code-stdin.")
+    }
+    if let fingerprint, Fingerprint(shown: fingerprint) == nil {
+      throw ValidationError(
+        "--fingerprint takes the 64 hexadecimal digits of a SHA-256, in either case, with colons and spaces or without."
+      )
     }
     if !wait, scope.isGiven {
       throw ValidationError(
@@ -55,8 +71,9 @@ struct Pair: AsyncParsableCommand {
     if let source, source != "-" || name == "-" {
       throw ValidationError("After the name only - can stand, for a code on standard input.")
     }
-    if name == "-" || source == "-", host != nil || codeStdin {
-      throw ValidationError("With -, the code says where the machine is: give no --host and no --code-stdin.")
+    if name == "-" || source == "-", host != nil || codeStdin || fingerprint != nil {
+      throw ValidationError(
+        "With -, the code says which machine it is: give no --host, --fingerprint and no --code-stdin.")
     }
     if let name, name.hasPrefix("{") || PairingCode(name) != nil || name.uppercased().hasPrefix("HPEER:") {
       throw ValidationError(
@@ -81,6 +98,16 @@ struct Pair: AsyncParsableCommand {
       let server = try await dialogue.pair(with: [], code: .text(name: source == nil ? nil : name))
       return try await dialogue.introduce(to: server)
     }
+    if let picture {
+      let server = try await dialogue.pair(with: [], code: .picture(picture, name: name))
+      return try await dialogue.introduce(to: server)
+    }
+    if let fingerprint = fingerprint.flatMap(Fingerprint.init(shown:)) {
+      let known = try host.map { [try PeerEndpoint(hostOption: $0)] } ?? []
+      let server = try await dialogue.pair(
+        with: known, code: .pinned(fingerprint, name: name, fromStandardInput: codeStdin))
+      return try await dialogue.introduce(to: server)
+    }
     let endpoints: [PeerEndpoint]
     if let host {
       let endpoint = try PeerEndpoint(hostOption: host)
@@ -96,6 +123,8 @@ struct Pair: AsyncParsableCommand {
   private func find(_ finder: PeerFinder) async throws -> [PeerEndpoint] {
     switch try await finder.target(named: name) {
     case .unpaired(_, let endpoints): return endpoints
+    case .paired(let server, _) where server.traits.isApp:
+      throw PairError.codeAlone(peer: server.name, app: server.dialect)
     case .paired(let server, let endpoints):
       let (_, endpoint) = try await finder.reach(server, endpoints: endpoints) { endpoint in
         _ = try await PairingSession.open(at: endpoint, pinned: server.fingerprint)

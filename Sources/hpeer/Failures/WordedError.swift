@@ -2,6 +2,7 @@ import HealthAnalysis
 import HealthModel
 import HealthOperations
 import PeerClient
+import QRPictures
 import Terminal
 
 /// An error of an operation, which knows neither exit codes nor commands: what it means to whoever has run the command.
@@ -61,15 +62,41 @@ extension ImportRefusal: WordedError {
 }
 
 extension PairError: WordedError {
-  var status: ExitStatus { .certificateChanged }
+  var status: ExitStatus {
+    switch self {
+    case .anotherMachine: .certificateChanged
+    case .codeAlone: .refused
+    case .noCode, .severalCodes: .badInput
+    }
+  }
 
   var sentence: String {
     switch self {
     case .anotherMachine(let peer):
       "What answers at \(PlainText.escaped(peer)) is not the machine that the code is of: it shows another certificate, so "
         + "nothing was sent. Ask for a new code; should that say the same, someone on the network may be posing as it."
+    case .codeAlone(let peer, let app):
+      "\(PlainText.escaped(peer)) is an app (\(app)), and a code alone would be learned by whatever is in between, so nothing was "
+        + "sent: give a picture of its QR code (`hpeer pair NAME --qr PICTURE`), paste the code's text (`hpeer pair NAME -`), or "
+        + "add the fingerprint that it shows (--fingerprint)."
+    case .noCode:
+      "That is not a code of what answers there: hpeer and HealthAppTransfer show six digits, HealthSync eight characters."
+    case .severalCodes(let places):
+      "This picture shows the codes of several machines (\(places.map { PlainText.escaped($0, limit: 60) }.joined(separator: ", "))): "
+        + "cut it down to the one that you mean."
     }
   }
+}
+
+extension QRPictureError: WordedError {
+  var status: ExitStatus {
+    switch self {
+    case .unreadable, .noPicture, .tooLarge, .damaged, .nothingFound: .badInput
+    case .missing, .failed: .other
+    }
+  }
+
+  var sentence: String { description }
 }
 
 extension PairingWindowError: WordedError {

@@ -3,6 +3,7 @@ import HealthOperations
 import PeerClient
 import PeerProtocol
 import PeerTrust
+import QRPictures
 import Terminal
 
 /// Pairs this machine with a server, with a person or a pipe supplying the code.
@@ -14,6 +15,10 @@ struct PairingDialogue {
     case standardInput
     /// All of standard input: the text of a QR code. The name is what lists shall call the machine.
     case text(name: String?)
+    /// A picture of a QR code, likewise.
+    case picture(String, name: String?)
+    /// A code that is asked for, or the first line of standard input, of the machine with this certificate.
+    case pinned(Fingerprint, name: String?, fromStandardInput: Bool)
   }
 
   private let operation: PairOperation
@@ -34,6 +39,10 @@ struct PairingDialogue {
       case .prompt: .asked(Self.ask)
       case .standardInput: try await Self.readStandardInput()
       case .text(let name): try await Self.readText(name: name)
+      case .picture(let path, let name):
+        .text(try PairOperation.invitation(among: try await QRPicture.texts(in: path)), name: name)
+      case .pinned(let fingerprint, let name, let fromStandardInput):
+        .typed(try await Self.readCode(of: name, fromStandardInput), fingerprint, name: name)
       }
     let server = try await operation.run(with: endpoints, code: code)
     Console.say("\(Console.style.green("Paired")) with \(PlainText.escaped(server.name))\(Self.kind(of: server)).")
@@ -91,25 +100,39 @@ struct PairingDialogue {
 
   @Sendable private static func ask(_ peer: String) async throws -> PairOperation.TypedCode? {
     let text = try await Prompt.readSecret(prompt: "Code shown on \(PlainText.escaped(peer)): ")
-    if text.utf8.count > 12, let payload = try? PairingPayload.parse(text) { return .payload(payload) }
+    if text.utf8.count > 12, (try? PairOperation.invitation(among: [text])) != nil { return .text(text) }
     if let code = PairingCode(text) { return .digits(code) }
     Console.say(noCode(text))
     return nil
   }
 
-  private static func readStandardInput() async throws -> PairOperation.Code {
-    guard let line = await LineReader().first(where: { !$0.trimmingCharacters(in: .whitespaces).isEmpty }) else {
-      throw CommandFailure(.badInput, "Standard input holds no code: pipe the six digits, or the text of the QR code.")
+  /// What is typed for a machine whose certificate is known; that it is a code shows where it is tried.
+  private static func readCode(of name: String?, _ fromStandardInput: Bool) async throws -> String {
+    if fromStandardInput { return try await firstLine() }
+    let peer = name.map { PlainText.escaped($0) } ?? "the other machine"
+    return try await Prompt.readSecret(prompt: "Code shown on \(peer): ").trimmingCharacters(in: .whitespaces)
+  }
+
+  private static func firstLine() async throws -> String {
+    for await line in LineReader() {
+      let line = line.trimmingCharacters(in: .whitespaces)
+      if !line.isEmpty { return line }
     }
+    throw CommandFailure(.badInput, "Standard input holds no code: pipe the code, or the text of the QR code.")
+  }
+
+  private static func readStandardInput() async throws -> PairOperation.Code {
+    let line = try await firstLine()
     if let code = PairingCode(line) { return .digits(code) }
     if digits(in: line) != nil { throw CommandFailure(.badInput, noCode(line)) }
-    return .payload(try PairingPayload.parse(line))
+    return .text(try PairOperation.invitation(among: [line]), name: nil)
   }
 
   /// Why `text` is no code. Nothing has been sent for it, so it costs no attempt.
   private static func noCode(_ text: String) -> String {
     let what = digits(in: text).map { "That has \(HumanFormat.count($0, "digit"))" } ?? "That is not a code"
-    return "\(what); a code has six digits, such as 482 913."
+    return
+      "\(what); a code has six digits, such as 482 913, and the eight characters of HealthSync go with --fingerprint."
   }
 
   /// How many there are, if there is nothing else.

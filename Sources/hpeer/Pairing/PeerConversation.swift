@@ -28,6 +28,10 @@ enum PeerConversation {
       Console.warn(
         "this machine's clock is \(amount) \(difference.seconds > 0 ? "ahead of" : "behind") the other's: codes and tokens may look expired."
       )
+    case .codeLooksOld(let seconds):
+      Console.warn(
+        "by this machine's clock the code was over \(HumanFormat.duration(.seconds(seconds.rounded()))) ago: "
+          + "should the phone count it down still, one of both clocks is wrong.")
     case .twins(let server, let twins):
       let places = twins.addresses.map { PlainText.escaped($0, limit: 60) }.joined(separator: " and ")
       Console.warn(

@@ -1,4 +1,6 @@
 import Foundation
+import Terminal
+import TestSupport
 import Testing
 
 @Suite(
@@ -14,9 +16,13 @@ struct HealthAppTransferTests {
       let outcome = try await laptop.run("discover")
       return outcome.output.contains("HealthAppTransfer") ? outcome.output : nil
     }
-    #expect(table.contains("not paired"))
+    #expect(table.contains("not paired: hpeer pair HealthSync-iOS --qr PICTURE"), "\(table)")
     // By code alone, nobody knows whom one speaks with.
-    #expect(try await laptop.run("pull", "HealthSync-iOS", "--code-stdin", input: "123456\n").status == 3)
+    for command in ["pull", "pair"] {
+      let alone = try await laptop.run(command, "HealthSync-iOS", "--code-stdin", input: "123456\n")
+      #expect(alone.status == 4, "\(alone.errors)")
+      #expect(alone.errors.contains("--fingerprint"), "\(alone.errors)")
+    }
 
     // The address in a code may be none, and a clock may be wrong: the certificate finds it.
     let payload = try await phone.tell("payload 127.0.0.1 -4000")
@@ -53,6 +59,72 @@ struct HealthAppTransferTests {
     #expect(unpaired.status == 0, "\(unpaired.errors)")
     #expect(try await laptop.run("peers", "--json").output.contains(#""servers":[]"#))
     #expect(try await phone.tell("state") == "done ")
+  }
+
+  @Test("a phone is paired with by a picture, and by the code and the fingerprint on its screen")
+  func pairing() async throws {
+    let hosts = try await TwoHosts()
+    let laptop = hosts.laptop
+    do {
+      let phone = try await Phone("hat", "HealthSync-iOS", on: hosts, heartRates: 40)
+      let code = try QRCode(try await phone.tell("payload"))
+      let picture = GreyImage(modules: code.moduleCount, scale: 4, isDark: code.isDark).turned(degrees: 9)
+      let path = hosts.scratch.path + "/shot.png"
+      try Data(picture.png).write(to: URL(fileURLWithPath: path))
+      let paired = try await laptop.run("pair", "HealthSync-iOS", "--qr", path)
+      #expect(paired.status == 0, "\(paired.errors)")
+      #expect(try await laptop.run("pull", "--json").json()["added"] as? Int == 40)
+      #expect(try await phone.tell("state") == "done ")
+      // Paired, and still nothing for a code alone.
+      #expect(try await laptop.run("pair", "HealthSync-iOS", "--code-stdin", input: "123456\n").status == 4)
+      #expect(try await laptop.run("unpair", "HealthSync-iOS").status == 0)
+    }
+    let phone = try await Phone("hsi", "HealthSync-3FA2C41D", on: hosts, heartRates: 40)
+    let table = try await eventually("it is listed") {
+      let output = try await laptop.run("discover").output
+      return output.contains("HealthSync-3FA2C41D") ? output : nil
+    }
+    #expect(table.contains("copy its QR text, then hpeer pair HealthSync-3FA2C41D -"), "\(table)")
+    let payload = try JSONSerialization.jsonObject(with: Data(try await phone.tell("payload").utf8)) as? [String: Any]
+    let code = try #require(payload?["code"] as? String)
+    let hex = try #require(payload?["certificateFingerprint"] as? String).uppercased()
+    let shown = stride(from: 0, to: 64, by: 2).map { hex.dropFirst($0).prefix(2) }.joined(separator: ":")
+    let wrong = (hex.hasPrefix("0") ? "1" : "0") + hex.dropFirst()
+    let refused = try await laptop.run(
+      "pair", "HealthSync-3FA2C41D", "--fingerprint", wrong, "--code-stdin", input: code + "\n")
+    #expect(refused.status == 8, "\(refused.errors)")
+    let paired = try await laptop.run(
+      "pair", "HealthSync-3FA2C41D", "--fingerprint", shown, "--code-stdin", input: code + "\n")
+    #expect(paired.status == 0, "\(paired.errors)")
+    #expect(try await laptop.run("pull", "--json").json()["added"] as? Int == 40)
+    #expect(try await phone.tell("state") == "done ")
+  }
+
+  @Test("a sibling's phone at the same address, or with the same name, is another phone and no alarm")
+  func sibling() async throws {
+    let hosts = try await TwoHosts()
+    let laptop = hosts.laptop
+    let first = try await Phone("hat", "HealthSync-iOS", on: hosts, heartRates: 40)
+    let payload = try await first.tell("payload")
+    #expect(try await laptop.run("pair", "mine", "-", input: payload + "\n").status == 0)
+    #expect(try await laptop.run("pull", "mine").status == 0)
+    #expect(try await laptop.run("verify", "mine").status == 0)
+    try await first.tell("stop")
+    let object = try JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any]
+    let port = try #require(object?["port"] as? Int)
+    let second = try await Phone("hat", "HealthSync-iOS", on: hosts, heartRates: 40, port: port)
+    for command in ["verify", "pull"] {
+      let outcome = try await laptop.run(command, "mine")
+      #expect(outcome.status == 3, "\(outcome.errors)")
+      #expect(outcome.errors.contains("another phone answers in its place"), "\(outcome.errors)")
+      #expect(!outcome.errors.contains("STOP"))
+    }
+    // Beside it, under another name and at another port, it is found by its certificate.
+    try await first.tell("start")
+    let verified = try await laptop.run("verify", "mine")
+    #expect(verified.status == 0, "\(verified.errors)")
+    #expect(try await laptop.run("pull", "mine").status == 0)
+    for phone in [first, second] { #expect(try await phone.tell("state") == "done ") }
   }
 
   @Test("an automation pulls from a phone when it appears, and hpeer run leaves that to it")

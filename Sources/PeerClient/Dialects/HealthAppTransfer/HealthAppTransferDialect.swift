@@ -16,6 +16,8 @@ public struct HealthAppTransferDialect: PeerDialect {
     traits.transport = profile
     traits.advice =
       "open HealthAppTransfer on the phone, tap Settings, Pair Device and Start Sharing, and keep it open and unlocked"
+    // It shows six digits and a picture, and neither where it knows no address to put into it.
+    (traits.copiesCode, traits.showsCodeWithoutIPv4) = (false, false)
     // The app has no way to end a pairing, and its tokens do not expire.
     (traits.canBeTold, traits.renewsToken) = (false, false)
     return traits
@@ -52,6 +54,12 @@ public struct HealthAppTransferDialect: PeerDialect {
     return PairingInvitation(
       host: payload.host, port: payload.port, fingerprint: payload.fingerprint, code: payload.code.digits,
       expiry: payload.expiry)
+  }
+
+  public static func invitation(typed code: String, for fingerprint: Fingerprint) -> PairingInvitation? {
+    PairingCode(code).map {
+      PairingInvitation(host: nil, port: nil, fingerprint: fingerprint, code: $0.digits, expiry: nil)
+    }
   }
 
   public static func pair(

@@ -60,14 +60,25 @@ public struct HealthSyncDialect: PeerDialect {
       throw PairingPayloadError.unsupportedVersion(String(version.prefix(20)))
     }
     guard let fingerprint = Fingerprint(hex: hex) else { throw PairingPayloadError.badField("certificateFingerprint") }
-    guard let code = payload.code, (4...64).contains(code.utf8.count), code.utf8.allSatisfy({ (33...126).contains($0) })
-    else { throw PairingPayloadError.badField("code") }
+    guard let code = payload.code, isCode(code) else { throw PairingPayloadError.badField("code") }
     guard let port = payload.port.flatMap({ UInt16(exactly: $0) }), port > 0 else {
       throw PairingPayloadError.badField("port")
     }
     return PairingInvitation(
       host: payload.host, port: port, fingerprint: fingerprint, code: code,
       expiry: payload.expiresAt.map { Date(timeIntervalSince1970: Double($0.seconds)) })
+  }
+
+  /// Eight letters and digits today, which another version may make longer.
+  private static func isCode(_ text: String) -> Bool {
+    (4...64).contains(text.utf8.count) && text.utf8.allSatisfy { (33...126).contains($0) }
+  }
+
+  public static func invitation(typed code: String, for fingerprint: Fingerprint) -> PairingInvitation? {
+    let code = code.filter { !$0.isWhitespace }
+    // Six digits are another app's; an eight-character code is nearly never of digits alone.
+    guard code.utf8.count >= 8, isCode(code) else { return nil }
+    return PairingInvitation(host: nil, port: nil, fingerprint: fingerprint, code: code, expiry: nil)
   }
 
   public static func pair(

@@ -120,6 +120,12 @@ public struct HpeerDialect: PeerDialect {
     }
   }
 
+  public static func invitation(typed code: String, for fingerprint: Fingerprint) -> PairingInvitation? {
+    PairingCode(code).map {
+      PairingInvitation(host: nil, port: nil, fingerprint: fingerprint, code: $0.digits, expiry: nil)
+    }
+  }
+
   /// One connection for all requests.
   public func withSession<Result: Sendable>(
     at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result
