@@ -12,6 +12,8 @@ public final class HealthAppTransferApp: PhoneApp {
     public var isLocked = false
     /// HealthKit answers with nothing, as it does on a locked phone.
     public var listsNothing = false
+    /// HealthKit fails when it is asked for these.
+    public var failing: Set<String> = []
     /// Answers with dates as numbers, as one version of its client wants them.
     public var numericDates = false
     /// Codes that can be redeemed, and what they are redeemed for.
@@ -143,6 +145,7 @@ public final class HealthAppTransferApp: PhoneApp {
     guard !offset.addingReportingOverflow(limit + 1).overflow, offset < 1 << 40 else {
       throw Crash(reason: "offset \(offset)")
     }
+    if state.failing.contains(type) { return error(500, "Failed to fetch health data") }
     let all = state.listsNothing ? [] : state.samples[type] ?? []
     let end = min(all.count, offset + limit)
     let rows = offset < end ? page(all, offset..<end, &state.random) : []

@@ -13,7 +13,11 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   // One is counted for asking at all.
   var furtherRequests: Int { max(0, reader.requests - 1) }
 
+  /// After which it is not the types that the phone has trouble with.
+  private static var mostFailures: Int { 8 }
+
   private let reader: Reader
+  private let name: String
   private let store: HealthStore
   private let request: PhoneRequest
   private var position: Reader.Position
@@ -24,6 +28,8 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   private var findings: [Absences.Finding] = []
   /// How many samples there were of each type when this began.
   private let before: [String: Int]
+  /// What the phone failed with while the rest went well, by the app's names.
+  private var failures: [(type: String, reason: String)] = []
   private var isOver = false
   private var failure: (any Error)?
 
@@ -31,6 +37,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
     _ reader: Reader, _ settings: PullSettings, _ position: Reader.Position, isHurried: Bool, owner: RecordOwner?
   ) {
     (self.reader, store, self.position, self.owner) = (reader, settings.store, position, owner)
+    name = settings.server.name
     sender = settings.server.id.hex
     request = PhoneRequest(
       types: Set(settings.types), isHurried: isHurried, infersDeletions: settings.infersDeletions)
@@ -58,7 +65,16 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
     if steps == nil { try await begin() }
     while let current = walk ?? nextWalk() {
       var current = current
-      let step = try await current.next()
+      let step: PhoneStep
+      do {
+        step = try await current.next()
+      } catch PeerError.unexpectedAnswer(let status, let message) where failures.count < Self.mostFailures {
+        // One type that the phone cannot give must not keep back those after it.
+        failures.append((current.type.name, "it answered \(status): \(message)"))
+        position.absences?.look(current.type.name, total: nil)
+        walk = nil
+        continue
+      }
       let isNews = position.types[current.type.name] != current.state
       position.types[current.type.name] = current.state
       walk = step.isLast ? nil : current
@@ -66,6 +82,9 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
       if !step.samples.isEmpty || isNews { return try batch(step.samples, more: true) }
     }
     isOver = true
+    if let first = failures.first {
+      failure = PeerError.typesFailed(peer: name, types: failures.map(\.type), reason: first.reason)
+    }
     let deleted = conclude()
     return try batch([], deleted: deleted, more: false)
   }
@@ -73,6 +92,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   /// `nil` where nothing is left to read.
   private mutating func nextWalk() -> Reader.Walk? {
     while let step = steps?.popLast() {
+      if failures.contains(where: { $0.type == step.type.name }) { continue }
       // What was read from end to end already need not be again.
       if step.task == .sweep, findings.contains(where: { $0.name == step.type.name }) { continue }
       return reader.walk(
@@ -100,7 +120,8 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
 
   /// What counts as deleted on the phone.
   private mutating func conclude() -> [Sample] {
-    guard request.infersDeletions else { return [] }
+    // A type that failed may have become shorter.
+    guard request.infersDeletions, failures.isEmpty else { return [] }
     var absences = position.absences ?? Absences()
     let deleted = absences.conclude(findings, now: reader.now.seconds)
     position.absences = absences
