@@ -27,6 +27,7 @@ struct StatusPresentation {
     try printTable(
       ["PULLED FROM", "KIND", "STATE", "LAST PULL"],
       report.peers.map { [$0.name, $0.kind, $0.state.rawValue, $0.lastSuccess.map(text) ?? "never"] })
+    for peer in report.peers { try peer.coverage.map { try printCoverage($0, of: peer) } }
     try printTable(
       ["DESTINATION", "KIND", "STATE", "LAST DELIVERY", "NEXT"],
       report.destinations.map {
@@ -45,6 +46,37 @@ struct StatusPresentation {
     for ending in endings {
       try Console.print(PlainText.escaped(EndingText.of(ending, isOver: ending.isOver(at: Date())), limit: 500))
     }
+  }
+
+  /// Of a phone that has more types, those with the most samples, and what is not complete.
+  private static let mostTypes = 8
+
+  /// What is vouched for of an app's record.
+  private func printCoverage(_ coverage: CoverageReport, of peer: StatusReport.Peer) throws {
+    let order = coverage.types.sorted { ($1.samples ?? 0, $0.type) < ($0.samples ?? 0, $1.type) }
+    let isShown = Set(order.prefix(Self.mostTypes).map(\.type))
+    let shown = order.filter { isShown.contains($0.type) || !$0.complete }.prefix(2 * Self.mostTypes)
+    try printTable(
+      ["OF " + PlainText.escaped(peer.name, limit: 40), "SAMPLES", "COMPLETE BACK TO", "LAST READ WHOLE"],
+      shown.map { entry in
+        [
+          entry.type, entry.samples.map { HumanFormat.count($0) } ?? "-",
+          entry.complete ? entry.since.map { $0.date(in: zone) } ?? "no samples" : "not complete yet",
+          entry.swept.map(text) ?? "never",
+        ]
+      })
+    var notes: [String] = []
+    if coverage.types.count > shown.count {
+      let more = HumanFormat.count(coverage.types.count - shown.count, "more type")
+      notes.append("\(more), complete or with fewer samples: `hpeer status --json`")
+    }
+    if let unknown = coverage.unknown {
+      notes.append("\(HumanFormat.count(unknown.count, "type")) that hpeer does not know")
+    }
+    let unreadable = coverage.types.reduce(0) { $0 + ($1.unreadable ?? 0) }
+    if unreadable > 0 { notes.append("\(HumanFormat.count(unreadable, "sample")) that could not be understood") }
+    if coverage.empty == true { notes.append("at the last look it listed nothing, as a locked phone does") }
+    if !notes.isEmpty { try Console.print("\(PlainText.escaped(peer.name)): \(notes.joined(separator: "; ")).") }
   }
 
   private func text(_ instant: Timestamp) -> String { instant.shortText(in: zone) }

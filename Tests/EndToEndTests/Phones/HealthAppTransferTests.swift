@@ -34,6 +34,7 @@ struct HealthAppTransferTests {
     let first = try await laptop.run("pull", "HealthSync-iOS", "--json").json()
     #expect(first["added"] as? Int == 3_000)
     #expect(try await laptop.run("peers").output.contains("heartRate verified back to"))
+    try await covered(laptop)
 
     // Another port.
     try await phone.tell("stop")
@@ -59,6 +60,27 @@ struct HealthAppTransferTests {
     #expect(unpaired.status == 0, "\(unpaired.errors)")
     #expect(try await laptop.run("peers", "--json").output.contains(#""servers":[]"#))
     #expect(try await phone.tell("state") == "done ")
+  }
+
+  /// What is vouched for is said for each type, to people and to programs.
+  private func covered(_ laptop: Host) async throws {
+    let schema = try JSONSchema(directory: Build.root + "/docs/schemas")
+    for (command, list, status) in [("peers", "servers", 0), ("status", "peers", 3)] {
+      let outcome = try await laptop.run(command, "--json")
+      #expect(outcome.status == status, "\(outcome.errors)")
+      let line = outcome.output.split(separator: "\n")[0]
+      #expect(try schema.violations(of: line, against: "\(command).json") == [])
+      let peers = try #require(try outcome.json()[list] as? [[String: Any]])
+      let coverage = try #require(peers.first?["coverage"] as? [String: Any])
+      let types = try #require(coverage["types"] as? [[String: Any]])
+      #expect(types.map { $0["type"] as? String } == ["heartRate"])
+      #expect(types.first?["samples"] as? Int == 3_000)
+      #expect(types.first?["complete"] as? Bool == true)
+      #expect(types.first?["since"] is String && types.first?["swept"] is String)
+    }
+    let text = try await laptop.run("status").output
+    #expect(text.contains(#/OF HealthSync-iOS +SAMPLES +COMPLETE BACK TO +LAST READ WHOLE/#), "\(text)")
+    #expect(text.contains(#/heartRate +3,000 +20\d\d-\d\d-\d\d +20\d\d-/#), "\(text)")
   }
 
   @Test("a phone is paired with by a picture, and by the code and the fingerprint on its screen")
