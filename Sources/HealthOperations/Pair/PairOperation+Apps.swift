@@ -46,7 +46,7 @@ extension PairOperation {
       }
     }
     guard let first = found.first else { throw failure ?? PairingPayloadError.notAPayload }
-    guard found.count == 1 else { throw PairError.severalCodes(found.map(\.place)) }
+    guard found.count == 1 else { throw PairError.severalCodes(found.map(\.place).sorted()) }
     return first.text
   }
 

@@ -101,7 +101,7 @@ struct PairByPictureTests {
     .enabled(if: PairByPictureTests.hasLibraries, "libzbar0 and libpng16-16 are not installed"))
   func confined() async throws {
     // It takes some seconds to find nothing in so much noise.
-    let noise = GreyImage(width: 4_000, height: 3_000, grey: 120).noisy(100, seed: 4)
+    let noise = GreyImage(width: 2_600, height: 2_000, grey: 120).noisy(100, seed: 4)
     let path = try file("noise.png", noise.png)
     let command = try client.start(
       ["pair", "phone", "--qr", path], environment: ["HPEER_SECRET": "in-the-environment"])
@@ -136,7 +136,7 @@ struct PairByPictureTests {
   @Test("a picture that is interrupted leaves no process behind")
   func interrupted() async throws {
     guard Self.hasLibraries else { return }
-    let path = try file("noise.png", GreyImage(width: 4_000, height: 3_000, grey: 120).noisy(100, seed: 4).png)
+    let path = try file("noise.png", GreyImage(width: 2_600, height: 2_000, grey: 120).noisy(100, seed: 4).png)
     let command = try client.start(["pair", "phone", "--qr", path])
     let reader = try await eventually("it reads") { Self.reader(of: command) }
     command.send(SIGTERM)
