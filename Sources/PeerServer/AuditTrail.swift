@@ -215,6 +215,17 @@ public final class AuditTrail: Sendable {
     await record(.tokenRefused, detail)
   }
 
+  /// Records what the inbox does not take, rate-limited by ``EventRateLimiter`` for each reason.
+  ///
+  /// - Parameter sender: `nil` where nobody knows whose it is.
+  func refusedBody(_ reason: String, of sender: String?, address: String) async {
+    guard let skipped = noise.withLock({ $0.admit("inbox \(reason)", at: elapsed()) }) else { return }
+    var detail = ["reason": reason, "address": address]
+    detail["sender"] = sender
+    if skipped > 0 { detail["alsoRefused"] = String(skipped) }
+    await record(.inboxRefused, detail)
+  }
+
   /// A paired machine has a new certificate, which its old one has signed.
   public func rotated(_ name: String, from formerID: PeerID, to id: PeerID) async {
     await record(.identityRotated, ["peer": name, "id": id.hex, "formerId": formerID.hex])

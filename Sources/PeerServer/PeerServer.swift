@@ -68,7 +68,7 @@ public struct PeerServer: Service {
     application = Application(
       router: router,
       server: HTTPServerBuilder { responder in
-        GuardedChannel(responder: responder, tls: tls, table: table, limits: limits)
+        GuardedChannel(responder: responder, security: tls, table: table, limits: limits)
       },
       configuration: .init(
         address: .hostname(configuration.host ?? Self.anyAddress, port: configuration.port), serverName: "hpeer",
@@ -156,7 +156,7 @@ public struct PeerServer: Service {
   }()
 
   /// The wildcard address: dual-stack `::` where the kernel has IPv6, else `0.0.0.0`.
-  private static var anyAddress: String {
+  static var anyAddress: String {
     let probe = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     guard probe >= 0 else { return "0.0.0.0" }
     close(probe)

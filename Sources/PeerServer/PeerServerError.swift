@@ -5,6 +5,8 @@ import OperatingSystem
 public enum PeerServerError: Error, Hashable, Sendable {
   /// Another process listens on the port (`EADDRINUSE`).
   case portTaken(Int)
+  /// The same of the inbox's.
+  case inboxPortTaken(Int)
   /// The port is below 1024 and the user is not root (`EACCES`).
   case portForbidden(Int)
   /// The address is not one of this machine's, or something else of the network's.
@@ -16,6 +18,8 @@ extension PeerServerError: CustomStringConvertible {
     switch self {
     case .portTaken(let port):
       "Port \(port) is already taken by another program: stop that, or choose another with `--port N` (`--port 0` picks a free one)."
+    case .inboxPortTaken(let port):
+      "Port \(port) is already taken by another program: stop that, or choose another for the inbox with `--inbox-port N` (`--inbox-port 0` picks a free one)."
     case .portForbidden(let port):
       "Port \(port) needs privileges that this user does not have: choose one above 1023 with `--port N`."
     case .cannotListen(let address, let reason):

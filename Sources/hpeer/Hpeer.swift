@@ -44,7 +44,7 @@ struct Hpeer: AsyncParsableCommand {
           Discover.self,
           Pair.self,
           PullCommand.self, VerifyCommand.self,
-          UnpairCommand.self,
+          UnpairCommand.self, InboxCommand.self,
         ]),
       CommandGroup(
         name: "Destinations", subcommands: [DestinationCommand.self, AutomationCommand.self, SyncCommand.self]),

@@ -9,7 +9,8 @@ struct JSONOutputTests {
   private static let schemas: [String: (schema: String, isLines: Bool)] = [
     "import": ("import.json", false), "types": ("types.json", false), "show": ("sample.json", true),
     "digest": ("digest.json", false), "discover": ("discover.json", false), "pull": ("pull.json", true),
-    "verify": ("verify.json", false), "peers list": ("peers.json", false), "identity show": ("identity.json", false),
+    "verify": ("verify.json", false), "inbox list": ("inbox.json", false), "peers list": ("peers.json", false),
+    "identity show": ("identity.json", false),
     "status": ("status.json", false), "audit show": ("audit.json", true), "doctor": ("doctor.json", false),
     "backup create": ("backup.json", false), "backup verify": ("backup-verify.json", false),
     "restore": ("restore.json", false),
@@ -175,6 +176,7 @@ struct JSONOutputTests {
     }
     try expect(try await home.run("identity", "--json"), "identity.json")
     try expect(try await home.run("peers", "--json"), "peers.json")
+    try expect(try await home.run("inbox", "--json"), "inbox.json")
     try expect(try await home.run("audit", "--json"), "audit.json", lines: nil)
     let examined = try await home.run("doctor", "--json")
     try expect(examined, "doctor.json", status: examined.status)

@@ -7,6 +7,17 @@ public enum AggregationPeriod: String, Sendable, CaseIterable {
   /// The points are as far apart as the name says; a week is seven days from its first.
   case minute, hour, day, week, month, year
 
+  /// By what the app calls it in its settings and sends as `automation-aggregation`: `Days`, `hours`, `None`.
+  ///
+  /// `nil` for a word that is none of these, and for seconds, of which nothing here knows.
+  init?(named text: String) {
+    let word = text.lowercased().filter { $0.isLetter }
+    guard let found = Self.allCases.first(where: { word == $0.rawValue || word == $0.rawValue + "s" }) else {
+      return nil
+    }
+    self = found
+  }
+
   /// When a point ends that begins at `start`. A day has 24 hours, a month and a year those of its calendar in UTC.
   func end(of start: Timestamp) -> Timestamp {
     let seconds: Int64

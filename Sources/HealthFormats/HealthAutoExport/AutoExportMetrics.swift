@@ -24,6 +24,11 @@ struct AutoExportMetrics {
   /// `nil` for a type that the app does not export as a metric of its own.
   static func metric(of type: SampleType) -> Metric? { byType[type] }
 
+  /// The type that a metric of the app is of; `nil` for one that is none of HealthKit's quantities.
+  static func type(of name: String) -> SampleType? { byName[name] }
+
+  private static let byName = Dictionary(byType.map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+
   private static let byType = Dictionary(
     uniqueKeysWithValues: table.flatMap { unit, metrics in
       metrics.map { suffix, name in

@@ -7,7 +7,7 @@ import PeerTrust
 struct BackupLayout {
   static let settings = "config.toml"
   /// Folders of ``Home/directory`` that are kept whole.
-  private static let folders = ["identity", "destinations"]
+  private static let folders = ["identity", "inbox", "destinations"]
   /// The folder of ``Home/configuration``.
   private static let secrets = "secrets"
 

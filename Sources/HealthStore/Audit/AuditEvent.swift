@@ -70,6 +70,12 @@ public struct AuditEvent: Hashable, Sendable {
     case importStarted = "import.started"
     /// A file has been read to its end.
     case imported = "import"
+    /// The inbox has taken a body of a sender; `count` says how many samples and readings it held.
+    case inboxReceived = "inbox.received"
+    /// The inbox has taken nothing of what was sent. Of a flood, some are written, each with the number of those that were not.
+    case inboxRefused = "inbox.refused"
+    /// The owner has changed who may send to the inbox; `change` says what: added, removed.
+    case inboxChanged = "inbox.changed"
     /// The last import was taken back without a trace but this.
     case importUndone = "import.undone"
     /// Samples are about to be written out of the store.

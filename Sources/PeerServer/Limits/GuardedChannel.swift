@@ -5,17 +5,18 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// HTTP over TLS with ``ServingLimits`` at every level of the pipeline.
+/// HTTP over TLS, or without it, with ``ServingLimits`` at every level of the pipeline.
 struct GuardedChannel: ServerChildChannel {
   typealias Base = HTTP1Channel
 
   private let base: Base
-  private let tls: ServerTLS
+  private let security: any ConnectionSecurity
   private let table: ConnectionTable
   private let limits: ServingLimits
 
   init(
-    responder: @escaping HTTPChannelHandler.Responder, tls: ServerTLS, table: ConnectionTable, limits: ServingLimits
+    responder: @escaping HTTPChannelHandler.Responder, security: any ConnectionSecurity, table: ConnectionTable,
+    limits: ServingLimits
   ) {
     base = HTTP1Channel(
       responder: responder,
@@ -24,7 +25,7 @@ struct GuardedChannel: ServerChildChannel {
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
           maxHeaderFieldCount: limits.headFields)))
-    self.tls = tls
+    self.security = security
     self.table = table
     self.limits = limits
   }
@@ -38,7 +39,7 @@ struct GuardedChannel: ServerChildChannel {
       let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
       try pipeline.addHandler(watch, position: .after(decoder))
       try pipeline.addHandler(RequestMeter(watch: watch, limit: limits.requestBytes), position: .first)
-      try pipeline.addHandler(ClientHelloPeek(limits: limits, makeTLS: tls.handler), position: .first)
+      try security.install(in: pipeline, limits)
       try pipeline.addHandler(ConnectionGuard(connection, table: table, limits: limits), position: .first)
       return accepted
     }

@@ -126,6 +126,33 @@ enum PeerSchema {
           ) STRICT, WITHOUT ROWID;
           """)
     }
+    migrator.registerMigration("inbox") { db in
+      // Apps that send by themselves; what each has sent of late, with the answer; and the names that it has brought.
+      try db.execute(
+        sql: """
+          CREATE TABLE inboxSender (
+            name TEXT PRIMARY KEY NOT NULL,
+            secretHash BLOB NOT NULL UNIQUE,
+            types TEXT,                   -- JSON array of types that it may send; NULL: all
+            person TEXT NOT NULL,         -- JSON object: whose record it was when it was said that the phone is that person's
+            created INTEGER NOT NULL,
+            lastSeen INTEGER,
+            revoked INTEGER
+          ) STRICT;
+          CREATE TABLE inboxBody (
+            sender TEXT NOT NULL,
+            hash BLOB NOT NULL,           -- SHA-256 of the body as it came
+            received INTEGER NOT NULL,
+            answer TEXT NOT NULL,
+            PRIMARY KEY (sender, hash)
+          ) STRICT, WITHOUT ROWID;
+          CREATE TABLE inboxName (
+            sender TEXT NOT NULL,
+            name TEXT NOT NULL,           -- of a source, a type, a unit or a device
+            PRIMARY KEY (sender, name)
+          ) STRICT, WITHOUT ROWID;
+          """)
+    }
     return migrator
   }()
 

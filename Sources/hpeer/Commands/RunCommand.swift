@@ -20,6 +20,7 @@ struct RunCommand: AsyncParsableCommand {
       Examples:
         hpeer run
         hpeer run --no-serve
+        hpeer run --inbox
         hpeer run --no-automate
         hpeer run --port 0 --name attic
       """)
@@ -43,7 +44,8 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   func validate() throws {
-    guard serve || follow || deliver || automate else { throw ValidationError("There is nothing left to run.") }
+    let isAsked = serve || follow || deliver || automate || serving.inbox.inbox
+    guard isAsked else { throw ValidationError("There is nothing left to run.") }
   }
 
   func run() async throws {
@@ -60,12 +62,10 @@ struct RunCommand: AsyncParsableCommand {
       .init(service: HangUps(home: home, reloads: reloads, reporting: reporting)),
       .init(service: EndingWatch(home) { Console.warn(EndingText.of($0, isOver: $1)) }),
     ]
-    if serve {
-      let zone = try HomeZone(try await store.settings.current()).timeZone
-      var serving = Serving(home: home, local: local, options: serving, zone: zone, logger: logger)
-      serving.onListening = { [parts] port in await reporting?.ready("\(parts), on port \(port)") }
-      services += try await serving.services(holding: lock)
-    }
+    let zone = serve ? try HomeZone(try await store.settings.current()).timeZone : .current
+    var server = Serving(home: home, local: local, options: serving, zone: zone, logger: logger)
+    server.onListening = { [parts] port in await reporting?.ready("\(parts), on port \(port)") }
+    services += serve ? try await server.services(holding: lock) : server.inboxServices
     let pull = PullOperation(
       local, finder: PeerFinder(registry: local.registry, ownID: local.identity.id) { PlainText.escaped($0) },
       persons: PersonCheck(local.registry), notice: PeerConversation.tell)

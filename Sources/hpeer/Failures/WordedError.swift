@@ -178,3 +178,16 @@ extension ZoneError: WordedError {
     }
   }
 }
+
+extension InboxCertificateError: WordedError {
+  var status: ExitStatus { .other }
+
+  var sentence: String {
+    switch security {
+    case .files(let certificate, let key):
+      "The inbox cannot use \(certificate) with \(key) (\(reason)): --inbox-cert takes a certificate in PEM with those after it, --inbox-key its key."
+    case .ownAuthority, .proxied, .insecure:
+      "The inbox has no certificate (\(reason)): check the disk and the permissions."
+    }
+  }
+}

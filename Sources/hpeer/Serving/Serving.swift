@@ -46,11 +46,21 @@ struct Serving {
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
       .init(service: operation, successTerminationBehavior: .gracefullyShutdownGroup)
     ]
+    services += inboxServices
     if isInteractive {
       // The keys are of use only while the server runs.
       services.insert(
         .init(service: WindowKeys(operation: operation, scope: scope, listening: listening)), at: 0)
     }
     return services
+  }
+
+  /// The inbox, if one is asked for; also where nothing else is served.
+  var inboxServices: [ServiceGroupConfiguration.ServiceConfiguration] {
+    guard let inbox = options.inbox.settings(host: options.bind) else { return [] }
+    let operation = InboxOperation(home, local, inbox, logger: logger) { port in
+      InboxPresentation.listening(inbox, port: port)
+    }
+    return [.init(service: operation, successTerminationBehavior: .gracefullyShutdownGroup)]
   }
 }

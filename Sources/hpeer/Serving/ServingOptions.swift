@@ -24,6 +24,7 @@ struct ServingOptions: ParsableArguments {
   var metrics: Int?
   @Flag(help: "Do not announce this machine through Avahi.")
   var noAdvertise = false
+  @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
   func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }

@@ -1,0 +1,22 @@
+import HealthModel
+
+/// A number of one of P247's days: which type of HealthKit it sums up, and in what unit it comes.
+struct DailySummaryMetric: Sendable {
+  var type: SampleType
+  var unit: String
+
+  private init(_ name: String, _ unit: String) {
+    (type, self.unit) = (SampleType("HKQuantityTypeIdentifier" + name), unit)
+  }
+
+  /// Those of P247's example, and those that its notes name. `dietary_energy_kj` is in kilocalories, as P247 sends it.
+  static let known: [String: DailySummaryMetric] = [
+    "step_count": .init("StepCount", "count"), "active_calories": .init("ActiveEnergyBurned", "kcal"),
+    "hrv": .init("HeartRateVariabilitySDNN", "ms"), "resting_hr": .init("RestingHeartRate", "count/min"),
+    "protein_g": .init("DietaryProtein", "g"), "dietary_energy_kj": .init("DietaryEnergyConsumed", "kcal"),
+    "vo2_max": .init("VO2Max", "mL/min·kg"), "running_power": .init("RunningPower", "W"),
+    "running_speed": .init("RunningSpeed", "m/s"), "running_stride_length": .init("RunningStrideLength", "m"),
+    "running_vertical_oscillation": .init("RunningVerticalOscillation", "cm"),
+    "running_ground_contact_time": .init("RunningGroundContactTime", "ms"),
+  ]
+}

@@ -1,0 +1,117 @@
+import Foundation
+import HealthModel
+
+/// Reads P247's `{"data":[{"date":…,"timezone":…,"metrics":{},"sleep":{},"workouts":[]}]}`.
+///
+/// Its numbers are of whole days, and so have types of their own: `p247.` and the key, such as `p247.step_count`. The
+/// newest reading of a day replaces older ones. A night keeps its members as they are, for they do not add up to its total.
+enum DailySummaryReader {
+  static let sourceName = "P247"
+  static let payloadKind = "dailySummary"
+  private static let longestKey = 128
+
+  static func read(
+    _ content: [UInt8], now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    var collector = SampleCollector(size: 10_000, deliver: deliver)
+    var scanner = JSONScanner(source: MemorySource(content), path: "the body")
+    try scanner.beginObject()
+    while let key = try scanner.nextKey() {
+      guard key == "data" else {
+        try scanner.skipValue()
+        continue
+      }
+      try scanner.beginArray()
+      while try scanner.nextElement() {
+        let (bytes, offset) = try scanner.value(limit: SampleFile.maximumSample)
+        let day = try scanner.parse(bytes, at: offset)
+        let line = scanner.position(at: offset).line
+        try add(day, weight: bytes.count, now: now, to: &collector) { line }
+      }
+    }
+    try scanner.end()
+    collector.report.isComplete = true
+    return try collector.finish()
+  }
+
+  private static func add(
+    _ day: JSONValue, weight: Int, now: Timestamp, to collector: inout SampleCollector, line: () -> Int
+  ) throws {
+    guard case .object(let members) = day, let (start, end) = bounds(members) else {
+      return collector.report.skipped.add("P247: a day without a readable date and time zone", line: line)
+    }
+    // A phone's clock that is ahead must not keep later readings out.
+    let synchronised = text(members["device_sync_timestamp"]).flatMap { Timestamp(iso8601: $0) }
+    let created = min(synchronised ?? now, now)
+    func add(_ key: String, _ source: String?, _ span: (Timestamp, Timestamp), _ metadata: Metadata, _ payload: Payload)
+      throws
+    {
+      var sample = Sample(
+        uuid: AutoExportReader.noIdentity, type: SampleType("p247.\(key)"), start: span.0, end: span.1,
+        created: created, source: Source(name: source ?? sourceName), metadata: metadata, payload: payload)
+      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      try collector.add(sample, weight: weight, isDrifting: true, line: line)
+    }
+    if case .object(let metrics)? = members["metrics"] {
+      for (key, value) in metrics.sorted(by: { $0.key < $1.key }) where value != .null {
+        guard let value = number(value), (1...longestKey).contains(key.utf8.count) else {
+          collector.report.skipped.add("P247: a number of a day that is none", line: line)
+          continue
+        }
+        try add(
+          key, nil, (start, end), ["hpeer.aggregation": .string("day")],
+          .quantity(Quantity(value, DailySummaryMetric.known[key]?.unit ?? "")))
+      }
+    }
+    if case .object(let sleep)? = members["sleep"], sleep.contains(where: { $0.value != .null }) {
+      let source = text(sleep["source"])
+      try add(
+        "sleep", source, (start, end), ["hpeer.aggregation": .string("night")], .foreign(payloadKind, .object(sleep)))
+    }
+    if case .array(let workouts)? = members["workouts"] {
+      for workout in workouts {
+        guard case .object(let members) = workout,
+          let start = text(members["start"]).flatMap({ Timestamp(iso8601: $0) })
+        else {
+          collector.report.skipped.add("P247: a workout without a readable start", line: line)
+          continue
+        }
+        let seconds = min(max(number(members["duration_seconds"]) ?? 0, 0), 366 * 86_400)
+        let (end, isTooLate) = start.microseconds.addingReportingOverflow(Int64(seconds * 1_000_000))
+        try add(
+          "workout", text(members["source"]), (start, isTooLate ? start : Timestamp(microseconds: end)), [:],
+          .foreign(payloadKind, .object(members)))
+      }
+    }
+  }
+
+  /// Local midnight to the next, which on some days are not 24 hours apart.
+  private static func bounds(_ members: [String: JSONValue]) -> (Timestamp, Timestamp)? {
+    guard let date = text(members["date"]), date.utf8.count == 10, let noon = Timestamp(iso8601: date + "T12:00:00Z"),
+      let name = text(members["timezone"]), name.utf8.count <= 64, let zone = TimeZone(identifier: name)
+    else { return nil }
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = zone
+    let civil = noon.civil
+    let fields = DateComponents(year: civil.year, month: civil.month, day: civil.day, hour: 12)
+    guard (1900...2200).contains(civil.year), let day = calendar.date(from: fields),
+      let span = calendar.dateInterval(of: .day, for: day)
+    else { return nil }
+    return (
+      Timestamp(seconds: Int64(span.start.timeIntervalSince1970)),
+      Timestamp(seconds: Int64(span.end.timeIntervalSince1970))
+    )
+  }
+
+  private static func text(_ value: JSONValue?) -> String? {
+    if case .string(let text)? = value { text } else { nil }
+  }
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let integer): Double(integer)
+    case .number(let number): number
+    default: nil
+    }
+  }
+}

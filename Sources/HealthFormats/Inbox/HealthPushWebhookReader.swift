@@ -1,0 +1,77 @@
+import Foundation
+import HealthModel
+
+/// Reads what HealthPush sends to Home Assistant: one rounded number of each type, for an instant or a day.
+///
+/// Such a number has lost digits, its source and its companions, so it is not the sample of HealthKit whose UUID some have: it has
+/// a type of its own, `healthpush.` and the metric, and a newer reading of the same time replaces it.
+enum HealthPushWebhookReader {
+  static let sourceName = "HealthPush"
+  private static let longestName = 128
+  private static let longestUnit = 64
+
+  static func read(
+    _ content: [UInt8], now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    var collector = SampleCollector(size: 10_000, deliver: deliver)
+    var scanner = JSONScanner(source: MemorySource(content), path: "the body")
+    try scanner.beginObject()
+    while let key = try scanner.nextKey() {
+      guard key == "metrics" else {
+        try scanner.skipValue()
+        continue
+      }
+      try scanner.beginArray()
+      while try scanner.nextElement() {
+        let (bytes, offset) = try scanner.value(limit: SampleFile.maximumSample)
+        let metric = try scanner.parse(bytes, at: offset)
+        try add(metric, weight: bytes.count, now: now, to: &collector) { scanner.position(at: offset).line }
+      }
+    }
+    try scanner.end()
+    collector.report.isComplete = true
+    return try collector.finish()
+  }
+
+  private static func add(
+    _ metric: JSONValue, weight: Int, now: Timestamp, to collector: inout SampleCollector, line: () -> Int
+  ) throws {
+    guard case .object(let members) = metric, case .string(let name)? = members["type"], !name.isEmpty,
+      name.utf8.count <= longestName
+    else { return collector.report.skipped.add("HealthPush: a metric without a type", line: line) }
+    guard let value = number(members["value"]) else {
+      return collector.report.skipped.add("\(name): a metric without a number", line: line)
+    }
+    guard case .string(let from)? = members["start_date"], let start = Timestamp(iso8601: from) else {
+      return collector.report.skipped.add("\(name): a metric without a readable date", line: line)
+    }
+    var end = start
+    if case .string(let to)? = members["end_date"], let found = Timestamp(iso8601: to), found >= start { end = found }
+    var unit = ""
+    if case .string(let text)? = members["unit"], text.utf8.count <= longestUnit { unit = Self.units[text] ?? text }
+    let kind = HealthPushMetric.identifiers[name].flatMap { HealthPushMetric.known($0) }?.kind
+    var metadata: Metadata = [:]
+    if kind == "cumulative" { metadata["hpeer.aggregation"] = .string("day") }
+    if kind == "category" { metadata["hpeer.aggregation"] = .string("night") }
+    var sample = Sample(
+      uuid: AutoExportReader.noIdentity, type: SampleType("healthpush.\(name)"), start: start, end: end, created: now,
+      source: Source(name: sourceName), metadata: metadata, payload: .quantity(Quantity(value, unit)))
+    sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+    try collector.add(sample, weight: weight, isDrifting: true, line: line)
+  }
+
+  /// What its app shows, in HealthKit's words. Its percentages are up to 100, HealthKit's up to 1: they stay as they are.
+  private static let units = [
+    "steps": "count", "flights": "count", "BMI": "count", "bpm": "count/min", "breaths/min": "count/min",
+    "°C": "degC",
+  ]
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let integer): Double(integer)
+    case .number(let number): number
+    case .string(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import HealthModel
+
+/// What an app on a phone has sent by itself, recognised by its content and read whole: HealthAppTransfer's JSON of either version
+/// and its CSV, Health Auto Export's JSON, HealthPush's webhook, P247's days.
+///
+/// ```swift
+/// func count(_ bytes: [UInt8]) throws -> Int {
+///   let body = try InboxBody(bytes, now: Timestamp(Date()))
+///   for (reason, finding) in body.skipped { print("left out:", finding.count, reason) }
+///   return body.count
+/// }
+/// ```
+///
+/// What cannot be understood of a sample leaves out that sample, counted by its reason. A body that ends in the middle is
+/// refused whole, for nobody can say what else it lacks.
+public struct InboxBody: Sendable {
+  /// Which app's a body is; the raw values are stable.
+  public enum Format: String, Sendable {
+    case healthAppTransfer, healthAutoExport, healthPush
+    /// P247's, a summary of each day.
+    case dailySummary
+  }
+
+  /// What a body may cost its reader.
+  public struct Limits: Hashable, Sendable {
+    /// Maximum bytes of a body that is not compressed any more.
+    public var contentBytes = 32 << 20
+    /// Maximum values of JSON, or fields of a table, in all: each takes far more memory than its text.
+    public var values = 2_000_000
+    /// Maximum samples and readings.
+    public var samples = 100_000
+    /// Maximum samples of one type, source and time, or readings of one metric and time: what is shown of them is a question of
+    /// each to all others.
+    public var alike = 200
+
+    /// Those of `hpeer serve --inbox`.
+    public init() {}
+  }
+
+  /// Which app's it is.
+  public let format: Format
+  /// The samples, and readings that newer ones replace.
+  public private(set) var batches: [SampleBatch]
+  /// What was not understood, or not wanted, by reason.
+  public private(set) var skipped: [String: ImportReport.Finding]
+
+  /// Reads a body. Blocks: call it on a thread of your own.
+  ///
+  /// - Parameters:
+  ///   - bytes: as they came, compressed with gzip or Zstandard or not.
+  ///   - aggregation: how the app says that it has summed up, such as `Days`; `nil` where it does not.
+  ///   - now: when they came: a later body's readings replace an earlier one's.
+  /// - Throws: ``InboxBodyError``.
+  public init(
+    _ bytes: [UInt8], aggregation: String? = nil, limits: Limits = Limits(), now: Timestamp
+  ) throws(InboxBodyError) {
+    let content = try InboxContent.bytes(of: bytes, limits)
+    guard let kind = InboxKind(content) else {
+      throw content.allSatisfy { $0 <= 0x20 } ? .empty : .unknownFormat
+    }
+    format = kind.format
+    var collector = InboxCollector(limits)
+    let period = aggregation.flatMap(AggregationPeriod.init(named:))
+    let report = try kind.read(content, period: period, now: now, limits, into: &collector)
+    batches = collector.batches
+    skipped = report.skipped
+  }
+
+  /// Samples and readings together.
+  public var count: Int { batches.reduce(0) { $0 + $1.count } }
+
+  /// By which road its samples come.
+  public var road: SampleRoad {
+    switch format {
+    case .healthAppTransfer: .healthAppTransfer
+    case .healthAutoExport: .healthAutoExport
+    case .healthPush, .dailySummary: .unknown
+    }
+  }
+
+  /// Leaves out what is none of these types, neither by its own name nor by HealthKit's, and says so.
+  ///
+  /// - Parameter types: `nil` for all.
+  /// - Returns: how much was left out for this.
+  @discardableResult
+  public mutating func keep(_ types: Set<SampleType>?) -> Int {
+    guard let types else { return 0 }
+    let before = count
+    filter { type in
+      types.contains(type) || InboxTypes.healthKit(type).map(types.contains) ?? false
+    } reason: {
+      "\($0.rawValue.prefix(100)): this sender may not send it"
+    }
+    return before - count
+  }
+
+  /// Leaves out what says whose record it is, for a sender that could say that could make the record another person's.
+  public mutating func leaveOutPerson() {
+    filter {
+      Person.Trait(rawValue: $0.rawValue) == nil
+    } reason: {
+      "\($0.rawValue): whose record it is, no inbox says"
+    }
+  }
+
+  /// Everything that a store will keep in a dictionary of its own because of this body: sources, types, units, devices.
+  public var names: Set<String> {
+    var names: Set<String> = []
+    for batch in batches {
+      let changes = batch.changes
+      for sample in changes.samples {
+        names.insert("type \(changes.types[Int(sample.type)].rawValue)")
+        names.insert("source \(Self.text(changes.sources[Int(sample.source)]))")
+        if let unit = sample.unit { names.insert("unit \(changes.units[Int(unit)])") }
+        if let device = sample.device { names.insert("device \(changes.devices[Int(device)])") }
+      }
+      for sample in batch.drifting {
+        names.insert("type \(sample.type.rawValue)")
+        names.insert("source \(Self.text(sample.source))")
+        if case .quantity(let quantity) = sample.payload { names.insert("unit \(quantity.unit)") }
+      }
+    }
+    return names
+  }
+
+  private static func text(_ source: Source) -> String {
+    [source.name, source.bundleIdentifier ?? "", source.version ?? ""].joined(separator: "\u{1F}")
+  }
+
+  private mutating func filter(_ isWanted: (SampleType) -> Bool, reason: (SampleType) -> String) {
+    for index in batches.indices {
+      var changes = batches[index].changes
+      let unwanted = Set(changes.types.indices.filter { !isWanted(changes.types[$0]) }.map { UInt32($0) })
+      for sample in changes.samples where unwanted.contains(sample.type) {
+        skipped.add(reason(changes.types[Int(sample.type)])) { nil }
+      }
+      changes.samples.removeAll { unwanted.contains($0.type) }
+      for sample in batches[index].drifting where !isWanted(sample.type) {
+        skipped.add(reason(sample.type)) { nil }
+      }
+      batches[index] = SampleBatch(
+        changes: changes, drifting: batches[index].drifting.filter { isWanted($0.type) })
+    }
+  }
+}

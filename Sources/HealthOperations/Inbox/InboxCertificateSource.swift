@@ -1,0 +1,66 @@
+import Foundation
+import HealthModel
+import OperatingSystem
+import PeerServer
+import PeerTrust
+
+/// Where the certificate of an inbox comes from.
+enum InboxCertificateSource {
+  /// Bytes of a file with certificates or a key.
+  private static let largestFile = 1 << 20
+
+  /// Of the authority of this home: another when it ends soon, and when the machine is called or reached otherwise.
+  static func authority(of home: Home) -> InboxCertificates.Source {
+    let directory = home.url
+    return { version in
+      try await onThread { _ in
+        let current = InboxHostNames.current
+        let authority = try InboxAuthority.loadOrCreate(in: directory, for: current)
+        let mark = "\(authority.fingerprint.hex) \(current)"
+        if let version, let end = version.split(separator: "|").first.flatMap({ Double($0) }),
+          version.hasSuffix("|" + mark), Date().timeIntervalSince1970 < end
+        {
+          return nil
+        }
+        let leaf = try authority.issue(for: current)
+        return InboxCertificates.Material(
+          chain: Array(leaf.chainPEM.utf8), key: Array(leaf.keyPEM.utf8),
+          version: "\(leaf.renewal.timeIntervalSince1970)|\(mark)")
+      }
+    }
+  }
+
+  /// Two files, read again when they change.
+  static func files(certificate: String, key: String) -> InboxCertificates.Source {
+    { version in
+      try await onThread { _ in
+        let current = "\(try mark(of: certificate)) \(try mark(of: key))"
+        if current == version { return nil }
+        return InboxCertificates.Material(
+          chain: try read(certificate), key: try read(key), version: current)
+      }
+    }
+  }
+
+  private static func mark(of path: String) throws -> String {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw SystemError("stat", path) }
+    return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+  }
+
+  /// Links are followed: Let's Encrypt's clients keep the newest behind one.
+  private static func read(_ path: String) throws -> [UInt8] {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    return Array(try file.read(upToCount: largestFile) ?? Data())
+  }
+}
+
+extension InboxHostNames {
+  /// What this machine is called, and where it is reached, now.
+  public static var current: InboxHostNames {
+    InboxHostNames(
+      hostName: ProcessInfo.processInfo.hostName,
+      addresses: LocalAddress.all().map { String($0.prefix { $0 != "%" }) })
+  }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import OperatingSystem
+import PeerServer
+import PeerTrust
+
+/// Takes the bodies of an inbox into the store, each in one transaction, and the same body once.
+public struct InboxReceiver: InboxTaking {
+  /// Names of sources, types, units and devices that one sender may bring; each stays in the store for good.
+  public static let nameLimit = 2_000
+  /// Bytes that a name may have.
+  private static let longestName = 1_000
+  /// Reasons that a sender is told.
+  private static let reasonLimit = 20
+
+  private let store: HealthStore
+  private let registry: PeerRegistry
+  private let limits: InboxBody.Limits
+
+  /// - Parameter limits: of one body.
+  public init(store: HealthStore, registry: PeerRegistry, limits: InboxBody.Limits = .init()) {
+    (self.store, self.registry, self.limits) = (store, registry, limits)
+  }
+
+  public func take(_ delivery: InboxDelivery) async throws -> InboxReceipt {
+    let sender = delivery.sender
+    let hash = InboxBodyHash.hash(of: delivery.bytes, beside: delivery.aggregation)
+    if let answer = try await registry.inboxAnswer(to: hash, of: sender.name),
+      let receipt = try? JSONDecoder().decode(InboxReceipt.self, from: Data(answer.utf8))
+    {
+      return receipt
+    }
+    let body = try await read(delivery)
+    let receipt = InboxReceipt(format: body.format.rawValue, taken: body.count, leftOut: Self.told(body.skipped))
+    if body.count > 0 { try await write(body, of: sender) }
+    // Killed before this, the same body comes again, and adds nothing.
+    try await registry.keepInboxAnswer(
+      String(decoding: try JSONEncoder().encode(receipt), as: UTF8.self), to: hash, of: sender.name)
+    return receipt
+  }
+
+  private func read(_ delivery: InboxDelivery) async throws -> InboxBody {
+    let (bytes, aggregation, limits) = (delivery.bytes, delivery.aggregation, limits)
+    var body: InboxBody
+    do {
+      body = try await onThread { (_) throws(InboxBodyError) in
+        try InboxBody(bytes, aggregation: aggregation, limits: limits, now: .now)
+      }
+    } catch {
+      throw error.isTooMuch ? InboxRefusal.tooMuch("\(error)") : InboxRefusal.unreadable("\(error)")
+    }
+    body.leaveOutPerson()
+    let unwanted = body.keep(delivery.sender.types)
+    if body.count == 0, unwanted > 0 { throw InboxRefusal.outOfScope }
+    return body
+  }
+
+  private func write(_ body: InboxBody, of sender: InboxSender) async throws {
+    let names = body.names
+    guard names.allSatisfy({ $0.utf8.count <= Self.longestName }) else {
+      throw InboxRefusal.unreadable(
+        "The body has a name of a source, type, unit or device that is too long, so nothing of it was taken.")
+    }
+    do {
+      try await registry.countInboxNames(names, of: sender.name, limit: Self.nameLimit)
+    } catch let error as InboxNamesExceeded {
+      throw InboxRefusal.tooManyNames(limit: error.limit)
+    }
+    do {
+      try await receive(body, of: sender)
+    } catch StoreError.ownerChanged {
+      throw InboxRefusal.anotherPerson
+    }
+  }
+
+  /// Its errors have no type, because the compiler ends early where a payload of a typed one is matched.
+  private func receive(_ body: InboxBody, of sender: InboxSender) async throws {
+    let (format, count) = (body.format.rawValue, body.count)
+    _ = try await store.receive(
+      body.batches.map(\.changes), drifting: body.batches.flatMap(\.drifting), road: body.road
+    ) { summary in
+      // What was known already leaves no trace: whoever sends it all day cannot fill the disk.
+      guard summary.added > 0 || summary.deleted > 0 else { return nil }
+      return AuditEvent(
+        .inboxReceived,
+        ["sender": sender.name, "format": format, "count": String(count), "added": String(summary.added)])
+    } if: { owner in
+      sender.person.contradictions(to: owner.person).isEmpty
+    }
+  }
+
+  private static func told(_ skipped: [String: ImportReport.Finding]) -> [String: Int] {
+    let sorted = skipped.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+    return Dictionary(
+      sorted.prefix(reasonLimit).map { ($0.key, $0.value.count) }, uniquingKeysWith: { first, _ in first })
+  }
+}

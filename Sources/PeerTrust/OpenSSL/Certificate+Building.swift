@@ -1,0 +1,51 @@
+import COpenSSL
+
+/// What a certificate that is being made is given, one after the other; ``sign(with:)`` comes last.
+extension Certificate {
+  /// 128 random bits (RFC 5280 section 4.1.2.2 allows 20 octets).
+  func setRandomSerialNumber() throws(OpenSSLError) {
+    let bytes = SecureRandom.bytes(16)
+    guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { throw OpenSSLError("BN_bin2bn") }
+    defer { BN_free(number) }
+    guard BN_to_ASN1_INTEGER(number, X509_get_serialNumber(pointer)) != nil else {
+      throw OpenSSLError("BN_to_ASN1_INTEGER")
+    }
+  }
+
+  /// From a day ago, for clocks that lag, for so many days from now.
+  func setValidity(days: Int32) throws(OpenSSLError) {
+    guard X509_time_adj_ex(X509_getm_notBefore(pointer), -1, 0, nil) != nil,
+      X509_time_adj_ex(X509_getm_notAfter(pointer), days, 0, nil) != nil
+    else { throw OpenSSLError("X509_time_adj_ex") }
+  }
+
+  /// The common name of its subject.
+  ///
+  /// - Parameter issuer: who signs it; `nil` for itself.
+  func setName(_ name: String, issuer: Certificate? = nil) throws(OpenSSLError) {
+    guard let subject = X509_get_subject_name(pointer),
+      X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, name, -1, -1, 0) == 1,
+      let issuerName = issuer.map({ X509_get_subject_name($0.pointer) }) ?? subject,
+      X509_set_issuer_name(pointer, issuerName) == 1
+    else { throw OpenSSLError("X509_NAME_add_entry_by_txt") }
+  }
+
+  /// - Parameters:
+  ///   - value: in the language of OpenSSL's configuration files (x509v3_config(5)), so of this program's own words.
+  ///   - issuer: who signs it; `nil` for itself.
+  func addExtension(_ nid: Int32, _ value: String, issuer: Certificate? = nil) throws(OpenSSLError) {
+    var context = X509V3_CTX()
+    X509V3_set_ctx(&context, issuer?.pointer ?? pointer, pointer, nil, nil, 0)
+    guard let item = X509V3_EXT_conf_nid(nil, &context, nid, value) else { throw OpenSSLError("X509V3_EXT_conf_nid") }
+    defer { X509_EXTENSION_free(item) }
+    guard X509_add_ext(pointer, item, -1) == 1 else { throw OpenSSLError("X509_add_ext") }
+  }
+
+  func setKey(_ key: PrivateKey) throws(OpenSSLError) {
+    guard X509_set_pubkey(pointer, key.pointer) == 1 else { throw OpenSSLError("X509_set_pubkey") }
+  }
+
+  func sign(with key: PrivateKey) throws(OpenSSLError) {
+    guard X509_sign(pointer, key.pointer, EVP_sha256()) > 0 else { throw OpenSSLError("X509_sign") }
+  }
+}
