@@ -283,7 +283,7 @@ let package = Package(
       dependencies: [
         "AgeEncryption", "BackupArchive", "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel",
         "HealthOperations", "HealthStore",
-        "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust", "PhoneApps", "TestSupport",
+        "OperatingSystem", "PeerClient", "PeerProtocol", "PeerServer", "PeerTrust", "PhoneApps", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),

@@ -176,6 +176,8 @@ struct JSONOutputTests {
     }
     try expect(try await home.run("identity", "--json"), "identity.json")
     try expect(try await home.run("peers", "--json"), "peers.json")
+    let sender = ["inbox", "add", "phone", "--types", "heartRate", "--merge-person"]
+    #expect(try await home.start(sender).outcome().status == 0)
     try expect(try await home.run("inbox", "--json"), "inbox.json")
     try expect(try await home.run("audit", "--json"), "audit.json", lines: nil)
     let examined = try await home.run("doctor", "--json")

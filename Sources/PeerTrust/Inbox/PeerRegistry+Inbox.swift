@@ -5,7 +5,7 @@ import HealthModel
 /// The apps that may send to this machine's inbox.
 extension PeerRegistry {
   /// The answers that are remembered of one sender: the newest.
-  static let inboxAnswerLimit = 1000
+  public static let inboxAnswerLimit = 1000
   /// Seconds within which a use of a secret is written once.
   private static let seenGranularity: TimeInterval = 60
 
@@ -83,8 +83,10 @@ extension PeerRegistry {
   }
 
   /// Remembers what a sender is told of a body, in the place of the oldest.
+  ///
+  /// - Parameter limit: how many are remembered of one sender.
   public func keepInboxAnswer(
-    _ answer: String, to body: Data, of sender: String, now: Date = Date()
+    _ answer: String, to body: Data, of sender: String, limit: Int = PeerRegistry.inboxAnswerLimit, now: Date = Date()
   ) async throws {
     try await write { db in
       try db.execute(
@@ -95,7 +97,7 @@ extension PeerRegistry {
           DELETE FROM inboxBody WHERE sender = :sender AND hash IN (
             SELECT hash FROM inboxBody WHERE sender = :sender ORDER BY received DESC LIMIT -1 OFFSET :limit)
           """,
-        arguments: ["sender": sender, "limit": Self.inboxAnswerLimit])
+        arguments: ["sender": sender, "limit": limit])
     }
   }
 

@@ -16,7 +16,7 @@ enum FuzzTarget {
     "gzip": gzipFile, "hae-json": haeJSON, "hat-csv": hatCSV,
     "hat-json": hatJSON,
     "hpeer-csv": hpeerCSV,
-    "hpeer-json": hpeerJSON, "http-query": httpQuery,
+    "hpeer-json": hpeerJSON, "http-query": httpQuery, "inbox": inbox,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
     "time-zone": timeZone, "txt-record": txtRecord, "zip": zipFile, "zip-salvage": zipSalvage,
     "zstandard": zstandardFile,

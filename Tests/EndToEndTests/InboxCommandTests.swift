@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+/// `hpeer inbox`, and what serves it, with curl in the place of an app.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct InboxCommandTests {
+  private static let serving = ["--port", "0", "--inbox-port", "0", "--no-advertise", "--bind", "127.0.0.1"]
+  private static let body = """
+    {"data":{"metrics":[{"name":"step_count","units":"count","data":[\
+    {"qty":8432,"date":"2024-06-15 00:00:00 +0200","source":"Watch"},\
+    {"qty":9120,"date":"2024-06-16 00:00:00 +0200","source":"Watch"}]}]}}
+    """
+
+  private func add(_ home: Host, _ arguments: [String]) async throws -> (url: String, header: String) {
+    let outcome = try await home.start(["inbox", "add"] + arguments).outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let match = try #require(outcome.output.firstMatch(of: #/URL +(\S+)\nHeader +(\S.*)\n/#), "\(outcome.output)")
+    return (String(match.1), String(match.2))
+  }
+
+  private func serve(_ home: Host, _ arguments: [String]) async throws -> (RunningCommand, port: Int) {
+    let server = try home.start(arguments + Self.serving)
+    let match = try await server.errors(matching: #/Inbox open on port (\d+)/#)
+    return (server, try #require(Int(match.1)))
+  }
+
+  /// The status that curl is answered with.
+  private func post(
+    _ home: Host, _ port: Int, _ header: String, scheme: String = "https", trusting authority: String? = nil
+  ) async throws -> String {
+    let file = home.scratch.path + "/body.json"
+    try Data(Self.body.utf8).write(to: URL(fileURLWithPath: file))
+    let trust = authority ?? home.home + "/inbox/authority.pem"
+    let outcome = try await home.sh(
+      """
+      curl -s --noproxy '*' --max-time 60 --cacert '\(trust)' -H '\(header)' --data-binary '@\(file)' \
+        -o '\(file).answer' -w '%{http_code}' \(scheme)://localhost:\(port)/inbox/phone
+      """)
+    return outcome.output
+  }
+
+  @Test("an app is added, sends over TLS, is known after a crash, sees the lock, and is removed")
+  func whole() async throws {
+    let home = try Scratch().host("home")
+    let (url, header) = try await add(home, ["phone", "--host", "localhost"])
+    #expect(url == "https://localhost:8738/inbox/phone")
+    #expect(header.wholeMatch(of: #/Authorization: Bearer [A-Za-z0-9_-]{43}/#) != nil)
+    var (server, port) = try await serve(home, ["serve", "--inbox"])
+    #expect(try await post(home, port, header) == "200")
+    let count = try await home.sampleCount()
+    #expect(count == 2)
+    // Whoever trusts only the system's authorities does not speak to it.
+    #expect(try await post(home, port, header, trusting: "/etc/ssl/certs/ca-certificates.crt") == "000")
+    server.send(SIGKILL)
+    _ = try await server.outcome()
+    (server, port) = try await serve(home, ["serve", "--inbox"])
+    #expect(try await post(home, port, header) == "200")
+    #expect(try await home.sampleCount() == count)
+    #expect(try await home.run("lock").status == 0)
+    #expect(try await post(home, port, header) == "423")
+    #expect(try await home.run("unlock").status == 0)
+    let listed = try await home.run("inbox", "list", "--json").json()
+    let sender = try #require((listed["senders"] as? [[String: Any]])?.first)
+    #expect(sender["lastSeen"] is String && sender["state"] as? String == "active")
+    #expect(try await home.run("inbox").output.contains("phone"))
+    #expect(try await home.run("inbox", "remove", "phone").status == 0)
+    #expect(try await home.run("inbox", "remove", "phone").status == 4)
+    #expect(try await post(home, port, header) == "401")
+    let log = try await home.run("audit").output
+    #expect(log.contains("inbox.changed") && log.contains("inbox.received") && log.contains("inbox.refused"))
+    #expect(!log.contains(header.suffix(43)))
+    server.send(SIGTERM)
+    #expect(try await server.outcome().status == 0)
+  }
+
+  @Test("where a record is, somebody has to say whose phone it is")
+  func person() async throws {
+    let home = try Scratch().host("home")
+    try await home.hold(.small)
+    let refused = try await home.run("inbox", "add", "phone")
+    #expect(refused.status == 13 && refused.output.isEmpty, "\(refused.errors)")
+    #expect(try await home.run("inbox", "list", "--json").output.contains("[]"))
+    let terminal = try PseudoTerminal(["HPEER_HOME=\(home.home)", Build.hpeer, "inbox", "add", "phone"])
+    try await terminal.text(matching: #/person whose record is on this machine\?/#)
+    terminal.type("y\n")
+    try await terminal.text(matching: #/Authorization: Bearer/#)
+    _ = try await add(home, ["scale", "--merge-person", "--types", "bodyMass"])
+    let names = try await home.run("inbox", "list", "--json").output
+    #expect(names.contains("HKQuantityTypeIdentifierBodyMass"))
+    #expect(try await home.run("inbox", "add", "No Name").status == 2)
+  }
+
+  @Test("behind a proxy it takes HTTP, from this machine; settings say it once")
+  func plain() async throws {
+    let home = try Scratch().host("home")
+    _ = try await home.run("config", "init")
+    try Data("[serve]\ninbox = true\ninbox-http = true\ninbox-port = 8799\n".utf8)
+      .write(to: URL(fileURLWithPath: home.home + "/config.toml"))
+    let (url, header) = try await add(home, ["phone", "--host", "localhost"])
+    #expect(url == "http://localhost:8799/inbox/phone")
+    let (server, port) = try await serve(home, ["run", "--no-follow", "--no-deliver", "--no-automate"])
+    #expect(try await post(home, port, header, scheme: "http") == "200")
+    #expect(try await home.sampleCount() == 2)
+    server.send(SIGTERM)
+    #expect(try await server.outcome().status == 0)
+    let both = try await home.start(["serve", "--inbox", "--inbox-http", "--inbox-insecure-http"]).outcome()
+    #expect(both.status == 2)
+    #expect(try await home.run("serve", "--inbox", "--inbox-cert", "a.pem").status == 2)
+  }
+
+  @Test("a phone fetches the profile once")
+  func profile() async throws {
+    let home = try Scratch().host("home")
+    let offering = try home.start(["inbox", "profile", "--bind", "127.0.0.1"])
+    let url = try await offering.errors(matching: #/http:\/\/127\.0\.0\.1:\d+\/[A-Za-z0-9_-]{22}\/hpeer\.mobileconfig/#)
+    let wrong = try await home.sh("curl -s --noproxy '*' -o /dev/null -w '%{http_code}' '\(url.dropLast(5))'")
+    #expect(wrong.output == "404")
+    let fetched = try await home.sh("curl -s --noproxy '*' -w '%{content_type}' '\(url)'")
+    #expect(fetched.output.contains("com.apple.security.root"))
+    #expect(fetched.output.hasSuffix("application/x-apple-aspen-config"))
+    #expect(try await offering.outcome().status == 0)
+    let file = home.scratch.path + "/hpeer.mobileconfig"
+    #expect(try await home.run("inbox", "profile", "--output", file).status == 0)
+    #expect(fetched.output.hasPrefix(try String(contentsOfFile: file, encoding: .utf8)))
+    // What is there is not written over.
+    #expect(try await home.run("inbox", "profile", "--output", file).status == 1)
+  }
+}

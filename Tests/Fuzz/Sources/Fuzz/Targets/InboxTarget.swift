@@ -1,0 +1,38 @@
+import HealthModel
+
+@testable import HealthFormats
+
+extension FuzzTarget {
+  /// What a sender may send: hostile, compressed or not. Memory and time are watched from outside.
+  @Sendable static func inbox(_ input: [UInt8]) {
+    var limits = InboxBody.Limits()
+    (limits.contentBytes, limits.values, limits.samples, limits.alike) = (1 << 20, 20_000, 500, 20)
+    let now = Timestamp(seconds: 1_700_000_000)
+    func read() -> Result<InboxBody, InboxBodyError> {
+      do throws(InboxBodyError) {
+        return .success(try InboxBody(input, aggregation: "Days", limits: limits, now: now))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch (read(), read()) {
+    case (.failure(let first), .failure(let second)): require(first == second, "the same refusal")
+    case (.success(var body), .success(let again)):
+      require(body.count == again.count && body.names == again.names, "the same body")
+      require(body.count <= limits.samples, "no more than is allowed")
+      for batch in body.batches {
+        require(batch.changes.tombstones.isEmpty, "nothing is deleted")
+        require(batch.drifting.allSatisfy { $0.created ?? now <= now }, "no reading of tomorrow")
+      }
+      body.leaveOutPerson()
+      let wanted = SampleType("HKQuantityTypeIdentifierStepCount")
+      let (count, left) = (body.count, body.keep([wanted]))
+      require(body.count == count - left, "what is left out is counted")
+      for batch in body.batches {
+        let types = batch.changes.samples.map { batch.changes.types[Int($0.type)] } + batch.drifting.map(\.type)
+        require(types.allSatisfy { $0 == wanted || InboxTypes.healthKit($0) == wanted }, "only what is wanted")
+      }
+    default: require(false, "the same answer twice")
+    }
+  }
+}

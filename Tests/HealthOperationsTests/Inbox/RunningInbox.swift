@@ -1,0 +1,108 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import Logging
+import OperatingSystem
+import PeerServer
+import PeerTrust
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import HealthOperations
+
+/// An inbox that runs on loopback, over TLS with a certificate of its home's own authority, and a client that trusts that.
+struct RunningInbox: Sendable {
+  let home: TestHome
+  let registry: PeerRegistry
+  let port: Int
+
+  struct Answer: Sendable {
+    var status: Int
+    /// Head and body.
+    var text: String
+  }
+
+  /// Starts it, runs `body`, stops it.
+  static func run(
+    _ home: TestHome, limits: InboxLimits = InboxLimits(), contents: InboxBody.Limits = .init(),
+    _ body: @Sendable (RunningInbox) async throws -> Void
+  ) async throws {
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    let registry = try await home.home.openRegistry()
+    let certificates = try await InboxCertificates(
+      logger: logger, source: InboxCertificateSource.authority(of: home.home))
+    var configuration = InboxServer.Configuration(host: "127.0.0.1", port: 0, security: .certificates(certificates))
+    configuration.limits = limits
+    let (ports, toPorts) = AsyncStream.makeStream(of: Int.self)
+    let server = InboxServer(
+      configuration, registry: registry,
+      inbox: InboxReceiver(store: home.store, registry: registry, limits: contents),
+      audit: AuditTrail(store: home.store, logger: logger), logger: logger
+    ) { toPorts.yield($0) }
+    var services = ServiceGroupConfiguration(services: [server], logger: logger)
+    services.maximumGracefulShutdownDuration = .seconds(5)
+    let group = ServiceGroup(configuration: services)
+    let running = Task {
+      defer { toPorts.finish() }
+      try await group.run()
+    }
+    guard let port = await ports.first(where: { _ in true }) else { return try await running.value }
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await body(RunningInbox(home: home, registry: registry, port: port)))
+    } catch {
+      result = .failure(error)
+    }
+    await group.triggerGracefulShutdown()
+    _ = await running.result
+    try result.get()
+  }
+
+  /// A sender, and its secret.
+  func add(_ name: String, types: Set<SampleType>? = nil) async throws -> String {
+    try await InboxSenders(registry, auditedIn: home.store).add(name, types: types).text
+  }
+
+  /// What curl is answered.
+  ///
+  /// - Parameter header: with the secret; `nil` for none.
+  func post(
+    _ body: some Sequence<UInt8>, to path: String, _ header: String?, more: [String] = []
+  ) async throws -> Answer {
+    let file = home.directory.path("body-\(UUID().uuidString)")
+    try Data(body).write(to: URL(filePath: file))
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    return try await curl(["--data-binary", "@\(file)"] + (header.map { ["-H", $0] } ?? []) + more, path)
+  }
+
+  func post(_ text: String, to path: String, secret: String?, more: [String] = []) async throws -> Answer {
+    try await post(text.utf8, to: path, secret.map { "Authorization: Bearer \($0)" }, more: more)
+  }
+
+  func curl(_ arguments: [String], _ path: String) async throws -> Answer {
+    let authority = home.home.directory + "/inbox/authority.pem"
+    let outcome = await CommandRunner.run(
+      "curl",
+      ["-s", "-i", "--max-time", "100", "--noproxy", "*", "--cacert", authority, "-H", "Expect:"] + arguments + [
+        "https://localhost:\(port)\(path)"
+      ], limit: 120)
+    guard case .finished(let status, let output, let errors) = outcome else {
+      throw Unanswered(what: "\(outcome)")
+    }
+    guard let match = output.firstMatch(of: #/HTTP/1\.1 (\d{3})/#), let code = Int(match.1) else {
+      throw Unanswered(what: "curl ended with \(status): \(errors)")
+    }
+    return Answer(status: code, text: output)
+  }
+
+  struct Unanswered: Error { var what: String }
+
+  /// How many samples of each type the store has.
+  func counts() async throws -> [String: Int] {
+    let counts = try await home.store.samples.typeCounts().map { ($0.type.rawValue, $0.samples) }
+    return Dictionary(counts, uniquingKeysWith: +)
+  }
+}
