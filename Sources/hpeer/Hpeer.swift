@@ -60,7 +60,7 @@ struct Hpeer: AsyncParsableCommand {
     StandardStream.prepareAll()
     do {
       let words = try CommandWords(Array(CommandLine.arguments.dropFirst()), for: Self.self)
-      var command = try parseAsRoot(try CommandSettings.arranged(words))
+      var command = try await asyncParseAsRoot(try CommandSettings.arranged(words))
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

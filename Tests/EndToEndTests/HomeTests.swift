@@ -73,4 +73,19 @@ struct HomeTests {
       FileManager.default.fileExists(atPath: socket) ? true : nil
     }
   }
+
+  @Test("a server without XDG_RUNTIME_DIR, as a system unit is, is found by its user who has one")
+  func systemUnit() async throws {
+    let (me, runtime) = (scratch.path + "/me", scratch.path + "/run")
+    try FileManager.default.createDirectory(atPath: runtime, withIntermediateDirectories: true)
+    let home = ["-u", "HPEER_HOME", "-u", "XDG_DATA_HOME", "HOME=" + me]
+    let server = try RunningCommand(
+      ["-u", "XDG_RUNTIME_DIR"] + home
+        + [Build.hpeer, "serve", "--port", "0", "--no-advertise", "--bind", "127.0.0.1"])
+    scratch.keep(server)
+    try await server.errors(matching: #/on port \d+/#)
+    let waiting = try RunningCommand(home + ["XDG_RUNTIME_DIR=" + runtime, Build.hpeer, "pair", "--wait"])
+    scratch.keep(waiting)
+    try await waiting.errors(matching: #/Code: \d{3} \d{3}/#)
+  }
 }

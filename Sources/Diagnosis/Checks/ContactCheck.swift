@@ -173,7 +173,9 @@ struct ContactCheck: Check {
     }
     // The other machine may send any number; a Duration cannot hold all of them.
     let amount = Duration.seconds(min(abs(lead), 1e12).rounded())
-      .formatted(.units(allowed: [.days, .hours, .minutes, .seconds], width: .wide, maximumUnitCount: 2))
+      .formatted(
+        .units(allowed: [.days, .hours, .minutes, .seconds], width: .wide, maximumUnitCount: 2)
+          .locale(Locale(identifier: "en_US")))
     return Finding(
       .warning, "peer.clock.apart",
       "\(server.name)'s clock is \(amount) \(lead > 0 ? "ahead of" : "behind") this one: codes and tokens may look "

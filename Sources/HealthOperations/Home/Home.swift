@@ -28,7 +28,9 @@ public struct Home: Sendable {
     } else {
       directory = HomeDirectory.resolved(base.data + "/hpeer")
       configuration = HomeDirectory.resolved(base.configuration + "/hpeer")
-      socketPath = base.runtime.map { $0 + "/hpeer.sock" } ?? directory + "/control.sock"
+      let own = directory + "/control.sock"
+      // A system unit has no XDG_RUNTIME_DIR, while the user who talks to its server has.
+      socketPath = PrivateFile.exists(own) ? own : base.runtime.map { $0 + "/hpeer.sock" } ?? own
     }
     self.whileLocked = whileLocked
   }

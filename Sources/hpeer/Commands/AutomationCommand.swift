@@ -33,7 +33,7 @@ struct AutomationCommand: AsyncParsableCommand {
 
 /// The automation that a command is about.
 struct AutomationArgument: ParsableArguments {
-  @Argument(help: "The automation's name, as `hpeer automation list` has it.")
+  @Argument(help: "The automation's name, as `hpeer automation list` has it.", completion: .automations)
   var name: String
 
   func automation(_ home: Home) throws -> Automation {
@@ -212,7 +212,7 @@ struct AutomationHistory: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "Only this one.")
+  @Argument(help: "Only this one.", completion: .automations)
   var name: String?
   @OptionGroup var output: JSONOption
   @OptionGroup var zone: ZoneOptions

@@ -22,7 +22,7 @@ struct DestinationAdd: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "What kind it is, of `hpeer destination kinds`.")
+  @Argument(help: "What kind it is, of `hpeer destination kinds`.", completion: .destinationKinds)
   var kind: String
   @Argument(help: "What it is called here; its kind by default.")
   var name: String?

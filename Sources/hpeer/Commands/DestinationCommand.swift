@@ -76,7 +76,7 @@ struct DestinationKindsCommand: AsyncParsableCommand {
         hpeer destination kinds folder
       """)
 
-  @Argument(help: "A kind, whose settings are printed.")
+  @Argument(help: "A kind, whose settings are printed.", completion: .destinationKinds)
   var kind: String?
   @OptionGroup var output: JSONOption
 

@@ -39,7 +39,7 @@ struct DestinationStatus: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "Only this one.")
+  @Argument(help: "Only this one.", completion: .destinations)
   var name: String?
   @OptionGroup var output: JSONOption
   @OptionGroup var zone: ZoneOptions

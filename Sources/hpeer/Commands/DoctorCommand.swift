@@ -38,7 +38,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: "A machine that is pulled from: its name, or the beginning of its id.")
+  @Argument(
+    help: "A machine that is pulled from: its name, or the beginning of its id.", completion: .servers)
   var name: String?
   @Option(help: ArgumentHelp("The port that `hpeer serve` listens on. (default: \(Route.defaultPort))"))
   var port: UInt16?

@@ -24,7 +24,7 @@ struct PeersSet: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "The machine's name, or the beginning of its id.")
+  @Argument(help: "The machine's name, or the beginning of its id.", completion: .clients)
   var name: String
   @OptionGroup var selection: TypeOptions
   @Flag(help: "All types, now and later.")

@@ -13,7 +13,7 @@ struct Revoke: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "The machine's name, or the beginning of its id.")
+  @Argument(help: "The machine's name, or the beginning of its id.", completion: .clients)
   var name: String?
   @Flag(help: "Every machine.")
   var all = false

@@ -22,9 +22,12 @@ struct Sources: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "A short name (stepCount) or a HealthKit identifier; without it, all types together.")
+  @Argument(
+    help: "A short name (stepCount) or a HealthKit identifier; without it, all types together.", completion: .types)
   var type: String?
-  @Option(help: ArgumentHelp("From now on this source of the type counts before all others.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("From now on this source of the type counts before all others.", valueName: "name"),
+    completion: .sources)
   var first: String?
   @Flag(help: "From now on the type's sources count as without --first.")
   var noFirst = false

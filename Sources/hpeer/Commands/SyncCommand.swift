@@ -19,7 +19,7 @@ struct SyncCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "Only these destinations.")
+  @Argument(help: "Only these destinations.", completion: .destinations)
   var names: [String] = []
   @OptionGroup var output: JSONOption
 

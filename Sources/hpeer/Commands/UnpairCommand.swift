@@ -16,7 +16,7 @@ struct UnpairCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "The machine's name, or the beginning of its id.")
+  @Argument(help: "The machine's name, or the beginning of its id.", completion: .servers)
   var name: String
 
   func run() async throws {

@@ -23,7 +23,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: "The other machine's name, or the beginning of its id.")
+  @Argument(help: "The other machine's name, or the beginning of its id.", completion: .servers)
   var name: String?
   @Option(help: "The other machine's address, HOST[:PORT], instead of looking for it.")
   var host: String?

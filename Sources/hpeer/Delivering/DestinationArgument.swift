@@ -6,7 +6,7 @@ import Terminal
 
 /// The destination that a command is about.
 struct DestinationArgument: ParsableArguments {
-  @Argument(help: "The destination's name, as `hpeer destination list` has it.")
+  @Argument(help: "The destination's name, as `hpeer destination list` has it.", completion: .destinations)
   var name: String
 
   func section(_ home: Home) throws -> DestinationSection { try Self.section(name, home) }

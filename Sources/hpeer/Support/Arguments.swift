@@ -28,7 +28,8 @@ extension PeerEndpoint {
 
 /// The types that a command is about, one after the other: words of their own, or `--types`.
 struct TypeArguments: ParsableArguments {
-  @Argument(help: ArgumentHelp("Short names (stepCount) or HealthKit identifiers.", valueName: "type"))
+  @Argument(
+    help: ArgumentHelp("Short names (stepCount) or HealthKit identifiers.", valueName: "type"), completion: .types)
   var names: [String] = []
   @OptionGroup var options: TypeOptions
 

@@ -5,7 +5,7 @@ import Terminal
 
 /// Options that every command has.
 struct CommonOptions: ParsableArguments {
-  @Option(help: "Keep everything in this directory instead of the XDG ones (also: HPEER_HOME).")
+  @Option(help: "Keep everything in this directory instead of the XDG ones (also: HPEER_HOME).", completion: .directory)
   var home: String?
 
   func validate() throws {

@@ -11,7 +11,7 @@ struct TypeOptions: ParsableArguments {
     help: ArgumentHelp(
       "Only these types: short names (stepCount) or HealthKit identifiers, comma-separated; may be repeated.",
       valueName: "types"),
-    transform: SampleType.list)
+    completion: .typeLists, transform: SampleType.list)
   var lists: [[SampleType]] = []
   @Option(name: .customLong("type"), help: .hidden, transform: SampleType.list)
   var olderLists: [[SampleType]] = []
@@ -31,7 +31,8 @@ struct SourceOptions: ParsableArguments {
   @Option(
     name: .customLong("source"),
     help: ArgumentHelp(
-      "Only samples of the source with this name, such as an app or a watch; may be repeated.", valueName: "name"))
+      "Only samples of the source with this name, such as an app or a watch; may be repeated.", valueName: "name"),
+    completion: .sources)
   var names: [String] = []
 
   /// `nil` where none was named, which means all.
