@@ -61,7 +61,7 @@ final class HealthAppTransferClient {
     case 423: throw PeerError.phoneLocked(peer: server.name)
     case 429, 503: throw PeerError.busy(retryAfter: nil)
     default:
-      let message = (try? JSONDecoder().decode(Failure.self, from: Data(answer.body)))?.error ?? "no explanation"
+      let message = (try? PhoneBody.decode(Failure.self, answer.body))?.error ?? "no explanation"
       throw PeerError.unexpectedAnswer(status: answer.status, message: limits.shortened(message))
     }
   }
@@ -69,7 +69,7 @@ final class HealthAppTransferClient {
   private struct Failure: Decodable { var error: String }
 
   private func decode<Content: Decodable>(_ type: Content.Type, _ body: [UInt8]) -> Content? {
-    try? JSONDecoder().decode(HealthAppTransferEnvelope<Content>.self, from: Data(body)).data
+    try? PhoneBody.decode(HealthAppTransferEnvelope<Content>.self, body).data
   }
 
   private func malformed(_ what: String) -> PeerError {

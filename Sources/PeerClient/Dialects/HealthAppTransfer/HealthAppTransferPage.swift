@@ -46,9 +46,9 @@ struct HealthAppTransferPage {
   /// How many rows there are in all: said only by the last page, and beyond.
   var total: Int?
 
-  /// Throws `DecodingError` for what is no page.
+  /// Throws `DecodingError` for what is no page, and ``PhoneBody/Excess``.
   init(_ body: [UInt8], type: HealthAppTransferRequest.AppType) throws {
-    let data = try JSONDecoder().decode(HealthAppTransferEnvelope<Wire>.self, from: Data(body)).data
+    let data = try PhoneBody.decode(HealthAppTransferEnvelope<Wire>.self, body).data
     rows = data.samples.compactMap { element in
       // What it says it is, is not always what was asked for.
       guard let row = element.value, row.type == type.name, let sample = row.sample else { return nil }

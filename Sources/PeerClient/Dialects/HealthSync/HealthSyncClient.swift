@@ -29,7 +29,7 @@ final class HealthSyncClient {
   /// The types that the phone gives, and the names of those that are not asked for.
   func types() async throws -> (known: [HealthSyncRequest.AppType], unknown: [String]) {
     let answer = try await send(.types(token: server.credential.text))
-    guard answer.status == 200, let listed = try? JSONDecoder().decode(HealthSyncTypes.self, from: Data(answer.body))
+    guard answer.status == 200, let listed = try? PhoneBody.decode(HealthSyncTypes.self, answer.body)
     else { throw refusal(answer) }
     let names = Set(listed.enabledTypes)
     let known = names.compactMap(HealthSyncRequest.AppType.init)

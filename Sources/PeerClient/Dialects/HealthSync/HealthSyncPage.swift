@@ -15,9 +15,9 @@ struct HealthSyncPage {
   /// What went wrong on the phone, in its words.
   struct Refusal: Error { var message: String }
 
-  /// Throws ``Refusal``, or `DecodingError` for what is no page.
+  /// Throws ``Refusal``, ``PhoneBody/Excess``, or `DecodingError` for what is no page.
   init(_ body: [UInt8], type: HealthSyncRequest.AppType) throws {
-    let wire = try JSONDecoder().decode(Wire.self, from: Data(body))
+    let wire = try PhoneBody.decode(Wire.self, body)
     guard wire.status == "ok" else { throw Refusal(message: wire.message ?? wire.status) }
     samples = wire.samples.compactMap { $0.value?.sample(type) }
     unreadable = wire.samples.count - samples.count
