@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 import HealthStore
 
@@ -15,7 +16,19 @@ struct AppComparison {
 
   init(_ store: HealthStore) { self.store = store }
 
-  mutating func add(_ listed: [Sample]) async throws {
+  /// All that a walk brings, what two of its steps have only once.
+  mutating func add(_ walk: inout some PhoneWalk, _ progress: (VerifyProgress) async -> Void) async throws {
+    var (before, isLast): (Set<UUID>, Bool) = ([], false)
+    while !isLast {
+      let step = try await walk.next()
+      try await add(step.samples.filter { !before.contains($0.uuid) })
+      if !step.samples.isEmpty { before = Set(step.samples.map(\.uuid)) }
+      isLast = step.isLast
+      await progress(VerifyProgress(samples: samples, total: samples))
+    }
+  }
+
+  private mutating func add(_ listed: [Sample]) async throws {
     let known = try await store.samples.known(listed.map(\.reference))
     samples += listed.count
     for sample in listed {

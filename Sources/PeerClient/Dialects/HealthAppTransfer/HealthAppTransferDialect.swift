@@ -39,7 +39,7 @@ public struct HealthAppTransferDialect: PeerDialect {
 
   /// What the app says of itself; `nil` for what anything else says, an hpeer among them.
   static func status(_ body: [UInt8]) -> HealthAppTransferStatus? {
-    let decoded = try? JSONDecoder().decode(HealthAppTransferEnvelope<HealthAppTransferStatus>.self, from: Data(body))
+    let decoded = try? PhoneBody.decode(HealthAppTransferEnvelope<HealthAppTransferStatus>.self, body)
     guard let decoded, decoded.success, decoded.data.status == "running", decoded.data.protocol == nil else {
       return nil
     }
@@ -79,9 +79,8 @@ public struct HealthAppTransferDialect: PeerDialect {
     case 423: throw PeerError.phoneLocked(peer: name)
     default: throw PeerError.unexpectedAnswer(status: answer.status, message: "no token")
     }
-    let token = try? JSONDecoder().decode(
-      HealthAppTransferEnvelope<HealthAppTransferToken>.self, from: Data(answer.body)
-    ).data.token
+    let token = try? PhoneBody.decode(HealthAppTransferEnvelope<HealthAppTransferToken>.self, answer.body).data
+      .token
     guard let token, let credential = BearerCredential(text: token) else {
       throw PeerError.unexpectedAnswer(status: 200, message: "no token")
     }
@@ -109,13 +108,9 @@ public struct HealthAppTransferDialect: PeerDialect {
     let client = HealthAppTransferClient(settings, at: endpoint)
     var comparison = AppComparison(settings.store)
     for type in try await client.types().known where settings.types.isEmpty || settings.types.contains(type.type) {
-      var (offset, hasMore) = (0, true)
-      while hasMore {
-        let page = try await client.page(of: type, offset: offset)
-        try await comparison.add(page.rows.map(\.sample))
-        await progress(VerifyProgress(samples: comparison.samples, total: comparison.samples))
-        (offset, hasMore) = (offset + HealthAppTransferRequest.mostRows, page.hasMore)
-      }
+      var walk = HealthAppTransferWalk(
+        type, HealthAppTransferPosition.TypeState(), .sweep, client, into: settings.store)
+      try await comparison.add(&walk, progress)
     }
     return comparison.verification(of: settings.types)
   }

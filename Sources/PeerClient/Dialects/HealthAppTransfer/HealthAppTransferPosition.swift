@@ -6,6 +6,10 @@ struct HealthAppTransferPosition: PhonePosition {
   struct TypeState: PhoneTypeState {
     /// Rows that are here or refused here, as they are counted; `nil` before the first walk has come to the end.
     var count: Int?
+    /// What ``count`` is made of, newest first and without gaps; `nil` where that is not known.
+    var windows: [PhoneWindow]?
+    /// When the phone was asked last whether it has as many, in seconds since 1970.
+    var probed: Int64?
     /// A walk through all rows that has not come to the end.
     var walk: Walk?
     /// When the last walk through all rows ended, in seconds since 1970.
@@ -21,6 +25,8 @@ struct HealthAppTransferPosition: PhonePosition {
     var isUnderWay: Bool { walk != nil }
 
     enum CodingKeys: String, CodingKey {
+      case windows = "b"
+      case probed = "p"
       case count = "n"
       case walk = "w"
       case swept = "s"
@@ -32,22 +38,34 @@ struct HealthAppTransferPosition: PhonePosition {
 
   /// Where a walk through all rows goes on.
   struct Walk: Codable, Equatable {
-    /// The row before the first of the second that is to be read again.
+    /// The row before the first of the second that is to be read again; or the last of ``second``, where that is whole.
     var offset = 0
     /// The second of the last row that was read; `nil` at the beginning.
     var second: Int64?
-    /// Rows that start after ``second``.
+    /// Whether all of ``second`` has been read and counted; `nil` for no.
+    var isWhole: Bool?
+    /// Rows that have been read and counted: those that start after ``second``, and in it where it is whole.
     var rows = 0
     var unreadable = 0
-    /// Whether a page was filled by one second, so that its order tells nothing.
-    var isTied = false
+    /// What ``rows`` is made of; `nil` where that is not known.
+    var windows: [PhoneWindow]? = []
+    /// Whether what was read cannot be all: of one second more was there than came.
+    var isShort: Bool?
 
     enum CodingKeys: String, CodingKey {
       case offset = "o"
       case second = "s"
+      case isWhole = "f"
       case rows = "r"
       case unreadable = "u"
-      case isTied = "t"
+      case windows = "b"
+      case isShort = "h"
+    }
+
+    /// The newest second that has not been counted yet.
+    var newest: Int64 {
+      guard let second else { return .max }
+      return isWhole == true ? second - 1 : second
     }
   }
 
@@ -60,6 +78,8 @@ struct HealthAppTransferPosition: PhonePosition {
   var listsNothing = false
   /// What may have been deleted there.
   var absences: Absences?
+  /// Why a type could not be read the last time; `nil` where all could.
+  var problems: [String: String]?
 
   enum CodingKeys: String, CodingKey {
     case version = "v"
@@ -67,6 +87,7 @@ struct HealthAppTransferPosition: PhonePosition {
     case unknown = "x"
     case listsNothing = "e"
     case absences = "a"
+    case problems = "p"
   }
 
   init() {}

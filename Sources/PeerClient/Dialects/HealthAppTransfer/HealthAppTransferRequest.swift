@@ -27,7 +27,7 @@ struct HealthAppTransferRequest: Hashable {
   /// The most that the app sends in one page.
   static let mostRows = 1_000
   /// More rows than any phone has of a type, and far from where the app's sums overflow.
-  static let mostOffset = 100_000_000
+  static let mostOffset = 20_000_000
 
   let request: AppRequest
 

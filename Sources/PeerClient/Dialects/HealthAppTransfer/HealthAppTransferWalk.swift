@@ -21,49 +21,61 @@ struct HealthAppTransferWalk: PhoneWalk {
     case sweep
   }
 
-  /// In which samples may arrive late without a sweep being needed for them, in seconds: two weeks.
-  static let trailing: Int64 = 14 * 86_400
   /// Of so few rows all are read each time: it costs one request, as asking for their number would.
   static let fewRows = 900
+  /// How long after the last time the phone is asked for its number of rows though none of the newest is new, in seconds.
+  static let probeAge: Int64 = 30 * 3_600
   /// By how much a page is moved that does not reach back to what has been read.
-  private static let stepBack = HealthAppTransferRequest.mostRows / 2
+  static let stepBack = HealthAppTransferRequest.mostRows / 2
+  /// Pages in a row that bring nothing older: more have lists only that never end.
+  private static let mostIdle = 40
+  /// Of ten million rows; the position holds them.
+  private static let mostWindows = 10_000
 
   /// What the phone has ceased to list, where everything was read without a break; `nil` where it was not.
   private(set) var missing: [Sample]?
+  private(set) var isWithdrawn = false
 
-  private enum Mode {
+  enum Mode {
     case begin
-    case probed(total: Int?)
     case head(HeadWalk)
+    case differences(Differences)
     case full
+    case crowd(Crowd)
     case end
   }
 
   /// A walk from the newest row down to what is known.
-  private struct HeadWalk {
-    /// What the phone has; `nil` where that is more than one page ahead.
-    var total: Int?
+  struct HeadWalk {
     var offset = 0
     var second: Int64?
     /// Whether it settles what a walk through everything left open, so that no other follows.
-    var isFinal: Bool
+    var isFinal = false
+    var hasNews = false
+    /// The second of the newest row of all.
+    var newest: Int64?
   }
 
   let type: HealthAppTransferRequest.AppType
-  private(set) var state: Position.TypeState
+  var state: Position.TypeState
   var total: Int? { state.count }
-  private let client: HealthAppTransferClient
+  let client: HealthAppTransferClient
   private let store: HealthStore
   private let task: Task
   /// Who has sent what is looked for; `nil` where nothing is.
   private let sender: String?
-  private var mode = Mode.begin
+  var mode = Mode.begin
   /// What has been missing so far of a walk that began here; `nil` for another.
-  private var candidates: [Sample]?
-  /// Rows of ``Position/Walk/second`` that have been read.
+  var candidates: [Sample]?
+  /// Rows of ``Position/Walk/second`` that have been read and not counted.
   private var ofLastSecond: Set<UUID> = []
   /// New rows that have been found from the newest down.
   private var handedOn: Set<UUID> = []
+  /// Rows of the last two pages: not written yet, perhaps.
+  private var latest: (Set<UUID>, Set<UUID>) = ([], [])
+  private var idle = 0
+  /// Whether the page before had nothing to go on by.
+  private var isBlind = false
 
   init(
     _ type: HealthAppTransferRequest.AppType, _ state: Position.TypeState, _ task: Task,
@@ -78,88 +90,68 @@ struct HealthAppTransferWalk: PhoneWalk {
   mutating func next() async throws -> PhoneStep {
     switch mode {
     case .begin: return try await begin()
-    case .probed(let total): return try await startHead(total: total)
     case .head(let walk): return try await head(walk)
+    case .differences(let search): return try await look(into: search)
     case .full: return try await full()
+    case .crowd(let crowd): return try await read(crowd)
     case .end: return PhoneStep(isLast: true)
     }
   }
-
-  // MARK: Beginning
 
   private mutating func begin() async throws -> PhoneStep {
     switch task {
     case .rest:
       guard state.walk != nil else { return PhoneStep(isLast: true) }
-      mode = .full
       return try await full()
     case .sweep:
       if state.walk == nil { state.walk = Position.Walk() }
-      mode = .full
       return try await full()
     case .news: break
     }
     guard let count = state.count else {
       // Interrupted before the end of the first walk: what is new since then comes first, and the rest of it later.
-      if state.walk != nil { return try await startHead(total: nil) }
+      if state.walk != nil { return try await head(HeadWalk()) }
       state.walk = Position.Walk()
-      mode = .full
       return try await full(pages: 1)
     }
     guard count > Self.fewRows else {
       state.walk = Position.Walk()
-      mode = .full
       return try await full()
     }
-    return try await probe(count)
-  }
-
-  /// Asks whether the phone still has as many rows: with one row, where it has.
-  private mutating func probe(_ count: Int) async throws -> PhoneStep {
-    let page = try await client.page(of: type, offset: count - 1)
-    if let total = page.total, total == count {
-      mode = .end
-      return PhoneStep(isLast: true)
-    }
-    // What is among the oldest rows and not here has been added there lately.
-    let new = try await unknown(page.rows)
-    state.count = count + new.count
-    mode = .probed(total: page.total)
-    return PhoneStep(samples: new)
+    return try await head(HeadWalk())
   }
 
   // MARK: The newest rows
 
-  private mutating func startHead(total: Int?, isFinal: Bool = false) async throws -> PhoneStep {
-    try await head(HeadWalk(total: total, isFinal: isFinal))
-  }
-
   private mutating func head(_ walk: HeadWalk) async throws -> PhoneStep {
     var walk = walk
     let page = try await client.page(of: type, offset: walk.offset)
-    if let second = walk.second, walk.offset > 0, !reaches(back: second, page) {
+    if let second = walk.second, walk.offset > 0, !isBlind, !Self.reaches(back: second, page) {
       walk.offset = max(0, walk.offset - Self.stepBack)
       mode = .head(walk)
+      try advance(false)
       return PhoneStep()
     }
-    let new = try await unknown(page.rows)
-    if let count = state.count { state.count = count + new.count }
-    // A walk through everything that is under way has passed these.
-    if let second = state.walk?.second {
-      let passed = new.count { $0.start.seconds > second }
-      state.walk?.rows += passed
-      state.walk?.offset += passed
-    }
-    if let total = page.total { walk.total = total }
-    let last = page.rows.last?.second
-    let isOld = last.map { $0 < client.now.seconds - Self.trailing } ?? false
-    let isSettled = if let total = walk.total, let count = state.count { count >= total } else { false }
-    if !page.hasMore || isSettled && new.count < page.rows.count
-      || new.isEmpty && !page.rows.isEmpty && (isOld || state.count == nil)
-    {
+    let (new, isKnown) = try await unknown(page.rows)
+    add(new)
+    walk.newest = walk.newest ?? page.rows.first?.second
+    if !new.isEmpty { walk.hasNews = true }
+    // Below what is known is what was known before; an interrupted walk has read it without a break.
+    if !page.hasMore || isKnown && (state.count != nil || new.isEmpty) {
       return PhoneStep(samples: new, isLast: try await settle(walk))
     }
-    walk.offset = Self.next(after: page, at: walk.offset).offset
+    let last = page.rows.last?.second
+    try advance(last.map { $0 < walk.second ?? .max } ?? false)
+    guard walk.offset < HealthAppTransferRequest.mostOffset else { throw Self.endless }
+    switch Self.next(after: page, at: walk.offset) {
+    case .offset(let offset): (walk.offset, isBlind) = (offset, false)
+    case .blind(let offset): (walk.offset, isBlind) = (offset, true)
+    case .crowded:
+      // What is new is more in one second than a page holds.
+      state.walk = Position.Walk()
+      mode = .full
+      return PhoneStep(samples: new)
+    }
     walk.second = last ?? walk.second
     mode = .head(walk)
     return PhoneStep(samples: new)
@@ -170,119 +162,207 @@ struct HealthAppTransferWalk: PhoneWalk {
   /// - Returns: whether that was all.
   private mutating func settle(_ walk: HeadWalk) async throws -> Bool {
     mode = .end
-    guard let count = state.count else {
-      // The walk that was interrupted goes on by itself.
+    // A walk that was interrupted goes on by itself.
+    guard let count = state.count else { return true }
+    if let newest = walk.newest, let first = state.windows?.first, first.rows > HealthAppTransferRequest.mostRows,
+      newest >= first.from
+    {
+      state.windows?.insert(PhoneWindow(from: newest + 1, rows: 0), at: 0)
+    }
+    let isDue = client.now.seconds - (state.probed ?? .min / 2) > Self.probeAge
+    guard walk.hasNews || walk.isFinal || isDue else { return true }
+    let total = try await probe()
+    // Nothing at all is what a locked phone says, too.
+    if total == 0, count > 0 {
+      isWithdrawn = true
       return true
     }
-    var total = walk.total
-    if total.map({ $0 < count }) ?? true {
-      total = try await client.page(of: type, offset: max(0, count - 1)).total
-    }
-    if let total, total == count {
+    if total == count {
       state.isDoubtful = false
-    } else if let total, total < count || walk.isFinal {
-      // Something was deleted there, as a rule, which may hide what was added elsewhere.
-      (state.count, state.isDoubtful) = (total, true)
-    } else {
-      // There is more than has been found: somewhere among the old.
-      state.walk = Position.Walk()
-      mode = .full
-      return false
+      return true
     }
-    return true
+    mode = .differences(Differences(total: total, isFinal: walk.isFinal))
+    return false
+  }
+
+  /// Asks for the last row that is known of: there, and no other after it, where there are as many.
+  ///
+  /// - Returns: how many rows there are; `nil` for more than are known of.
+  mutating func probe() async throws -> Int? {
+    let page = try await client.page(of: type, offset: max(0, (state.count ?? 0) - 1), limit: 1)
+    state.probed = client.now.seconds
+    return page.total
   }
 
   // MARK: Everything
 
   /// - Parameter pages: after how many pages the rest is left to a later task.
   private mutating func full(pages: Int? = nil) async throws -> PhoneStep {
+    mode = .full
     var walk = state.walk ?? Position.Walk()
     if walk == Position.Walk() { candidates = sender == nil ? nil : [] }
     var page = try await client.page(of: type, offset: walk.offset)
     var back = Self.stepBack
-    while let second = walk.second, walk.offset > 0, !walk.isTied, !reaches(back: second, page) {
+    while let second = walk.second, walk.offset > 0, !isBlind,
+      !Self.reaches(back: walk.isWhole == true ? second - 1 : second, page)
+    {
       walk.offset = max(0, walk.offset - back)
       // The longer it was interrupted, the further things may have moved.
       back *= 2
       page = try await client.page(of: type, offset: walk.offset)
     }
-    let newest = walk.second ?? .max
-    let last = page.hasMore ? page.rows.last?.second ?? newest : .min
-    count(page, from: newest, to: min(last, newest), &walk)
+    let newest = walk.newest
+    let last = min(page.hasMore ? page.rows.last?.second ?? newest : .min, newest)
+    let counted = count(page, from: newest, to: last)
+    walk.rows += counted
     walk.unreadable += page.unreadable
-    try await look(for: page, from: newest, to: min(last, newest), isTied: walk.isTied)
-    let next = Self.next(after: page, at: walk.offset)
+    walk.windows?.append(PhoneWindow(from: last == .min ? .min : last + 1, rows: counted + page.unreadable))
+    if let windows = walk.windows, windows.count > Self.mostWindows { walk.windows = nil }
+    try await look(for: page, from: newest, to: last)
+    latest = (Set(page.rows.map(\.sample.uuid)), latest.0)
     let samples = page.rows.map(\.sample)
-    if page.hasMore {
-      (walk.offset, walk.isTied) = next
-      walk.second = min(last, newest)
-      state.walk = walk
-      if pages == 1 { mode = .end }
-      return PhoneStep(samples: samples, isLast: pages == 1)
+    guard page.hasMore else { return PhoneStep(samples: samples, isLast: finish(walk, page)) }
+    try advance(last < newest)
+    guard walk.offset < HealthAppTransferRequest.mostOffset else { throw Self.endless }
+    var crowd: Crowd?
+    switch Self.next(after: page, at: walk.offset) {
+    case .offset(let offset): (walk.offset, isBlind) = (offset, false)
+    case .blind(let offset): (walk.offset, isBlind) = (offset, true)
+    case .crowded: crowd = Crowd(second: last, start: walk.offset)
     }
-    let isOnePage = walk.second == nil
+    (walk.second, walk.isWhole) = (last, nil)
+    state.walk = walk
+    if let crowd { mode = .crowd(crowd) }
+    if pages == 1 { mode = .end }
+    return PhoneStep(samples: samples, isLast: pages == 1)
+  }
+
+  /// All rows have been read.
+  ///
+  /// - Returns: whether nothing is left to settle.
+  private mutating func finish(_ walk: Position.Walk, _ page: HealthAppTransferPage) -> Bool {
+    let (isOnePage, rows) = (walk.second == nil, walk.rows + walk.unreadable)
+    let total = page.total ?? rows
+    (state.walk, ofLastSecond, mode) = (nil, [], .end)
+    // Nothing at all is what a locked phone says, too.
+    if total == 0, state.count ?? 0 > 0 {
+      (isWithdrawn, state.isDoubtful) = (true, true)
+      return true
+    }
     state.oldest = page.rows.last?.second ?? walk.second
-    state.swept = client.now.seconds
+    (state.swept, state.probed) = (client.now.seconds, client.now.seconds)
     state.unreadable = walk.unreadable
-    state.walk = nil
-    ofLastSecond = []
-    let total = page.total ?? walk.rows + walk.unreadable
-    if isOnePage || walk.rows + walk.unreadable == total {
-      (state.count, state.isDoubtful, mode, missing) = (total, false, .end, candidates)
-      return PhoneStep(samples: samples, isLast: true)
+    if isOnePage || rows == total {
+      (state.count, state.isDoubtful, missing) = (total, walk.isShort == true, candidates)
+      state.windows = isOnePage ? [PhoneWindow(from: .min, rows: total)] : walk.windows
+      return true
     }
     // What came or went meanwhile.
-    state.count = walk.rows + walk.unreadable
-    mode = .head(HeadWalk(total: total, isFinal: true))
-    return PhoneStep(samples: samples)
+    (state.count, state.windows) = (rows, walk.windows)
+    mode = .head(HeadWalk(isFinal: true))
+    return false
+  }
+
+  /// A second has been read that a page does not hold.
+  mutating func pass(_ crowd: Crowd, before offset: Int) {
+    var walk = state.walk ?? Position.Walk()
+    walk.rows += crowd.seen.count
+    walk.windows?.append(PhoneWindow(from: crowd.second, rows: crowd.seen.count))
+    (walk.second, walk.isWhole, walk.offset) = (crowd.second, true, max(0, offset - 1))
+    if crowd.isShort { walk.isShort = true }
+    // By its order nothing can be told of what is missing.
+    (ofLastSecond, candidates, idle, isBlind) = ([], nil, 0, false)
+    (state.walk, mode) = (walk, .full)
   }
 
   /// Counts the rows that start after `last`, and are not later than `newest`, once each; those of `last` are counted with the
   /// next page, which has them again.
-  private mutating func count(
-    _ page: HealthAppTransferPage, from newest: Int64, to last: Int64, _ walk: inout Position.Walk
-  ) {
+  private mutating func count(_ page: HealthAppTransferPage, from newest: Int64, to last: Int64) -> Int {
     var counted: Set<UUID> = newest > last ? ofLastSecond : []
     for row in page.rows where row.second <= newest && row.second > last { counted.insert(row.sample.uuid) }
-    walk.rows += counted.count
     if newest > last { ofLastSecond = [] }
     for row in page.rows where row.second == last { ofLastSecond.insert(row.sample.uuid) }
+    return counted.count
   }
 
   /// Looks for what has been sent, starts after `last`, not later than `newest`, and is not listed. A stretch of which too
   /// much is missing ends the search.
-  private mutating func look(
-    for page: HealthAppTransferPage, from newest: Int64, to last: Int64, isTied: Bool
-  ) async throws {
+  private mutating func look(for page: HealthAppTransferPage, from newest: Int64, to last: Int64) async throws {
     guard let sender, let found = candidates else { return }
     let range =
       Timestamp(seconds: last == .min ? .min : last + 1)..<Timestamp(seconds: newest == .max ? .max : newest + 1)
     let gone = try await store.samples.unlisted(
       of: type.type, sentBy: sender, in: range, listed: Set(page.rows.map(\.sample.uuid)), limit: Absences.most + 1)
-    let isPlausible = Absences.isPlausible(gone.count, among: page.rows.count) && !isTied && page.unreadable == 0
+    let isPlausible = Absences.isPlausible(gone.count, among: page.rows.count) && !isBlind && page.unreadable == 0
     candidates = isPlausible && found.count + gone.count <= Absences.most ? found + gone : nil
   }
 
   // MARK: Pages
 
   /// Whether a page begins before a second that has been read in part, so that all of that is in it or after it.
-  private func reaches(back second: Int64, _ page: HealthAppTransferPage) -> Bool {
+  static func reaches(back second: Int64, _ page: HealthAppTransferPage) -> Bool {
     page.rows.first.map { $0.second > second } ?? false
   }
 
-  /// Where the next page begins: one row before the first of the last second. Some rows of a page may be left out, so that
-  /// its rows are at least as far down the list as they are in it.
-  private static func next(after page: HealthAppTransferPage, at offset: Int) -> (offset: Int, isTied: Bool) {
-    guard let last = page.rows.last?.second, let first = page.rows.firstIndex(where: { $0.second == last }), first > 1
-    else { return (offset + stepBack, true) }
-    return (offset + first - 1, false)
+  /// How one goes on after a page.
+  enum NextPage {
+    /// One row before the first of the last second. Some rows of a page may be left out, so that its rows are at least as
+    /// far down the list as they are in it.
+    case offset(Int)
+    /// Too few rows came to tell.
+    case blind(Int)
+    /// The page has little else than one second, whose order tells nothing.
+    case crowded
   }
 
-  /// Those that the store lacks and that have not been handed on here: what was is not written yet, perhaps.
-  private mutating func unknown(_ rows: [HealthAppTransferPage.Row]) async throws -> [Sample] {
+  static func next(after page: HealthAppTransferPage, at offset: Int) -> NextPage {
+    guard let last = page.rows.last?.second, let first = page.rows.firstIndex(where: { $0.second == last }) else {
+      return .blind(offset + stepBack)
+    }
+    if first > 1 { return .offset(offset + first - 1) }
+    return page.rows.count >= stepBack ? .crowded : .blind(offset + stepBack)
+  }
+
+  /// Throws where a list does not come to an end.
+  mutating func advance(_ isOlder: Bool) throws {
+    idle = isOlder ? 0 : idle + 1
+    guard idle <= Self.mostIdle else { throw Self.endless }
+  }
+
+  static let endless = PeerError.unexpectedAnswer(status: 200, message: "a list that does not end")
+
+  // MARK: What is new
+
+  /// Those that the store lacks and that have not been handed on here, where what was is not written yet, perhaps; and
+  /// whether others were here before.
+  mutating func unknown(
+    _ rows: [HealthAppTransferPage.Row]
+  ) async throws -> (new: [Sample], isKnown: Bool) {
     let known = try await store.samples.known(rows.map(\.sample.reference))
-    let new = rows.map(\.sample).filter { !known.contains($0.uuid) && !handedOn.contains($0.uuid) }
+    var (new, isKnown): ([Sample], Bool) = ([], false)
+    for sample in rows.lazy.map(\.sample) where !handedOn.contains(sample.uuid) {
+      if known.contains(sample.uuid) || latest.0.contains(sample.uuid) || latest.1.contains(sample.uuid) {
+        isKnown = true
+      } else {
+        new.append(sample)
+      }
+    }
     handedOn.formUnion(new.map(\.uuid))
-    return new
+    return (new, isKnown)
+  }
+
+  /// Counts rows that have been found.
+  private mutating func add(_ new: [Sample]) {
+    let seconds = new.map(\.start.seconds)
+    if let count = state.count {
+      state.count = count + new.count
+      state.windows?.tally(seconds)
+    }
+    // A walk through everything that is under way has passed these.
+    guard let newest = state.walk?.newest, newest < .max else { return }
+    let passed = seconds.filter { $0 > newest }
+    state.walk?.rows += passed.count
+    state.walk?.offset += passed.count
+    state.walk?.windows?.tally(passed)
   }
 }

@@ -99,7 +99,7 @@ public struct HealthSyncDialect: PeerDialect {
     case 429: throw PeerError.busy(retryAfter: 60)
     default: throw PeerError.unexpectedAnswer(status: answer.status, message: "no token")
     }
-    guard let token = try? JSONDecoder().decode(HealthSyncToken.self, from: Data(answer.body)),
+    guard let token = try? PhoneBody.decode(HealthSyncToken.self, answer.body),
       let credential = BearerCredential(text: token.token)
     else { throw PeerError.unexpectedAnswer(status: 200, message: "no token") }
     return ServerRecord(
@@ -126,13 +126,7 @@ public struct HealthSyncDialect: PeerDialect {
     var comparison = AppComparison(settings.store)
     for type in try await client.types().known where settings.types.isEmpty || settings.types.contains(type.type) {
       var walk = HealthSyncWalk(type, HealthSyncPosition.TypeState(), .sweep, client)
-      var isLast = false
-      while !isLast {
-        let step = try await walk.next()
-        try await comparison.add(step.samples)
-        isLast = step.isLast
-        await progress(VerifyProgress(samples: comparison.samples, total: comparison.samples))
-      }
+      try await comparison.add(&walk, progress)
     }
     return comparison.verification(of: settings.types)
   }

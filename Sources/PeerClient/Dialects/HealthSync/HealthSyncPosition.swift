@@ -4,14 +4,16 @@ import HealthModel
 struct HealthSyncPosition: PhonePosition {
   /// One type.
   struct TypeState: PhoneTypeState {
-    /// Newest first, without gaps: the first begins at ``Window/from`` and has no end.
-    var windows: [Window] = []
+    /// Newest first, without gaps: the first begins at ``PhoneWindow/from`` and has no end.
+    var windows: [PhoneWindow] = []
     /// Where a walk through all time goes on; `nil` where none is under way.
     var walk: Walk?
     /// When the last such walk ended, in seconds since 1970.
     var swept: Int64?
     /// When what is older than the newest window was counted last.
     var counted: Int64?
+    /// Where the last window begins that a count under way has come to; `nil` where none is.
+    var counting: Int64?
     var oldest: Int64?
     var unreadable = 0
     /// Whether the phone has fewer than it had: a deletion there, as a rule.
@@ -22,6 +24,7 @@ struct HealthSyncPosition: PhonePosition {
       case walk = "k"
       case swept = "s"
       case counted = "c"
+      case counting = "g"
       case oldest = "o"
       case unreadable = "u"
       case isDoubtful = "d"
@@ -32,19 +35,12 @@ struct HealthSyncPosition: PhonePosition {
     var isUnderWay: Bool { walk != nil }
   }
 
-  /// A stretch of time in which a number of samples start.
-  struct Window: Equatable {
-    /// Its first second; it ends where the one before it, which is newer, begins.
-    var from: Int64
-    var rows: Int
-  }
-
   /// A walk backwards through all time.
   struct Walk: Codable, Equatable {
     /// The second before which it goes on.
     var end: Int64
     /// What it has found so far.
-    var windows: [Window] = []
+    var windows: [PhoneWindow] = []
     var unreadable = 0
 
     enum CodingKeys: String, CodingKey {
@@ -63,6 +59,8 @@ struct HealthSyncPosition: PhonePosition {
   var hasRoutes: Bool?
   /// What may have been deleted there.
   var absences: Absences?
+  /// Why a type could not be read the last time; `nil` where all could.
+  var problems: [String: String]?
 
   enum CodingKeys: String, CodingKey {
     case version = "v"
@@ -70,6 +68,7 @@ struct HealthSyncPosition: PhonePosition {
     case unknown = "x"
     case hasRoutes = "r"
     case absences = "a"
+    case problems = "p"
   }
 
   init() {}
@@ -77,19 +76,4 @@ struct HealthSyncPosition: PhonePosition {
   var listsNothing: Bool { !types.isEmpty && types.values.allSatisfy { $0.walk == nil && $0.rows == 0 } }
 
   static func type(named name: String) -> SampleType? { HealthSyncRequest.AppType(name)?.type }
-}
-
-/// Two numbers: there may be hundreds.
-extension HealthSyncPosition.Window: Codable {
-  init(from decoder: any Decoder) throws {
-    var numbers = try decoder.unkeyedContainer()
-    from = try numbers.decode(Int64.self)
-    rows = try numbers.decode(Int.self)
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var numbers = encoder.unkeyedContainer()
-    try numbers.encode(from)
-    try numbers.encode(rows)
-  }
 }

@@ -40,7 +40,7 @@ struct HealthSyncReader: PhoneReader {
       .count,
       of: types.filter { type in
         guard let state = states[type.name], state.walk == nil, state.windows.count > 1 else { return false }
-        return now - (state.counted ?? 0) > Self.countAge
+        return state.counting != nil || now - (state.counted ?? 0) > Self.countAge
       })
     plan.add(
       .sweep,

@@ -26,6 +26,14 @@ struct HealthSyncWalk: PhoneWalk {
   static let trailing: Int64 = 14 * 86_400
   /// How many samples may be read again for that: less than one answer has.
   static let mostAgain = 9_000
+  /// Of fifty million samples; the position holds them.
+  private static let mostWindows = 5_000
+  /// How often a second is read that is not in one answer, whose rows come in another order each time.
+  private static let mostPasses = 40
+  /// Rows of one second: far more than any app writes.
+  private static let mostOfSecond = 50_000
+  /// Whether of a second not as many came as there are.
+  private var isShort = false
 
   private enum Mode {
     case begin
@@ -42,7 +50,7 @@ struct HealthSyncWalk: PhoneWalk {
     var replaced: Range<Int>
     var from: Int64
     var end: Int64
-    var windows: [Position.Window] = []
+    var windows: [PhoneWindow] = []
     var unreadable = 0
     var oldest: Int64?
     /// Where counting goes on after it; `nil` for the newest.
@@ -51,6 +59,7 @@ struct HealthSyncWalk: PhoneWalk {
 
   /// What the phone has ceased to list, where everything was read without a break; `nil` where it was not.
   private(set) var missing: [Sample]?
+  private(set) var isWithdrawn = false
 
   let type: HealthSyncRequest.AppType
   private(set) var state: Position.TypeState
@@ -90,7 +99,10 @@ struct HealthSyncWalk: PhoneWalk {
     case .rest:
       guard state.walk != nil else { return PhoneStep(isLast: true) }
       return try await full()
-    case .count: return try await count(1)
+    case .count:
+      // On from the window that was counted last.
+      let counted = state.counting ?? .max
+      return try await count(max(1, state.windows.firstIndex { $0.from < counted } ?? state.windows.count))
     case .sweep:
       if state.walk == nil { state.walk = Position.Walk(end: HealthSyncRequest.allTime.upperBound) }
       return try await full()
@@ -100,7 +112,7 @@ struct HealthSyncWalk: PhoneWalk {
   // MARK: The newest windows
 
   /// Those that are known: of an interrupted first walk, as far as it came.
-  private var windows: [Position.Window] {
+  private var windows: [PhoneWindow] {
     get { state.windows.isEmpty ? state.walk?.windows ?? [] : state.windows }
     set { if state.windows.isEmpty { state.walk?.windows = newValue } else { state.windows = newValue } }
   }
@@ -130,6 +142,7 @@ struct HealthSyncWalk: PhoneWalk {
     guard let part = try await part(from: stretch.from, to: stretch.end) else { return withdrawn() }
     try await look(for: part, before: stretch.end)
     stretch.windows.append(part.window)
+    guard stretch.windows.count <= Self.mostWindows else { throw Self.endless }
     stretch.unreadable += part.unreadable
     stretch.oldest = part.samples.map(\.start.seconds).min() ?? stretch.oldest
     stretch.end = part.window.from
@@ -139,16 +152,18 @@ struct HealthSyncWalk: PhoneWalk {
     }
     let before = windows[stretch.replaced].reduce(0) { $0 + $1.rows }
     let rows = stretch.windows.reduce(0) { $0 + $1.rows }
-    if rows < before { state.isDoubtful = true }
+    if rows < before || isShort { state.isDoubtful = true }
     // Nothing at all where there was something is what a locked phone says, too.
     if rows > 0 || before == 0 {
       let isAll = stretch.replaced == state.windows.indices && state.walk == nil
       windows.replaceSubrange(stretch.replaced, with: stretch.windows)
       if isAll {
-        (state.swept, state.unreadable, state.isDoubtful) = (client.now.seconds, stretch.unreadable, false)
+        (state.swept, state.unreadable, state.isDoubtful) = (client.now.seconds, stretch.unreadable, isShort)
         state.oldest = stretch.oldest
         missing = candidates
       }
+    } else {
+      isWithdrawn = true
     }
     guard let next = stretch.next else {
       mode = .end
@@ -162,40 +177,72 @@ struct HealthSyncWalk: PhoneWalk {
     var samples: [Sample]
     var unreadable: Int
     /// Ends where was asked for, and begins where the next part ends.
-    var window: Position.Window
+    var window: PhoneWindow
   }
 
   /// The newest samples of a stretch of time: all of it, or whole seconds. `nil` where the type is not given any more.
-  private func part(from: Int64, to end: Int64) async throws -> Part? {
+  private mutating func part(from: Int64, to end: Int64) async throws -> Part? {
     guard let page = try await client.page(of: type, from..<end) else { return nil }
+    let starts = page.samples.map(\.start.seconds)
+    // A second more: it is the phone that cuts fractions.
+    guard starts.allSatisfy({ $0 >= from - 1 && $0 <= end }) else {
+      throw PeerError.unexpectedAnswer(status: 200, message: "samples of another time than was asked for")
+    }
     if page.hasMore, page.samples.isEmpty {
       // By nothing in it could be told where to go on.
-      throw PeerError.unexpectedAnswer(status: 200, message: "\(page.rows) samples that cannot be understood")
+      throw page.rows == 0
+        ? Self.endless
+        : PeerError.unexpectedAnswer(status: 200, message: "\(page.rows) samples that cannot be understood")
     }
-    guard page.hasMore, let last = page.samples.map(\.start.seconds).min() else {
+    guard page.hasMore, let oldest = starts.min() else {
       return Part(
-        samples: page.samples, unreadable: page.unreadable, window: Position.Window(from: from, rows: page.rows))
+        samples: page.samples, unreadable: page.unreadable, window: PhoneWindow(from: from, rows: page.rows))
     }
+    let last = max(from, min(oldest, end - 1))
     if last + 1 < end {
-      let whole = page.samples.count { $0.start.seconds > last }
+      let whole = starts.count { $0 > last }
       return Part(
         samples: page.samples, unreadable: page.unreadable,
-        window: Position.Window(from: last + 1, rows: whole + page.unreadable))
+        window: PhoneWindow(from: last + 1, rows: whole + page.unreadable))
     }
-    // More in one second than an answer holds.
-    var (samples, unreadable, offset, more) = (page.samples, page.unreadable, page.rows, true)
-    while more, offset < HealthSyncRequest.mostOffset {
-      guard let next = try await client.page(of: type, last..<last + 1, offset: offset), next.rows > 0 else { break }
-      samples += next.samples
-      (unreadable, offset, more) = (unreadable + next.unreadable, offset + next.rows, next.hasMore)
-    }
-    return Part(
-      samples: samples, unreadable: unreadable,
-      window: Position.Window(from: max(from, last), rows: Set(samples.map(\.uuid)).count + unreadable))
+    return try await crowd(last, page)
   }
 
+  /// All of a second that is not in one answer. Its rows come in another order each time, so that it is read until as many
+  /// have come as there are.
+  private mutating func crowd(_ second: Int64, _ first: HealthSyncPage) async throws -> Part? {
+    var samples = Dictionary(first.samples.map { ($0.uuid, $0) }) { $1 }
+    var page = first
+    for _ in 0..<Self.mostPasses {
+      var (rows, unreadable) = (page.rows, page.unreadable)
+      while page.hasMore {
+        guard page.rows > 0 else { throw Self.endless }
+        guard rows <= Self.mostOfSecond else {
+          throw PeerError.unexpectedAnswer(status: 200, message: "more than \(Self.mostOfSecond) samples of one second")
+        }
+        guard let next = try await client.page(of: type, second..<second + 1, offset: rows) else { return nil }
+        page = next
+        rows += page.rows
+        unreadable += page.unreadable
+        for sample in page.samples { samples[sample.uuid] = sample }
+      }
+      let part = Part(
+        samples: Array(samples.values), unreadable: unreadable,
+        window: PhoneWindow(from: second, rows: samples.count + unreadable))
+      if samples.count + unreadable >= rows { return part }
+      guard let again = try await client.page(of: type, second..<second + 1) else { return nil }
+      page = again
+      for sample in page.samples { samples[sample.uuid] = sample }
+    }
+    isShort = true
+    return Part(
+      samples: Array(samples.values), unreadable: 0, window: PhoneWindow(from: second, rows: samples.count))
+  }
+
+  private static let endless = PeerError.unexpectedAnswer(status: 200, message: "a list that does not end")
+
   private mutating func withdrawn() -> PhoneStep {
-    mode = .end
+    (mode, isWithdrawn) = (.end, true)
     return PhoneStep(isLast: true)
   }
 
@@ -203,13 +250,17 @@ struct HealthSyncWalk: PhoneWalk {
 
   private mutating func full(isOnePage: Bool = false) async throws -> PhoneStep {
     mode = .full
-    guard var walk = state.walk else { return withdrawn() }
+    guard var walk = state.walk else {
+      mode = .end
+      return PhoneStep(isLast: true)
+    }
     if walk == Position.Walk(end: HealthSyncRequest.allTime.upperBound) { beginSearch(if: true) }
     guard let part = try await part(from: HealthSyncRequest.allTime.lowerBound, to: walk.end) else {
       return withdrawn()
     }
     try await look(for: part, before: walk.end)
     walk.windows.append(part.window)
+    guard walk.windows.count <= Self.mostWindows else { throw Self.endless }
     walk.unreadable += part.unreadable
     walk.end = part.window.from
     state.walk = walk
@@ -221,12 +272,16 @@ struct HealthSyncWalk: PhoneWalk {
     let rows = walk.windows.reduce(0) { $0 + $1.rows }
     state.walk = nil
     // Nothing at all where there was something is what a locked phone says, too.
-    guard rows > 0 || state.rows == 0 else { return PhoneStep(isLast: true) }
+    guard rows > 0 || state.rows == 0 else {
+      isWithdrawn = true
+      return PhoneStep(isLast: true)
+    }
     state.windows = walk.windows
     missing = candidates
     (state.swept, state.counted, state.unreadable, state.isDoubtful) = (
-      client.now.seconds, client.now.seconds, walk.unreadable, false
+      client.now.seconds, client.now.seconds, walk.unreadable, isShort
     )
+    state.counting = nil
     state.oldest = part.samples.map(\.start.seconds).min() ?? walk.windows.dropLast().last?.from
     return PhoneStep(samples: part.samples, isLast: true)
   }
@@ -251,7 +306,7 @@ struct HealthSyncWalk: PhoneWalk {
   /// Asks for the last row of a window: it is there, and no other after it, where there are as many.
   private mutating func count(_ index: Int) async throws -> PhoneStep {
     guard index < state.windows.count else {
-      state.counted = client.now.seconds
+      (state.counted, state.counting) = (client.now.seconds, nil)
       mode = .end
       return PhoneStep(isLast: true)
     }
@@ -262,6 +317,7 @@ struct HealthSyncWalk: PhoneWalk {
     guard let page = try await client.page(of: type, window.from..<end, offset: offset, limit: 1) else {
       return withdrawn()
     }
+    state.counting = window.from
     if page.rows == min(1, window.rows), !page.hasMore { return PhoneStep() }
     return try await read(Stretch(replaced: index..<index + 1, from: window.from, end: end, next: index + 1))
   }

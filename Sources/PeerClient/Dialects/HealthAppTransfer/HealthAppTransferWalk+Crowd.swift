@@ -1,0 +1,65 @@
+import Foundation
+import HealthModel
+
+extension HealthAppTransferWalk {
+  /// A second with more rows than a page holds, which come in another order each time: it is read again and again, until
+  /// as many have come as there are.
+  struct Crowd {
+    let second: Int64
+    /// The offset of a page that begins at it, or before.
+    var start: Int
+    /// Of the page that is read next; `nil` for the first of a pass.
+    var offset: Int?
+    /// Where the second begins in this pass.
+    var first = 0
+    var seen: Set<UUID> = []
+    var passes = 0
+    /// Whether as many as there are have not come.
+    var isShort = false
+  }
+
+  /// A row is missed by a pass of two pages with a chance of one in four, and by one of many pages of one in three.
+  private static let mostPasses = 40
+  /// Rows of one second whose identities are kept: far more than any app writes.
+  private static let mostOfSecond = 50_000
+
+  /// One page.
+  mutating func read(_ crowd: Crowd) async throws -> PhoneStep {
+    var crowd = crowd
+    let offset = crowd.offset ?? crowd.start
+    let page = try await client.page(of: type, offset: offset)
+    if crowd.offset == nil {
+      let first = page.rows.firstIndex { $0.second <= crowd.second }
+      if first == 0, offset > 0 {
+        // The list has moved.
+        guard crowd.passes < Self.mostPasses else { throw Self.endless }
+        (crowd.start, crowd.passes) = (max(0, offset - Self.stepBack), crowd.passes + 1)
+        mode = .crowd(crowd)
+        return PhoneStep()
+      }
+      crowd.first = offset + (first ?? page.rows.count)
+    }
+    var samples: [Sample] = []
+    for row in page.rows where row.second == crowd.second && crowd.seen.insert(row.sample.uuid).inserted {
+      samples.append(row.sample)
+    }
+    guard crowd.seen.count <= Self.mostOfSecond, offset - crowd.start <= 2 * Self.mostOfSecond else {
+      throw PeerError.unexpectedAnswer(status: 200, message: "more than \(Self.mostOfSecond) samples of one second")
+    }
+    let older = page.rows.firstIndex { $0.second < crowd.second }
+    guard older != nil || !page.hasMore else {
+      crowd.offset = offset + HealthAppTransferRequest.mostRows
+      mode = .crowd(crowd)
+      return PhoneStep(samples: samples)
+    }
+    let end = offset + (older ?? page.rows.count)
+    if crowd.seen.count >= end - crowd.first || crowd.passes >= Self.mostPasses {
+      crowd.isShort = crowd.seen.count < end - crowd.first
+      pass(crowd, before: end)
+    } else {
+      (crowd.offset, crowd.passes) = (nil, crowd.passes + 1)
+      mode = .crowd(crowd)
+    }
+    return PhoneStep(samples: samples)
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import HealthModel
+
+extension HealthAppTransferWalk {
+  /// A search for where the phone has another number of rows than is known of.
+  struct Differences {
+    /// What the phone has; `nil` for more than are known of.
+    var total: Int?
+    /// Whether everything has just been read.
+    var isFinal: Bool
+    /// How many stretches have been read again.
+    var found = 0
+  }
+
+  /// More stretches than that are not searched for one by one: reading everything costs as much.
+  private static let mostDifferences = 4
+  /// Pages that one stretch may have.
+  private static let mostPages = 10
+
+  /// Finds one stretch of time in which the numbers differ, by halves, and reads it.
+  mutating func look(into search: Differences) async throws -> PhoneStep {
+    var search = search
+    guard search.found < Self.mostDifferences, let windows = state.windows, windows.rows == state.count,
+      let index = try await differing(windows)
+    else { return giveUp(search) }
+    let (samples, isWhole) = try await read(windows, index)
+    guard isWhole else { return giveUp(search, samples) }
+    search.found += 1
+    search.total = try await probe()
+    mode = .differences(search)
+    if search.total == state.count {
+      (mode, state.isDoubtful) = (.end, false)
+      return PhoneStep(samples: samples, isLast: true)
+    }
+    return PhoneStep(samples: samples)
+  }
+
+  private mutating func giveUp(_ search: Differences, _ samples: [Sample] = []) -> PhoneStep {
+    state.windows = nil
+    if let total = search.total, total < state.count ?? 0 || search.isFinal {
+      // Something was deleted there, as a rule, which may hide what was added elsewhere.
+      state.count = total
+    } else if !search.isFinal {
+      // There is more than has been found: somewhere among the old.
+      state.walk = Position.Walk()
+      mode = .full
+      return PhoneStep(samples: samples)
+    }
+    (state.isDoubtful, mode) = (true, .end)
+    return PhoneStep(samples: samples, isLast: true)
+  }
+
+  /// The newest of the windows up to whose end the numbers differ; `nil` where that cannot be told. They do at the end of
+  /// the last.
+  private mutating func differing(_ windows: [PhoneWindow]) async throws -> Int? {
+    var ends: [Int] = []
+    for window in windows { ends.append((ends.last ?? 0) + window.rows) }
+    var (same, different) = (-1, windows.count - 1)
+    while different - same > 1 {
+      let middle = (same + different) / 2
+      guard let isSame = try await isBoundary(windows[middle].from, at: ends[middle]) else { return nil }
+      if isSame { same = middle } else { different = middle }
+    }
+    return different
+  }
+
+  /// Whether so many rows start at a second or later: the last of them, and the first that starts before, are asked for.
+  /// `nil` where the app has left one out.
+  private mutating func isBoundary(_ second: Int64, at end: Int) async throws -> Bool? {
+    let limit = end == 0 ? 1 : 2
+    let page = try await client.page(of: type, offset: max(0, end - 1), limit: limit)
+    let seconds = page.rows.map(\.second)
+    if seconds.count < limit, page.hasMore || page.unreadable > 0 { return nil }
+    let (newer, older) = end == 0 ? (second, seconds.first) : (seconds.first, seconds.dropFirst().first)
+    guard let newer else { return false }
+    return newer >= second && older ?? .min < second
+  }
+
+  /// What is new in one window, which is counted anew; not so where the list moves, or has rows that cannot be read.
+  private mutating func read(
+    _ windows: [PhoneWindow], _ index: Int
+  ) async throws -> (samples: [Sample], isWhole: Bool) {
+    let from = windows[index].from
+    let end = index == 0 ? Int64.max : windows[index - 1].from
+    var offset = max(0, windows[..<index].reduce(0) { $0 + $1.rows } - 1)
+    var (second, found, samples): (Int64, Set<UUID>, [Sample]) = (index == 0 ? .max : end - 1, [], [])
+    for _ in 0..<Self.mostPages {
+      let page = try await client.page(of: type, offset: offset)
+      guard let last = page.rows.last?.second, page.unreadable == 0, offset == 0 || Self.reaches(back: second, page),
+        !page.hasMore || page.rows.count == HealthAppTransferRequest.mostRows
+      else { break }
+      let rows = page.rows.filter { $0.second >= from && $0.second < end }
+      found.formUnion(rows.map(\.sample.uuid))
+      samples += try await unknown(rows).new
+      if !page.hasMore || last < from {
+        state.windows?[index].rows = found.count
+        state.count = state.windows?.rows
+        return (samples, true)
+      }
+      guard case .offset(let next) = Self.next(after: page, at: offset) else { break }
+      (offset, second) = (next, last)
+    }
+    return (samples, false)
+  }
+}
