@@ -12,8 +12,6 @@ public final class HealthAppTransferApp: PhoneApp {
     public var isLocked = false
     /// HealthKit answers with nothing, as it does on a locked phone.
     public var listsNothing = false
-    /// HealthKit fails when it is asked for these.
-    public var failing: Set<String> = []
     /// Answers with dates as numbers, as one version of its client wants them.
     public var numericDates = false
     /// Codes that can be redeemed, and what they are redeemed for.
@@ -24,6 +22,10 @@ public final class HealthAppTransferApp: PhoneApp {
     public var requests: [String] = []
     /// Answers other than any of its own, one for each request: for what a phone may say one day.
     public var status: Int?
+    /// What goes wrong, by type.
+    public var faults: [String: PhoneFault] = [:]
+    /// Types that are not listed, as those are that their owner has taken back.
+    public var hidden: Set<String> = []
     var random: SeededGenerator
 
     /// Puts samples where they belong.
@@ -123,7 +125,9 @@ public final class HealthAppTransferApp: PhoneApp {
   }
 
   private static func types(_ state: State) -> [UInt8] {
-    let names = state.listsNothing ? [] : state.samples.filter { !$0.value.isEmpty }.keys.sorted()
+    let names =
+      state.listsNothing
+      ? [] : state.samples.filter { !$0.value.isEmpty && !state.hidden.contains($0.key) }.keys.sorted()
     let entries = names.map {
       PhoneJSON.object(["identifier": PhoneJSON.text($0), "displayName": PhoneJSON.text($0), "sampleCount": "1"])
     }
@@ -145,13 +149,16 @@ public final class HealthAppTransferApp: PhoneApp {
     guard !offset.addingReportingOverflow(limit + 1).overflow, offset < 1 << 40 else {
       throw Crash(reason: "offset \(offset)")
     }
-    if state.failing.contains(type) { return error(500, "Failed to fetch health data") }
-    let all = state.listsNothing ? [] : state.samples[type] ?? []
-    let end = min(all.count, offset + limit)
-    let rows = offset < end ? page(all, offset..<end, &state.random) : []
+    let fault = state.faults[type]
+    if case .status(let status)? = fault { return error(status, "Failed to fetch health data") }
+    if let text = fault?.text { return message(200, text) }
+    let all = state.listsNothing || state.hidden.contains(type) ? [] : state.samples[type] ?? []
+    let first = fault == .repeats ? 0 : offset
+    let end = min(all.count, first + limit)
+    let rows = first < end ? page(all, first..<end, &state.random) : []
     let objects = rows.filter(\.isMappable).map { object($0, numericDates: state.numericDates) }
     return success(
-      "{\"hasMore\":\(all.count > offset + limit),\"limit\":\(limit),\"offset\":\(offset),\"samples\":["
+      "{\"hasMore\":\(all.count > offset + limit || fault == .repeats || fault == .saysMore),\"limit\":\(limit),\"offset\":\(offset),\"samples\":["
         + objects.joined(separator: ",")
         + "],\"totalCount\":\(min(all.count, offset + limit)),\"type\":\(PhoneJSON.text(type))}")
   }

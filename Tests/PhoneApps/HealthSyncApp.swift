@@ -14,6 +14,8 @@ public final class HealthSyncApp: PhoneApp {
       "heartRate", "steps", "weight", "workouts", "sleepAnalysis", "sleepREM", "standHours",
     ]
     public var isLocked = false
+    /// What goes wrong, by type.
+    public var faults: [String: PhoneFault] = [:]
     /// HealthKit answers with nothing, as it does when the phone locks itself in the middle.
     public var isEmpty = false
     public var code: String?
@@ -190,11 +192,16 @@ public final class HealthSyncApp: PhoneApp {
         423, "application/json",
         "{\"status\":\"locked\",\"samples\":[],\"message\":\"Device is locked\",\"hasMore\":false,\"returnedCount\":0}")
     }
-    let rows = state.isEmpty ? [] : rows(query.types, Double(start)..<Double(end), offset + limit + 1, &state)
-    let page = rows.dropFirst(offset).prefix(limit)
+    let fault = query.types.compactMap { state.faults[$0] }.first
+    if case .status(let status)? = fault { return plain(status, "Request body too large") }
+    if let text = fault?.text { return json(text) }
+    let range = fault == .repeats ? -1e12..<1e12 : Double(start)..<Double(end)
+    let rows = state.isEmpty ? [] : rows(query.types, range, offset + limit + 1, &state)
+    let page = rows.dropFirst(fault == .repeats ? 0 : offset).prefix(limit)
+    let hasMore = rows.count > offset + limit || fault == .repeats || fault == .saysMore
     return json(
       "{\"status\":\"ok\",\"samples\":[\(page.map(object).joined(separator: ","))],"
-        + "\"hasMore\":\(rows.count > offset + limit),\"returnedCount\":\(page.count)}")
+        + "\"hasMore\":\(hasMore),\"returnedCount\":\(page.count)}")
   }
 
   /// The first of what starts in a time, newest first; what starts together in any order, another each time.
@@ -240,7 +247,7 @@ public final class HealthSyncApp: PhoneApp {
 
   private static let reasons = [
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 423: "Locked",
-    429: "Too Many Requests",
+    413: "Request Entity Too Large", 429: "Too Many Requests",
   ]
 
   private static func json(_ body: String) -> [UInt8] { message(200, "application/json", body) }

@@ -114,13 +114,18 @@ public struct PullOperation: Sendable {
         }
       }
       stage.finish()
+      let coverage = try await Pull.coverage(of: server, types: types, in: local.store)
+      let unread = coverage?.failing ?? []
       try await uncancelled {
         async let noted: Void = note(server, at: endpoint, name: done.peerName)
-        try await record(.pullFinished, server, done)
+        if unread.isEmpty { try await record(.pullFinished, server, done) }
         try await noted
         try await meet(done.machine, of: server, at: endpoint)
       }
-      let coverage = try await Pull.coverage(of: server, types: types, in: local.store)
+      guard unread.isEmpty else {
+        throw PeerError.typesUnread(
+          peer: server.name, types: unread.map(\.type.shortName), reason: unread.first?.problem ?? "")
+      }
       return PullResult(server: server, done: done, duration: started.duration(to: .now), coverage: coverage)
     } catch {
       stage.finish()

@@ -9,7 +9,7 @@ extension PeerError {
     case .codeRefused: "code_refused"
     case .phoneLocked: "phone_locked"
     case .machineLocked: "machine_locked"
-    case .typesFailed: "types_failed"
+    case .typesUnread: "types_unread"
     case .confirmationFailed: "confirmation_failed"
     case .tokenRefused: "token_refused"
     case .onlyDaily: "only_daily"

@@ -44,8 +44,9 @@ public enum PeerError: Error, Hashable, Sendable {
   case unknownDialect(peer: String, dialect: String)
   /// The phone is locked, or its app asks for a face or a finger first.
   case phoneLocked(peer: String)
-  /// The app on a phone failed with these types, by its names; all others were read. The reason may be its own: hostile text.
-  case typesFailed(peer: String, types: [String], reason: String)
+  /// The app on the phone could not send some types; all others are here. The names are hpeer's, the reason may be the
+  /// app's: hostile text.
+  case typesUnread(peer: String, types: [String], reason: String)
   /// The owner of the other machine has locked it.
   case machineLocked(peer: String)
   /// The app on the phone does not accept the code: it is wrong, used, or over.
@@ -108,7 +109,7 @@ extension PeerError {
     case .pairing, .tokenRefused, .onlyDaily, .notPaired, .confirmationFailed, .codeRefused: .refused
     case .phoneLocked, .machineLocked: .locked
     case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
-    case .feed(.cutOff), .feed(.server), .typesFailed: .failing
+    case .feed(.cutOff), .feed(.server), .typesUnread: .failing
     case .unexpectedAnswer(let status, _) where status >= 500: .failing
     case .feed, .unexpectedAnswer, .unknownDialect, .strangeServer: .malformed
     }
@@ -164,8 +165,8 @@ extension PeerError: CustomStringConvertible {
       "\(peer) is of a kind that this version of hpeer does not know (\(dialect)): use the version that paired with it, or a newer one."
     case .phoneLocked(let peer):
       "\(peer) is locked: unlock the phone, keep the app open, and run the same command again; it goes on where it stopped."
-    case .typesFailed(let peer, let types, let reason):
-      "\(peer) could not give \(types.prefix(5).joined(separator: ", "))\(types.count > 5 ? " and \(types.count - 5) more types" : "") (\(reason)), and everything else came: run the same command again."
+    case .typesUnread(let peer, let types, let reason):
+      "\(peer) could not send \(types.joined(separator: ", ")) (\(reason)): all other types are here, and the next pull tries \(types.count == 1 ? "it" : "them") again."
     case .machineLocked(let peer):
       "\(peer) is locked: its owner unlocks it there with `hpeer unlock`; nothing is lost, and the same command goes on then."
     case .codeRefused(let peer, let advice):

@@ -18,13 +18,16 @@ public struct PullCoverage: Hashable, Sendable {
     public var isComplete: Bool
     /// Samples that could not be understood.
     public var unreadable: Int
+    /// Why the type could not be read at the last look, which the next pull tries again; `nil` where it could. It may be
+    /// the phone's words: hostile text.
+    public var problem: String?
 
     init(
       type: SampleType, samples: Int? = nil, since: Timestamp? = nil, swept: Timestamp? = nil, isComplete: Bool = false,
-      unreadable: Int = 0
+      unreadable: Int = 0, problem: String? = nil
     ) {
       (self.type, self.samples, self.since, self.swept) = (type, samples, since, swept)
-      (self.isComplete, self.unreadable) = (isComplete, unreadable)
+      (self.isComplete, self.unreadable, self.problem) = (isComplete, unreadable, problem)
     }
   }
 
@@ -34,6 +37,9 @@ public struct PullCoverage: Hashable, Sendable {
   public var unknown: [String] = []
   /// Whether the phone listed nothing at the last look, which may be because it was locked.
   public var listsNothing = false
+
+  /// Those that could not be read at the last look.
+  public var failing: [Entry] { entries.filter { $0.problem != nil } }
 
   /// The type of which most was read whole, for a line that has place for one.
   public var largest: Entry? {

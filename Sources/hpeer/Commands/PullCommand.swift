@@ -78,6 +78,11 @@ struct PullCommand: AsyncParsableCommand {
       throw ValidationError(
         "--infer-deletions reads everything, which --watch does not: run `hpeer pull --infer-deletions`.")
     }
+    if inferDeletions, !selection.types.isEmpty {
+      throw ValidationError(
+        "--infer-deletions looks at all types together, so that a permission which was taken back is not taken for deletions: leave --types out."
+      )
+    }
     if deep, !verify { throw ValidationError("--deep goes with --verify.") }
     if name != nil, host != nil { throw ValidationError("Give a name or --host, not both.") }
   }

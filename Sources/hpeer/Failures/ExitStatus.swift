@@ -114,7 +114,7 @@ extension ExitStatus {
   private static func status(of error: PeerError) -> ExitStatus {
     switch error {
     case .pairing(.wrongCode), .codeRefused: .wrongCode
-    case .typesFailed: .partial
+    case .typesUnread: .partial
     case .pairing(.windowClosed), .pairing(.windowLocked), .pairing(.sessionExpired): .windowClosed
     default:
       switch error.category {

@@ -15,6 +15,8 @@ struct CoverageReport: Encodable {
     var complete: Bool
     /// Samples that could not be understood.
     var unreadable: Int?
+    /// Why the type could not be read at the last look.
+    var problem: String?
   }
 
   var types: [Entry]
@@ -27,7 +29,7 @@ struct CoverageReport: Encodable {
     types = coverage.entries.map {
       Entry(
         type: $0.type.shortName, samples: $0.samples, since: $0.since, swept: $0.swept, complete: $0.isComplete,
-        unreadable: $0.unreadable > 0 ? $0.unreadable : nil)
+        unreadable: $0.unreadable > 0 ? $0.unreadable : nil, problem: $0.problem)
     }
     unknown = coverage.unknown.isEmpty ? nil : coverage.unknown
     empty = coverage.listsNothing ? true : nil
@@ -41,12 +43,15 @@ extension PullCoverage {
       return
         "the phone lists nothing, which a locked one does, too: unlock it, allow the app to read in Health, and pull again"
     }
-    let open = entries.filter { !$0.isComplete }.count
+    let open = entries.filter { !$0.isComplete && $0.problem == nil }.count
     var parts: [String] = []
     if let largest, let since = largest.since {
       parts.append("\(largest.type.shortName) verified back to \(since.civil.year)")
     }
     if open > 0 { parts.append("\(HumanFormat.count(open, "type")) not read to the end yet") }
+    if !failing.isEmpty {
+      parts.append("\(failing.map(\.type.shortName).joined(separator: ", ")) could not be read, and is tried again")
+    }
     if !unknown.isEmpty {
       parts.append("\(HumanFormat.count(unknown.count, "type")) that hpeer does not know left out")
     }

@@ -70,6 +70,35 @@ struct AbsenceTests {
     }
   }
 
+  @Test("nor while another type is hidden, fails or is empty, at either of both times", arguments: [0, 1])
+  func disturbed(_ time: Int) async throws {
+    let changes: [@Sendable (inout HealthAppTransferApp.State) -> Void] = [
+      { $0.hidden = ["stepCount"] }, { $0.faults = ["stepCount": .status(500)] },
+      { $0.faults = ["stepCount": .undecodable] },
+    ]
+    for change in changes {
+      try await withStoreAndRegistry { store, registry in
+        let phone = try PhoneFixture.healthAppTransfer(into: store)
+        let rates = PhoneSample.heartRates(2_000)
+        phone.add(
+          rates
+            + (0..<500).map {
+              PhoneSample(type: "stepCount", start: 1_779_000_000 - Double($0) * 60, value: 3, unit: "count")
+            })
+        try await phone.pull(inferringWith: registry)
+        phone.app.state.withLock { $0.remove([rates[700].id]) }
+        for look in 0...1 {
+          if look == time { phone.app.state.withLock { change(&$0) } }
+          phone.network.clock.advance(by: Self.later)
+          #expect(try await phone.pull(inferringWith: registry).deleted == 0)
+          phone.app.state.withLock { ($0.hidden, $0.faults) = ([], [:]) }
+        }
+        phone.network.clock.advance(by: Self.later)
+        #expect(try await phone.pull(inferringWith: registry).deleted == 1)
+      }
+    }
+  }
+
   @Test("of HealthSync, too; and what another road brought first is left alone")
   func windows() async throws {
     try await withStoreAndRegistry { store, registry in

@@ -35,32 +35,6 @@ struct HealthAppTransferPullTests {
     }
   }
 
-  @Test("a type that the phone cannot give keeps no other back, and is said, each time, until it comes")
-  func failing() async throws {
-    try await withStore { store in
-      let phone = try PhoneFixture.healthAppTransfer(into: store)
-      phone.add(PhoneSample.heartRates(40))
-      let weights = (0..<5).map {
-        PhoneSample(type: "bodyMass", start: 1_770_000_000 + Double($0) * 86_400, value: 80, unit: "kg")
-      }
-      phone.add(weights)
-      phone.app.state.withLock { $0.failing = ["bodyMass"] }
-      for _ in 0..<2 {
-        await #expect(
-          throws: PeerError.typesFailed(
-            peer: "phone", types: ["bodyMass"], reason: "it answered 500: Failed to fetch health data")
-        ) { try await phone.pull() }
-        #expect(try await Set(phone.uuids()) == phone.held.subtracting(weights.map(\.id)))
-      }
-      let entries = try #require(try await phone.coverage?.entries)
-      #expect(entries.first { $0.type == SampleType("HKQuantityTypeIdentifierHeartRate") }?.isComplete == true)
-      #expect(entries.allSatisfy { $0.type.shortName != "bodyMass" || !$0.isComplete })
-      phone.app.state.withLock { $0.failing = [] }
-      #expect(try await phone.pull().added == 5)
-      #expect(try await Set(phone.uuids()) == phone.held)
-    }
-  }
-
   @Test("many rows of one second, in another order at each request, and a list that moves")
   func ties() async throws {
     for seed in 1...3 as ClosedRange<UInt64> {

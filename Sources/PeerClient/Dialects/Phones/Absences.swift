@@ -6,7 +6,8 @@ import HealthModel
 /// holds.
 ///
 /// - The type was read from end to end, twice, at least twenty hours apart, and the sample was missing both times.
-/// - The type had no shorter list in between, and no other type of the phone has become shorter this time.
+/// - The type had no shorter list in between, and no other type of the phone was shorter, empty, refused or not listed
+///   either of both times.
 /// - It is no more than a twentieth of the type, and of the stretch that it was missing from.
 /// - This phone had sent it.
 struct Absences: Codable, Equatable {
@@ -51,12 +52,20 @@ struct Absences: Codable, Equatable {
   }
 
   /// What counts as deleted by what was found in one run.
-  mutating func conclude(_ findings: [Finding], now: Int64) -> [Sample] {
+  ///
+  /// - Parameter disturbed: types of which the phone gave less than it had, or nothing, in this run.
+  mutating func conclude(_ findings: [Finding], disturbed: Set<String>, now: Int64) -> [Sample] {
+    let disturbed = disturbed.union(findings.filter(\.hasShrunk).map(\.name))
     var deleted: [Sample] = []
     for finding in findings {
       let missing = Set(finding.missing.map(\.uuid))
       guard finding.total > 0, !missing.isEmpty, Self.isPlausible(missing.count, among: finding.total) else {
         types[finding.name] = nil
+        continue
+      }
+      // As much as a permission that was taken back, or a lock in the middle, would look like a deletion.
+      guard disturbed.subtracting([finding.name]).isEmpty else {
+        if types[finding.name].map({ finding.total < $0.total }) ?? false { types[finding.name] = nil }
         continue
       }
       guard let first = types[finding.name], finding.total >= first.total else {
@@ -68,7 +77,6 @@ struct Absences: Codable, Equatable {
         types[finding.name]?.uuids = both
         continue
       }
-      guard !findings.contains(where: { $0.name != finding.name && $0.hasShrunk }) else { continue }
       deleted += finding.missing.filter { both.contains($0.uuid) }
       let rest = missing.subtracting(both)
       types[finding.name] = rest.isEmpty ? nil : Missing(since: now, total: finding.total, uuids: rest)

@@ -13,11 +13,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   // One is counted for asking at all.
   var furtherRequests: Int { max(0, reader.requests - 1) }
 
-  /// After which it is not the types that the phone has trouble with.
-  private static var mostFailures: Int { 8 }
-
   private let reader: Reader
-  private let name: String
   private let store: HealthStore
   private let request: PhoneRequest
   private var position: Reader.Position
@@ -26,10 +22,12 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   private var walk: Reader.Walk?
   /// What was found that is not listed any more.
   private var findings: [Absences.Finding] = []
+  /// Types that the app could not send this time: the others do not wait for them.
+  private var problems: [String: String] = [:]
+  /// Types of which the phone gave less than it had, or nothing.
+  private var disturbed: Set<String> = []
   /// How many samples there were of each type when this began.
   private let before: [String: Int]
-  /// What the phone failed with while the rest went well, by the app's names.
-  private var failures: [(type: String, reason: String)] = []
   private var isOver = false
   private var failure: (any Error)?
 
@@ -37,7 +35,6 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
     _ reader: Reader, _ settings: PullSettings, _ position: Reader.Position, isHurried: Bool, owner: RecordOwner?
   ) {
     (self.reader, store, self.position, self.owner) = (reader, settings.store, position, owner)
-    name = settings.server.name
     sender = settings.server.id.hex
     request = PhoneRequest(
       types: Set(settings.types), isHurried: isHurried, infersDeletions: settings.infersDeletions)
@@ -68,11 +65,8 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
       let step: PhoneStep
       do {
         step = try await current.next()
-      } catch PeerError.unexpectedAnswer(let status, let message) where failures.count < Self.mostFailures {
-        // One type that the phone cannot give must not keep back those after it.
-        failures.append((current.type.name, "it answered \(status): \(message)"))
-        position.absences?.look(current.type.name, total: nil)
-        walk = nil
+      } catch PeerError.unexpectedAnswer(let status, let message) {
+        give(up: current, "it answered \(status): \(message)")
         continue
       }
       let isNews = position.types[current.type.name] != current.state
@@ -82,9 +76,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
       if !step.samples.isEmpty || isNews { return try batch(step.samples, more: true) }
     }
     isOver = true
-    if let first = failures.first {
-      failure = PeerError.typesFailed(peer: name, types: failures.map(\.type), reason: first.reason)
-    }
+    position.problems = problems.isEmpty ? nil : problems
     let deleted = conclude()
     return try batch([], deleted: deleted, more: false)
   }
@@ -92,7 +84,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   /// `nil` where nothing is left to read.
   private mutating func nextWalk() -> Reader.Walk? {
     while let step = steps?.popLast() {
-      if failures.contains(where: { $0.type == step.type.name }) { continue }
+      if problems[step.type.name] != nil { continue }
       // What was read from end to end already need not be again.
       if step.task == .sweep, findings.contains(where: { $0.name == step.type.name }) { continue }
       return reader.walk(
@@ -105,12 +97,32 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   private mutating func begin() async throws {
     let plan = try await reader.plan(&position, request)
     // What is not listed at all says nothing, and what was missing before has to be missed anew.
-    for name in position.types.keys where !plan.listed.contains(name) { position.absences?.look(name, total: nil) }
+    for name in position.types.keys where !plan.listed.contains(name) {
+      position.absences?.look(name, total: nil)
+      if before[name] ?? 0 > 0 { disturbed.insert(name) }
+    }
     steps = plan.steps.reversed()
+  }
+
+  /// What was read of the type stays, and is gone on from the next time.
+  private mutating func give(up walk: Reader.Walk, _ problem: String) {
+    let name = walk.type.name
+    (problems[name], self.walk) = (problem, nil)
+    if position.types[name] == nil { position.types[name] = .init() }
+    refuse(name)
+  }
+
+  /// Nothing is concluded from what a type lacks that was not given as before.
+  private mutating func refuse(_ name: String) {
+    findings.removeAll { $0.name == name }
+    disturbed.insert(name)
+    position.absences?.look(name, total: nil)
   }
 
   private mutating func note(_ walk: Reader.Walk) {
     let name = walk.type.name
+    if walk.isWithdrawn { return refuse(name) }
+    if let total = walk.total, let before = before[name], total < before { disturbed.insert(name) }
     if let missing = walk.missing, let total = walk.total {
       findings.append(Absences.Finding(name: name, missing: missing, total: total, before: before[name]))
     } else {
@@ -120,10 +132,10 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
 
   /// What counts as deleted on the phone.
   private mutating func conclude() -> [Sample] {
-    // A type that failed may have become shorter.
-    guard request.infersDeletions, failures.isEmpty else { return [] }
+    // Where only some types are asked for, what has become of the others cannot be told.
+    guard request.infersDeletions, request.types.isEmpty else { return [] }
     var absences = position.absences ?? Absences()
-    let deleted = absences.conclude(findings, now: reader.now.seconds)
+    let deleted = absences.conclude(findings, disturbed: disturbed, now: reader.now.seconds)
     position.absences = absences
     return deleted
   }

@@ -15,6 +15,8 @@ protocol PhonePosition: Codable, Equatable {
   var listsNothing: Bool { get }
   /// What may have been deleted there.
   var absences: Absences? { get set }
+  /// Why a type could not be read the last time, by the app's names; `nil` where all could.
+  var problems: [String: String]? { get set }
 
   init()
 
@@ -67,7 +69,8 @@ extension PhonePosition {
         PullCoverage.Entry(
           type: type, samples: state.samples, since: state.oldest.map { Timestamp(seconds: $0) },
           swept: state.swept.map { Timestamp(seconds: $0) },
-          isComplete: state.swept != nil && !state.isUnderWay && !state.isDoubtful, unreadable: state.unreadable))
+          isComplete: state.swept != nil && !state.isUnderWay && !state.isDoubtful && problems?[name] == nil,
+          unreadable: state.unreadable, problem: problems?[name]))
     }
     return coverage
   }

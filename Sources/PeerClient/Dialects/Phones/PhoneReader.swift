@@ -69,6 +69,8 @@ protocol PhoneWalk {
   var total: Int? { get }
   /// What the phone has ceased to list, where everything was read without a break; `nil` where it was not.
   var missing: [Sample]? { get }
+  /// Whether the phone gave nothing of what it had given before: it is locked, or its owner has taken that back.
+  var isWithdrawn: Bool { get }
 
   /// The next step; the last one where there is nothing more to do.
   mutating func next() async throws -> PhoneStep

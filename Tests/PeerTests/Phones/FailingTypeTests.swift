@@ -1,0 +1,95 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerProtocol
+import PhoneApps
+import Testing
+
+@testable import PeerClient
+
+@Suite("Types that an app cannot send")
+struct FailingTypeTests {
+  private static let weights = (0..<50).map {
+    PhoneSample(type: "weight", start: 1_770_000_000 + Double($0) * 86_400, value: 80, unit: "kg")
+  }
+  private static let masses = weights.map { weight in
+    var mass = weight
+    mass.type = "bodyMass"
+    return mass
+  }
+
+  @Test(
+    "the others come all the same, it is said which did not, and the next pull has them",
+    arguments: [PhoneFault.status(500), .status(413), .status(404), .undecodable, .deep, .heavy])
+  func healthAppTransfer(_ fault: PhoneFault) async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(2_500) + Self.masses)
+      phone.add(
+        (0..<10).map { PhoneSample(type: "stepCount", start: 1_770_000_000 + Double($0), value: 3, unit: "count") })
+      phone.app.state.withLock { $0.faults = ["bodyMass": fault, "heartRate": fault] }
+      #expect(try await phone.pull().added == 10)
+      let failing = try #require(try await phone.coverage).failing
+      #expect(failing.map(\.type.shortName).sorted() == ["bodyMass", "heartRate"])
+      #expect(failing.allSatisfy { !$0.isComplete && $0.problem?.isEmpty == false })
+      phone.app.state.withLock { $0.faults = [:] }
+      #expect(try await phone.pull().added == 2_550)
+      #expect(try await phone.coverage?.failing == [])
+    }
+  }
+
+  @Test(
+    "of HealthSync, too", arguments: [PhoneFault.status(500), .status(413), .undecodable, .deep, .heavy])
+  func healthSync(_ fault: PhoneFault) async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store)
+      phone.add(PhoneSample.heartRates(2_500) + Self.weights)
+      phone.app.state.withLock { $0.faults = ["heartRate": fault] }
+      #expect(try await phone.pull().added == 50)
+      #expect(try await phone.coverage?.failing.map(\.type.shortName) == ["heartRate"])
+      phone.app.state.withLock { $0.faults = [:] }
+      #expect(try await phone.pull().added == 2_500)
+      #expect(try await phone.coverage?.failing == [])
+    }
+  }
+
+  @Test("one that fails in the middle keeps what came of it, and goes on there")
+  func middle() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store) { state in
+        let asked = state.requests.count { $0.contains("type=heartRate") }
+        state.faults = asked == 3 ? ["heartRate": .status(500)] : [:]
+      }
+      phone.add(PhoneSample.heartRates(6_000) + Self.masses)
+      #expect(try await (2_000...4_000).contains(phone.pull().added))
+      #expect(try await phone.coverage?.failing.map(\.type.shortName) == ["heartRate"])
+      try await phone.pull()
+      #expect(try await Set(phone.uuids()) == phone.held)
+      #expect(try await phone.coverage?.failing == [])
+    }
+  }
+
+  @Test("lists that never end are left, and the others come", arguments: [PhoneFault.repeats, .saysMore])
+  func endless(_ fault: PhoneFault) async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(2_500) + Self.masses)
+      phone.app.state.withLock { $0.faults = ["heartRate": fault, "bodyMass": fault] }
+      phone.add(
+        (0..<10).map { PhoneSample(type: "stepCount", start: 1_770_000_000 + Double($0), value: 3, unit: "count") })
+      try await phone.pull()
+      #expect(try await phone.coverage?.failing.map(\.type.shortName).sorted() == ["bodyMass", "heartRate"])
+      #expect(phone.network.state.withLock(\.requests) < 1_000)
+      #expect(try await store.samples.typeCounts().contains { $0.type.shortName == "stepCount" })
+    }
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store)
+      phone.add(PhoneSample.heartRates(12_500) + Self.weights)
+      phone.app.state.withLock { $0.faults = ["heartRate": fault] }
+      try await phone.pull()
+      #expect(try await phone.coverage?.failing.map(\.type.shortName) == ["heartRate"])
+      #expect(phone.network.state.withLock(\.requests) < 1_000)
+      #expect(try await store.samples.typeCounts().contains { $0.type.shortName == "bodyMass" })
+    }
+  }
+}
