@@ -17,6 +17,7 @@ public final class PhoneNetwork: Sendable {
   public let state = Mutex(State())
   public let clock: VirtualClock
   private let app: any PhoneApp
+  private let paces = HealthSyncPaces()
 
   public init(_ app: any PhoneApp, clock: VirtualClock = VirtualClock()) {
     (self.app, self.clock) = (app, clock)
@@ -28,6 +29,7 @@ public final class PhoneNetwork: Sendable {
   package var client: ClientNetwork {
     var network = ClientNetwork()
     network.clock = clock
+    network.paces = paces
     network.now = { [clock] in clock.wall }
     network.shakeHands = { _, _, _, _ in Self.fingerprint }
     network.exchange = { [self] request, endpoint, _, _, _ in

@@ -40,6 +40,8 @@ package struct ClientNetwork: Sendable {
   }
   /// By which a client pauses and measures, but for the search for a peer and the times of a connection.
   package var clock: any Clock<Duration> = ContinuousClock()
+  /// How fast each phone may be asked.
+  package var paces = HealthSyncPaces()
   /// The wall clock, for what is kept.
   package var now: @Sendable () -> Timestamp = { .now }
 

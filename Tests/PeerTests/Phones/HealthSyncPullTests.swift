@@ -83,6 +83,45 @@ struct HealthSyncPullTests {
     }
   }
 
+  @Test("many pulls of one process share the sixty requests of a minute, and none is refused")
+  func pace() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store)
+      phone.add(PhoneSample.heartRates(30, every: 30))
+      let before = phone.network.clock.seconds
+      for _ in 0..<30 { try await phone.pull() }
+      #expect(phone.network.state.withLock(\.requests) > 120)
+      #expect(phone.app.state.withLock(\.refused) == 0)
+      #expect(phone.network.clock.seconds - before > 60)
+    }
+  }
+
+  @Test("a count of old windows that is interrupted goes on where it stopped")
+  func countGoesOn() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store)
+      // Each window is a second with as many as an answer has.
+      for window in 0..<6 {
+        phone.add((0..<10_000).map { .heartRate(60, at: 1_700_000_000 + Double(window) * 86_400 + Double($0) / 10) })
+      }
+      phone.add([.heartRate(60, at: 1_779_000_000)])
+      try await phone.pull()
+      phone.add([.heartRate(1, at: 1_700_000_000.5)])
+      phone.network.clock.advance(by: .seconds(8 * 86_400))
+      func probes() -> Int { phone.app.state.withLock { $0.requests.count { $0.contains("\"limit\":1,") } } }
+      var pulls = 0
+      while try await phone.uuids().count < 60_002 {
+        pulls += 1
+        guard pulls < 12 else { break }
+        // Types, each of five types' newest, and a few of what is counted.
+        _ = try? await phone.pull(putAwayAfter: 9)
+      }
+      #expect(try await phone.uuids().count == 60_002)
+      #expect(pulls > 1 && pulls < 12)
+      #expect(probes() <= 8)
+    }
+  }
+
   @Test("what arrives late is found: lately by the next pull, earlier when the windows are counted")
   func late() async throws {
     try await withStore { store in

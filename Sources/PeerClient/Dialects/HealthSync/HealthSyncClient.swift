@@ -8,7 +8,7 @@ final class HealthSyncClient {
   private let settings: PullSettings
   private let endpoint: PeerEndpoint
   private let network = ClientNetwork.current
-  private var pace: HealthSyncPace
+  private let pace: HealthSyncPace
   private var server: ServerRecord { settings.server }
   /// Bytes of the bodies that have come.
   private(set) var bytesReceived = 0
@@ -19,7 +19,7 @@ final class HealthSyncClient {
 
   init(_ settings: PullSettings, at endpoint: PeerEndpoint) {
     (self.settings, self.endpoint) = (settings, endpoint)
-    pace = HealthSyncPace(network.clock)
+    pace = network.paces.pace(of: settings.server, network.clock)
   }
 
   var limits: ClientLimits { network.limits }
