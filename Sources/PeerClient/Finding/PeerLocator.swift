@@ -55,7 +55,8 @@ struct PeerLocator: Sendable {
     return try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
       var search = LocatorSearch(limits: limits, excluded: excluded)
-      for endpoint in known { search.add(endpoint, claimsID: true, isKnown: true) }
+      // Where an app was last, another phone may be by now.
+      for endpoint in known { search.add(endpoint, claimsID: !server.traits.isApp, isKnown: true) }
       var isListening = false
       func listen() {
         guard !isListening else { return }

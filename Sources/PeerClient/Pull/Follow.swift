@@ -96,7 +96,7 @@ public struct Follow: Sendable {
     endpoints: [PeerEndpoint], full: Bool = false, report: (Event) async throws -> Void
   ) async throws {
     var (endpoints, full, retry) = (endpoints, full, retry)
-    var announcements = AnnouncementWatch(of: server, finder)
+    let announcements = AnnouncementWatch(of: server, finder)
     while true {
       var (latest, told) = (PullProgress(), PullProgress())
       let elapsed = ClientNetwork.current.clock.stopwatch()
@@ -121,7 +121,7 @@ public struct Follow: Sendable {
             try await report(.upToDate(done - told, at: endpoint))
           }
         }
-      } catch  where !Task.isCancelled && PullRetry.mayHelp(after: error) {
+      } catch  where !Task.isCancelled && PullRetry.mayHelp(after: error, isApp: server.traits.isApp) {
         turn?.leave()
         try await report(.lost(error, after: latest - told))
         try await announcements.pause(for: retry.pause(after: error))

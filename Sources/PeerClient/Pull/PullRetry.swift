@@ -18,9 +18,13 @@ struct PullRetry: Sendable {
 
   /// Whether the error may go away with time: a network, a machine that is off, a store that another process writes to. Not
   /// so a refused token, another certificate, another person, a full disk.
-  static func mayHelp(after error: any Error) -> Bool {
+  ///
+  /// - Parameter isApp: whether it is an app on a phone, which may be another version, or answer in its sleep, and is there
+  ///   for minutes: it is tried again when it appears, but for what its owner must do.
+  static func mayHelp(after error: any Error, isApp: Bool = false) -> Bool {
     switch error {
-    case let error as PeerError: error.category.mayPass
+    case let error as PeerError:
+      error.category.mayPass || isApp && [.malformed, .certificateChanged].contains(error.category)
     case let error as PeerFinderError:
       switch error {
       case .notFound, .appNotFound, .anotherPhone: true

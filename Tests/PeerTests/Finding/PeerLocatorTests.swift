@@ -14,11 +14,12 @@ struct PeerLocatorTests {
 
   /// What answers at an endpoint, by its host: `right`, `other` certificate, `closed`, or `hangs`.
   private static func locate(
-    known: [PeerEndpoint] = [], excluding: Set<PeerEndpoint> = [], hearing: [PeerLocator.Hearing] = [.listening]
+    known: [PeerEndpoint] = [], excluding: Set<PeerEndpoint> = [], hearing: [PeerLocator.Hearing] = [.listening],
+    dialect: String = "hpeer"
   ) async throws -> PeerEndpoint {
     let server = ServerRecord(
       id: try makePeerID(), name: "studio", fingerprint: try await makeIdentity().fingerprint,
-      credential: BearerCredential(.random()))
+      credential: BearerCredential(.random()), dialect: dialect)
     let other = try await makeIdentity().fingerprint
     let locator = PeerLocator(
       server: server, limits: limits,
@@ -87,6 +88,21 @@ struct PeerLocatorTests {
     await #expect(throws: PeerError.unreachable(endpoint: "closed:1", reason: "closed")) {
       try await Self.locate(
         known: [Self.at("closed")], hearing: [.listening, Self.candidate("other", claimsID: false)])
+    }
+  }
+
+  @Test("another phone, with the same app and name, where ours was or is looked for: ours is not there, and no alarm")
+  func siblingsPhone() async throws {
+    for dialect in ["HealthAppTransfer", "HealthSync"] {
+      await #expect(throws: PeerFinderError.notFound(name: "studio", seconds: 4, seen: [])) {
+        try await Self.locate(
+          known: [Self.at("other")], hearing: [.listening, Self.candidate("other2", claimsID: false)], dialect: dialect)
+      }
+      #expect(
+        try await Self.locate(
+          known: [Self.at("other")],
+          hearing: [.listening, Self.candidate("other2", claimsID: false), Self.candidate("right", claimsID: false)],
+          dialect: dialect) == Self.at("right"))
     }
   }
 

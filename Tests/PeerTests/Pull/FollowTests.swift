@@ -130,6 +130,10 @@ struct FollowTests {
       !PullRetry.mayHelp(
         after: PeerError.certificateChanged(peer: "x", pinned: other.fingerprint, seen: other.fingerprint)))
     #expect(!PullRetry.mayHelp(after: PeerError.tokenRefused(peer: "x")))
+    // An app on a phone is tried again, but for what its owner must do.
+    #expect(PullRetry.mayHelp(after: PeerError.unexpectedAnswer(status: 200, message: "x"), isApp: true))
+    #expect(!PullRetry.mayHelp(after: PeerError.unexpectedAnswer(status: 200, message: "x")))
+    #expect(!PullRetry.mayHelp(after: PeerError.tokenRefused(peer: "x"), isApp: true))
     #expect(!PullRetry.mayHelp(after: StoreError.diskFull(path: "x")))
     #expect(PullRetry.mayHelp(after: StoreError.locked(path: "x")))
     #expect(PullRetry.mayHelp(after: PeerError.connectionLost(endpoint: "x")))
