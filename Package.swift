@@ -210,7 +210,7 @@ let package = Package(
       name: "hpeer-bench",
       dependencies: [
         "BenchData", "HealthAnalysis", "HealthModel", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol",
-        "PeerTrust",
+        "PeerTrust", "PhoneApps",
         "Terminal",
         "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -6,7 +6,8 @@ struct HpeerBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hpeer-bench", abstract: "Measure hpeer against what SQLite itself can do, in ratios of one run.",
     subcommands: [
-      WholeBench.self, PullBench.self, ImportBench.self, ExportBench.self, LookBench.self, MakeExport.self,
+      WholeBench.self, PullBench.self, ImportBench.self, ExportBench.self, LookBench.self, PhonesBench.self,
+      MakeExport.self,
     ],
     defaultSubcommand: WholeBench.self)
 }

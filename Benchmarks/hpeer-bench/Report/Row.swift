@@ -30,6 +30,7 @@ struct Row: Sendable {
   init(_ row: PullRow) { (id, title) = (row.rawValue, row.title) }
   init(_ row: ImportRow) { (id, title) = (row.rawValue, row.title) }
   init(_ row: LookRow) { (id, title) = (row.rawValue, row.title) }
+  init(_ row: PhoneRow) { (id, title) = (row.rawValue, row.title) }
   init(_ row: ExportRow) { (id, title) = (row.rawValue, row.title) }
 
   mutating func add(_ name: String, _ value: Double, _ unit: Measure.Unit, goal: Measure.Goal? = nil) {

@@ -1,0 +1,60 @@
+import Foundation
+import PhoneApps
+
+/// Three hundred thousand samples from HealthAppTransfer, a thousand a request.
+struct HealthAppTransferPulls {
+  private let bench: Bench
+  /// What the new samples of a day are of; the last is that of most.
+  private static let active = [
+    "stepCount", "activeEnergyBurned", "basalEnergyBurned", "distanceWalkingRunning", "respiratoryRate",
+    "oxygenSaturation", "environmentalAudioExposure", "heartRate",
+  ]
+  private static let quiet = ["bodyMass", "height", "vo2Max", "restingHeartRate"]
+  private static let (new, token) = (5_000, "0123456789ABCDEF0123456789ABCDEF")
+
+  init(_ bench: Bench) { self.bench = bench }
+
+  func measure() async throws -> Row {
+    let (app, count) = (HealthAppTransferApp(), bench.sizes.isQuick ? 5_000 : 300_000)
+    let now = Date().timeIntervalSince1970.rounded(.down) - 86_400
+    func samples(of type: String, _ count: Int, before end: Double, every seconds: Double) -> [PhoneSample] {
+      (0..<count).map { PhoneSample(type: type, start: end - Double($0) * seconds, value: 1, unit: "count") }
+    }
+    // So many of each of the others, the rest of heart rates.
+    let each = min(2_000, count / 20)
+    let types = Self.active + Self.quiet
+    app.state.withLock { state in
+      state.tokens = [Self.token]
+      for type in types.dropLast(Self.quiet.count + 1) + Self.quiet {
+        state.samples[type] = samples(of: type, each, before: now, every: 600)
+      }
+      state.samples["heartRate"] = samples(of: "heartRate", count - each * (types.count - 1), before: now, every: 5)
+    }
+    let phone = try await PhoneHome(
+      bench, app, .healthAppTransfer(), dialect: "HealthAppTransfer", token: Self.token,
+      requests: { app.state.withLock { $0.requests.count } })
+    var row = Row(.healthapptransfer)
+    let (active, quiet) = (Double(Self.active.count), Double(Self.quiet.count))
+    do {
+      // A page more for each type, which ends somewhere in one, and the list of types.
+      try await phone.pull(
+        "first pull of \(count)", adding: count,
+        within: 1.05 * Double(count) / 1_000 + 1 + active + quiet, &row)
+      app.state.withLock { state in
+        let part = Self.new / Self.active.count
+        for type in Self.active {
+          state.samples[type]?.insert(
+            contentsOf: samples(of: type, part, before: now + 43_200, every: 60), at: 0)
+        }
+      }
+      // One for the list of types.
+      try await phone.pull("a day with \(Self.new) new", adding: Self.new, within: 1 + 2 * active + quiet, &row)
+      try await phone.pull("nothing new", adding: 0, within: 1 + active + quiet, &row)
+    } catch {
+      await phone.end()
+      throw error
+    }
+    await phone.end()
+    return row
+  }
+}
