@@ -10,6 +10,8 @@ public final class HealthAppTransferApp: PhoneApp {
     public var samples: [String: [PhoneSample]] = [:]
     /// The app asks for a face first.
     public var isLocked = false
+    /// The phone sleeps: it neither answers nor hangs up.
+    public var isAsleep = false
     /// HealthKit answers with nothing, as it does on a locked phone.
     public var listsNothing = false
     /// Answers with dates as numbers, as one version of its client wants them.
@@ -60,6 +62,9 @@ public final class HealthAppTransferApp: PhoneApp {
     }
   }
 
+  /// Five minutes have passed since the last code.
+  public func expireCodes() { state.withLock { $0.codes = [:] } }
+
   /// The text of its QR code.
   public func payload(host: String, port: Int, fingerprint: String, expiry: Double) -> String {
     "{\"code\":\"\(newCode())\",\"expiry\":\(expiry),\"fingerprint\":\"\(fingerprint)\",\"host\":\"\(host)\",\"port\":\(port)}"
@@ -69,6 +74,7 @@ public final class HealthAppTransferApp: PhoneApp {
     state.withLock { state in
       if let crash = state.crash { return .crash(crash) }
       happening(&state)
+      if state.isAsleep { return .silence }
       // Whatever it cannot read it neither answers nor forgets.
       guard let request = PhoneRequest(bytes),
         ["GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD"].contains(request.method.uppercased())

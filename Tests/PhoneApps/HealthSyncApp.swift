@@ -14,6 +14,12 @@ public final class HealthSyncApp: PhoneApp {
       "heartRate", "steps", "weight", "workouts", "sleepAnalysis", "sleepREM", "standHours",
     ]
     public var isLocked = false
+    /// The phone sleeps: it neither answers nor hangs up.
+    public var isAsleep = false
+    /// How many more requests are refused although there were not too many: another program has asked.
+    public var refusals = 0
+    /// Whether the code on the screen is older than five minutes.
+    public var isCodeOver = false
     /// What goes wrong, by type.
     public var faults: [String: PhoneFault] = [:]
     /// HealthKit answers with nothing, as it does when the phone locks itself in the middle.
@@ -77,6 +83,7 @@ public final class HealthSyncApp: PhoneApp {
     state.withLock { state in
       if let crash = state.crash { return .crash(crash) }
       happening(&state)
+      if state.isAsleep { return .silence }
       guard let request = PhoneRequest(bytes) else { return .answer(Self.plain(400, "Invalid request")) }
       state.requests.append("\(request.method) \(request.target) \(String(decoding: request.body, as: UTF8.self))")
       // Looked up with this case alone; without it, there is no body.
@@ -106,7 +113,8 @@ public final class HealthSyncApp: PhoneApp {
     }
     let time = now()
     state.answered.removeAll { $0 <= time - 60 }
-    guard state.answered.count < 60 else {
+    guard state.answered.count < 60, state.refusals == 0 else {
+      state.refusals = max(0, state.refusals - 1)
       state.refused += 1
       return Self.plain(429, "Rate limit exceeded")
     }
@@ -134,6 +142,10 @@ public final class HealthSyncApp: PhoneApp {
     guard let code = state.code else {
       return plain(400, "No pairing session active. Generate a new QR code in the iOS app.")
     }
+    if state.isCodeOver {
+      (state.code, state.isCodeOver) = (nil, false)
+      return plain(400, "Pairing code expired (5 min TTL). Generate a new QR code.")
+    }
     guard body.code == code else {
       state.failures += 1
       if state.failures > 5 { state.code = nil }
@@ -158,7 +170,7 @@ public final class HealthSyncApp: PhoneApp {
   }
 
   /// Those of the app's first version.
-  private static let known: Set<String> = [
+  public static let known: Set<String> = [
     "steps", "flightsClimbed", "distanceWalkingRunning", "distanceCycling", "activeEnergyBurned", "basalEnergyBurned",
     "exerciseTime", "standHours", "workouts", "heartRate", "restingHeartRate", "walkingHeartRateAverage",
     "respiratoryRate", "heartRateVariability", "bloodPressureSystolic", "bloodPressureDiastolic", "bloodOxygen",
@@ -214,7 +226,9 @@ public final class HealthSyncApp: PhoneApp {
       // Newest first: those before the end, down to the start.
       let first = samples.firstIndex(after: { $0.start < range.upperBound })
       let last = samples.firstIndex(after: { $0.start < range.lowerBound })
-      all += samples[first..<last].prefix(count + 64)
+      var end = min(last, first + count)
+      while end < last, samples[end].start == samples[end - 1].start { end += 1 }
+      all += samples[first..<end]
     }
     var index = 0
     while index < all.count {

@@ -53,6 +53,11 @@ final class StandIn: Sendable {
       return say(payload(host: said, port: port, expiry: Date().timeIntervalSince1970 + lead))
     case "lock": setLocked(true)
     case "unlock": setLocked(false)
+    case "sleep": setAsleep(true)
+    case "wake": setAsleep(false)
+    case "expire":
+      transfer.expireCodes()
+      sync.state.withLock { $0.isCodeOver = true }
     case "forget":
       transfer.state.withLock { $0.tokens = [] }
       sync.state.withLock { $0.tokens = [] }
@@ -75,6 +80,11 @@ final class StandIn: Sendable {
     app is HealthSyncApp
       ? sync.payload(host: host, port: port, fingerprint: certificate.fingerprint, expiry: expiry)
       : transfer.payload(host: host, port: port, fingerprint: certificate.fingerprint, expiry: expiry)
+  }
+
+  private func setAsleep(_ isAsleep: Bool) {
+    transfer.state.withLock { $0.isAsleep = isAsleep }
+    sync.state.withLock { $0.isAsleep = isAsleep }
   }
 
   private func setLocked(_ isLocked: Bool) {

@@ -96,6 +96,24 @@ struct HealthSyncPullTests {
     }
   }
 
+  @Test("a request that is refused because others asked is asked again, later; a phone that sleeps is gone on with")
+  func refusedAndAsleep() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store)
+      phone.add(PhoneSample.heartRates(12_000, every: 30))
+      phone.app.state.withLock { $0.refusals = 3 }
+      let before = phone.network.clock.seconds
+      try await phone.pull()
+      #expect(phone.network.clock.seconds - before >= 60)
+      #expect(try await Set(phone.uuids()) == phone.held)
+      phone.add(PhoneSample.heartRates(10, every: 30, before: 1_780_000_500))
+      phone.app.state.withLock { $0.isAsleep = true }
+      await #expect(throws: PeerError.self) { try await phone.pull() }
+      phone.app.state.withLock { $0.isAsleep = false }
+      #expect(try await phone.pull().added == 10)
+    }
+  }
+
   @Test("a count of old windows that is interrupted goes on where it stopped")
   func countGoesOn() async throws {
     try await withStore { store in
