@@ -12,6 +12,9 @@ enum StatedValue: Hashable {
   case only
   case other(String?)
 
+  /// What HealthSync calls all but five kinds of workouts; a source has one workout at a time, whatever it is called.
+  private static let any = WorkoutActivityType.value(3000)
+
   /// - Parameter payload: read only where it decides.
   init(kind: String, number: Double?, unit: String?, payload: () -> String?) throws {
     switch kind {
@@ -25,7 +28,10 @@ enum StatedValue: Hashable {
   }
 
   func isEquivalent(to other: StatedValue) -> Bool {
-    if case (.quantity(let mine), .quantity(let theirs)) = (self, other) { return mine.isEquivalent(to: theirs) }
-    return self == other
+    switch (self, other) {
+    case (.quantity(let mine), .quantity(let theirs)): mine.isEquivalent(to: theirs)
+    case (.workout(let mine), .workout(let theirs)): mine == theirs || mine == Self.any || theirs == Self.any
+    default: self == other
+    }
   }
 }
