@@ -36,6 +36,8 @@ public struct CourierReport: Hashable, Sendable {
 public struct Courier<Place: Destination>: Sendable {
   /// Which place of its kind, such as `mqtt:home`; the name of its ``FeedConsumer``.
   public let name: String
+  /// Under which name the store is told how deliveries go.
+  private let account: String
   private let destination: Place
   private let store: HealthStore
   private let filter: SampleFilter
@@ -48,18 +50,21 @@ public struct Courier<Place: Destination>: Sendable {
 
   /// - Parameters:
   ///   - name: one courier at a time works under it.
+  ///   - account: under which name the store is told how deliveries go; `name` by default.
   ///   - filter: what is delivered. Another than last time: what it adds is delivered, what it excludes stays.
   ///   - deadLetters: without them, what is refused is only counted.
   ///   - sendsNames: without names, sources and devices are redacted (``NameRedaction``).
   ///   - shape: `nil` for the record as it is.
   public init(
-    to destination: Place, named name: String, from store: HealthStore, filter: SampleFilter = .everything,
+    to destination: Place, named name: String, account: String? = nil, from store: HealthStore,
+    filter: SampleFilter = .everything,
     policy: RetryPolicy = RetryPolicy(), deadLetters: DeadLetters? = nil, sendsNames: Bool = true,
     shape: DeliveryShape? = nil,
     clock: any Clock<Duration> = ContinuousClock(), observe: @escaping @Sendable (CourierEvent) -> Void = { _ in }
   ) {
     self.destination = destination
     self.name = name
+    self.account = account ?? name
     self.store = store
     self.filter = filter
     self.policy = policy
@@ -82,14 +87,14 @@ public struct Courier<Place: Destination>: Sendable {
     do {
       try await deliver(consumer.pages(ofAtMost: size, repeatable: true), of: consumer, &run, follows: follows)
       // What has failed before, and is there or gone by now, fails no more.
-      if !Task.isCancelled { try await store.deliveries.noteNothingToDo(name) }
+      if !Task.isCancelled { try await store.deliveries.noteNothingToDo(account) }
       if follows {
         try await deliver(consumer.following(ofAtMost: size, repeatable: true), of: consumer, &run, follows: true)
       }
     } catch {
       let wasCancelled = error is CancellationError
       if let error = error as? CourierError {
-        try await uncancelled { try await store.deliveries.noteFailure(error.reason, waiting: nil, name) }
+        try await uncancelled { try await store.deliveries.noteFailure(error.reason, waiting: nil, account) }
       }
       if run.hasBegun {
         try await finish(
@@ -131,7 +136,7 @@ public struct Courier<Place: Destination>: Sendable {
     let hasRetried = run.report.retries > run.noted.retries
     let isDue = run.lastNote.map { ContinuousClock.now - $0 > .seconds(5) } ?? true
     guard isLast || hasRetried || isDue else { return }
-    try await uncancelled { try await store.deliveries.noteSuccess(delivered: delivered, refused: refused, name) }
+    try await uncancelled { try await store.deliveries.noteSuccess(delivered: delivered, refused: refused, account) }
     (run.noted, run.lastNote) = (run.report, .now)
   }
 
@@ -223,7 +228,7 @@ public struct Courier<Place: Destination>: Sendable {
           guard follows else { throw CourierError.gaveUp(destination: name, attempts: run.failures, reason: reason) }
           pause = max(pause, policy.rest)
         }
-        try await store.deliveries.noteFailure(reason, waiting: Self.instant(after: pause), name)
+        try await store.deliveries.noteFailure(reason, waiting: Self.instant(after: pause), account)
         observe(.failed(reason: reason, pause: pause))
         try await clock.sleep(for: pause)
       }

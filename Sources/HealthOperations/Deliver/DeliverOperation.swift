@@ -145,7 +145,6 @@ public struct DeliverOperation: Sendable {
         let courier = courier(to: place, again.consumer, filter, context)
         report += try await courier.run()
         try await store.removeConsumer(again.consumer)
-        try await store.deliveries.remove(again.consumer)
       }
       report += try await courier(to: place, section.consumer, context.filter, context).run(follows: follows)
       await place.close()
@@ -162,15 +161,17 @@ public struct DeliverOperation: Sendable {
   /// misses neither.
   private func begin(_ context: Context) async throws {
     let isKnown = try await store.consumers().contains { $0.name == section.consumer }
-    try await store.consumer(section.consumer, filter: context.filter)
     do {
+      try await store.consumer(section.consumer, filter: context.filter)
       let settings = try await onThread { [home] _ in try home.settings() }
       if settings.destination(section.name)?.consumer == section.consumer { return }
       throw DeliveryRefusal.removed(section.name)
     } catch {
       // What is being edited says nothing about one that was there.
       if isKnown, error is SettingsFileError { return }
-      if !isKnown { try await store.removeConsumer(section.consumer) }
+      if !isKnown {
+        try await uncancelled { [store, section] in _ = try await store.removeConsumer(section.consumer) }
+      }
       throw error
     }
   }
@@ -179,7 +180,7 @@ public struct DeliverOperation: Sendable {
     to place: Place, _ name: String, _ filter: SampleFilter, _ context: Context
   ) -> Courier<Place> {
     Courier(
-      to: place, named: name, from: store, filter: filter, policy: policy,
+      to: place, named: name, account: section.consumer, from: store, filter: filter, policy: policy,
       deadLetters: home.deadLetters(of: section.name), sendsNames: section.common.sendsNames, shape: context.shape,
       observe: observe)
   }
