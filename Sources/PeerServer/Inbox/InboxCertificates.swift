@@ -6,7 +6,7 @@ import Synchronization
 /// The certificate of an inbox, which may change while it runs: connections that are open keep the one that they began with.
 public final class InboxCertificates: Sendable {
   /// A certificate, those that lead from it to what phones trust, and its key.
-  public struct Material: Sendable {
+  public struct Material: Hashable, Sendable {
     /// In PEM, the inbox's own first.
     public let chain: [UInt8]
     /// In PEM.

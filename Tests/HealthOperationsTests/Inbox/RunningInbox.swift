@@ -27,13 +27,14 @@ struct RunningInbox: Sendable {
   /// Starts it, runs `body`, stops it.
   static func run(
     _ home: TestHome, limits: InboxLimits = InboxLimits(), contents: InboxBody.Limits = .init(),
+    certificates source: InboxCertificates.Source? = nil, interval: Duration = .seconds(20),
     _ body: @Sendable (RunningInbox) async throws -> Void
   ) async throws {
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     let registry = try await home.home.openRegistry()
     let certificates = try await InboxCertificates(
-      logger: logger, source: InboxCertificateSource.authority(of: home.home))
+      interval: interval, logger: logger, source: source ?? InboxCertificateSource.authority(of: home.home))
     var configuration = InboxServer.Configuration(host: "127.0.0.1", port: 0, security: .certificates(certificates))
     configuration.limits = limits
     let (ports, toPorts) = AsyncStream.makeStream(of: Int.self)
@@ -82,8 +83,9 @@ struct RunningInbox: Sendable {
     try await post(text.utf8, to: path, secret.map { "Authorization: Bearer \($0)" }, more: more)
   }
 
-  func curl(_ arguments: [String], _ path: String) async throws -> Answer {
-    let authority = home.home.directory + "/inbox/authority.pem"
+  /// - Parameter authority: a file with what the client trusts; `nil` for the home's own.
+  func curl(_ arguments: [String], _ path: String, trusting authority: String? = nil) async throws -> Answer {
+    let authority = authority ?? home.home.directory + "/inbox/authority.pem"
     let outcome = await CommandRunner.run(
       "curl",
       ["-s", "-i", "--max-time", "100", "--noproxy", "*", "--cacert", authority, "-H", "Expect:"] + arguments + [
