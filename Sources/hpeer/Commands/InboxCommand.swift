@@ -120,7 +120,7 @@ struct InboxAdd: AsyncParsableCommand {
     Console.say("Type this into the app. The secret is shown once:")
     try Console.print("URL     \(place.url(of: name))")
     try Console.print("Header  Authorization: Bearer \(secret.text)")
-    Console.say("`hpeer serve --inbox` takes what it sends. docs/inbox.md says which buttons of which app.")
+    Console.say("`hpeer serve --inbox` takes what it sends. docs/how-to/inbox.md says which buttons of which app.")
     if place.scheme == "https" {
       Console.say("Unless the inbox has a certificate that the phone trusts, run `hpeer inbox profile` once.")
     }

@@ -64,7 +64,7 @@ struct HealthAppTransferTests {
 
   /// What is vouched for is said for each type, to people and to programs.
   private func covered(_ laptop: Host) async throws {
-    let schema = try JSONSchema(directory: Build.root + "/docs/schemas")
+    let schema = try JSONSchema(directory: Build.root + "/docs/reference/schemas")
     for (command, list, status) in [("peers", "servers", 0), ("status", "peers", 3)] {
       let outcome = try await laptop.run(command, "--json")
       #expect(outcome.status == status, "\(outcome.errors)")
