@@ -9,7 +9,7 @@ import Testing
 struct ExportSchemaTests {
   private let scratch: Scratch
   private let home: Host
-  private static let docs = Build.root + "/docs"
+  private static let docs = Build.root + "/docs/reference"
 
   init() async throws {
     scratch = try Scratch()
