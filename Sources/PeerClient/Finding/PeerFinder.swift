@@ -139,10 +139,9 @@ public struct PeerFinder: Sendable {
   /// The peer at an address that the person gave: paired if its certificate or its last address is known.
   public func target(at endpoint: PeerEndpoint) async throws -> PeerTarget {
     let servers = try await registry.servers()
-    if let server = servers.first(where: { $0.host == endpoint.host && $0.port.map(Int.init) == endpoint.port }) {
-      return .paired(server, endpoints: [endpoint])
-    }
-    if let server = await phone(at: endpoint, among: servers) { return .paired(server, endpoints: [endpoint]) }
+    let last = servers.first { $0.host == endpoint.host && $0.port.map(Int.init) == endpoint.port }
+    if let last, !last.traits.isApp { return .paired(last, endpoints: [endpoint]) }
+    if let server = await phone(at: endpoint, among: servers) ?? last { return .paired(server, endpoints: [endpoint]) }
     let session = try await PairingSession.open(at: endpoint, silenceLimit: silenceLimit)
     if let server = servers.first(where: { $0.id == session.hello.serverID }) {
       return .paired(server, endpoints: [endpoint])
