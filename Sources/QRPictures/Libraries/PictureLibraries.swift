@@ -1,5 +1,7 @@
 /// What is loaded to read one kind of picture.
 struct PictureLibraries {
+  private static let enoughPoints = 16_000_000
+
   private let zbar: ZBar
   private let png: LibPNG?
 
@@ -16,7 +18,9 @@ struct PictureLibraries {
   /// At least one, each once.
   func codes(in bytes: [UInt8], _ header: PictureHeader) throws(QRPictureError) -> [[UInt8]] {
     let decoded = png.map { $0.decode(bytes, header) } ?? zbar.decodeJPEG(bytes)
-    guard let picture = decoded else { throw .damaged }
+    guard var picture = decoded else { throw .damaged }
+    // The largest photos have more points than any code needs, and would take the time that all versions may take.
+    while picture.points.count > Self.enoughPoints, let half = picture.halved() { picture = half }
     for version in GreyPicture.versions {
       guard let picture = version(picture) else { continue }
       var texts: [[UInt8]] = []
