@@ -145,6 +145,12 @@ struct HomeTests {
     #expect(id(at: validity.start.addingTimeInterval(-1)) == "identity.future")
     #expect(id(at: validity.end) == "identity.expired")
     #expect(id(at: validity.end.addingTimeInterval(-86_400)) == "identity.ending")
+    func severity(daysBefore days: Double) -> Finding.Severity {
+      IdentityCheck.judge(validity, shortID: "x", now: validity.end - days * 86_400).severity
+    }
+    #expect(severity(daysBefore: 91) == .ok)
+    #expect(severity(daysBefore: 60) == .note)
+    #expect(severity(daysBefore: 29) == .warning)
   }
 
   // MARK: Store

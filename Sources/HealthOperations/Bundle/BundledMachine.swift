@@ -79,7 +79,7 @@ struct BundledMachine: Encodable {
       var status = stat()
       guard lstat("\(directory)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
       let isOwn =
-        name.wholeMatch(of: /(store|peers|rollups)\.sqlite(-wal|-shm|-journal)?|config\.toml|serve\.lock/) != nil
+        name.wholeMatch(of: /(store|peers|statistics)\.sqlite(-wal|-shm|-journal)?|config\.toml|serve\.lock/) != nil
       sizes[isOwn ? name : "others", default: 0] += Int64(status.st_size)
     }
     return sizes

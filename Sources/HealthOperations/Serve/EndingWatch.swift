@@ -3,7 +3,7 @@ import PeerTrust
 import ServiceLifecycle
 
 extension Home {
-  /// Certificates and tokens that end soon or have ended; makes nothing.
+  /// Certificates and tokens that end soon or have ended.
   public func endings(now: Date = Date()) async throws -> [Ending] {
     let identity = try await IdentityStore.existing(in: url)
     let (clients, servers) = try await paired()

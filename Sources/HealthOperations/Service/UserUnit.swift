@@ -3,7 +3,7 @@ import OperatingSystem
 /// A user's `hpeer.service` as it is written where no package brings one: `hpeer run`, hardened as far as a user manager of
 /// systemd 252 starts it.
 ///
-/// The directives are those of the unit in the package, apart from paths.
+/// The directives are those of the package's packaging/systemd/user/hpeer.service, apart from paths.
 public struct UserUnit: Hashable, Sendable {
   /// What it is called.
   public static let name = "hpeer.service"
@@ -46,25 +46,28 @@ public struct UserUnit: Hashable, Sendable {
       [Unit]
       Description=hpeer, which keeps a health record in step between machines
       Documentation=man:hpeer-run(1) man:hpeer(7)
-      StartLimitIntervalSec=10min
-      StartLimitBurst=10
+      # A disk that is full, or a network that is gone, may be so for days.
+      StartLimitIntervalSec=0
 
       [Service]
       Type=notify
       NotifyAccess=main
       ExecStart=\(Self.word(program)) run\(arguments)
-      ExecReload=/bin/kill -HUP $MAINPID
-      \(environment)Restart=on-failure
-      RestartSec=5s
+      ExecReload=/bin/sh -c 'kill -HUP $MAINPID'
+      Restart=on-failure
+      RestartSec=10s
+      # Wrong settings, and a store that is damaged or of a newer version: a person must see to these.
+      RestartPreventExitStatus=2 10
       # A store of an older version is brought up to date first.
       TimeoutStartSec=10min
       TimeoutStopSec=1min
       WatchdogSec=60
-      SyslogIdentifier=hpeer
 
-      UMask=0077
+      # Swift's threads ask for priorities that they are not given, and would say so in the journal each time.
+      Environment=LIBDISPATCH_LOG=NO
+      \(environment)UMask=0077
       # %t has the control socket. A folder that a destination writes into needs a line of its own.
-      ReadWritePaths=\(Self.word("-" + directory)) -%t
+      ReadWritePaths=\(Self.word("-" + directory)) %t
       MemoryHigh=768M
       MemoryMax=1G
       TasksMax=256

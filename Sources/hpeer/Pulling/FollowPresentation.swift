@@ -39,16 +39,20 @@ struct FollowPresentation {
   }
 
   static func tell(_ event: FollowEvent, of server: ServerRecord, json: Bool) throws {
-    func say(_ text: String) { Console.say("\(PlainText.escaped(server.name)): \(text)") }
+    func say(_ text: String, _ priority: LinePriority = .information) {
+      Console.say("\(PlainText.escaped(server.name)): \(text)", priority)
+    }
     switch event {
     case .came(let new): try print(new, of: server, json: json)
     case .upToDate: say("up to date; waiting for what happens there (Ctrl-C ends it).")
     case .lost(let error, let wasReached):
-      say("\(wasReached ? "contact lost" : "no contact yet") (\(reason(error))); trying again until it is there.")
-    case .noRoom(let error): say("\(ErrorText.sentence(error)) Going on by itself when there is.")
+      say(
+        "\(wasReached ? "contact lost" : "no contact yet") (\(reason(error))); trying again until it is there.",
+        .warning)
+    case .noRoom: say("waiting for room on this machine's disk (`hpeer doctor`); it goes on by itself then.", .warning)
     case .back: say("back.")
     case .gaveUp(let error):
-      say(ErrorText.of(error))
+      say(ErrorText.of(error), .warning)
       if json { try FailedPull.print(server, error) }
     }
   }

@@ -5,6 +5,13 @@ import Testing
 
 @testable import HealthOperations
 
+/// The unit that the Debian package brings.
+private enum PackagedUnit {
+  static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "packaging/systemd/user/hpeer.service")
+    .path
+}
+
 @Suite("A service of this user", .timeLimit(.minutes(2)))
 struct UserServiceTests {
   private let directory: TemporaryDirectory
@@ -37,7 +44,7 @@ struct UserServiceTests {
     #expect(first.unit == unit && !first.isPackaged && !first.wasThere && first.lingers == false)
     let record = HomeDirectory.resolved(directory.path) + "/.local/share/hpeer"
     #expect(try text().contains("ExecStart=/opt/hpeer/bin/hpeer run\n"))
-    #expect(try text().contains("ReadWritePaths=-\(record) -%t\n"))
+    #expect(try text().contains("ReadWritePaths=-\(record) %t\n"))
     #expect(FileStatus(record)?.isDirectory == true)
     #expect(systemd.isActive && systemd.isEnabled)
     #expect(
@@ -167,6 +174,22 @@ struct UserServiceTests {
     #expect(throws: UserServiceError.unusablePath("/home/a\nb")) {
       _ = try UserUnit(program: "/usr/bin/hpeer", directory: "/home/a\nb", namesDirectory: true)
     }
+  }
+
+  @Test(
+    "the same directives as in the package's unit",
+    .enabled(if: FileManager.default.fileExists(atPath: PackagedUnit.path)))
+  func sameAsPackaged() throws {
+    func directives(_ text: String) -> Set<String> {
+      // The folder of a record that is not made yet, and where it is.
+      let lines = text.split(separator: "\n").map(String.init)
+      return Set(
+        lines.filter { !$0.hasPrefix("#") && !$0.hasPrefix("ReadWritePaths=") && !$0.hasPrefix("ExecStartPre=") })
+    }
+    let unit = try UserUnit(
+      program: "/usr/bin/hpeer", directory: "/home/ada/.local/share/hpeer", namesDirectory: false)
+    let package = try String(contentsOfFile: PackagedUnit.path, encoding: .utf8)
+    #expect(directives(unit.text) == directives(package))
   }
 
   @Test(
