@@ -83,7 +83,7 @@ import Testing
       when = "threshold"
       type = "heartRate"
       above = 717171717
-      do = "run"
+      do = "command"
       command = ["/bin/TellProgram", "TellSecret"]
       environment = { TellVariable = "TellSecret" }
 
