@@ -12,7 +12,7 @@ struct PermissionsCheck: Check {
   /// What hpeer makes there, as far as others could read something from it. The identity has a check of its own.
   private static let files = [
     "store.sqlite", "store.sqlite-wal", "store.sqlite-shm", "peers.sqlite", "peers.sqlite-wal", "peers.sqlite-shm",
-    "pairing.json",
+    "pairing.json", "inbox/authority-key.pem",
   ]
 
   init(subject: Subject) { self.subject = subject }

@@ -26,8 +26,8 @@ public struct InboxBody: Sendable {
   public struct Limits: Hashable, Sendable {
     /// Maximum bytes of a body that is not compressed any more.
     public var contentBytes = 32 << 20
-    /// Maximum values of JSON, or fields of a table, in all: each takes far more memory than its text.
-    public var values = 2_000_000
+    /// Maximum values of JSON in all: each takes far more memory than its text. A table may have twice as many fields.
+    public var values = 1_000_000
     /// Maximum samples and readings.
     public var samples = 100_000
     /// Maximum samples of one type, source and time, or readings of one metric and time: what is shown of them is a question of

@@ -5,7 +5,11 @@ enum InboxContent {
   static func bytes(of body: [UInt8], _ limits: InboxBody.Limits) throws(InboxBodyError) -> [UInt8] {
     let content = try decompressed(body, limits)
     guard content.count <= limits.contentBytes else { throw .tooLarge(limit: limits.contentBytes) }
-    guard values(in: content) <= limits.values else { throw .tooManyValues(limit: limits.values) }
+    let first = content.first { $0 > 0x20 }
+    let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    // The rows of a table are read one at a time.
+    let limit = isJSON ? limits.values : 2 * limits.values
+    guard values(in: content) <= limit else { throw .tooManyValues(limit: limit) }
     return content
   }
 

@@ -49,7 +49,9 @@ struct UndoableImport {
 
   /// What the audit log has of those who wrote after the import began. Its own events are not among them.
   private func laterWrites(_ db: Database) throws -> [AuditRecord] {
-    let names: [AuditEvent.Name] = [.deleted, .restored, .pullStarted, .pullFinished, .pullFailed]
+    let names: [AuditEvent.Name] = [
+      .deleted, .restored, .pullStarted, .pullFinished, .pullFailed, .inboxReceived,
+    ]
     return try AuditRecord.fetch(db, after: event, names: names)
   }
 

@@ -104,6 +104,8 @@ extension UndoRefusal {
     switch AuditEvent.Name(rawValue: last.event) {
     case .deleted: return "\(types) was deleted from since (\(instant))"
     case .restored: return "\(types) was brought back since (\(instant))"
+    case .inboxReceived:
+      return "\(quoted(last.detail["sender"] ?? "an app")) has sent something since (\(instant))"
     default: return "there was a pull from \(quoted(last.detail["peer"] ?? "another machine")) since (\(instant))"
     }
   }
