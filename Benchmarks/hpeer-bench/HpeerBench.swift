@@ -7,7 +7,7 @@ struct HpeerBench: AsyncParsableCommand {
     commandName: "hpeer-bench", abstract: "Measure hpeer against what SQLite itself can do, in ratios of one run.",
     subcommands: [
       WholeBench.self, PullBench.self, ImportBench.self, ExportBench.self, LookBench.self, PhonesBench.self,
-      MakeExport.self,
+      DestinationBench.self, MakeExport.self,
     ],
     defaultSubcommand: WholeBench.self)
 }

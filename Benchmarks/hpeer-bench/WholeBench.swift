@@ -3,7 +3,7 @@ import ArgumentParser
 /// All there is.
 struct WholeBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "all", abstract: "Measure pulls, then imports, exports, looks and phones.",
+    commandName: "all", abstract: "Measure pulls, then imports, exports, looks, phones and deliveries.",
     discussion: "Rows: \(names).")
 
   @Option(help: "Only these rows, comma-separated.", transform: Self.list)
@@ -19,6 +19,7 @@ struct WholeBench: AsyncParsableCommand {
 
   private static let rows: [any BenchRow] =
     PullRow.allCases + ImportRow.allCases + ExportRow.allCases + LookRow.allCases + PhoneRow.allCases
+    + DestinationRow.allCases
 
   private static var names: String { rows.map { $0.rawValue }.joined(separator: ", ") }
 

@@ -18,6 +18,16 @@ struct RunningProcess: Sendable {
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
+  /// Seconds that its threads have run so far, finer than ``cpuSeconds``; those that have ended do not count.
+  var processorTime: Double {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+    return threads.reduce(0) { sum, thread in
+      // The first number of schedstat is nanoseconds on a processor.
+      let text = (try? String(contentsOfFile: "/proc/\(pid)/task/\(thread)/schedstat", encoding: .utf8)) ?? ""
+      return sum + (text.split(separator: " ").first.flatMap { Double($0) } ?? 0) / 1e9
+    }
+  }
+
   /// How often one of its threads has gone to sleep.
   var sleeps: Int {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []

@@ -7,7 +7,7 @@ final class Service: Sendable {
   private let command: Command
   private let end: Task<Void, any Error>
 
-  init(_ program: Program, _ arguments: [String], home: String, in workspace: Workspace) throws {
+  init(_ program: Program, _ arguments: [String], home: String?, in workspace: Workspace) throws {
     let command = Command(program, arguments, home: home, in: workspace)
     let pid = try command.start()
     self.command = command
@@ -22,7 +22,7 @@ final class Service: Sendable {
       guard kill(pid, 0) == 0 else { break }
       try await Task.sleep(for: .milliseconds(10))
     }
-    throw BenchFailure("hpeer did not get ready: \(command.errors)")
+    throw BenchFailure("A program did not get ready: \(command.errors)")
   }
 
   /// - Parameter signal: SIGKILL for an end as by a power cut.

@@ -32,6 +32,10 @@ struct Row: Sendable {
   init(_ row: LookRow) { (id, title) = (row.rawValue, row.title) }
   init(_ row: PhoneRow) { (id, title) = (row.rawValue, row.title) }
   init(_ row: ExportRow) { (id, title) = (row.rawValue, row.title) }
+  /// - Parameter skipped: why nothing was measured.
+  init(_ row: DestinationRow, skipped: String? = nil) {
+    (id, title, self.skipped) = (row.rawValue, row.title, skipped)
+  }
 
   mutating func add(_ name: String, _ value: Double, _ unit: Measure.Unit, goal: Measure.Goal? = nil) {
     measures.append(Measure(name: name, value: value, unit: unit, goal: goal, runs: []))
