@@ -59,8 +59,11 @@ enum OtherProgram {
   /// Where it is in PATH; `nil` where it is not installed.
   static func find(_ name: String) -> String? {
     (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-      .map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+      .lazy.compactMap { found("\($0)/\(name)") }.first
   }
+
+  /// `nil` where nothing at this path can be run.
+  static func found(_ path: String) -> String? { access(path, X_OK) == 0 ? path : nil }
 
   /// Starts a server, and returns when it says its port on standard error.
   static func start(
