@@ -151,7 +151,7 @@ struct CallOrderTests {
     #expect(store.notes == ["fetch 0", "add 0"])
   }
 
-  @Test("calls of one observer are one at a time, whoever asks")
+  @Test("calls of one observer are one at a time, however often it is asked")
   func serial() async throws {
     let noting = Noting(store: NotingStore(names: names))
     let observer = try observer(noting)

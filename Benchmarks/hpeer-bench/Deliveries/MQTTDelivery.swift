@@ -17,7 +17,7 @@ struct MQTTDelivery {
     let lines = (0..<TimedDelivery.count(bench)).map { "{\"uuid\":\"\($0)\",\"unit\":\"steps\",\"value\":8432}\n" }
     for round in 0..<bench.sizes.warmUps + bench.sizes.repeats {
       Log.say("  round \(round + 1)")
-      // What the kernel gave a moment ago is given to nobody else soon.
+      // What the kernel gave a moment ago is not given out again soon.
       let socket = try TCPSocket.make()
       let free = try TCPSocket.listen(socket)
       close(socket)

@@ -58,7 +58,7 @@ struct WebDAVLock: Hashable, Sendable {
     return min(max(.seconds(seconds), .seconds(2)), asked)
   }
 
-  /// Whether an answer says that somebody else holds a lock: 423, or one for each resource of which one is that (RFC 4918,
+  /// Whether an answer says that another writer holds a lock: 423, or one for each resource of which one is that (RFC 4918,
   /// section 9.10.6).
   static func isHeldByOthers(_ response: HTTPService.Response) -> Bool {
     if response.status == 423 { return true }

@@ -6,7 +6,7 @@ extension WebDAVObjectStore {
   private static let firstLockPause = Duration.milliseconds(100)
   private static let longestLockPause = Duration.seconds(2)
 
-  /// Writes under a lock on the collection that the file is in, after looking at what is there. Nobody else can write there
+  /// Writes under a lock on the collection that the file is in, after looking at what is there. No other program can write there
   /// meanwhile, whether they lock or not.
   func putLocked(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
     // Of a file that is there, so is the collection.
@@ -88,12 +88,12 @@ extension WebDAVObjectStore {
     }
   }
 
-  /// Also where the task is cancelled: nobody else could write until it runs out.
+  /// Also where the task is cancelled: no other writer could write until it runs out.
   private func unlock(_ lock: WebDAVLock) async {
     await Task { _ = try? await ask("UNLOCK", lock.name, [("Lock-Token", lock.token)]) }.value
   }
 
-  /// What was answered, as soon as it is not that somebody else holds a lock.
+  /// What was answered, as soon as it is not that another writer holds a lock.
   ///
   /// - Throws: ``DeliveryError/temporary(reason:retryAfter:)`` where they go on holding it.
   func askWhileLocked(
@@ -107,12 +107,12 @@ extension WebDAVObjectStore {
       try await clock.sleep(for: pause * Double.random(in: 0.5...1))
       pause = min(pause * 2, Self.longestLockPause)
     }
-    throw DeliveryError.temporary(reason: "\(name) is locked by somebody else")
+    throw DeliveryError.temporary(reason: "\(name) is locked by another program")
   }
 
   // MARK: Finding out
 
-  /// Writes a file of a name that nobody else has, twice, locks it twice, and deletes it.
+  /// Writes a file of a name that no other writer has, twice, locks it twice, and deletes it.
   func probeProtection() async throws -> WebDAVProtection {
     let name = "\(probePrefix).hpeer-probe-\(UUID().uuidString.lowercased())"
     do {

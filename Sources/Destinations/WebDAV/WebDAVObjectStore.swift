@@ -25,7 +25,7 @@ struct WebDAVObjectStore: ObjectStore {
 
   /// - Parameters:
   ///   - url: of a collection that exists.
-  ///   - isOnlyWriter: whether nobody else writes there, so that nothing need be protected.
+  ///   - isOnlyWriter: whether no other program writes there, so that nothing need be protected.
   ///   - authorization: the headers of every request.
   init(
     _ service: HTTPService, url: URL, clock: any Clock<Duration>, isOnlyWriter: Bool, probePrefix: String = "",
@@ -39,7 +39,7 @@ struct WebDAVObjectStore: ObjectStore {
     self.authorization = authorization
   }
 
-  /// What keeps two writers apart; `nil` where nobody else writes.
+  /// What keeps two writers apart; `nil` where no other program writes.
   ///
   /// - Throws: ``DeliveryError/unusable(reason:)`` where nothing does.
   private func protection() async throws -> WebDAVProtection? {
@@ -50,7 +50,7 @@ struct WebDAVObjectStore: ObjectStore {
     await memory.forget()
     throw DeliveryError.unusable(
       reason: "it overwrites what is there although it was told not to (If-None-Match), and has no locks, so two "
-        + "writers would lose each other's samples; if nobody else writes there, set only-writer = true")
+        + "writers would lose each other's samples; if no other program writes there, set only-writer = true")
   }
 
   func get(_ name: String) async throws -> StoredObject? {

@@ -75,7 +75,7 @@ extension HealthDataPoint {
   /// ``startDate``.
   public var timestamp: Date { startDate }
 
-  /// With what HealthPush's guide says of a point: a reading at one instant, of nobody in particular.
+  /// With what HealthPush's guide says of a point: a reading at one instant, of no source.
   public init(metricType: HealthMetricType, value: Double, unit: String, timestamp: Date) {
     self.init(
       id: UUID(), metricType: metricType, value: value, unit: unit, startDate: timestamp, endDate: timestamp,

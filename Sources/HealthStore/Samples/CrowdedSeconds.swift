@@ -9,7 +9,7 @@ import HealthModel
 /// Those are a few, and that costs nothing. Where they are many thousands, which only a strange source has, looks at each of
 /// them would cost the square of that: so a second that was found crowded is read once, and known from then on.
 ///
-/// Whoever inserts or removes rows tells it, where it knows any second (``isInUse``).
+/// What inserts or removes rows tells it, where it knows any second (``isInUse``).
 final class CrowdedSeconds {
   enum Table {
     case sample, tombstone

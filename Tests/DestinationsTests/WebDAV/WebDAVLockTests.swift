@@ -87,7 +87,7 @@ struct WebDAVLockTests {
   }
 
   @Test(
-    "a server without conditions, whose locks are none either, is refused, unless nobody else writes there",
+    "a server without conditions, whose locks are none either, is refused, unless no other program writes there",
     arguments: ["1", "1, 2"])
   func neither(classes: String) async throws {
     let server = try ScriptedDAV(.init(classes: classes, meansLocks: false))
@@ -134,7 +134,7 @@ struct WebDAVLockTests {
     _ = try await home.deliver(to: place)
     let data = try #require(server.files.keys.first { $0.hasSuffix("data.jsonl") })
     let folder = String(data.dropFirst().dropLast("data.jsonl".count))
-    // Another program holds it, and gives it up once somebody has asked in vain.
+    // Another program holds it, and gives it up once it was asked for in vain.
     let lock = try #require(
       WebDAVLock(try await place.store.ask("LOCK", folder, [("Depth", "infinity")]), name: folder, url: ""))
     try await home.add([maker.steps(at: 1)])

@@ -70,7 +70,7 @@ struct WebDAVTests {
     await place.close()
   }
 
-  @Test("where nobody else writes, nothing is locked and nothing is read once more")
+  @Test("where no other program writes, nothing is locked and nothing is read once more")
   func alone() async throws {
     let server = try WebDAVServer(.rclone)
     var maker = SampleMaker(seed: 9)
