@@ -1,8 +1,10 @@
 import Foundation
 
-/// A store of somebody else's that is kept in step with a record: a database, a server, a file. Written by whoever connects it.
+/// A store of somebody else's that is kept in step with a record: a database, a server, a file. Written by whoever
+/// connects it.
 ///
-/// A batch comes again when one of these functions has thrown, or the process ended in between. What it has then is found with
+/// A batch comes again when one of these functions has thrown, or the process ended in between. What it has then is
+/// found with
 /// ``fetchObjects(with:)`` and updated, so that nothing is there twice.
 public protocol ExternalStore: Sendable {
   /// Names the store's positions in the record, for ever. Two stores have two names.
@@ -22,16 +24,16 @@ public protocol ExternalStore: Sendable {
 
   /// Forgets all objects of a type: the record is another than before, and all that it has follows.
   ///
-  /// It is, when a copy of its file was put back. To be seen, that needs a receipt (``keepReceipt(_:of:)``). By default nothing is
-  /// forgotten: what follows is updated, and what only the other record had stays.
+  /// It is, when a copy of its file was put back. To be seen, that needs a receipt (``keepReceipt(_:of:)``). By default
+  /// nothing is forgotten: what follows is updated, and what only the other record had stays.
   func forgetObjects(of type: any ExternalObject.Type) async throws
 
   /// What ``keepReceipt(_:of:)`` was given last for this type; `nil` where it keeps none.
   func receipt(of type: any ExternalObject.Type) async throws -> Data?
 
-  /// Keeps some hundred bytes beside the objects, after each batch: what the record and the external store are held against
-  /// each other by, when one of them was put back from a copy. By default nothing is kept, and a record that was put back
-  /// goes on from where its copy was.
+  /// Keeps some hundred bytes beside the objects, after each batch: what the record and the external store are held
+  /// against each other by, when one of them was put back from a copy. By default nothing is kept, and a record that
+  /// was put back goes on from where its copy was.
   func keepReceipt(_ receipt: Data, of type: any ExternalObject.Type) async throws
 }
 

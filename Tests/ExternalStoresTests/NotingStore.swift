@@ -3,8 +3,8 @@ import Foundation
 import HealthModel
 import Synchronization
 
-/// Has objects of several types in memory, and writes down each call with the objects that it was for. What is told to it in
-/// between (``note(_:)``) is in the same list.
+/// Has objects of several types in memory, and writes down each call with the objects that it was for. What is told to
+/// it in between (``note(_:)``) is in the same list.
 final class NotingStore: ExternalStore {
   private struct State {
     var objects: [UUID: any ExternalObject] = [:]

@@ -26,7 +26,8 @@ enum RetryAfter {
   ]
   private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
-  /// `nil` of any other text than `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+  /// `nil` of any other text than `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or
+  /// `Sun Nov  6 08:49:37 1994`.
   static func date(_ text: String, now: Date) -> Timestamp? {
     guard text.utf8.count <= longestText else { return nil }
     var words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(String.init)

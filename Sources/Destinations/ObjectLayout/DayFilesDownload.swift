@@ -6,8 +6,8 @@ import OperatingSystem
 protocol DayFilesSource: Sendable {
   /// As the person named it.
   var label: String { get }
-  /// Fetches what is there into a folder, under the names that it has below the prefix, and tells now and then how many files
-  /// there are so far.
+  /// Fetches what is there into a folder, under the names that it has below the prefix, and tells now and then how many
+  /// files there are so far.
   func fetch(into folder: String, _ progress: (Int) -> Void) async throws -> Int
   /// Ends connections.
   func close() async
@@ -31,8 +31,8 @@ extension DayFilesDownloadError: CustomStringConvertible {
   public var description: String { "\(address) cannot be read: \(reason)\(reason.hasSuffix("?") ? "" : ".")" }
 }
 
-/// Fetches the files by type and day of a bucket or a WebDAV server, as they are: from an address, or from where a destination
-/// delivers to.
+/// Fetches the files by type and day of a bucket or a WebDAV server, as they are: from an address, or from where a
+/// destination delivers to.
 ///
 /// ```swift
 /// func fetch(into folder: String) async throws {
@@ -42,8 +42,8 @@ extension DayFilesDownloadError: CustomStringConvertible {
 /// }
 /// ```
 ///
-/// For an address, the credentials are those of the environment: `AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_ACCESS_KEY_ID` and its
-/// like, or a profile of `~/.aws/credentials`; `WEBDAV_USERNAME` and `WEBDAV_PASSWORD`.
+/// For an address, the credentials are those of the environment: `AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_ACCESS_KEY_ID`
+/// and its like, or a profile of `~/.aws/credentials`; `WEBDAV_USERNAME` and `WEBDAV_PASSWORD`.
 public struct DayFilesDownload: Sendable {
   private let source: any DayFilesSource
 

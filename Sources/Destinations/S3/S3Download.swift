@@ -21,8 +21,8 @@ struct S3Download: DayFilesSource {
       section.settings, AWSCredentialSource(section.settings, secrets, environment: environment))
   }
 
-  /// `s3://BUCKET/PREFIX`, with the server and the credentials of the environment, as for other programs. Reads a file with
-  /// credentials.
+  /// `s3://BUCKET/PREFIX`, with the server and the credentials of the environment, as for other programs. Reads a file
+  /// with credentials.
   init(_ address: String, environment: [String: String]) throws(SettingsError) {
     label = address
     let parts = address.dropFirst("s3://".count).split(separator: "/", omittingEmptySubsequences: true).map(String.init)

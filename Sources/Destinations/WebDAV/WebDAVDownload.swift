@@ -20,8 +20,8 @@ struct WebDAVDownload: DayFilesSource {
       prefix: try DayFiles.Options(section.settings).prefix)
   }
 
-  /// `webdavs://USER@HOST/PATH`, or `webdav:` without encryption, which is for this machine alone. The name and the password
-  /// are those of the environment, `WEBDAV_USERNAME` and `WEBDAV_PASSWORD`.
+  /// `webdavs://USER@HOST/PATH`, or `webdav:` without encryption, which is for this machine alone. The name and the
+  /// password are those of the environment, `WEBDAV_USERNAME` and `WEBDAV_PASSWORD`.
   init(address: String, environment: [String: String]) throws(SettingsError) {
     guard var parts = URLComponents(string: address), let scheme = parts.scheme?.lowercased(),
       ["webdav", "webdavs"].contains(scheme), parts.host?.isEmpty == false

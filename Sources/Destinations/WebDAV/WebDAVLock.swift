@@ -34,8 +34,8 @@ struct WebDAVLock: Hashable, Sendable {
     hasMadeResource = response.status == 201
   }
 
-  /// Names the lock to a request for what is in it: a list that is tagged with what is locked, since some servers take an untagged
-  /// one for the resource that is asked for alone.
+  /// Names the lock to a request for what is in it: a list that is tagged with what is locked, since some servers take
+  /// an untagged one for the resource that is asked for alone.
   var condition: (name: String, value: String) { ("If", "<\(url)> (\(token))") }
 
   // MARK: What servers say
@@ -58,8 +58,8 @@ struct WebDAVLock: Hashable, Sendable {
     return min(max(.seconds(seconds), .seconds(2)), asked)
   }
 
-  /// Whether an answer says that another writer holds a lock: 423, or one for each resource of which one is that (RFC 4918,
-  /// section 9.10.6).
+  /// Whether an answer says that another writer holds a lock: 423, or one for each resource of which one is that (RFC
+  /// 4918, section 9.10.6).
   static func isHeldByOthers(_ response: HTTPService.Response) -> Bool {
     if response.status == 423 { return true }
     guard response.status == 207 else { return false }

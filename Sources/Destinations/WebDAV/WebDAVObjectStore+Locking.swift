@@ -6,8 +6,8 @@ extension WebDAVObjectStore {
   private static let firstLockPause = Duration.milliseconds(100)
   private static let longestLockPause = Duration.seconds(2)
 
-  /// Writes under a lock on the collection that the file is in, after looking at what is there. No other program can write there
-  /// meanwhile, whether they lock or not.
+  /// Writes under a lock on the collection that the file is in, after looking at what is there. No other program can
+  /// write there meanwhile, whether they lock or not.
   func putLocked(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
     // Of a file that is there, so is the collection.
     if condition == .absent { try await makeCollections(of: name) }

@@ -4,8 +4,8 @@ import OperatingSystem
 
 /// The files of a WebDAV server (RFC 4918). Collections that are missing are made.
 ///
-/// Two writers are kept apart by conditions, or by locks where a server does not heed conditions or has ETags for which none
-/// holds (``WebDAVProtection``).
+/// Two writers are kept apart by conditions, or by locks where a server does not heed conditions or has ETags for which
+/// none holds (``WebDAVProtection``).
 struct WebDAVObjectStore: ObjectStore {
   let service: HTTPService
   /// With a `/` at its end.

@@ -8,7 +8,8 @@ struct WebDAVProtection: Codable, Hashable, Sendable {
   var heedsConditions: Bool
   /// A file that was just written has an ETag for which `If-Match` holds: a strong one (RFC 9110, section 8.8.3).
   var hasStrongTags: Bool
-  /// It gives exclusive write locks (RFC 4918, section 6), and no other writer one meanwhile. Not asked where it has no use.
+  /// It gives exclusive write locks (RFC 4918, section 6), and no other writer one meanwhile. Not asked where it has no
+  /// use.
   var hasLocks: Bool
 
   /// Whether files are written under a lock. All writers of a server must come to the same answer.

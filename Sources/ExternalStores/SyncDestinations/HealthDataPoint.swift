@@ -3,8 +3,9 @@ import HealthModel
 
 /// A sample, or a deleted one, as HealthPush hands it to a ``SyncDestination``.
 ///
-/// A quantity's value is in the unit of its type (`SampleTypeCatalogue.Entry.canonicalUnit`), so that all points of a metric are in
-/// one unit; where it cannot be converted, in its own. What is no quantity has its duration for a value, in `s`.
+/// A quantity's value is in the unit of its type (`SampleTypeCatalogue.Entry.canonicalUnit`), so that all points of a
+/// metric are in one unit; where it cannot be converted, in its own. What is no quantity has its duration for a value,
+/// in `s`.
 ///
 /// ```swift
 /// let point = HealthDataPoint(metricType: .steps, value: 1000, unit: "count", timestamp: Date())
@@ -15,7 +16,8 @@ public struct HealthDataPoint: Identifiable, Hashable, Sendable {
   public enum Aggregation: String, Hashable, Sendable {
     /// A sample as it is.
     case raw
-    /// A day's sum, which HealthPush makes of what accumulates. A record's samples are all passed on, so that no point of a
+    /// A day's sum, which HealthPush makes of what accumulates. A record's samples are all passed on, so that no point
+    /// of a
     /// ``SyncDestinationObserver`` is one.
     case sum
   }

@@ -2,7 +2,8 @@ import HealthModel
 
 /// What a ``HealthDataPoint`` measures, named as HealthPush names it: `steps`, `heartRate`, `sleepAnalysis`.
 ///
-/// HealthPush knows 25; here every type has a name, which is that of HealthKit's Swift constant, or else its identifier.
+/// HealthPush knows 25; here every type has a name, which is that of HealthKit's Swift constant, or else its
+/// identifier.
 ///
 /// ```swift
 /// print(HealthMetricType.heartRate.rawValue)                                              // heartRate

@@ -15,8 +15,9 @@ import Foundation
 /// }
 /// ```
 ///
-/// That of its code has ``sync(data:onProgress:)``, and says what it can take in ``capabilities``. A destination that says nothing is
-/// given all that is in the record whenever that has changed, because it has no way to hear what was deleted.
+/// That of its code has ``sync(data:onProgress:)``, and says what it can take in ``capabilities``. A destination that
+/// says nothing is given all that is in the record whenever that has changed, because it has no way to hear what was
+/// deleted.
 public protocol SyncDestination: Identifiable, Sendable where ID == UUID {
   /// Names the destination's position in the record: keep it where the destination's other settings are.
   var id: UUID { get }
@@ -24,17 +25,19 @@ public protocol SyncDestination: Identifiable, Sendable where ID == UUID {
   var name: String { get }
   /// Whether anything is passed on.
   var isEnabled: Bool { get }
-  /// What it can take. By default, everything at once: see ``SyncCapabilities/init(supportsIncremental:isIdempotent:isFireAndForget:maxBatchSize:)``.
+  /// What it can take. By default, everything at once: see
+  /// ``SyncCapabilities/init(supportsIncremental:isIdempotent:isFireAndForget:maxBatchSize:)``.
   var capabilities: SyncCapabilities { get }
 
-  /// Which time is meant. Asked once, before the first point is passed on: what starts before its ``QueryWindow/start`` is left
-  /// out for good. All of it by default. Its end is not heeded: what comes later is what is waited for.
+  /// Which time is meant. Asked once, before the first point is passed on: what starts before its ``QueryWindow/start``
+  /// is left out for good. All of it by default. Its end is not heeded: what comes later is what is waited for.
   func queryWindow(lastSyncedAt: Date?, needsFullSync: Bool, now: Date) -> QueryWindow
 
   /// The same for the sums that HealthPush makes of what accumulates. Never asked: samples are passed on as they are.
   func cumulativeQueryWindow(lastSyncedAt: Date?, now: Date) -> QueryWindow?
 
-  /// Takes points, and returns once the other side has them for good. What it throws says that all of them are to come again.
+  /// Takes points, and returns once the other side has them for good. What it throws says that all of them are to come
+  /// again.
   func sync(data: [HealthDataPoint]) async throws
 
   /// The same, saying how far it is: how many are done, of how many.
@@ -98,12 +101,13 @@ public struct SyncCapabilities: Hashable, Sendable {
   public var isIdempotent: Bool
   /// It keeps only what it was told last, such as a state, and has nothing to delete.
   public var isFireAndForget: Bool
-  /// The most points of one call; `nil` for ``SyncDestinationObserver/defaultBatchSize``. Not heeded where everything is passed on at
-  /// once.
+  /// The most points of one call; `nil` for ``SyncDestinationObserver/defaultBatchSize``. Not heeded where everything
+  /// is passed on at once.
   public var maxBatchSize: Int?
 
-  /// - Parameters: with neither `supportsIncremental` nor `isIdempotent`, the destination is given everything at once whenever
-  ///   anything has changed. Else it is given what has changed: deleted samples as points that say so, unless it
+  /// - Parameters: with neither `supportsIncremental` nor `isIdempotent`, the destination is given everything at once
+  ///   whenever anything has changed. Else it is given what has changed: deleted samples as points that say so, unless
+  ///   it
   ///   `isFireAndForget`.
   public init(
     supportsIncremental: Bool = false, isIdempotent: Bool = false, isFireAndForget: Bool = false,

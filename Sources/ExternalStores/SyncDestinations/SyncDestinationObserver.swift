@@ -16,16 +16,16 @@ import OperatingSystem
 /// }
 /// ```
 ///
-/// A destination that says it can (``SyncDestination/capabilities``) is given what has changed: in each call first what was deleted,
-/// then what was added. Any other is given everything at once, in the order of time, whenever anything has changed:
-/// what it wrote last is what the record holds.
+/// A destination that says it can (``SyncDestination/capabilities``) is given what has changed: in each call first what
+/// was deleted, then what was added. Any other is given everything at once, in the order of time, whenever anything has
+/// changed: what it wrote last is what the record holds.
 ///
 /// A position is kept when ``SyncDestination/sync(data:onProgress:)`` has returned: what was interrupted comes again.
 public struct SyncDestinationObserver: Sendable {
   /// The most points of a call where the destination says no other number.
   public static let defaultBatchSize = 1_000
-  /// The most points that are passed on at once to a destination that is given everything, where nothing else is said: some
-  /// 200 MB.
+  /// The most points that are passed on at once to a destination that is given everything, where nothing else is said:
+  /// some 200 MB.
   public static let defaultMaximumPoints = 1_000_000
 
   /// What is passed on to.
@@ -42,8 +42,8 @@ public struct SyncDestinationObserver: Sendable {
   private let turnstile = Turnstile()
 
   /// - Parameters:
-  ///   - filter: narrows what is passed on. Another than last time: what it adds is passed on, what it excludes stays. It
-  ///     begins where it began the first time, until ``reset()``.
+  ///   - filter: narrows what is passed on. Another than last time: what it adds is passed on, what it excludes stays.
+  ///     It begins where it began the first time, until ``reset()``.
   ///   - maximumPoints: more are not passed on at once (``SyncDestinationError/tooManyPoints(name:limit:)``).
   ///   - clock: on which a failed attempt waits for the next.
   ///   - onProgress: handed to the destination.
@@ -73,8 +73,8 @@ public struct SyncDestinationObserver: Sendable {
     }
   }
 
-  /// Passes on what is new and then what happens, until the task is cancelled. What fails is tried again, after pauses that
-  /// grow to a minute, unless it is permanent.
+  /// Passes on what is new and then what happens, until the task is cancelled. What fails is tried again, after pauses
+  /// that grow to a minute, unless it is permanent.
   ///
   /// - Throws: `StoreError` where the record cannot be read, and ``SyncFailure`` of what a person must change.
   public func observe() async throws {

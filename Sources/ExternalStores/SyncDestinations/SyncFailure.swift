@@ -28,7 +28,8 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     self.recovery = recovery
   }
 
-  /// Takes an error for what passes: `deferred` where the task was cancelled, itself if it is a ``SyncFailure``, and else
+  /// Takes an error for what passes: `deferred` where the task was cancelled, itself if it is a ``SyncFailure``, and
+  /// else
   /// `transient`.
   public static func classifyNetworkError(_ error: any Error) -> SyncFailure {
     switch error {

@@ -5,9 +5,10 @@ import HealthModel
 
 /// Finds the row of one of HealthKit's UUIDs among those that start about the same time, within one transaction.
 ///
-/// The index has the start before the UUID, so that a look around (`UUID.range(ofStart:)`) steps over all rows that start then.
-/// Those are a few, and that costs nothing. Where they are many thousands, which only a strange source has, looks at each of
-/// them would cost the square of that: so a second that was found crowded is read once, and known from then on.
+/// The index has the start before the UUID, so that a look around (`UUID.range(ofStart:)`) steps over all rows that
+/// start then. Those are a few, and that costs nothing. Where they are many thousands, which only a strange source has,
+/// looks at each of them would cost the square of that: so a second that was found crowded is read once, and known from
+/// then on.
 ///
 /// What inserts or removes rows tells it, where it knows any second (``isInUse``).
 final class CrowdedSeconds {

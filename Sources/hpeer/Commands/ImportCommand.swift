@@ -73,8 +73,10 @@ struct Import: AsyncParsableCommand {
   var repairUnits = false
   @OptionGroup var zone: ZoneOptions
   @Argument(
-    help:
-      "export.zip, export.xml, the unzipped folder, a JSON or CSV file, destination:NAME, s3://BUCKET/PREFIX, webdavs://HOST/PATH, or - for standard input.",
+    help: """
+      export.zip, export.xml, the unzipped folder, a JSON or CSV file, destination:NAME, s3://BUCKET/PREFIX, \
+      webdavs://HOST/PATH, or - for standard input.
+      """,
     completion: .file())
   var path: String?
 

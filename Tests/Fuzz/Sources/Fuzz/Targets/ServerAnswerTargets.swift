@@ -84,8 +84,8 @@ extension FuzzTarget {
     if HTTPHeaderText.isValue(text) { require(!text.contains("\n") && !text.contains("\r"), "one line: \(text)") }
   }
 
-  /// A file by type and day that others have written to: what is read of it is written again, and reads the same. The first byte
-  /// says in what it is written.
+  /// A file by type and day that others have written to: what is read of it is written again, and reads the same. The
+  /// first byte says in what it is written.
   @Sendable static func dayFileMerge(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     let format = DayFileFormat.allCases[Int(seed) % DayFileFormat.allCases.count]
