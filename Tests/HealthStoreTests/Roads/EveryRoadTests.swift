@@ -135,7 +135,7 @@ import TestSupport
         Copy(sample: systolic.sample(), road: .appleExport),
         Copy(sample: Self.cut(systolic.original()), road: .healthAppTransfer),
         Copy(sample: Self.cut(systolic.original()), road: .healthSync),
-      ].map { $0 })
+      ])
     {
       // Two measurements with HealthKit's UUIDs of which the export has one: both are there.
       let (one, other) = (try StoreFixture(), try StoreFixture())

@@ -17,7 +17,7 @@ enum FuzzTarget {
     "hat-json": hatJSON,
     "hpeer-csv": hpeerCSV,
     "hpeer-json": hpeerJSON, "http-query": httpQuery, "inbox": inbox,
-    "pair-messages": pairMessages, "pairing-payload": pairingPayload, "plain-text": plainText,
+    "pair-messages": pairMessages, "pairing-payload": pairingPayload, "phone": phone, "plain-text": plainText,
     "time-zone": timeZone, "txt-record": txtRecord, "zip": zipFile, "zip-salvage": zipSalvage,
     "zstandard": zstandardFile,
   ]

@@ -22,7 +22,7 @@ extension FuzzTarget {
 }
 
 /// Asynchronous work, waited for on libFuzzer's own thread, which no task needs.
-private final class Blocking<Value: Sendable>: Sendable {
+final class Blocking<Value: Sendable>: Sendable {
   private let done = DispatchSemaphore(value: 0)
   private let result = Mutex<Result<Value, any Error>?>(nil)
 
