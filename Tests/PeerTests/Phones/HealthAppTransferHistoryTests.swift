@@ -49,6 +49,35 @@ struct HealthAppTransferHistoryTests {
     }
   }
 
+  @Test("as long as nothing is deleted, each pull has everything, without reading everything", arguments: seeds)
+  func findsWhatArrivesLate(_ seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let clock = VirtualClock()
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store, seed: seed, clock: clock)
+      let density = [0.02, 1, 30, 4_000][Int(seed % 4)]
+      phone.add(PhoneSample.heartRates(Int.random(in: 3_000...6_000, using: &random), every: density))
+      try await phone.pull()
+      for _ in 0..<4 {
+        clock.advance(by: .seconds(Int.random(in: 100...90_000, using: &random)))
+        // The newest, some of today, and a few of long ago.
+        phone.add([.heartRate(1, at: clock.seconds)])
+        phone.add(
+          (0..<Int.random(in: 0...300, using: &random)).map { _ in
+            .heartRate(2, at: clock.seconds - Double.random(in: 0...80_000, using: &random))
+          })
+        phone.add(
+          (0..<Int.random(in: 0...3, using: &random)).map { _ in
+            .heartRate(3, at: clock.seconds - Double.random(in: 0...9_000_000, using: &random))
+          })
+        let before = phone.network.state.withLock(\.requests)
+        try await phone.pull()
+        #expect(try await Set(phone.uuids()) == phone.held, "seed \(seed)")
+        #expect(phone.network.state.withLock(\.requests) - before < 70)
+      }
+    }
+  }
+
   private static func sweep(_ phone: PhoneFixture<HealthAppTransferApp>) async throws -> [UUID] {
     let still = try PhoneFixture.healthAppTransfer(into: phone.store)
     let held = phone.app.state.withLock { $0.samples }

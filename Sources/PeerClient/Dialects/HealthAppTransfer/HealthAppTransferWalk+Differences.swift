@@ -6,6 +6,8 @@ extension HealthAppTransferWalk {
   struct Differences {
     /// What the phone has; `nil` for more than are known of.
     var total: Int?
+    /// What it said at the end of a walk through everything, where that has just been.
+    var said: Int?
     /// Whether everything has just been read.
     var isFinal: Bool
     /// How many stretches have been read again.
@@ -37,7 +39,7 @@ extension HealthAppTransferWalk {
 
   private mutating func giveUp(_ search: Differences, _ samples: [Sample] = []) -> PhoneStep {
     state.windows = nil
-    if let total = search.total, total < state.count ?? 0 || search.isFinal {
+    if let total = search.total ?? search.said, total < state.count ?? 0 || search.isFinal {
       // Something was deleted there, as a rule, which may hide what was added elsewhere.
       state.count = total
     } else if !search.isFinal {

@@ -1,0 +1,107 @@
+import Foundation
+import HealthModel
+import HealthStore
+
+/// Reading everything.
+extension HealthAppTransferWalk {
+  /// - Parameter pages: after how many pages the rest is left to a later task.
+  mutating func full(pages: Int? = nil) async throws -> PhoneStep {
+    mode = .full
+    var walk = state.walk ?? Position.Walk()
+    if walk == Position.Walk() { candidates = sender == nil ? nil : [] }
+    var page = try await client.page(of: type, offset: walk.offset)
+    var back = Self.stepBack
+    while let second = walk.second, walk.offset > 0, !isBlind,
+      !Self.reaches(back: walk.isWhole == true ? second - 1 : second, page)
+    {
+      walk.offset = max(0, walk.offset - back)
+      // The longer it was interrupted, the further things may have moved.
+      back *= 2
+      page = try await client.page(of: type, offset: walk.offset)
+    }
+    let newest = walk.newest
+    let last = min(page.hasMore ? page.rows.last?.second ?? newest : .min, newest)
+    let counted = count(page, from: newest, to: last)
+    walk.rows += counted
+    walk.unreadable += page.unreadable
+    walk.windows?.append(PhoneWindow(from: last == .min ? .min : last + 1, rows: counted + page.unreadable))
+    if let windows = walk.windows, windows.count > Self.mostWindows { walk.windows = nil }
+    try await look(for: page, from: newest, to: last)
+    latest = (Set(page.rows.map(\.sample.uuid)), latest.0)
+    let samples = page.rows.map(\.sample)
+    guard page.hasMore else { return PhoneStep(samples: samples, isLast: finish(walk, page)) }
+    try advance(last < newest)
+    guard walk.offset < HealthAppTransferRequest.mostOffset else { throw Self.endless }
+    var crowd: Crowd?
+    switch Self.next(after: page, at: walk.offset) {
+    case .offset(let offset): (walk.offset, isBlind) = (offset, false)
+    case .blind(let offset): (walk.offset, isBlind) = (offset, true)
+    case .crowded: crowd = Crowd(second: last, start: walk.offset)
+    }
+    (walk.second, walk.isWhole) = (last, nil)
+    state.walk = walk
+    if let crowd { mode = .crowd(crowd) }
+    if pages == 1 { mode = .end }
+    return PhoneStep(samples: samples, isLast: pages == 1)
+  }
+
+  /// All rows have been read.
+  ///
+  /// - Returns: whether nothing is left to settle.
+  private mutating func finish(_ walk: Position.Walk, _ page: HealthAppTransferPage) -> Bool {
+    let (isOnePage, rows) = (walk.second == nil, walk.rows + walk.unreadable)
+    let total = page.total ?? rows
+    (state.walk, ofLastSecond, mode) = (nil, [], .end)
+    // Nothing at all is what a locked phone says, too.
+    if total == 0, state.count ?? 0 > 0 {
+      (isWithdrawn, state.isDoubtful) = (true, true)
+      return true
+    }
+    state.oldest = page.rows.last?.second ?? walk.second
+    (state.swept, state.probed) = (client.now.seconds, client.now.seconds)
+    state.unreadable = walk.unreadable
+    if isOnePage || rows == total {
+      (state.count, state.isDoubtful, missing) = (total, walk.isShort == true, candidates)
+      state.windows = isOnePage ? [PhoneWindow(from: .min, rows: total)] : walk.windows
+      return true
+    }
+    // What came or went meanwhile.
+    (state.count, state.windows) = (rows, walk.windows)
+    mode = .head(HeadWalk(isFinal: true, said: total))
+    return false
+  }
+
+  /// A second has been read that a page does not hold.
+  mutating func pass(_ crowd: Crowd, before offset: Int) {
+    var walk = state.walk ?? Position.Walk()
+    walk.rows += crowd.seen.count
+    walk.windows?.append(PhoneWindow(from: crowd.second, rows: crowd.seen.count))
+    (walk.second, walk.isWhole, walk.offset) = (crowd.second, true, max(0, offset - 1))
+    if crowd.isShort { walk.isShort = true }
+    // By its order nothing can be told of what is missing.
+    (ofLastSecond, candidates, idle, isBlind) = ([], nil, 0, false)
+    (state.walk, mode) = (walk, .full)
+  }
+
+  /// Counts the rows that start after `last`, and are not later than `newest`, once each; those of `last` are counted with the
+  /// next page, which has them again.
+  private mutating func count(_ page: HealthAppTransferPage, from newest: Int64, to last: Int64) -> Int {
+    var counted: Set<UUID> = newest > last ? ofLastSecond : []
+    for row in page.rows where row.second <= newest && row.second > last { counted.insert(row.sample.uuid) }
+    if newest > last { ofLastSecond = [] }
+    for row in page.rows where row.second == last { ofLastSecond.insert(row.sample.uuid) }
+    return counted.count
+  }
+
+  /// Looks for what has been sent, starts after `last`, not later than `newest`, and is not listed. A stretch of which too
+  /// much is missing ends the search.
+  private mutating func look(for page: HealthAppTransferPage, from newest: Int64, to last: Int64) async throws {
+    guard let sender, let found = candidates else { return }
+    let range =
+      Timestamp(seconds: last == .min ? .min : last + 1)..<Timestamp(seconds: newest == .max ? .max : newest + 1)
+    let gone = try await store.samples.unlisted(
+      of: type.type, sentBy: sender, in: range, listed: Set(page.rows.map(\.sample.uuid)), limit: Absences.most + 1)
+    let isPlausible = Absences.isPlausible(gone.count, among: page.rows.count) && !isBlind && page.unreadable == 0
+    candidates = isPlausible && found.count + gone.count <= Absences.most ? found + gone : nil
+  }
+}
