@@ -87,7 +87,9 @@ public struct Courier<Place: Destination>: Sendable {
     do {
       try await deliver(consumer.pages(ofAtMost: size, repeatable: true), of: consumer, &run, follows: follows)
       // What has failed before, and is there or gone by now, fails no more.
-      if !Task.isCancelled { try await store.deliveries.noteNothingToDo(account) }
+      if !Task.isCancelled {
+        try await uncancelled { [store, account] in try await store.deliveries.noteNothingToDo(account) }
+      }
       if follows {
         try await deliver(consumer.following(ofAtMost: size, repeatable: true), of: consumer, &run, follows: true)
       }

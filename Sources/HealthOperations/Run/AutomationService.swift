@@ -81,9 +81,15 @@ public struct AutomationService: Service {
   private func follow(_ automation: Automation) async {
     var watcher = automation.watcher(context, time, waits: true)
     var backOff = BackOff(first: .seconds(10), longest: .seconds(1800))
+    var isHindered = false
     while !Task.isCancelled {
       do {
-        guard let occasion = try await watcher.pending() else {
+        let pending = try await watcher.pending()
+        if isHindered {
+          try await context.store.activities.noteUnhindered(automation.activity)
+          isHindered = false
+        }
+        guard let occasion = pending else {
           try await watcher.wait()
           continue
         }
@@ -104,6 +110,7 @@ public struct AutomationService: Service {
       } catch {
         if Task.isCancelled { return }
         // Nothing can be waited for: the folder is gone, the store is locked, nobody announces anything.
+        isHindered = true
         let (pause, reason) = (backOff.next(), words(error))
         tell(automation.name, .failed(error, pause: pause))
         try? await context.store.activities.end(

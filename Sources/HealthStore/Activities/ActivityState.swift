@@ -151,6 +151,14 @@ extension HealthStore.Activities {
     }
   }
 
+  /// Takes note that nothing hinders it any more, though it has not been done since.
+  public func noteUnhindered(_ name: String) async throws(StoreError) {
+    try await store.write { db in
+      try db.execute(
+        sql: "UPDATE activity SET failing = NULL, failures = 0, reason = NULL WHERE name = ?", arguments: [name])
+    }
+  }
+
   /// Forgets it, also that it was paused.
   public func remove(_ name: String) async throws(StoreError) {
     try await store.write { db in try db.execute(sql: "DELETE FROM activity WHERE name = ?", arguments: [name]) }

@@ -239,6 +239,24 @@ struct AutomationServiceTests {
     #expect(done.count == 1 && done[0].contains("/nowhere/at/all"), "\(done)")
   }
 
+  @Test("a folder that was missing for a while fails no more once it is there, though no file is")
+  func missingForAWhile() async throws {
+    let folder = home.directory.path("later")
+    try settings(#"[automation.drop]\nwhen = "file"\nfolder = "\#(folder)"\ndo = "import""#)
+    let service = AutomationService(
+      context, reloads: Reloads(), time: AutomationClock(clock: HastyClock()), tell: { _, _ in })
+    func isFailing() async throws -> Bool {
+      try await home.store.activities.state(of: "automation:drop")?.failing != nil
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await service.run() }
+      defer { group.cancelAll() }
+      try await waitFor { try await isFailing() }
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try await waitFor { try await !isFailing() }
+    }
+  }
+
   @Test("a machine that is not paired is named")
   func noPeer() async throws {
     try settings(#"[automation.one]\nwhen = "interval"\nevery = "1h"\ndo = "pull"\npeers = ["attic"]"#)
@@ -324,6 +342,18 @@ struct AutomationServiceTests {
   /// Awaits a condition; the suite's time limit ends what never comes.
   private func waitFor(_ condition: () async throws -> Bool) async throws {
     while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
+  }
+}
+
+/// A clock on which a pause is over in a hundredth of its time.
+private struct HastyClock: Clock {
+  private let clock = ContinuousClock()
+
+  var now: ContinuousClock.Instant { clock.now }
+  var minimumResolution: Duration { clock.minimumResolution }
+
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+    try await clock.sleep(for: clock.now.duration(to: deadline) / 100)
   }
 }
 
