@@ -22,7 +22,12 @@ public struct CommonSettings: Hashable, Sendable {
 
   /// What travels: see ``DeliveryShape``.
   public enum DataForm: String, Hashable, Sendable, CaseIterable {
-    case samples, hour, day
+    /// Each sample as it is.
+    case samples
+    /// The sum or mean of each hour on the clock at home.
+    case hour
+    /// The sum or mean of each day at home.
+    case day
   }
 
   /// In the order in which they are documented.

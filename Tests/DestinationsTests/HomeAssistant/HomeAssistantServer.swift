@@ -67,7 +67,7 @@ final class HomeAssistantServer: Sendable {
     let output = FileHandle(forWritingAtPath: log)
     process.standardOutput = output
     process.standardError = output
-    try process.run()
+    try process.runUnblocked()
 
     let settings = try DestinationSettings(
       ["url": .text(Self.url(port).absoluteString), "token": .text("env:TOKEN")], of: HomeAssistantDestination.self)

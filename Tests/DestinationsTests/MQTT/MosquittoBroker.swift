@@ -42,7 +42,7 @@ final class MosquittoBroker: Sendable {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    try process.runUnblocked()
     self.process.withLock { $0 = process }
     for _ in 0..<500 {
       if let socket = TCPSocket.connect(to: port) {
@@ -78,7 +78,7 @@ final class MosquittoBroker: Sendable {
     let output = Pipe()
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.runUnblocked()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     return Dictionary(
@@ -122,7 +122,7 @@ struct TestAuthority {
     process.arguments = arguments
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.runUnblocked()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else { throw MosquittoBroker.Failure() }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Somebody else's server, which ends with the last reference to it.
 final class ServerProcess: Sendable {
@@ -23,7 +24,7 @@ final class ServerProcess: Sendable {
     process.standardOutput = output
     process.standardError = output
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    try process.runUnblocked()
     var said = ""
     var found: Int?
     while found == nil {
@@ -60,7 +61,7 @@ func output(of program: String, _ arguments: [String], in folder: String? = nil)
   process.standardOutput = output
   process.standardError = output
   process.standardInput = FileHandle.nullDevice
-  try process.run()
+  try process.runUnblocked()
   let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
   process.waitUntilExit()
   return (process.terminationStatus, text)
