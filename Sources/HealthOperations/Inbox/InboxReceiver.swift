@@ -78,7 +78,7 @@ public struct InboxReceiver: InboxTaking {
   /// Its errors have no type, because the compiler ends early where a payload of a typed one is matched.
   private func receive(_ body: InboxBody, of sender: InboxSender) async throws {
     let (format, count) = (body.format.rawValue, body.count)
-    _ = try await store.receive(
+    let summary = try await store.receive(
       body.batches.map(\.changes), drifting: body.batches.flatMap(\.drifting), road: body.road
     ) { summary in
       // What was known already leaves no trace: whoever sends it all day cannot fill the disk.
@@ -89,6 +89,10 @@ public struct InboxReceiver: InboxTaking {
     } if: { owner in
       sender.person.contradictions(to: owner.person).isEmpty
     }
+    guard summary == nil else { return }
+    throw InboxRefusal.unreadable(
+      "The body has samples of a type and time of which there are more than anyone's already, so nothing of it was taken."
+    )
   }
 
   private static func told(_ skipped: [String: ImportReport.Finding]) -> [String: Int] {

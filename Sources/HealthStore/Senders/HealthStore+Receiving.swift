@@ -7,16 +7,20 @@ extension HealthStore {
   /// - Parameters:
   ///   - drifting: see ``replace(drifting:)``.
   ///   - road: how the samples came.
+  ///   - crowd: how many samples of one type may lie within a second of one that is new: what is shown of them is a question of
+  ///     each to all others.
   ///   - event: what the audit log is to have of it, in the same transaction; `nil` for nothing.
   ///   - admits: asked, within the transaction, whether what was sent belongs to the one whose record this is by now.
+  /// - Returns: `nil` where there would be such a crowd, and nothing is changed.
   /// - Throws: ``StoreError/ownerChanged(path:)`` where it does not, and nothing is changed.
   public func receive(
-    _ batches: [CodedChanges], drifting: [Sample], road: SampleRoad,
+    _ batches: [CodedChanges], drifting: [Sample], road: SampleRoad, crowd: Int = 1_000,
     event: @escaping @Sendable (WriteSummary) -> AuditEvent? = { _ in nil },
     if admits: @escaping @Sendable (RecordOwner) -> Bool
-  ) async throws(StoreError) -> WriteSummary {
-    try await write { [self] db -> WriteSummary in
+  ) async throws(StoreError) -> WriteSummary? {
+    try await write { [self] db -> WriteSummary? in
       guard admits(try RecordOwner(db)) else { throw StoreError.ownerChanged(path: path) }
+      if try Self.isCrowded(batches, drifting, crowd, db) { return nil }
       var writer = try SampleWriter(db, epochs: epochs, road: road)
       for changes in batches { try writer.write(changes) }
       try writer.finish()
@@ -25,5 +29,32 @@ extension HealthStore {
       if let event = event(summary) { try AuditChain.append(event, db) }
       return summary
     }
+  }
+
+  /// Whether the store has `limit` samples about one of these instants already.
+  private static func isCrowded(
+    _ batches: [CodedChanges], _ drifting: [Sample], _ limit: Int, _ db: Database
+  ) throws -> Bool {
+    var starts: [SampleType: Set<Int64>] = [:]
+    for changes in batches {
+      for sample in changes.samples {
+        starts[changes.types[Int(sample.type)], default: []].insert(sample.start.microseconds)
+      }
+    }
+    for sample in drifting { starts[sample.type, default: []].insert(sample.start.microseconds) }
+    for (type, starts) in starts {
+      guard let id = try type.id(in: db) else { continue }
+      for start in starts {
+        let (first, isBefore) = start.subtractingReportingOverflow(1_000_000)
+        let (last, isAfter) = start.addingReportingOverflow(1_000_000)
+        var query = try Binding(
+          db, "SELECT COUNT(*) FROM (SELECT 1 FROM sample WHERE type = ? AND start BETWEEN ? AND ? LIMIT ?)")
+        query.bind(id)
+        query.bind((isBefore ? .min : first)...(isAfter ? .max : last))
+        query.bind(Int64(limit))
+        if try query.integer(db) ?? 0 >= Int64(limit) { return true }
+      }
+    }
+    return false
   }
 }

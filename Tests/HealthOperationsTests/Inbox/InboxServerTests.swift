@@ -204,6 +204,25 @@ struct InboxServerTests {
     }
   }
 
+  @Test("samples of one time that pile up from body to body are refused at some point, whole")
+  func crowd() async throws {
+    let home = try TestHome()
+    func receive(_ body: Int) async throws -> WriteSummary? {
+      let samples = (0..<3).map { index in
+        let id = "B3F1C2A4-1111-4222-8333-\(String(format: "%012d", body * 10 + index))"
+        return
+          #"{"endDate":"2024-06-15T10:30:00Z","id":"\#(id)","sourceName":"Watch","startDate":"2024-06-15T10:30:00Z","type":"heartRate","unit":"count/min","value":62}"#
+      }
+      let found = try InboxBody(Array("[\(samples.joined(separator: ","))]".utf8), now: .now)
+      return try await home.store.receive(
+        found.batches.map(\.changes), drifting: [], road: found.road, crowd: 5, if: { _ in true })
+    }
+    #expect(try await receive(1)?.added == 3)
+    #expect(try await receive(2)?.added == 3)
+    #expect(try await receive(3) == nil)
+    #expect(try await home.count() == 6)
+  }
+
   private static func compressed(_ bytes: [UInt8], _ compression: FileCompression) -> [UInt8] {
     let compressor = compression.compressor()
     return compressor.compress(bytes) + compressor.finish()
