@@ -118,7 +118,7 @@ struct HealthAppTransferTests {
     let paired = try await laptop.run(
       "pair", "HealthSync-3FA2C41D", "--fingerprint", shown, "--code-stdin", input: code + "\n")
     #expect(paired.status == 0, "\(paired.errors)")
-    #expect(try await laptop.run("pull", "--json").json()["added"] as? Int == 40)
+    #expect(try await laptop.run("pull", "--merge-person", "--json").json()["added"] as? Int == 40)
     #expect(try await phone.tell("state") == "done ")
   }
 
