@@ -19,6 +19,22 @@ import Testing
     #expect(Fingerprint(hex: Fingerprint(hex: hex)?.grouped ?? "")?.hex == hex)
   }
 
+  @Test func readsWhatIsCopiedFromAScreen() throws {
+    let colons = stride(from: 0, to: 64, by: 2).map { String(hex.dropFirst($0).prefix(2)).uppercased() }.joined(
+      separator: ":")
+    for text in [
+      hex, hex.uppercased(), colons, "  \(colons)\n", colons.replacing(":", with: " "), "SHA256:" + hex,
+      "sha256:" + colons, "sha256 Fingerprint=" + colons,
+    ] {
+      #expect(Fingerprint(shown: text)?.hex == hex, "\(text)")
+    }
+    for text in [
+      "", "sha256:", "=", hex + "0", String(hex.dropLast()), "md5:" + hex, String(repeating: " ", count: 9_999),
+    ] {
+      #expect(Fingerprint(shown: text) == nil, "\(text)")
+    }
+  }
+
   @Test func base32RoundTrip() throws {
     let fingerprint = try #require(Fingerprint(hex: hex))
     #expect(fingerprint.base32.utf8.count == 52)
