@@ -27,11 +27,14 @@ struct HealthSyncPulls {
       try await phone.pull(
         "first pull of \(count)", adding: count, within: 1.15 * Double(count) / 10_000 + 2 * types, &row)
       app.state.withLock { state in
+        // A minute has passed.
+        state.answered = []
         state.samples["heartRate"]?.insert(
           contentsOf: (0..<Self.new).map { .heartRate(70, at: now + 43_200 - Double($0) * 8) }, at: 0)
       }
       // One for the list of types.
       try await phone.pull("a day with \(Self.new) new", adding: Self.new, within: 1 + 2 + (types - 1), &row)
+      app.state.withLock { $0.answered = [] }
       try await phone.pull("nothing new", adding: 0, within: 1 + types, &row)
     } catch {
       await phone.end()
