@@ -26,6 +26,8 @@ extension Pull {
       var hasStartedOver = false
       while true {
         let (elapsed, before) = (clock.stopwatch(), done.news)
+        // At each look, an app lists again what it has of late, or has little of.
+        if server.traits.isApp { repeated.reset(done) }
         do {
           if try await request(session, &done, &repeated, progress, waiting: waiting) {
             try await catchUp(session, &done, &repeated, progress)

@@ -25,7 +25,7 @@ public struct Pull: Sendable {
   /// `nil` for one that this version does not know.
   private let dialect: (any PeerDialect)?
   var store: HealthStore { settings.store }
-  private var server: ServerRecord { settings.server }
+  var server: ServerRecord { settings.server }
 
   /// - Parameters:
   ///   - identity: whose certificate is shown; the one that was paired with, or `nil` where that showed none.

@@ -114,6 +114,16 @@ struct HealthAppTransferPullTests {
     }
   }
 
+  @Test("one that is followed for long lists the same again and again, and that is no feed without an end")
+  func followed() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(800))
+      try await phone.follow(looks: 150)
+      #expect(try await Set(phone.uuids()) == phone.held)
+    }
+  }
+
   @Test("dates as numbers, rows that it leaves out, and rows that nobody understands")
   func forms() async throws {
     try await withStore { store in

@@ -47,6 +47,24 @@ struct PhoneFixture<App: PhoneApp> {
     }
   }
 
+  private struct Enough: Error {}
+
+  /// Follows the phone for so many looks.
+  func follow(looks: Int) async throws {
+    network.state.withLock { $0.requestsLeft = nil }
+    let settings = PullSettings(store: store, server: server)
+    var count = 0
+    do {
+      try await ClientNetwork.$current.withValue(network.client) {
+        try await Pull(settings, at: Self.endpoint).watch(full: false, wait: 1) { _, _ in
+        } upToDate: { _ in
+          count += 1
+          if count == looks { throw Enough() }
+        }
+      }
+    } catch is Enough {}
+  }
+
   func verify() async throws -> Verification {
     network.state.withLock { $0.requestsLeft = nil }
     return try await ClientNetwork.$current.withValue(network.client) {
