@@ -10,7 +10,7 @@ import HealthModel
 /// changes comes again under the same UUID, in place of what was there, and one that has lost all of its samples is deleted.
 /// What has no numbers (sleep, workouts, routes) does not travel as any.
 public struct DeliveryShape: Sendable {
-  /// The source of such samples, which has nobody's name.
+  /// The source of such samples, which has no person's name.
   static let source = Source(name: "hpeer", bundleIdentifier: "hpeer.statistics")
   /// The years 1 to 9999, in days since 1970-01-01.
   private static let years = -719_162...2_932_896

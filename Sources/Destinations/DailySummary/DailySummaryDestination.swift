@@ -147,7 +147,7 @@ struct DailySummaryDestination: Destination {
       waiting.map { JSONValue.object($0.object.merging(["device_sync_timestamp": stamp]) { $1 }) })
     if Self.refusals.contains(response.status) {
       guard waiting.count > 1 else {
-        // Sent again when it changes, or when somebody asks for it.
+        // Sent again when it changes, or when it is asked for.
         try await memory.add(waiting.reduce(into: [:]) { $0[$1.day] = DailyMemory.doubtful })
         return waiting.reduce(into: [:]) { $0[$1.day] = "it answers \(response.status) to its day" }
       }

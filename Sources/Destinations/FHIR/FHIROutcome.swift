@@ -14,7 +14,7 @@ struct FHIROutcome: Sendable {
     var reason: String?
   }
 
-  /// Cut by whoever shows it, once secrets are taken out of it: half of one would not be found.
+  /// Cut where it is shown, once secrets are taken out of it: half of one would not be found.
   private static let longestReason = 10_000
 
   private struct Outcome: Decodable {

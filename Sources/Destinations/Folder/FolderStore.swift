@@ -135,8 +135,8 @@ struct FolderStore: ObjectStore {
     return 0
   }
 
-  /// What this owner was writing when it was killed, and what others were a day ago. Called with the lock, so that nobody on
-  /// this machine writes now.
+  /// What this owner was writing when it was killed, and what others were a day ago. Called with the lock, so that no process
+  /// of this machine writes now.
   private func deleteLeftovers() {
     guard let folder = opendir(path) else { return }
     defer { closedir(folder) }

@@ -77,7 +77,7 @@ struct HomeAssistantSocket {
       if case .object(let error)? = answer["error"] {
         if case .string(let code)? = error["code"] { refusal.code = code }
         if case .string(let text)? = error["message"] {
-          // Whoever says it may quote what it was sent.
+          // A server may quote what it was sent.
           refusal.message = String(text.replacing(token, with: "…").prefix(200))
         }
       }

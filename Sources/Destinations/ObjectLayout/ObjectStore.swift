@@ -16,7 +16,7 @@ protocol ObjectStore: Sendable {
   /// Writes an object, and returns when the place has it for good.
   ///
   /// - Throws: ``ObjectConflict`` where the condition does not hold; nothing is changed then.
-  ///   ``DeliveryError/refused(reason:)`` of an object that the place takes from nobody.
+  ///   ``DeliveryError/refused(reason:)`` of an object that the place never takes.
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws
 
   /// Takes an object away; does nothing where there is none.

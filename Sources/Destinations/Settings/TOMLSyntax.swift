@@ -14,7 +14,7 @@ struct TOMLSyntax {
     var reason: String
   }
 
-  /// Of arrays and tables within each other, and of the parts of one key: nobody's settings have more, and what is nested
+  /// Of arrays and tables within each other, and of the parts of one key: settings have no more, and what is nested
   /// without end takes the stack.
   static let deepest = 64
 

@@ -157,7 +157,7 @@ public struct DeliverOperation: Sendable {
 
   /// Makes sure that there is a position, unless the destination was removed: it would have everything once more.
   ///
-  /// Whoever removes one cuts the section first and the position afterwards, so that looking after the position was made
+  /// Removing one cuts the section first and the position afterwards, so that looking after the position was made
   /// misses neither.
   private func begin(_ context: Context) async throws {
     let isKnown = try await store.consumers().contains { $0.name == section.consumer }

@@ -51,7 +51,7 @@ public enum Resynchronization {
       .map { Part(consumer: $0.name, filter: SampleFilter(earliest: $0.filter.earliest)) }
   }
 
-  /// Whether a consumer is there only because somebody has asked for this.
+  /// Whether a consumer is there only because this was asked for.
   static func isRequest(_ consumer: String) -> Bool { consumer.hasSuffix(again) || consumer.hasSuffix(forgetting) }
 
   /// Whether it is the last that such a request makes, so that it is noticed once and whole.

@@ -90,7 +90,7 @@ public struct DeliveryService: Service {
     }
   }
 
-  /// Until the task is cancelled, or somebody has paused or removed it.
+  /// Until the task is cancelled, or it is paused or removed.
   private func deliver(_ section: DestinationSection) async {
     var backOff = BackOff(first: .seconds(5), longest: .seconds(900))
     // Looked for more often, and told once: nothing outside has to be spared.
@@ -109,7 +109,7 @@ public struct DeliveryService: Service {
         case .busy, .settings, nil: break
         }
         if case .consumerChanged? = error as? StoreError {
-          // Somebody has it delivered again, or has removed it: the next attempt finds out.
+          // It is to be delivered again, or was removed: the next attempt finds out.
           try? await clock.sleep(for: .seconds(1))
           continue
         }

@@ -47,7 +47,7 @@ import Testing
           {
             quoted += ", \(String(decoding: data, as: UTF8.self))"
           }
-          // Long before, so that whoever cuts it short cuts a secret in two.
+          // Long before, so that what is cut short has half a secret at its end.
           let padded = String(repeating: "x", count: exchange.number.isMultiple(of: 2) ? 0 : 280) + quoted
           let body =
             isXML

@@ -69,7 +69,7 @@ import Testing
     let mine = FolderStore(path: directory.path, owner: "mine")
     try await mine.put([1], at: "a/b", contentType: "", if: .absent)
     #expect(Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)) == Set(kept + ["a"]))
-    // Not while somebody may write.
+    // Not while another may write.
     try make(".hpeer-mine-\(uuid).tmp")
     try await mine.put([2], at: "a/b", contentType: "", if: .always)
     #expect(FileManager.default.fileExists(atPath: directory.path(".hpeer-mine-\(uuid).tmp")))

@@ -1,0 +1,37 @@
+/// What happens to a ``Courier`` on its way.
+public enum CourierEvent: Hashable, Sendable {
+  /// So many more samples and tombstones have been dealt with.
+  case delivered(Int)
+  /// An attempt failed; the next is made after the pause.
+  case failed(reason: String, pause: Duration)
+  /// The destination refused these for good; they are among the dead letters.
+  case refused([RefusedSample])
+}
+
+/// Why a ``Courier`` ended before everything was delivered. Nothing is lost: the next run goes on from there.
+public enum CourierError: Error, Hashable, Sendable {
+  /// Too many attempts in a row failed.
+  case gaveUp(destination: String, attempts: Int, reason: String)
+  /// The destination takes nothing before a person has changed something.
+  case unusable(destination: String, reason: String)
+}
+
+extension CourierError {
+  /// What the destination said, or why it could not be asked.
+  public var reason: String {
+    switch self {
+    case .gaveUp(_, _, let reason), .unusable(_, let reason): reason
+    }
+  }
+}
+
+extension CourierError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .gaveUp(let destination, let attempts, let reason):
+      "\(destination) could not be delivered to, \(attempts) times in a row (\(reason)); nothing is lost, and it goes on later."
+    case .unusable(let destination, let reason):
+      "\(destination) takes nothing (\(reason)): put that right; nothing is lost, and it goes on then."
+    }
+  }
+}
