@@ -55,8 +55,7 @@ struct PeerLocator: Sendable {
     return try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
       var search = LocatorSearch(limits: limits, excluded: excluded)
-      // Where an app was last, another phone may be by now.
-      for endpoint in known { search.add(endpoint, claimsID: !server.traits.isApp, isKnown: true) }
+      for endpoint in known { search.add(endpoint, claimsID: true, isKnown: true) }
       var isListening = false
       func listen() {
         guard !isListening else { return }
