@@ -20,7 +20,7 @@ struct ReadingBackTests {
     let types = try await other.run("types")
     #expect(types.output == (try await sampled.host.run("types")).output)
     // Its settings say nothing of that one.
-    let unknown = try await other.run("import", "destination:shelves")
+    let unknown = try await other.run("import", "destination:shelv")
     #expect(unknown.status == 65 && unknown.errors.contains("did you mean shelf?"), "\(unknown.errors)")
   }
 }
