@@ -56,7 +56,7 @@ extension StoreError: CustomStringConvertible {
     case .diskFull(let path):
       "The disk that holds \(path) is full; what was committed before is safe: make room, then run the same command again."
     case .lowSpace(let path, let free, let needed):
-      "The disk that holds \(path) has \(free >> 20) MB left, and \(max(1, needed >> 20)) MB are to stay free, so nothing more was written; what came before is safe: make room, then run the same command again."
+      "The disk that holds \(path) is nearly full (\(free >> 20) MB left, and \(max(1, needed >> 20)) MB are to stay free), so nothing more was written; what came before is safe: make room, then run the same command again."
     case .notPermitted(let path):
       "No permission for \(path), or its disk is read-only: check the owner and mode of the file and its directory."
     case .openToOthers(let paths):
