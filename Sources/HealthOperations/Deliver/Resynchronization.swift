@@ -54,9 +54,6 @@ public enum Resynchronization {
   /// Whether a consumer is there only because this was asked for.
   static func isRequest(_ consumer: String) -> Bool { consumer.hasSuffix(again) || consumer.hasSuffix(forgetting) }
 
-  /// Whether it is the last that such a request makes, so that it is noticed once and whole.
-  static func isLastOfRequest(_ consumer: String) -> Bool { consumer.hasSuffix(again) }
-
   /// The consumer, and whatever it is that is delivered to it again.
   static func consumers(of consumer: String) -> [String] { [consumer, consumer + again, consumer + forgetting] }
 

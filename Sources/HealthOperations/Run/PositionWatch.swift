@@ -19,7 +19,8 @@ final class PositionWatch: Sendable {
       let isLess = state.positions.contains { name, anchor in
         found[name].map { $0 < anchor } ?? !Resynchronization.isRequest(name)
       }
-      let isAsked = found.keys.contains { Resynchronization.isLastOfRequest($0) && state.positions[$0] == nil }
+      // It stays until a delivery that begins has dealt with it, also where the position itself was never seen before.
+      let isAsked = found.keys.contains { Resynchronization.isRequest($0) && state.positions[$0] == nil }
       if isLess || isAsked { state.revision += 1 }
       state.positions = found
       return state.revision

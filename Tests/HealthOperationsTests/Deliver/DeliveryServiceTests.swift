@@ -74,6 +74,10 @@ struct DeliveryServiceTests {
     try write("one", "two")
     try await running { begun in
       try await waitFor { lines("one") == 3 && lines("two") == 3 }
+      // A change of which it is known when it was noticed: then positions have been seen, too.
+      let first = begun["two"]
+      try await home.store.deliveries.setPaused(true, "command:another")
+      try await waitFor { begun["two"] > first }
       let before = begun["two"]
       try await remove("one")
       try await home.fill(5)

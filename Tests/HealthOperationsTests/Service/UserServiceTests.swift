@@ -124,9 +124,9 @@ struct UserServiceTests {
     }
     situation = .init()
     situation.failsToStart = true
-    let failed = await #expect(throws: UserServiceError.self) {
-      _ = try await service(try standIn(situation)).install()
-    }
+    let failing = try standIn(situation)
+    let failed = await #expect(throws: UserServiceError.self) { _ = try await service(failing).install() }
+    withExtendedLifetime(failing) {}
     guard case .refused(let command, let reason)? = failed else {
       Issue.record("\(String(describing: failed))")
       return
@@ -165,7 +165,9 @@ struct UserServiceTests {
     for lingers in [true, nil] as [Bool?] {
       var situation = UserSystemdStandIn.Situation()
       situation.lingers = lingers
-      #expect(try await service(try standIn(situation)).install().lingers == lingers)
+      let systemd = try standIn(situation)
+      #expect(try await service(systemd).install().lingers == lingers)
+      withExtendedLifetime(systemd) {}
     }
   }
 
