@@ -21,8 +21,16 @@ enum SchemaHistory {
     migrator.registerMigration("analysisSettings", migrate: addAnalysisSettings)
     migrator.registerMigration("deliveries", migrate: addDeliveries)
     migrator.registerMigration("activities", migrate: addActivities)
+    migrator.registerMigration(workoutsOfAnyName, migrate: decideWorkouts)
     return migrator
   }
+
+  /// Whether what is hidden of workouts was decided by the rule as it is now.
+  static func hasDecidedWorkouts(_ db: Database) throws -> Bool {
+    try migrator().appliedIdentifiers(db).contains(workoutsOfAnyName)
+  }
+
+  private static let workoutsOfAnyName = "workoutsOfAnyName"
 
   /// Dates are microseconds since 1970; `duration` and `created` are wrapping differences from `start`, which keeps
   /// them short. `value` is NULL for NaN. `payload` and `metadata` are JSON. A sample's change number is its rowid, so
@@ -373,5 +381,19 @@ enum SchemaHistory {
           mark TEXT
         ) STRICT, WITHOUT ROWID;
         """)
+  }
+
+  /// A workout that an app calls "other" says since then what one of the same source and dates says (``StatedValue``), so
+  /// some that were shown are hidden, and consumers are told.
+  private static func decideWorkouts(_ db: Database) throws {
+    let first = try Schema.counter(db)
+    var counter = first
+    var visibility = Visibility(db)
+    try visibility.updateAll(of: .workout, after: first, counter: &counter)
+    if counter == first { return }
+    // Copies of one store that are brought up to date apart give the same numbers out.
+    try Epoch.begin(at: first + 1, db)
+    try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
+    try UndoJournal.forget(db)
   }
 }

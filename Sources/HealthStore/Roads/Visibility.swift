@@ -108,16 +108,18 @@ struct Visibility {
     }
   }
 
-  /// The same for all samples of the store; costs a walk along those types that may have any hidden.
-  mutating func updateAll(after first: Int64, counter: inout Int64) throws {
-    for (type, second) in try decidable() {
+  /// The same for all samples of the store, or of one type; costs a walk along those types that may have any hidden.
+  mutating func updateAll(of only: SampleType? = nil, after first: Int64, counter: inout Int64) throws {
+    for (type, second) in try decidable({ only == nil || $0 == only }) {
       try update(type: type, second: second, after: first, counter: &counter)
     }
   }
 
   /// How many samples are hidden that should be shown, or the other way round: none, unless a store is damaged.
-  mutating func countWrong() throws -> Int {
-    try decidable().reduce(0) { wrong, place in
+  ///
+  /// - Parameter isMeant: the types to look at.
+  mutating func countWrong(_ isMeant: (SampleType) -> Bool) throws -> Int {
+    try decidable(isMeant).reduce(0) { wrong, place in
       try wrong
         + reader.read(place.type, Timestamp(seconds: place.second), limit: .max).samples
         .count { $0.isHidden != $0.shouldHide }
@@ -125,17 +127,18 @@ struct Visibility {
   }
 
   /// Types and seconds in which anything may be hidden.
-  private func decidable() throws -> [(type: Int64, second: Int64)] {
-    let types = try Int64.fetchAll(
+  private func decidable(_ isMeant: (SampleType) -> Bool) throws -> [(type: Int64, second: Int64)] {
+    let types = try Row.fetchAll(
       db,
       sql: """
-        SELECT id FROM type WHERE derived BETWEEN 1 AND samples - 1 OR identifier = ?
+        SELECT id, identifier FROM type WHERE derived BETWEEN 1 AND samples - 1 OR identifier = ?
           OR EXISTS(SELECT 1 FROM visibility WHERE type = type.id)
           OR EXISTS(SELECT 1 FROM tombstone WHERE type = type.id AND duration IS NOT NULL)
         """, arguments: [SampleType.workout.rawValue])
     let second = Self.second(of: "start")
-    return try types.flatMap { type in
-      try Int64.fetchAll(
+    return try types.filter { isMeant(SampleType($0[1])) }.flatMap { row in
+      let type: Int64 = row[0]
+      return try Int64.fetchAll(
         db,
         sql: """
           SELECT \(second) FROM sample WHERE type = ?1 GROUP BY 1 HAVING COUNT(*) > 1
