@@ -140,6 +140,27 @@ struct HealthSyncPullTests {
     }
   }
 
+  @Test("a window that is read again, and interrupted, is read to its end by the next pull")
+  func countedWindowIsInterrupted() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store)
+      let rates = PhoneSample.heartRates(22_000, every: 1_800)
+      phone.add(rates)
+      try await phone.pull()
+      // More than one answer has, with those that are in it already.
+      phone.add((1...30).map { .heartRate(1, at: rates[19_990].start + Double($0)) })
+      phone.network.clock.advance(by: .seconds(8 * 86_400))
+      var requests = 6
+      while try await phone.uuids().count == 22_000, requests < 20 {
+        _ = try? await phone.pull(putAwayAfter: requests)
+        requests += 1
+      }
+      #expect(try await phone.uuids().count < 22_030)
+      try await phone.pull()
+      #expect(try await Set(phone.uuids()) == phone.held)
+    }
+  }
+
   @Test("what arrives late is found: lately by the next pull, earlier when the windows are counted")
   func late() async throws {
     try await withStore { store in

@@ -169,6 +169,8 @@ struct HealthSyncWalk: PhoneWalk {
       mode = .end
       return PhoneStep(samples: part.samples, isLast: true)
     }
+    // Not before: where it is interrupted, it is counted again.
+    state.counting = stretch.from
     mode = .counting(next + stretch.windows.count - 1)
     return PhoneStep(samples: part.samples)
   }
@@ -317,8 +319,10 @@ struct HealthSyncWalk: PhoneWalk {
     guard let page = try await client.page(of: type, window.from..<end, offset: offset, limit: 1) else {
       return withdrawn()
     }
-    state.counting = window.from
-    if page.rows == min(1, window.rows), !page.hasMore { return PhoneStep() }
+    if page.rows == min(1, window.rows), !page.hasMore {
+      state.counting = window.from
+      return PhoneStep()
+    }
     return try await read(Stretch(replaced: index..<index + 1, from: window.from, end: end, next: index + 1))
   }
 }
