@@ -31,7 +31,8 @@ struct WebDAVLock: Hashable, Sendable {
     (self.name, self.url) = (name, url)
     self.token = token
     timeout = Self.timeout(in: response.body)
-    hasMadeResource = response.status == 201
+    // Some servers answer so to every lock; no lock makes a collection.
+    hasMadeResource = response.status == 201 && !name.hasSuffix("/")
   }
 
   /// Names the lock to a request for what is in it: a list that is tagged with what is locked, since some servers take

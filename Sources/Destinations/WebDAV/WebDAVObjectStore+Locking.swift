@@ -12,30 +12,46 @@ extension WebDAVObjectStore {
     // Of a file that is there, so is the collection.
     if condition == .absent { try await makeCollections(of: name) }
     let lock = try await lock(collection(of: name) ?? name)
-    do {
-      try await holding(lock) {
-        let current = try await ask("GET", name)
-        switch (condition, current.status) {
-        case (.always, _): break
-        case (.absent, 404), (.absent, 409), (.absent, 410): break
-        case (.absent, 200) where lock.hasMadeResource && current.body.isEmpty: break
-        case (.unchanged(let version), 200) where Self.version(current.body) == version: break
-        case (_, 200), (_, 404), (_, 409), (_, 410): throw ObjectConflict(name: name)
-        default: throw refusal(current, "GET")
-        }
-        let response = try await ask("PUT", name, [("Content-Type", contentType), lock.condition], bytes)
-        switch response.status {
-        case 200, 201, 204: return
-        // The lock ran out under way.
-        case 412, 423: throw ObjectConflict(name: name)
-        default: throw refusal(response, "PUT")
-        }
+    try await holding(lock) {
+      do {
+        try await put(bytes, at: name, contentType: contentType, if: condition, under: lock)
+      } catch {
+        await deleteMade(by: lock)
+        throw error
       }
-    } catch {
-      // An empty file would be taken for one without records.
-      if lock.hasMadeResource { _ = try? await ask("DELETE", name) }
-      throw error
     }
+  }
+
+  private func put(
+    _ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition, under lock: WebDAVLock
+  ) async throws {
+    let current = try await ask("GET", name)
+    switch (condition, current.status) {
+    case (.always, _): break
+    case (.absent, 404), (.absent, 409), (.absent, 410): break
+    case (.absent, 200) where lock.hasMadeResource && current.body.isEmpty: break
+    case (.unchanged(let version), 200) where Self.version(current.body) == version: break
+    case (_, 200), (_, 404), (_, 409), (_, 410): throw ObjectConflict(name: name)
+    default: throw refusal(current, "GET")
+    }
+    let response = try await ask("PUT", name, [("Content-Type", contentType), lock.condition], bytes)
+    switch response.status {
+    case 200, 201, 204: return
+    // The lock ran out under way.
+    case 412, 423: throw ObjectConflict(name: name)
+    default: throw refusal(response, "PUT")
+    }
+  }
+
+  /// An empty file would be taken for one without records. Deleted only as long as it is empty and the lock holds: after that
+  /// it is another writer's.
+  private func deleteMade(by lock: WebDAVLock) async {
+    guard lock.hasMadeResource else { return }
+    // Also where the task is cancelled.
+    await Task {
+      guard let current = try? await ask("GET", lock.name), current.status == 200, current.body.isEmpty else { return }
+      _ = try? await ask("DELETE", lock.name, [lock.condition])
+    }.value
   }
 
   /// `nil` of what is in none but the root, which all others' files are in, too.

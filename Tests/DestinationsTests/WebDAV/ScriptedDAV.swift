@@ -13,6 +13,8 @@ final class ScriptedDAV: Sendable {
     var meansLocks = true
     /// What it grants.
     var timeout = "Second-30"
+    /// Answers every lock with 201, and makes an empty file of a name that has none.
+    var createsWithLocks = false
   }
 
   private struct State {
@@ -82,10 +84,13 @@ final class ScriptedDAV: Sendable {
         state.tokens += 1
         let token = "<opaquelocktoken:\(state.tokens)>"
         state.locks[target] = token
+        if manners.createsWithLocks, !target.hasSuffix("/"), state.files[target] == nil { state.files[target] = [] }
         return token
       }
       guard let token else { return exchange.answer(headers["if"] == nil ? 423 : 412) }
-      return exchange.answer(200, ["Lock-Token": token], "<D:timeout xmlns:D=\"DAV:\">\(manners.timeout)</D:timeout>")
+      let status = manners.createsWithLocks && headers["if"] == nil ? 201 : 200
+      return exchange.answer(
+        status, ["Lock-Token": token], "<D:timeout xmlns:D=\"DAV:\">\(manners.timeout)</D:timeout>")
     case "UNLOCK":
       state.withLock { state in
         if let held = state.locks[target], held == headers["lock-token"] { state.locks[target] = nil }

@@ -147,6 +147,25 @@ struct WebDAVLockTests {
     await place.close()
   }
 
+  @Test("what a conflict is about stays, whatever a lock was answered with; an empty file that a lock has made goes")
+  func conflictUnderLock() async throws {
+    let server = try ScriptedDAV(.init(classes: "1, 2", createsWithLocks: true))
+    let store = try destination(server.url).store
+    func put(_ text: String, at name: String, if condition: PutCondition) async throws {
+      try await store.put(Array(text.utf8), at: name, contentType: "text/plain", if: condition)
+    }
+    let version = WebDAVObjectStore.version(Array("another's".utf8))
+    for name in ["folder/file", "file"] {
+      try await put("theirs", at: name, if: .absent)
+      await #expect(throws: ObjectConflict.self) { try await put("mine", at: name, if: .absent) }
+      await #expect(throws: ObjectConflict.self) { try await put("mine", at: name, if: .unchanged(version)) }
+      #expect(server.files["/\(name)"] == Array("theirs".utf8))
+    }
+    await #expect(throws: ObjectConflict.self) { try await put("mine", at: "gone", if: .unchanged(version)) }
+    #expect(server.files["/gone"] == nil && !server.isLocked)
+    await store.service.close()
+  }
+
   @Test("tokens and timeouts are taken as far as they make sense")
   func texts() {
     #expect(WebDAVLock.token("<opaquelocktoken:8ab4dedc>") == "<opaquelocktoken:8ab4dedc>")
