@@ -53,15 +53,17 @@ final class CrowdedSeconds {
   /// Of SQLite's virtual machine, for one look: some hundred rows.
   private static let manySteps: Int32 = 2_000
   /// Of all seconds together: some 20 MB. What is more is looked up in the table.
-  static let maximumRows = 400_000
+  private let maximumRows: Int
 
   private let db: Database
   private let table: Table
   private var crowds: [Second: Crowd] = [:]
   private var rows = 0
+  /// Those of which there is more than is kept: they are not read again and again.
+  private var overcrowded: Set<Second> = []
 
-  init(_ db: Database, _ table: Table) {
-    (self.db, self.table) = (db, table)
+  init(_ db: Database, _ table: Table, maximumRows: Int = 400_000) {
+    (self.db, self.table, self.maximumRows) = (db, table, maximumRows)
   }
 
   /// Whether it must be told of changes.
@@ -81,13 +83,13 @@ final class CrowdedSeconds {
   func noteLook(steps: Int32, _ uuid: UUID, start: Int64, type: Int64) throws {
     guard steps > Self.manySteps, !uuid.isDerived else { return }
     let second = Second(type: type, seconds: Timestamp(microseconds: start).seconds)
-    if crowds[second] != nil { return }
+    if crowds[second] != nil || overcrowded.contains(second) { return }
     let (first, isFirst) = Timestamp(seconds: second.seconds).microseconds.subtractingReportingOverflow(1_000_000)
     let (last, isLast) = Timestamp(seconds: second.seconds).microseconds.addingReportingOverflow(1_999_999)
     var query = try Binding(db, table.window)
     query.bind(type)
     query.bind((isFirst ? .min : first)...(isLast ? .max : last))
-    query.bind(Int64(Self.maximumRows + 1))
+    query.bind(Int64(maximumRows + 1))
     var (crowd, count) = (Crowd(), 0)
     try query.rows(db) { row in
       count += 1
@@ -95,10 +97,42 @@ final class CrowdedSeconds {
       if !uuid.isDerived, crowd.changes.updateValue(row.integer(1), forKey: uuid) != nil { crowd.repeated.insert(uuid) }
       return true
     }
-    if count > Self.maximumRows { return }
-    if rows + count > Self.maximumRows { forget() }
+    if count > maximumRows {
+      overcrowded.insert(second)
+      return
+    }
+    if rows + count > maximumRows { forget() }
     crowds[second] = crowd
     rows += count
+  }
+
+  /// The row with a UUID and a start around this one; `nil` where there is none.
+  ///
+  /// - Parameters:
+  ///   - search: for `type = ? AND start BETWEEN ? AND ? AND uuid = ?`.
+  ///   - byChange: the same columns for `change = ?`. The second of them is the start.
+  func row<Row>(
+    _ uuid: UUID, start: Int64, type: Int64, _ search: Statement, _ byChange: Statement,
+    _ read: (StoredColumns) throws -> Row
+  ) throws -> Row? {
+    let answer = answer(uuid, start: start, type: type)
+    var binding: Binding
+    switch answer {
+    case .absent: return nil
+    case .perhaps(let change):
+      binding = Binding(byChange)
+      binding.bind(change)
+    case .unknown:
+      binding = Binding(search)
+      binding.bind(type: type, start: start, uuid)
+    }
+    var found: Row?
+    try binding.rows(db) { columns in
+      if answer == .unknown || uuid.range(ofStart: start).contains(columns.integer(1)) { found = try read(columns) }
+      return false
+    }
+    if answer == .unknown { try noteLook(steps: binding.takeSteps(), uuid, start: start, type: type) }
+    return found
   }
 
   /// The change number of the row with a UUID and a start around this one; `nil` where there is none.
@@ -121,7 +155,7 @@ final class CrowdedSeconds {
       rows += 1
       if crowds[second]?.changes.updateValue(change, forKey: uuid) != nil { crowds[second]?.repeated.insert(uuid) }
     }
-    if rows > Self.maximumRows { forget() }
+    if rows > maximumRows { forget() }
   }
 
   func removed(_ uuid: UUID, start: Int64, type: Int64) {

@@ -38,27 +38,9 @@ struct SampleRows {
 
   /// - Parameter start: of a sample with HealthKit's UUID, a second around is looked at.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Present? {
-    var binding: Binding
-    let answer = crowds.answer(uuid, start: start, type: type)
-    switch answer {
-    case .absent: return nil
-    case .perhaps(let change):
-      binding = Binding(byChange)
-      binding.bind(change)
-    case .unknown:
-      binding = Binding(search)
-      binding.bind(type: type, start: start, uuid)
+    try crowds.row(uuid, start: start, type: type, search, byChange) { row in
+      Present(change: row.integer(0), start: row.integer(1), road: SampleRoad(stored: row.integer(2)))
     }
-    var found: Present?
-    try binding.rows(db) { row in
-      found = Present(change: row.integer(0), start: row.integer(1), road: SampleRoad(stored: row.integer(2)))
-      return false
-    }
-    guard answer == .unknown else {
-      return found.flatMap { uuid.range(ofStart: start).contains($0.start) ? $0 : nil }
-    }
-    try crowds.noteLook(steps: binding.takeSteps(), uuid, start: start, type: type)
-    return found
   }
 
   /// Takes note of a row that was inserted by others.

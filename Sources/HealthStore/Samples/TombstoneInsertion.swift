@@ -48,27 +48,9 @@ struct TombstoneInsertion {
 
   /// The tombstone of a sample; see `UUID.range(ofStart:)`.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Stored? {
-    var binding: Binding
-    let answer = crowds.answer(uuid, start: start, type: type)
-    switch answer {
-    case .absent: return nil
-    case .perhaps(let change):
-      binding = Binding(byChange)
-      binding.bind(change)
-    case .unknown:
-      binding = Binding(lookup)
-      binding.bind(type: type, start: start, uuid)
+    try crowds.row(uuid, start: start, type: type, lookup, byChange) { row in
+      Stored(change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0)
     }
-    var found: Stored?
-    try binding.rows(db) { row in
-      found = Stored(change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0)
-      return false
-    }
-    guard answer == .unknown else {
-      return found.flatMap { uuid.range(ofStart: start).contains($0.start) ? $0 : nil }
-    }
-    try crowds.noteLook(steps: binding.takeSteps(), uuid, start: start, type: type)
-    return found
   }
 
   /// Inserts a tombstone of which the store has none.

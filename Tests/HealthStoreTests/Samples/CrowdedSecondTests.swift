@@ -101,6 +101,28 @@ struct CrowdedSecondTests {
     #expect(known == Set(all.map(\.uuid)))
   }
 
+  @Test("a second of which there is more than is kept is read once, and its samples are found all the same")
+  func overcrowded() async throws {
+    let crowd = samples(3_000, seed: 76)
+    try await apply(crowd)
+    let wanted = samples(200, seed: 77) + crowd[..<10]
+    func cost(keeping maximumRows: Int) async throws -> Int {
+      try await steps {
+        let found = try await store.write { db -> Int in
+          guard let type = try SampleMaker.stepCount.id(in: db) else { return 0 }
+          let crowds = CrowdedSeconds(db, .sample, maximumRows: maximumRows)
+          return try wanted.count { try crowds.find($0.uuid, start: $0.start.microseconds, type: type) != nil }
+        }
+        #expect(found == 10)
+      }
+    }
+    // Of none, a single row is read to find that out.
+    let least = try await cost(keeping: 0)
+    let more = try await cost(keeping: 1_000)
+    // In thousands of steps; two hundred times a thousand rows would be above a thousand.
+    #expect(more < least + 200)
+  }
+
   @Test("in a crowded second, one UUID stays one sample whatever its start, and what is deleted is gone")
   func sameAsElsewhere() async throws {
     // Enough that the second is known as a whole, in one transaction with what follows.
