@@ -24,8 +24,15 @@ final class CrowdedSeconds {
 
     fileprivate var search: String {
       switch self {
-      case .sample: "SELECT change FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
-      case .tombstone: "SELECT change FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
+      case .sample: "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
+      case .tombstone: "SELECT change, start FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
+      }
+    }
+
+    fileprivate var byChange: String {
+      switch self {
+      case .sample: "SELECT change, start FROM sample WHERE change = ?"
+      case .tombstone: "SELECT change, start FROM tombstone WHERE change = ?"
       }
     }
   }
@@ -137,13 +144,8 @@ final class CrowdedSeconds {
 
   /// The change number of the row with a UUID and a start around this one; `nil` where there is none.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
-    // A row that is two seconds away is none.
-    if answer(uuid, start: start, type: type) == .absent { return nil }
-    var query = try Binding(db, table.search)
-    query.bind(type: type, start: start, uuid)
-    let found = try query.integer(db)
-    try noteLook(steps: query.takeSteps(), uuid, start: start, type: type)
-    return found
+    let (search, byChange) = (try db.cachedStatement(sql: table.search), try db.cachedStatement(sql: table.byChange))
+    return try row(uuid, start: start, type: type, search, byChange) { $0.integer(0) }
   }
 
   // MARK: What changes
