@@ -13,25 +13,9 @@ enum DailySummaryReader {
   static func read(
     _ content: [UInt8], now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
-    var collector = SampleCollector(size: 10_000, deliver: deliver)
-    var scanner = JSONScanner(source: MemorySource(content), path: "the body")
-    try scanner.beginObject()
-    while let key = try scanner.nextKey() {
-      guard key == "data" else {
-        try scanner.skipValue()
-        continue
-      }
-      try scanner.beginArray()
-      while try scanner.nextElement() {
-        let (bytes, offset) = try scanner.value(limit: SampleFile.maximumSample)
-        let day = try scanner.parse(bytes, at: offset)
-        let line = scanner.position(at: offset).line
-        try add(day, weight: bytes.count, now: now, to: &collector) { line }
-      }
+    try InboxElements.read(content, under: "data", deliver: deliver) { day, weight, collector, line in
+      try add(day, weight: weight, now: now, to: &collector, line: line)
     }
-    try scanner.end()
-    collector.report.isComplete = true
-    return try collector.finish()
   }
 
   private static func add(

@@ -13,24 +13,9 @@ enum HealthPushWebhookReader {
   static func read(
     _ content: [UInt8], now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
-    var collector = SampleCollector(size: 10_000, deliver: deliver)
-    var scanner = JSONScanner(source: MemorySource(content), path: "the body")
-    try scanner.beginObject()
-    while let key = try scanner.nextKey() {
-      guard key == "metrics" else {
-        try scanner.skipValue()
-        continue
-      }
-      try scanner.beginArray()
-      while try scanner.nextElement() {
-        let (bytes, offset) = try scanner.value(limit: SampleFile.maximumSample)
-        let metric = try scanner.parse(bytes, at: offset)
-        try add(metric, weight: bytes.count, now: now, to: &collector) { scanner.position(at: offset).line }
-      }
+    try InboxElements.read(content, under: "metrics", deliver: deliver) { metric, weight, collector, line in
+      try add(metric, weight: weight, now: now, to: &collector, line: line)
     }
-    try scanner.end()
-    collector.report.isComplete = true
-    return try collector.finish()
   }
 
   private static func add(

@@ -44,3 +44,17 @@ extension IdentityError: CustomStringConvertible {
     }
   }
 }
+
+extension IdentityError {
+  /// What failed while something secret of this machine was read or made.
+  ///
+  /// - Parameter path: where it was to be written, for an error that does not say.
+  init(_ error: any Error, writing path: String) {
+    switch error {
+    case let error as IdentityError: self = error
+    case let error as SystemError: self = .notWritable(path: error.path, reason: error.reason)
+    case let error as OpenSSLError: self = .openSSL(error)
+    default: self = .notWritable(path: path, reason: "\(error)")
+    }
+  }
+}

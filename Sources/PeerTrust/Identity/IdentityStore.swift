@@ -43,14 +43,8 @@ public enum IdentityStore {
     do {
       try PrivateFile.makeDirectory(parent)
       return try FileLock.withLock("\(parent)/.identity.lock", body)
-    } catch let error as IdentityError {
-      throw error
-    } catch let error as SystemError {
-      throw .notWritable(path: error.path, reason: error.reason)
-    } catch let error as OpenSSLError {
-      throw .openSSL(error)
     } catch {
-      throw .notWritable(path: parent, reason: "\(error)")
+      throw IdentityError(error, writing: parent)
     }
   }
 

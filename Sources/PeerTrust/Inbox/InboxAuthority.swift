@@ -113,14 +113,8 @@ public struct InboxAuthority: Sendable {
         try authority.write(path)
         return authority
       }
-    } catch let error as IdentityError {
-      throw error
-    } catch let error as SystemError {
-      throw .notWritable(path: error.path, reason: error.reason)
-    } catch let error as OpenSSLError {
-      throw .openSSL(error)
     } catch {
-      throw .notWritable(path: path, reason: "\(error)")
+      throw IdentityError(error, writing: path)
     }
   }
 
