@@ -12,13 +12,16 @@ extension HealthStore {
   ///   - event: what the audit log is to have of it, in the same transaction; `nil` for nothing.
   ///   - admits: asked, within the transaction, whether what was sent belongs to the one whose record this is by now.
   /// - Returns: `nil` where there would be such a crowd, and nothing is changed.
-  /// - Throws: ``StoreError/ownerChanged(path:)`` where it does not, and nothing is changed.
+  /// - Throws: ``StoreError/ownerChanged(path:)`` where it does not,
+  ///   ``StoreError/lowSpace(path:free:needed:)`` where the disk is nearly full; nothing is changed then.
   public func receive(
     _ batches: [CodedChanges], drifting: [Sample], road: SampleRoad, crowd: Int = 1_000,
     event: @escaping @Sendable (WriteSummary) -> AuditEvent? = { _ in nil },
     if admits: @escaping @Sendable (RecordOwner) -> Bool
   ) async throws(StoreError) -> WriteSummary? {
     try await write { [self] db -> WriteSummary? in
+      try requireRoomBlocking(for: batches)
+      if !drifting.isEmpty { try requireRoomBlocking() }
       guard admits(try RecordOwner(db)) else { throw StoreError.ownerChanged(path: path) }
       if try Self.isCrowded(batches, drifting, crowd, db) { return nil }
       var writer = try SampleWriter(db, epochs: epochs, road: road)

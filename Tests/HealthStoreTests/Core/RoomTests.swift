@@ -34,6 +34,16 @@ import Testing
     await #expect(throws: expected) { try await store.requireRoom() }
     #expect(throws: expected) { try store.applyBlocking(samples(3)) }
     #expect(try await store.samples.typeCounts().isEmpty)
+    let received = samples(2).additions
+    var coder = ChangeCoder()
+    for sample in received { try coder.add(sample) }
+    let changes = coder.changes
+    await #expect(throws: expected) {
+      try await store.receive([changes], drifting: [], road: .healthAutoExport, if: { _ in true })
+    }
+    await #expect(throws: expected) {
+      try await store.receive([], drifting: received, road: .healthAutoExport, if: { _ in true })
+    }
     // A position alone, and an event, are small.
     try await store.apply([CodedChanges()], position: (consumer: "peer", token: "x"))
     try await store.audit.record(AuditEvent(.serverLocked))
