@@ -35,10 +35,7 @@ struct InboxRoutes: Sendable {
     let client = sender.peerID
     try context.connection?.showToken(of: client)
     try await registry.touchInboxSender(sender)
-    if try await registry.lockedSince() != nil {
-      await audit.refusedBody("locked", of: sender.name, address: context.remoteAddress)
-      throw ServerFailure.locked
-    }
+    try await requireUnlocked(for: sender, context)
     if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limits.bodyBytes {
       throw await refusal(.tooMuch(Self.tooLarge(limits)), of: sender, context)
     }
@@ -57,11 +54,13 @@ struct InboxRoutes: Sendable {
     } catch is NIOTooManyBytesError {
       throw await refusal(.tooMuch(Self.tooLarge(limits)), of: sender, context)
     }
-    let delivery = InboxDelivery(
-      sender: sender, bytes: Array(bytes.readableBytesView),
-      aggregation: Self.aggregationField.flatMap { request.headers[$0] }.map { String($0.prefix(64)) })
     let turn = try await taking.acquire(client)
     defer { turn.release() }
+    // Minutes may have passed, and what was taken away meanwhile is taken away at once.
+    let delivery = InboxDelivery(
+      sender: try await self.sender(of: request, context), bytes: Array(bytes.readableBytesView),
+      aggregation: Self.aggregationField.flatMap { request.headers[$0] }.map { String($0.prefix(64)) })
+    try await requireUnlocked(for: sender, context)
     do {
       let receipt = try await inbox.take(delivery)
       budget.spend(receipt.taken, of: sender.name)
@@ -69,6 +68,12 @@ struct InboxRoutes: Sendable {
     } catch let reason as InboxRefusal {
       throw await refusal(reason, of: sender, context)
     }
+  }
+
+  private func requireUnlocked(for sender: InboxSender, _ context: PeerRequestContext) async throws {
+    guard try await registry.lockedSince() != nil else { return }
+    await audit.refusedBody("locked", of: sender.name, address: context.remoteAddress)
+    throw ServerFailure.locked
   }
 
   /// The sender of a request, by its secret; where the path names one, that one.
