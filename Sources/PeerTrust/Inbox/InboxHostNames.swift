@@ -10,12 +10,14 @@ public struct InboxHostNames: Hashable, Sendable, Codable {
   /// Leaves out what is no name or address that a certificate can have.
   ///
   /// - Parameters:
-  ///   - hostName: of this machine, with its domain or without; also known as its first part and `.local`.
+  ///   - hostName: of this machine, with its domain or without; also known as its first part and `.local`. The first part alone
+  ///     is none: who may sign for `app` may sign for all below it (RFC 5280 section 4.2.1.10), and a domain is called so.
   ///   - addresses: at which others reach it.
   public init(hostName: String, addresses: [String]) {
     let whole = hostName.lowercased()
     let short = String(whole.prefix { $0 != "." })
-    names = Set([whole, short, "\(short).local", "localhost"]).filter(Self.isName).sorted()
+    let dotted = [whole, "\(short).local"].filter { $0.contains(".") }
+    names = Set(dotted + ["localhost"]).filter(Self.isName).sorted()
     self.addresses = Set(addresses + ["127.0.0.1", "::1"]).filter { Self.mask(of: $0) != nil }.sorted()
   }
 
