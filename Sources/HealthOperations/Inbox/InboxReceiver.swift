@@ -6,7 +6,7 @@ import OperatingSystem
 import PeerServer
 import PeerTrust
 
-/// Takes the bodies of an inbox into the store, each in one transaction, and the same body once.
+/// Takes the bodies of an inbox into the store, each in one transaction, and the same samples once.
 public struct InboxReceiver: InboxTaking {
   /// Names of sources, types, units and devices that one sender may bring; each stays in the store for good.
   public static let nameLimit = 2_000
@@ -35,6 +35,8 @@ public struct InboxReceiver: InboxTaking {
     let body = try await read(delivery)
     let receipt = InboxReceipt(format: body.format.rawValue, taken: body.count, leftOut: Self.told(body.skipped))
     if body.count > 0 { try await write(body, of: sender) }
+    // A reading that comes back after another one counts again, in whatever bytes. The store itself knows the last one again.
+    guard body.batches.allSatisfy(\.drifting.isEmpty) else { return receipt }
     // Killed before this, the same body comes again, and adds nothing.
     try await registry.keepInboxAnswer(
       String(decoding: try JSONEncoder().encode(receipt), as: UTF8.self), to: hash, of: sender.name)

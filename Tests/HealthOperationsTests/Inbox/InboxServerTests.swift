@@ -204,6 +204,48 @@ struct InboxServerTests {
     }
   }
 
+  @Test("what is taken away while a body waits for its turn is not taken any more")
+  func meanwhile() async throws {
+    let (waiting, toWaiting) = AsyncStream.makeStream(of: Void.self)
+    let (gate, toGate) = AsyncStream.makeStream(of: Void.self)
+    defer { toGate.finish() }
+    try await RunningInbox.run(
+      try TestHome(), taking: { HeldInbox(inbox: $0, sender: "slow", waiting: toWaiting, gate: gate) }
+    ) { inbox in
+      let slow = try await inbox.add("slow")
+      let (phone, scale) = (try await inbox.add("phone"), try await inbox.add("scale"))
+      async let first = inbox.post(SenderBodies.transfer1, to: "/inbox/slow", secret: slow)
+      _ = await waiting.first { _ in true }
+      async let second = inbox.post(SenderBodies.transfer2, to: "/inbox/phone", secret: phone)
+      async let third = inbox.post(SenderBodies.transferTable, to: "/inbox/scale", secret: scale)
+      try await inbox.waitUntilSeen("phone")
+      try await inbox.waitUntilSeen("scale")
+      #expect(try await InboxSenders(inbox.registry, auditedIn: inbox.home.store).remove("phone"))
+      #expect(try await inbox.registry.lock())
+      toGate.finish()
+      #expect(try await first.status == 200)
+      #expect(try await second.status == 401)
+      #expect(try await third.status == 423)
+      #expect(try await inbox.counts() == ["HKQuantityTypeIdentifierHeartRate": 1])
+    }
+  }
+
+  @Test("a reading that comes back after another, in the same bytes as at first, is the one that counts again")
+  func comesBack() async throws {
+    try await RunningInbox.run(try TestHome()) { inbox in
+      let secret = try await inbox.add("phone")
+      for steps in [8432, 9000, 8432] {
+        let answer = try await inbox.post(SenderBodies.autoExport(steps: steps), to: "/inbox/phone", secret: secret)
+        #expect(answer.status == 200, "\(answer.text)")
+      }
+      let readings = try await inbox.home.store.samples.page(of: SampleType("hae.step_count"), limit: 10)
+      #expect(readings.map(\.payload) == [.quantity(Quantity(8432, "count"))])
+      let before = try await inbox.home.store.feed.currentAnchor()
+      #expect(try await inbox.post(SenderBodies.autoExport(), to: "/inbox/phone", secret: secret).status == 200)
+      #expect(try await inbox.home.store.feed.currentAnchor() == before)
+    }
+  }
+
   @Test("samples of one time that pile up from body to body are refused at some point, whole")
   func crowd() async throws {
     let home = try TestHome()

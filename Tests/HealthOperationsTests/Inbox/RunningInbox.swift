@@ -28,6 +28,7 @@ struct RunningInbox: Sendable {
   static func run(
     _ home: TestHome, limits: InboxLimits = InboxLimits(), contents: InboxBody.Limits = .init(),
     certificates source: InboxCertificates.Source? = nil, interval: Duration = .seconds(20),
+    taking: @Sendable (InboxReceiver) -> any InboxTaking = { $0 },
     _ body: @Sendable (RunningInbox) async throws -> Void
   ) async throws {
     var logger = Logger(label: "test")
@@ -40,7 +41,7 @@ struct RunningInbox: Sendable {
     let (ports, toPorts) = AsyncStream.makeStream(of: Int.self)
     let server = InboxServer(
       configuration, registry: registry,
-      inbox: InboxReceiver(store: home.store, registry: registry, limits: contents),
+      inbox: taking(InboxReceiver(store: home.store, registry: registry, limits: contents)),
       audit: AuditTrail(store: home.store, logger: logger), logger: logger
     ) { toPorts.yield($0) }
     var services = ServiceGroupConfiguration(services: [server], logger: logger)
@@ -100,11 +101,36 @@ struct RunningInbox: Sendable {
     return Answer(status: code, text: output)
   }
 
+  /// Returns when a sender has shown its secret.
+  func waitUntilSeen(_ name: String) async throws {
+    while try await registry.inboxSenders().first(where: { $0.name == name })?.lastSeen == nil {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
   struct Unanswered: Error { var what: String }
 
   /// How many samples of each type the store has.
   func counts() async throws -> [String: Int] {
     let counts = try await home.store.samples.typeCounts().map { ($0.type.rawValue, $0.samples) }
     return Dictionary(counts, uniquingKeysWith: +)
+  }
+}
+
+/// An inbox that has one sender's bodies wait until it is opened.
+struct HeldInbox: InboxTaking {
+  let inbox: any InboxTaking
+  let sender: String
+  /// Told of each that begins to wait.
+  let waiting: AsyncStream<Void>.Continuation
+  /// Opened by its end.
+  let gate: AsyncStream<Void>
+
+  func take(_ delivery: InboxDelivery) async throws -> InboxReceipt {
+    if delivery.sender.name == sender {
+      waiting.yield()
+      for await _ in gate {}
+    }
+    return try await inbox.take(delivery)
   }
 }

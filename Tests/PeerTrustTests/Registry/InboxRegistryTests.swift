@@ -67,6 +67,15 @@ import Testing
     #expect(try await registry.inboxAnswer(to: InboxBodyHash.hash(of: Array("0".utf8)), of: "phone") == nil)
   }
 
+  @Test("after a machine was put back from a backup, what apps have sent may come again")
+  func restored() async throws {
+    _ = try await add("phone")
+    let hash = InboxBodyHash.hash(of: [1, 2, 3])
+    try await registry.keepInboxAnswer("taken", to: hash, of: "phone", now: now)
+    #expect(try await registry.beginRestoration(made: now) == nil)
+    #expect(try await registry.inboxAnswer(to: hash, of: "phone") == nil)
+  }
+
   @Test("a sender's names have a budget, and one too many is not counted")
   func names() async throws {
     try await registry.countInboxNames(["a", "b"], of: "phone", limit: 3)
