@@ -8,7 +8,7 @@ import SQLiteFiles
 public struct StoreShape: Hashable, Sendable, Codable {
   /// An event of the audit log without what it was about.
   public struct Event: Hashable, Sendable, Codable {
-    /// ISO 8601, in UTC.
+    /// ISO 8601, in UTC; empty where it cannot be read.
     public var time: String
     /// Its name, such as `server.started`; `other` for one that this version does not know.
     public var name: String
@@ -65,9 +65,10 @@ extension HealthStore {
       pageBytes: try number("page_size"), pages: try number("page_count"), freePages: try number("freelist_count"),
       sqliteVersion: try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? "",
       events: events.reversed().map { row in
+        // What a damaged page holds may be anything.
         StoreShape.Event(
-          time: Timestamp(microseconds: row["time"]).iso8601,
-          name: AuditEvent.Name(rawValue: row["event"])?.rawValue ?? "other")
+          time: Int64.fromDatabaseValue(row["time"]).map { Timestamp(microseconds: $0).iso8601 } ?? "",
+          name: String.fromDatabaseValue(row["event"]).flatMap { AuditEvent.Name(rawValue: $0)?.rawValue } ?? "other")
       })
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import HealthModel
 import HealthStore
 import Testing
@@ -58,6 +59,22 @@ import TestSupport
   }
 
   /// From two bytes on: SQLite takes a file of one byte for an empty one.
+  @Test("what is told of a store's shape is told also where its rows hold what they never should")
+  func shape() throws {
+    try DatabaseQueue(path: file.path).write { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE grdb_migrations(identifier TEXT NOT NULL);
+          CREATE TABLE audit(id INTEGER PRIMARY KEY, time, event);
+          INSERT INTO audit(time, event) VALUES (NULL, 'import'), ('TellTime', x'FF'), (0, 7);
+          """)
+    }
+    let shape = try HealthStore.shape(directory: directory.path)
+    #expect(shape.rows["audit"] == 3)
+    #expect(shape.events.map(\.time) == ["", "", "1970-01-01T00:00:00Z"])
+    #expect(shape.events.map(\.name) == ["import", "other", "other"])
+  }
+
   @Test(.timeLimit(.minutes(1)), arguments: [2, 100, 1000, 4096, 4097, 60_000])
   func aStoreThatWasCutOffIsDamaged(length: Int) async throws {
     try await write().prefix(length).write(to: file)
