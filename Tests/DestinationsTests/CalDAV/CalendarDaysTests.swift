@@ -37,8 +37,9 @@ import Testing
   func names() async throws {
     let night = fixture.stage(.asleepCore, hours: 5...12)
     try await fixture.add([night])
-    #expect(try await changes([night]).compactMap(\.event).first?.description.contains("Watch") == true)
+    let named = try await changes([night]).compactMap(\.event)
+    #expect(named.map(\.description) == [["Core 7 h 0 min", "Watch"]])
     let nameless = try await changes([night], sendsNames: false).compactMap(\.event)
-    #expect(nameless.count == 1 && nameless[0].description.isEmpty)
+    #expect(nameless.map(\.description) == [["Core 7 h 0 min"]])
   }
 }
