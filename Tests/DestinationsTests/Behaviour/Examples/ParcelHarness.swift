@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import Destinations
 
-/// A kind of HTTP, against which the suite and its proxy are tried: a PUT and a DELETE for each sample.
+/// A kind of HTTP, against which the suite and its proxy are tried: a PUT of each sample, and a DELETE.
 struct ParcelDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("parcels"), "A request for each sample.", repetition: .idempotent,
@@ -26,20 +26,22 @@ struct ParcelDestination: Destination {
   func close() async { await service.close() }
 
   func check() async throws {
-    try await send("PUT", "probe")
+    try await send("PUT", "probe", [1])
     try await send("DELETE", "probe")
   }
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     if batch.startsOver { try await send("DELETE", "") }
     for tombstone in batch.deletions { try await send("DELETE", tombstone.sample.uuid.uuidString) }
-    for sample in try batch.additions() { try await send("PUT", sample.uuid.uuidString) }
+    for sample in try batch.additions() {
+      try await send("PUT", sample.uuid.uuidString, Array(try JSONEncoder().encode(sample)))
+    }
     return Delivery()
   }
 
-  private func send(_ method: String, _ name: String) async throws {
+  private func send(_ method: String, _ name: String, _ body: [UInt8]? = nil) async throws {
     let answer = try await service.send(
-      HTTPService.Request(method, url + name, headers: [("Token", token)], body: method == "PUT" ? [1] : nil))
+      HTTPService.Request(method, url + name, headers: [("Token", token)], body: body))
     guard answer.status == 200 else { throw DeliveryError.refused(reason: "it answers \(answer.status)") }
   }
 }
