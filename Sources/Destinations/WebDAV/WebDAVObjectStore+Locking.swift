@@ -135,6 +135,9 @@ extension WebDAVObjectStore {
       let found = try await findOut(name)
       try await delete(name)
       return found
+    } catch let error as Postponed {
+      // Nothing was written, and nothing is asked before the time that it says.
+      throw error.reason
     } catch {
       // What went wrong before is what a person must know.
       _ = try? await ask("DELETE", name)
@@ -142,12 +145,23 @@ extension WebDAVObjectStore {
     }
   }
 
+  /// The first file was not taken for now: the server has said when to come again.
+  private struct Postponed: Error {
+    var reason: DeliveryError
+  }
+
   private func findOut(_ name: String) async throws -> WebDAVProtection {
     let headers = [(name: "Content-Type", value: "text/plain"), (name: "If-None-Match", value: "*")]
     let bytes = Array("hpeer".utf8)
-    var first = try await askWhileLocked("PUT", name, headers, bytes)
-    if [403, 404, 409].contains(first.status), try await makeCollections(of: name) {
+    var first: HTTPService.Response
+    do {
       first = try await askWhileLocked("PUT", name, headers, bytes)
+      if [403, 404, 409].contains(first.status), try await makeCollections(of: name) {
+        first = try await askWhileLocked("PUT", name, headers, bytes)
+      }
+    } catch let error as DeliveryError {
+      if case .temporary(_, .some) = error { throw Postponed(reason: error) }
+      throw error
     }
     guard [200, 201, 204].contains(first.status) else { throw refusal(first, "PUT") }
     let tag = try await ask("GET", name).header("ETag") ?? ""
