@@ -22,7 +22,8 @@ struct HomeAssistantDestination: Destination {
   /// Years of history of a type may take minutes.
   let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600))
 
-  private static let patience = Duration.seconds(30)
+  /// How long a check may take: its recorder may have much to write first.
+  private static let patience = Duration.seconds(120)
 
   private let record: RecordReader
   private let service: HTTPService

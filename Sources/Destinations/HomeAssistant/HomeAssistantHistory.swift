@@ -9,7 +9,9 @@ struct HomeAssistantHistory: Sendable {
   /// Hours of one message.
   private static let rows = 1_000
   /// How often Home Assistant is asked whether it has written what it was sent, and the longest pause between.
-  private static let questions = 60
+  private static let questions = 300
+  /// How often it is asked to take a statistic away: each time it waits for ten seconds that its recorder comes to it.
+  private static let clearings = 30
   private static let longestPause = Duration.milliseconds(1_000)
 
   let record: RecordReader
@@ -55,8 +57,22 @@ struct HomeAssistantHistory: Sendable {
   func clear(_ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket) async throws {
     // First, so that nothing that is gone is held to be there.
     await HistoryMemory.empty(entity, in: stateFolder).forget()
-    _ = try await call(
-      "recorder/clear_statistics", ["statistic_ids": .array([.string(id(of: entity))])], over: &socket)
+    try await clear(id(of: entity), over: &socket)
+  }
+
+  /// Returns when a statistic is gone.
+  func clear(_ id: String, over socket: inout HomeAssistantSocket) async throws {
+    for attempt in 1... {
+      do {
+        _ = try await socket.call("recorder/clear_statistics", ["statistic_ids": .array([.string(id)])])
+        return
+      } catch let refusal as HomeAssistantSocket.Refusal {
+        // What its recorder has not come to stays in its queue, and the next answer comes after that.
+        guard refusal.code == "timeout", attempt < Self.clearings else {
+          throw socket.failure(refusal, "keep history")
+        }
+      }
+    }
   }
 
   func id(of entity: HomeAssistantEntity) -> String { "hpeer:\(person)_\(entity.key)" }

@@ -11,7 +11,7 @@ import Testing
 /// list one.
 ///
 /// One test after the other, since a server is one for all tests of its kind, and one of them takes its credentials away.
-@Suite("Every destination", .serialized, .timeLimit(.minutes(2)))
+@Suite("Every destination", .serialized, .timeLimit(.minutes(10)))
 struct DestinationBehaviourTests {
   @Test("has what it was delivered, what has changed and not what was deleted", arguments: DestinationHarnesses.all)
   func changes(_ listed: ListedHarness) async throws {

@@ -9,7 +9,7 @@ import Testing
 @Suite(
   "Home Assistant",
   .enabled(if: HomeAssistantServer.isInstalled, Comment(rawValue: HomeAssistantServer.environment.missing)),
-  .timeLimit(.minutes(3)))
+  .timeLimit(.minutes(10)))
 struct HomeAssistantTests {
   private let fixture: RecordFixture
   /// Of this test only.
