@@ -24,11 +24,13 @@ extension HealthAppTransferWalk {
     let counted = count(page, from: newest, to: last)
     walk.rows += counted
     walk.unreadable += page.unreadable
-    walk.windows?.append(PhoneWindow(from: last == .min ? .min : last + 1, rows: counted + page.unreadable))
+    walk.windows?.append(PhoneWindow(from: Self.second(after: last), rows: counted + page.unreadable))
     if let windows = walk.windows, windows.count > Self.mostWindows { walk.windows = nil }
     try await look(for: page, from: newest, to: last)
+    // What the page before had is not handed on twice: a list that repeats itself brings nothing.
+    let before = latest.0
+    let samples = page.rows.map(\.sample).filter { !before.contains($0.uuid) }
     latest = (Set(page.rows.map(\.sample.uuid)), latest.0)
-    let samples = page.rows.map(\.sample)
     guard page.hasMore else { return PhoneStep(samples: samples, isLast: finish(walk, page)) }
     try advance(last < newest)
     guard walk.offset < HealthAppTransferRequest.mostOffset else { throw Self.endless }
@@ -83,6 +85,9 @@ extension HealthAppTransferWalk {
     (state.walk, mode) = (walk, .full)
   }
 
+  /// Of a page without rows that is the end of time, and of the last one its beginning.
+  private static func second(after last: Int64) -> Int64 { last == .min || last == .max ? last : last + 1 }
+
   /// Counts the rows that start after `last`, and are not later than `newest`, once each; those of `last` are counted with the
   /// next page, which has them again.
   private mutating func count(_ page: HealthAppTransferPage, from newest: Int64, to last: Int64) -> Int {
@@ -98,7 +103,7 @@ extension HealthAppTransferWalk {
   private mutating func look(for page: HealthAppTransferPage, from newest: Int64, to last: Int64) async throws {
     guard let sender, let found = candidates else { return }
     let range =
-      Timestamp(seconds: last == .min ? .min : last + 1)..<Timestamp(seconds: newest == .max ? .max : newest + 1)
+      Timestamp(seconds: Self.second(after: last))..<Timestamp(seconds: newest == .max ? .max : newest + 1)
     let gone = try await store.samples.unlisted(
       of: type.type, sentBy: sender, in: range, listed: Set(page.rows.map(\.sample.uuid)), limit: Absences.most + 1)
     let isPlausible = Absences.isPlausible(gone.count, among: page.rows.count) && !isBlind && page.unreadable == 0
