@@ -40,6 +40,8 @@ public struct InboxBody: Sendable {
 
   /// Which app's it is.
   public let format: Format
+  /// How many bytes it has, not compressed any more.
+  public let contentBytes: Int
   /// The samples, and readings that newer ones replace.
   public private(set) var batches: [SampleBatch]
   /// What was not understood, or not wanted, by reason.
@@ -59,7 +61,7 @@ public struct InboxBody: Sendable {
     guard let kind = InboxKind(content) else {
       throw content.allSatisfy { $0 <= 0x20 } ? .empty : .unknownFormat
     }
-    format = kind.format
+    (format, contentBytes) = (kind.format, content.count)
     var collector = InboxCollector(limits)
     let period = aggregation.flatMap(AggregationPeriod.init(named:))
     let report = try kind.read(content, period: period, now: now, limits, into: &collector)

@@ -33,9 +33,11 @@ public struct InboxReceiver: InboxTaking {
       return receipt
     }
     let body = try await read(delivery)
-    let receipt = InboxReceipt(format: body.format.rawValue, taken: body.count, leftOut: Self.told(body.skipped))
+    let receipt = InboxReceipt(
+      format: body.format.rawValue, taken: body.count, leftOut: Self.told(body.skipped), contentBytes: body.contentBytes
+    )
     if body.count > 0 { try await write(body, of: sender) }
-    // A reading that comes back after another one counts again, in whatever bytes. The store itself knows the last one again.
+    // A reading that comes back after another counts again, in whatever bytes. The store itself knows the last one.
     guard body.batches.allSatisfy(\.drifting.isEmpty) else { return receipt }
     // Killed before this, the same body comes again, and adds nothing.
     try await registry.keepInboxAnswer(

@@ -25,9 +25,16 @@ public struct InboxReceipt: Codable, Hashable, Sendable {
   /// What it held beside them, by reason.
   public var leftOut: [String: Int]
 
+  /// How many bytes it had, not compressed any more; 0 where the body was known and not read. No sender is told.
+  public var contentBytes = 0
+
+  private enum CodingKeys: CodingKey {
+    case format, taken, leftOut
+  }
+
   /// - Parameter leftOut: a few reasons with their counts.
-  public init(format: String, taken: Int, leftOut: [String: Int]) {
-    (self.format, self.taken, self.leftOut) = (format, taken, leftOut)
+  public init(format: String, taken: Int, leftOut: [String: Int], contentBytes: Int = 0) {
+    (self.format, self.taken, self.leftOut, self.contentBytes) = (format, taken, leftOut, contentBytes)
   }
 }
 

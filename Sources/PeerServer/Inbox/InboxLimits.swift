@@ -19,6 +19,9 @@ public struct InboxLimits: Hashable, Sendable {
   /// Samples that one sender may send each second in the long run.
   public var samplesPerSecond = 50.0
 
+  /// Bytes of a body, not compressed, that count as a sample however few samples it has: all of them may be kept.
+  public var bytesPerSample = 1024
+
   /// Those of `hpeer serve --inbox`.
   public init() {}
 

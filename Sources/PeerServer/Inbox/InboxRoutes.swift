@@ -63,7 +63,7 @@ struct InboxRoutes: Sendable {
     try await requireUnlocked(for: sender, context)
     do {
       let receipt = try await inbox.take(delivery)
-      budget.spend(receipt.taken, of: sender.name)
+      budget.spend(receipt, of: sender.name)
       return Self.answer(receipt)
     } catch let reason as InboxRefusal {
       throw await refusal(reason, of: sender, context)

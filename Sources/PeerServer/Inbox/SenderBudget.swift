@@ -31,8 +31,9 @@ final class SenderBudget: Sendable {
     }
   }
 
-  /// Takes the samples of a body that was taken, of which nobody knew before how many it has.
-  func spend(_ samples: Int, of sender: String) {
+  /// Takes the samples of a body that was taken, or its bytes where these are more: before, nobody knew how many it has.
+  func spend(_ receipt: InboxReceipt, of sender: String) {
+    let samples = max(receipt.taken, receipt.contentBytes / max(1, limits.bytesPerSample))
     update(sender) { $0.samples -= Double(samples) }
   }
 

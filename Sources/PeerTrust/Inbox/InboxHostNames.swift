@@ -10,8 +10,8 @@ public struct InboxHostNames: Hashable, Sendable, Codable {
   /// Leaves out what is no name or address that a certificate can have.
   ///
   /// - Parameters:
-  ///   - hostName: of this machine, with its domain or without; also known as its first part and `.local`. The first part alone
-  ///     is none: who may sign for `app` may sign for all below it (RFC 5280 section 4.2.1.10), and a domain is called so.
+  ///   - hostName: of this machine, with its domain or without; also known as its first part and `.local`. The first
+  ///     part alone is left out: who may sign for `app` may sign for every site below it (RFC 5280 section 4.2.1.10).
   ///   - addresses: at which others reach it.
   public init(hostName: String, addresses: [String]) {
     let whole = hostName.lowercased()

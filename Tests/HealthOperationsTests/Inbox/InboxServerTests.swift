@@ -204,6 +204,24 @@ struct InboxServerTests {
     }
   }
 
+  @Test("large samples count as many")
+  func largeSamples() async throws {
+    var limits = InboxLimits()
+    (limits.sampleBurst, limits.samplesPerSecond) = (100, 0.001)
+    try await RunningInbox.run(try TestHome(), limits: limits) { inbox in
+      let secret = try await inbox.add("phone")
+      let large = SenderBodies.dailySummary.replacing(
+        #""source":"Apple Watch"},"#,
+        with: #""source":"Apple Watch","note":"\#(String(repeating: "a", count: 120_000))"},"#)
+      let packed = Self.compressed(Array(large.utf8), .gzip)
+      let header = "Authorization: Bearer \(secret)"
+      let taken = try await inbox.post(packed, to: "/inbox/phone", header)
+      #expect(packed.count < 10_000 && taken.status == 200 && taken.text.contains(#""taken":7"#), "\(taken.text)")
+      #expect(!taken.text.contains("contentBytes"))
+      #expect(try await inbox.post(SenderBodies.transfer1, to: "/inbox/phone", secret: secret).status == 429)
+    }
+  }
+
   @Test("what is taken away while a body waits for its turn is not taken any more")
   func meanwhile() async throws {
     let (waiting, toWaiting) = AsyncStream.makeStream(of: Void.self)
