@@ -4,7 +4,8 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Waits for files in a folder. The mark is which versions of which were dealt with, of those that are still there.
+/// Waits for files in a folder. The mark is which versions of which were dealt with, of those that were there when any file
+/// was: an empty folder may be that of a disk that is away.
 struct FolderWatcher: AutomationWatcher {
   /// Between two looks: also on file systems that report nothing.
   private static let pause = Duration.seconds(2)
@@ -25,7 +26,8 @@ struct FolderWatcher: AutomationWatcher {
   mutating func pending() async throws -> AutomationOccasion? {
     let files = try await files()
     let before = try await versions()
-    let after = before.filter { known in files.contains { $0.name == known.key } }
+    let names = Set(files.map(\.name))
+    let after = names.isEmpty ? before : before.filter { names.contains($0.key) }
     if after != before { try await keep(after) }
     let waiting = files.filter { after[$0.name] != $0.version }
     current = waiting.first { postponed[$0.name] != $0.version } ?? waiting.first

@@ -232,6 +232,25 @@ struct AutomationServiceTests {
     #expect(try await watcher.pending() == nil)
   }
 
+  @Test("what was dealt with is not dealt with again after the folder was empty for a while, as without its disk")
+  func emptyForAWhile() async throws {
+    let (folder, away) = (home.directory.path("in"), home.directory.path("away"))
+    let files = FileManager.default
+    try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data("whole".utf8).write(to: URL(filePath: folder + "/a.xml"))
+    try files.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: folder + "/a.xml")
+    var watcher = FolderWatcher(
+      activity: "automation:drop", folder: WatchedFolder(path: folder, pattern: "*"), store: home.store,
+      time: AutomationClock())
+    try await watcher.dealtWith(try #require(try await watcher.pending()), failure: nil)
+    try files.moveItem(atPath: folder, toPath: away)
+    try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    #expect(try await watcher.pending() == nil)
+    try files.removeItem(atPath: folder)
+    try files.moveItem(atPath: away, toPath: folder)
+    #expect(try await watcher.pending() == nil)
+  }
+
   @Test("a folder that is missing is said, and shown as failing")
   func missingFolder() async throws {
     try settings(#"[automation.drop]\nwhen = "file"\nfolder = "/nowhere/at/all"\ndo = "import""#)
