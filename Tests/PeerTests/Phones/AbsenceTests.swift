@@ -115,4 +115,22 @@ struct AbsenceTests {
       #expect(try await phone.uuids().count == 25_000)
     }
   }
+
+  @Test("not in a second of which less came than is there, however often it was asked for")
+  func shortSecond() async throws {
+    try await withStoreAndRegistry { store, registry in
+      let phone = try PhoneFixture.healthSync(into: store)
+      let crowd = (0..<10_010).map { _ in PhoneSample.heartRate(60, at: 1_779_000_000) }
+      phone.add(crowd + PhoneSample.heartRates(300))
+      try await phone.pull(inferringWith: registry)
+      // One comes twice in the place of another.
+      phone.app.state.withLock {
+        $0.remove([crowd[0].id])
+        $0.add([crowd[1]])
+      }
+      #expect(try await phone.pull(inferringWith: registry).deleted == 0)
+      let position = try await store.feed.position(of: Pull.consumer(of: phone.server, types: []))
+      #expect(HealthSyncPosition(try #require(position))?.absences == Absences())
+    }
+  }
 }

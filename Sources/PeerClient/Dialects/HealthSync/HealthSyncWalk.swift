@@ -292,14 +292,14 @@ struct HealthSyncWalk: PhoneWalk {
 
   private mutating func beginSearch(if isWhole: Bool) { candidates = isWhole && sender != nil ? [] : nil }
 
-  /// Looks for what has been sent, starts in a window and is not listed. A window of which too much is missing ends the
-  /// search.
+  /// Looks for what has been sent, starts in a window and is not listed. A window of which too much is missing, or of which
+  /// not all came that is there, ends the search.
   private mutating func look(for part: Part, before end: Int64) async throws {
     guard let store, let sender, let found = candidates else { return }
     let gone = try await store.samples.unlisted(
       of: type.type, sentBy: sender, in: Timestamp(seconds: part.window.from)..<Timestamp(seconds: end),
       listed: Set(part.samples.map(\.uuid)), limit: Absences.most + 1)
-    let isPlausible = Absences.isPlausible(gone.count, among: part.window.rows) && part.unreadable == 0
+    let isPlausible = Absences.isPlausible(gone.count, among: part.window.rows) && part.unreadable == 0 && !isShort
     candidates = isPlausible && found.count + gone.count <= Absences.most ? found + gone : nil
   }
 
