@@ -128,17 +128,12 @@ struct Visibility {
 
   /// Types and seconds in which anything may be hidden.
   private func decidable(_ isMeant: (SampleType) -> Bool) throws -> [(type: Int64, second: Int64)] {
-    let types = try Row.fetchAll(
-      db,
-      sql: """
-        SELECT id, identifier FROM type WHERE derived BETWEEN 1 AND samples - 1 OR identifier = ?
-          OR EXISTS(SELECT 1 FROM visibility WHERE type = type.id)
-          OR EXISTS(SELECT 1 FROM tombstone WHERE type = type.id AND duration IS NOT NULL)
-        """, arguments: [SampleType.workout.rawValue])
+    // One by one, because some of this looks at every row of `visibility`.
+    let types = try Row.fetchAll(db, sql: "SELECT id, identifier FROM type").filter { isMeant(SampleType($0[1])) }
+      .map { $0[0] as Int64 }.filter(mayHide)
     let second = Self.second(of: "start")
-    return try types.filter { isMeant(SampleType($0[1])) }.flatMap { row in
-      let type: Int64 = row[0]
-      return try Int64.fetchAll(
+    return try types.flatMap { type in
+      try Int64.fetchAll(
         db,
         sql: """
           SELECT \(second) FROM sample WHERE type = ?1 GROUP BY 1 HAVING COUNT(*) > 1
@@ -147,6 +142,18 @@ struct Visibility {
           """, arguments: [type]
       ).map { (type, $0 / 1_000_000) }
     }
+  }
+
+  /// Whether samples of a type may be hidden.
+  private func mayHide(_ type: Int64) throws -> Bool {
+    try Bool.fetchOne(
+      db,
+      sql: """
+        SELECT derived BETWEEN 1 AND samples - 1 OR identifier = ?2
+          OR EXISTS(SELECT 1 FROM visibility WHERE type = ?1)
+          OR EXISTS(SELECT 1 FROM tombstone WHERE type = ?1 AND duration IS NOT NULL)
+        FROM type WHERE id = ?1
+        """, arguments: [type, SampleType.workout.rawValue]) ?? false
   }
 
   // MARK: Asking
