@@ -30,17 +30,16 @@ extension HealthAppTransferWalk {
     search.found += 1
     search.total = try await probe()
     mode = .differences(search)
-    if search.total == state.count {
-      (mode, state.isDoubtful) = (.end, false)
-      return PhoneStep(samples: samples, isLast: true)
-    }
+    if search.total == state.count { (mode, state.isDoubtful) = (.head(HeadWalk(isLast: true)), false) }
     return PhoneStep(samples: samples)
   }
 
   private mutating func giveUp(_ search: Differences, _ samples: [Sample] = []) -> PhoneStep {
     state.windows = nil
+    var last = HeadWalk(isLast: true)
     if let total = search.total ?? search.said, total < state.count ?? 0 || search.isFinal {
       // Something was deleted there, as a rule, which may hide what was added elsewhere.
+      last.unseen = max(0, total - (state.count ?? 0))
       state.count = total
     } else if !search.isFinal {
       // There is more than has been found: somewhere among the old.
@@ -48,8 +47,9 @@ extension HealthAppTransferWalk {
       mode = .full
       return PhoneStep(samples: samples)
     }
-    (state.isDoubtful, mode) = (true, .end)
-    return PhoneStep(samples: samples, isLast: true)
+    // The search took a while.
+    (state.isDoubtful, mode) = (true, .head(last))
+    return PhoneStep(samples: samples)
   }
 
   /// The newest of the windows up to whose end the numbers differ; `nil` where that cannot be told. They do at the end of

@@ -53,7 +53,11 @@ struct HealthAppTransferWalk: PhoneWalk {
     var isFinal = false
     /// How many rows the phone said that it has at the end of that walk.
     var said: Int?
-    var hasNews = false
+    /// Whether it comes after a search, only for what has come meanwhile.
+    var isLast = false
+    /// Rows that were counted in that search, and not found.
+    var unseen = 0
+    var news = 0
     /// The second of the newest row of all.
     var newest: Int64?
   }
@@ -137,7 +141,7 @@ struct HealthAppTransferWalk: PhoneWalk {
     let (new, isKnown) = try await unknown(page.rows)
     add(new)
     walk.newest = walk.newest ?? page.rows.first?.second
-    if !new.isEmpty { walk.hasNews = true }
+    walk.news += new.count
     // Below what is known is what was known before; an interrupted walk has read it without a break.
     if !page.hasMore || isKnown && (state.count != nil || new.isEmpty) {
       return PhoneStep(samples: new, isLast: try await settle(walk))
@@ -149,10 +153,10 @@ struct HealthAppTransferWalk: PhoneWalk {
     case .offset(let offset): (walk.offset, isBlind) = (offset, false)
     case .blind(let offset): (walk.offset, isBlind) = (offset, true)
     case .crowded:
-      // What is new is more in one second than a page holds.
+      // What is new is more in one second than a page holds. After a search, that is left to the next run.
       state.walk = Position.Walk()
-      mode = .full
-      return PhoneStep(samples: new)
+      mode = walk.isLast ? .end : .full
+      return PhoneStep(samples: new, isLast: walk.isLast)
     }
     walk.second = last ?? walk.second
     mode = .head(walk)
@@ -166,13 +170,17 @@ struct HealthAppTransferWalk: PhoneWalk {
     mode = .end
     // A walk that was interrupted goes on by itself.
     guard let count = state.count else { return true }
+    if walk.isLast {
+      state.count = count - min(walk.unseen, walk.news)
+      return true
+    }
     if let newest = walk.newest, let first = state.windows?.first, first.rows > HealthAppTransferRequest.mostRows,
       newest >= first.from
     {
       state.windows?.insert(PhoneWindow(from: newest + 1, rows: 0), at: 0)
     }
     let isDue = client.now.seconds - (state.probed ?? .min / 2) > Self.probeAge
-    guard walk.hasNews || walk.isFinal || isDue else { return true }
+    guard walk.news > 0 || walk.isFinal || isDue else { return true }
     let total = try await probe()
     // Nothing at all is what a locked phone says, too.
     if total == 0, count > 0 {
