@@ -37,10 +37,11 @@ struct HealthAppTransferPullTests {
 
   @Test("many rows of one second, in another order at each request, and a list that moves")
   func ties() async throws {
-    for seed in 1...3 as ClosedRange<UInt64> {
+    // What happens at which request of a pull is another each time.
+    for phase in 0..<12 {
       try await withStore { store in
-        let phone = try PhoneFixture.healthAppTransfer(into: store, seed: seed) { state in
-          let count = state.requests.count
+        let phone = try PhoneFixture.healthAppTransfer(into: store, seed: UInt64(1 + phase % 3)) { state in
+          let count = state.requests.count + phase
           let start = 1_780_000_000 + Double(count)
           if count % 3 == 1 { state.add([.heartRate(1, at: start), .heartRate(2, at: start)]) }
           if count % 4 == 2, let gone = state.samples["heartRate"]?.first { state.remove([gone.id]) }
