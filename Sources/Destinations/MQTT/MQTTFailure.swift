@@ -25,8 +25,7 @@ struct MQTTFailure {
     if said.contains("alert certificate required") || said.contains("alert handshake failure")
       || said.contains("alert unknown ca") || said.contains("alert bad certificate")
     {
-      return .unusable(
-        reason: "\(host) wants a certificate from this machine that it trusts: set client-certificate and client-key")
+      return wantsCertificate
     }
     if said.contains("wrong version number") {
       return .temporary(reason: "\(host) speaks no TLS on this port: is it mqtt://?")
@@ -47,6 +46,22 @@ struct MQTTFailure {
   /// Whether a log says itself why a connection failed.
   static func isExplained(_ log: [String]) -> Bool {
     log.contains { $0.contains("wrong version number") || $0.contains("certificate") }
+  }
+
+  /// Whether a connection that could not be made got as far as writing over it: on a machine that is fast or busy the TLS
+  /// handshake is done when the library looks, and the broker may be gone again. It says `EPROTO` of all of that.
+  static func isAfterHandshake(_ code: Int32, errno number: Int32) -> Bool {
+    switch mosq_err_t(code) {
+    case MOSQ_ERR_CONN_LOST: true
+    case MOSQ_ERR_ERRNO: [EPROTO, ECONNRESET, EPIPE].contains(number)
+    default: false
+    }
+  }
+
+  /// A broker that says that it has seen no certificate, or none that it trusts.
+  var wantsCertificate: DeliveryError {
+    .unusable(
+      reason: "\(host) wants a certificate from this machine that it trusts: set client-certificate and client-key")
   }
 
   /// A broker that has taken a connection over TLS and ended it at once, each time it was asked.
@@ -88,7 +103,7 @@ struct MQTTFailure {
     case ECONNREFUSED: "refuses the connection: does the broker run, and is the port right?"
     case ETIMEDOUT: "does not answer"
     case ENETUNREACH, EHOSTUNREACH: "cannot be reached from here: is there a network?"
-    case ECONNRESET, EPIPE: "closed the connection"
+    case ECONNRESET, EPIPE, EPROTO: "closed the connection"
     default: "cannot be reached (\(String(cString: strerror(number))))"
     }
   }

@@ -105,7 +105,11 @@ final class MQTTLoop {
     if let error = configure(client) { return error }
     let code = mosquitto_connect_bind_v5(
       client, configuration.host, Int32(configuration.port), Self.keepAlive, nil, nil)
-    guard code == success else { return failure.connection(code, errno: errno, log: log) }
+    guard code == success else {
+      let number = errno
+      wasTaken = MQTTFailure.isAfterHandshake(code, errno: number)
+      return failure.connection(code, errno: number, log: log)
+    }
     wasTaken = true
     while true {
       if let error = step(client) { return error }

@@ -245,8 +245,11 @@ struct MQTTDestinationTests {
         == .unusable(
           reason: "the certificate of 127.0.0.1 is for another name: put that name into url, or renew it"))
     // Whether the alert that says so arrives before the connection is gone is for the network to decide.
-    let wanted = try #require(await reason { try await place(strict, "localhost", ca).check() })
-    #expect("\(wanted)".hasPrefix("localhost ") && "\(wanted)".hasSuffix("set client-certificate and client-key"))
+    let failure = MQTTFailure(host: "localhost", version: .v5)
+    for _ in 0..<10 {
+      let wanted = await reason { try await place(strict, "localhost", ca).check() }
+      #expect(wanted == failure.wantsCertificate || wanted == failure.endedAfterHandshake, "\(wanted as Any)")
+    }
     let plain = try MosquittoBroker()
     try plain.start()
     #expect(
