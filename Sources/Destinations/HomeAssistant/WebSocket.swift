@@ -10,7 +10,8 @@ struct WebSocket {
   /// The longest message that is read, put together of at most ``mostFrames``.
   static let longestMessage = 4 * 1_024 * 1_024
   private static let mostFrames = 1_024
-  private static let patience = TimeAmount.seconds(15)
+  /// For a connection; and for the answer to the handshake, as long as any other answer is waited for.
+  private static let (connecting, answering) = (TimeAmount.seconds(15), TimeAmount.seconds(60))
 
   private typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
@@ -93,13 +94,13 @@ struct WebSocket {
     let isAddress = inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
     let name = isAddress ? nil : host
     let head = request(url, host: host)
-    let upgraded = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(patience)
+    let upgraded = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(connecting)
       .connect(host: host, port: url.port ?? (isEncrypted ? 443 : 80)) { channel in
         channel.eventLoop.makeCompletedFuture {
           if let context {
             try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
           }
-          let late = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+          let late = channel.eventLoop.scheduleTask(in: answering) { channel.close(promise: nil) }
           var configuration = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: upgrade(head))
           // The server's first frame may arrive together with its answer.
           configuration.leftOverBytesStrategy = .forwardBytes
