@@ -11,7 +11,9 @@ extension FuzzTarget {
       require((1...lines).contains(entry.line), "a line of the text: \(entry)")
       require((entry.line...lines).contains(entry.lastLine), "a last line of the text: \(entry)")
     }
-    if let line = TOMLHeaders.firstWithoutName(source) { require((1...lines).contains(line), "a line: \(line)") }
+    if let mistake = TOMLSyntax.mistake(in: source) {
+      require((1...lines).contains(mistake.line), "a line: \(mistake)")
+    }
     guard let cut = try? SettingsFile.removing("a", from: source, path: "config.toml"), !cut.isEmpty else {
       return
     }
