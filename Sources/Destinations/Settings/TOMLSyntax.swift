@@ -1,9 +1,5 @@
 /// Finds the first place at which a text is no TOML 1.0 (toml.io/en/v1.0.0), as far as the grammar goes: TOMLKit's parser ends
 /// the process at some of these. What is said twice, and numbers and dates that there are not, are for that parser to tell.
-///
-/// ```swift
-/// if let mistake = TOMLSyntax.mistake(in: text) { print(mistake.line, mistake.column, mistake.reason) }
-/// ```
 struct TOMLSyntax {
   struct Mistake: Error, Hashable {
     /// From 1.
