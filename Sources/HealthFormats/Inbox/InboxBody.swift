@@ -6,7 +6,7 @@ import HealthModel
 ///
 /// ```swift
 /// func count(_ bytes: [UInt8]) throws -> Int {
-///   let body = try InboxBody(bytes, now: Timestamp(Date()))
+///   let body = try InboxBody(bytes, now: Timestamp(seconds: 1_718_438_400))
 ///   for (reason, finding) in body.skipped { print("left out:", finding.count, reason) }
 ///   return body.count
 /// }
