@@ -8,6 +8,8 @@ import Synchronization
 /// A service to be run in a group, the last of it: that one is the first to hear of a shutdown.
 ///
 /// ```swift
+/// import HealthStore
+///
 /// func report(_ store: HealthStore, to manager: ServiceManager) -> ServiceReporting {
 ///   ServiceReporting(manager, readyAtOnce: "Delivering") { _ = try? await store.feed.currentAnchor() }
 /// }
