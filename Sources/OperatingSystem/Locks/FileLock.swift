@@ -37,7 +37,11 @@ public final class FileLock: Sendable {
     guard flock(descriptor, sharing.operation | LOCK_NB) == 0 else { return nil }
   }
 
-  deinit { close(descriptor) }
+  /// Unlocked first: a child between fork(2) and execve(2) still has the descriptor, and would hold the lock.
+  deinit {
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   /// Opens the file at `path`, and makes it where there is none. For flock(2); whoever calls closes it.
   public static func open(_ path: String) throws(SystemError) -> Int32 {

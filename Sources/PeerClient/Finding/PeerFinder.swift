@@ -264,8 +264,8 @@ public struct PeerFinder: Sendable {
         case .listening: heard(.listening)
         case .found(let service):
           let peer = DiscoveredPeer(service)
-          // An app has no id to announce, and its name is that of any phone with it: another certificate is another phone's.
-          let claimsID = !isApp && peer.id == server.id
+          // An app has no id to announce, and who has its whole name may be it.
+          let claimsID = isApp ? peer.id == nil && peer.name == server.name : peer.id == server.id
           guard claimsID || DiscoveredPeer.isInstance(peer.name, of: server.name) || isApp && peer.id == nil else {
             continue
           }
