@@ -1,7 +1,7 @@
 import Foundation
 
-/// A store of somebody else's that is kept in step with a record: a database, a server, a file. Written by whoever
-/// connects it.
+/// A store of another program that is kept in step with a record: a database, a server, a file. The program that connects
+/// it conforms to this.
 ///
 /// A batch comes again when one of these functions has thrown, or the process ended in between. What it has then is
 /// found with

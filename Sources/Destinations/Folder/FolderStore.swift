@@ -17,7 +17,7 @@ struct FolderStore: ObjectStore {
   private static let (prefix, suffix) = (".hpeer-", ".tmp")
 
   let path: String
-  /// In the names of files that are being written: what they are told from those of others by.
+  /// Marks the temporary files of this store, in their names, so that those of other programs are left alone.
   let owner: String
   private let leftovers = Leftovers()
 

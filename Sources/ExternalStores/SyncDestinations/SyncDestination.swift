@@ -141,7 +141,7 @@ public struct QueryWindow: Hashable, Sendable {
 public struct SyncStats: Hashable, Sendable {
   /// Points that it was given.
   public var processedCount: Int
-  /// Those of them that it did not have.
+  /// Points among these that it did not have before.
   public var newCount: Int
 
   /// - Parameters: 0 or more.
