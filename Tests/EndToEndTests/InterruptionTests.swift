@@ -97,7 +97,7 @@ struct InterruptionTests {
       """)
     try #require(room.status == 0, "\(room.errors)")
     let outcome = try await hosts.laptop.run("pull")
-    #expect(outcome.status == 5)
+    #expect(outcome.status == 1)
     #expect(outcome.errors.contains("make room, then run the same command again"), "\(outcome.errors)")
     let more = try await hosts.laptop.sh("mount -o remount,size=200m '\(hosts.laptop.home)'")
     try #require(more.status == 0)

@@ -140,9 +140,10 @@ extension ExitStatus {
     switch error {
     case .missing, .newerSchema, .corrupt: .storeUnusable
     case .locked: .storeLocked
-    case .ownerChanged, .consumerChanged, .lowSpace: .temporary
+    case .ownerChanged, .consumerChanged: .temporary
     case .cancelled: .interrupted
-    case .diskFull, .notPermitted, .openToOthers, .link, .unusableDirectory, .anchorOutOfRange, .other: .other
+    case .diskFull, .lowSpace, .notPermitted, .openToOthers, .link, .unusableDirectory, .anchorOutOfRange, .other:
+      .other
     }
   }
 

@@ -73,7 +73,7 @@ struct ImportInterruptionTests {
     let before = try await host.contents()
 
     let full = try await host.run("import", export.zip)
-    #expect(full.status == 5, "\(full.errors)")
+    #expect(full.status == 1, "\(full.errors)")
     #expect(full.errors.split(separator: "\n").count == 1, "\(full.errors)")
     #expect(full.errors.contains("full"), "\(full.errors)")
     let kept = try await host.contents()
