@@ -36,8 +36,6 @@ struct DayFiles: Sendable {
 
   /// In bytes. A day of ECGs, routes and readings by the second has some ten million.
   static let largestObject = 256 << 20
-  /// How many files are merged at once.
-  private static let width = 4
   /// How often a file is merged anew that others write at the same time.
   private static let attempts = 10
 
@@ -64,10 +62,11 @@ struct DayFiles: Sendable {
     for row in batch.changes.samples { parts[coder.place(of: row), default: Part()].samples.append(row) }
     // In order, so that two writers with the same to say do not meet in one file after the other.
     let places = parts.keys.sorted { $0.key != $1.key ? $0.key < $1.key : $0.day < $1.day }
+    let width = places.isEmpty ? 1 : try await store.concurrentWrites()
     return try await withThrowingTaskGroup(of: [RefusedSample].self) { group in
       var refused: [RefusedSample] = []
       for (index, place) in places.enumerated() {
-        if index >= Self.width { refused += try await group.next() ?? [] }
+        if index >= width { refused += try await group.next() ?? [] }
         guard let part = parts.removeValue(forKey: place) else { continue }
         let changes = try RecordChanges(part, coder)
         group.addTask {

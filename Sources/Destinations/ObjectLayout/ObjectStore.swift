@@ -8,6 +8,9 @@
 ///
 /// All methods throw ``DeliveryError`` where the place does not do what is asked, and what else is said of them.
 protocol ObjectStore: Sendable {
+  /// How many objects may be read and written at once.
+  func concurrentWrites() async throws -> Int
+
   /// What is there under this name; `nil` where nothing is.
   ///
   /// - Throws: ``DeliveryError/refused(reason:)`` of an object that is larger than ``DayFiles/largestObject``.
@@ -21,6 +24,10 @@ protocol ObjectStore: Sendable {
 
   /// Takes an object away; does nothing where there is none.
   func delete(_ name: String) async throws
+}
+
+extension ObjectStore {
+  func concurrentWrites() async throws -> Int { 4 }
 }
 
 /// An object and which state of it that is.

@@ -61,10 +61,17 @@ struct WebDAVLock: Hashable, Sendable {
 
   /// Whether an answer says that another writer holds a lock: 423, or one for each resource of which one is that (RFC
   /// 4918, section 9.10.6).
-  static func isHeldByOthers(_ response: HTTPService.Response) -> Bool {
-    if response.status == 423 { return true }
+  static func isHeldByOthers(_ response: HTTPService.Response) -> Bool { says([423], response) }
+
+  /// Whether the answer to a write under a lock says that the lock is gone: it ran out, or the server has lost it, as
+  /// Apache does at times when others lock something else at the same moment.
+  static func isGone(_ response: HTTPService.Response) -> Bool { says([412, 423], response) }
+
+  /// Of the request itself, or of a resource that it depends on.
+  private static func says(_ statuses: Set<Int>, _ response: HTTPService.Response) -> Bool {
+    if statuses.contains(response.status) { return true }
     guard response.status == 207 else { return false }
     return XMLElements.all("status", in: String(decoding: response.body.prefix(64 * 1_024), as: UTF8.self))
-      .contains { $0.contains(" 423") }
+      .contains { line in statuses.contains { line.contains(" \($0)") } }
   }
 }

@@ -35,12 +35,8 @@ extension WebDAVObjectStore {
     default: throw refusal(current, "GET")
     }
     let response = try await ask("PUT", name, [("Content-Type", contentType), lock.condition], bytes)
-    switch response.status {
-    case 200, 201, 204: return
-    // The lock ran out under way.
-    case 412, 423: throw ObjectConflict(name: name)
-    default: throw refusal(response, "PUT")
-    }
+    if WebDAVLock.isGone(response) { throw ObjectConflict(name: name) }
+    guard [200, 201, 204].contains(response.status) else { throw refusal(response, "PUT") }
   }
 
   /// An empty file would be taken for one without records. Deleted only as long as it is empty and the lock holds: after that

@@ -53,6 +53,9 @@ struct WebDAVObjectStore: ObjectStore {
         + "writers would lose each other's samples; if no other program writes there, set only-writer = true")
   }
 
+  /// Servers keep their locks in one file, and those who write it at once lose some.
+  func concurrentWrites() async throws -> Int { try await protection()?.needsLocks == true ? 1 : 4 }
+
   func get(_ name: String) async throws -> StoredObject? {
     let needsLocks = try await protection()?.needsLocks ?? false
     for attempt in 1... {

@@ -7,6 +7,7 @@ final class ServerProcess: Sendable {
   /// What it printed on the line that was waited for, as far as it is a number: where it listens.
   let port: Int
   private let process: Process
+  private let endSignal: Int32
 
   struct Failure: Error, CustomStringConvertible {
     var description: String
@@ -14,8 +15,14 @@ final class ServerProcess: Sendable {
 
   /// Starts it, and returns when it prints a line with this text, directly before a port. Blocks: some seconds at most.
   ///
-  /// - Parameter mark: such as `ACCEPT 127.0.0.1:`.
-  init(_ program: String, _ arguments: [String], in folder: String? = nil, until mark: String) throws {
+  /// - Parameters:
+  ///   - mark: such as `ACCEPT 127.0.0.1:`.
+  ///   - endSignal: of a program that ends others with itself, `SIGTERM`.
+  init(
+    _ program: String, _ arguments: [String], in folder: String? = nil, until mark: String,
+    endedBy endSignal: Int32 = SIGKILL
+  ) throws {
+    self.endSignal = endSignal
     process = Process()
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
@@ -45,7 +52,7 @@ final class ServerProcess: Sendable {
   }
 
   deinit {
-    kill(process.processIdentifier, SIGKILL)
+    kill(process.processIdentifier, endSignal)
     process.waitUntilExit()
   }
 }

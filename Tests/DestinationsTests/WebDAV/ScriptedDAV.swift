@@ -15,6 +15,8 @@ final class ScriptedDAV: Sendable {
     var timeout = "Second-30"
     /// Answers every lock with 201, and makes an empty file of a name that has none.
     var createsWithLocks = false
+    /// How many locks are lost before a file is written under them: Apache answers then for what the file is in.
+    var lostLocks = 0
   }
 
   private struct State {
@@ -23,7 +25,24 @@ final class ScriptedDAV: Sendable {
     var locks: [String: String] = [:]
     var tokens = 0
     var refreshes = 0
+    var lostLocks = 0
+
+    /// - Returns: whether the lock that a request names is gone.
+    mutating func loseLock(_ condition: String?, _ manners: Manners) -> Bool {
+      guard let condition, lostLocks < manners.lostLocks else { return false }
+      lostLocks += 1
+      locks = locks.filter { !condition.contains($0.value) }
+      return true
+    }
   }
+
+  private static let lockIsLost = """
+    <?xml version="1.0" encoding="utf-8"?>
+    <D:multistatus xmlns:D="DAV:">
+    <D:response><D:href>/a/b</D:href><D:status>HTTP/1.1 424 Failed Dependency</D:status></D:response>
+    <D:response><D:href>/a</D:href><D:status>HTTP/1.1 412 Precondition Failed</D:status></D:response>
+    </D:multistatus>
+    """
 
   private let state = Mutex(State())
   private let box = Mutex<RawEndpoint?>(nil)
@@ -64,6 +83,7 @@ final class ScriptedDAV: Sendable {
       return exchange.answer(200, ["ETag": "W/\"1\""], String(decoding: bytes, as: UTF8.self))
     case "PUT", "DELETE":
       if manners.heedsConditions, headers["if-none-match"] == "*", files[target] != nil { return exchange.answer(412) }
+      if state.withLock({ $0.loseLock(headers["if"], manners) }) { return exchange.answer(207, [:], Self.lockIsLost) }
       beforePut(self, target)
       let isDone = state.withLock { state in
         guard mayWrite(state) else { return false }

@@ -68,6 +68,29 @@ struct WebDAVLockTests {
     #expect(writes.first?.headers["if"]?.hasPrefix("<\(server.url.dropLast())\(folder)> (<opaquelocktoken:") == true)
   }
 
+  @Test("a lock that the server has lost is asked for again, and the file is merged anew")
+  func lost() async throws {
+    let server = try ScriptedDAV(.init(classes: "1, 2", lostLocks: 2))
+    let place = try destination(server.url)
+    var maker = SampleMaker(seed: 96)
+    try await home.add((0..<3).map { maker.steps(at: $0) })
+    #expect(try await home.deliver(to: place).delivered == 3)
+    await place.close()
+    #expect(!server.isLocked)
+    let data = try #require(server.files.keys.first { $0.hasSuffix("data.jsonl") })
+    #expect(server.requests.count { $0.method == "PUT" && $0.target == data } == 3)
+  }
+
+  @Test("under locks, one file is written at a time")
+  func oneAtATime() async throws {
+    let locked = try destination(try ScriptedDAV(.init(classes: "1, 2")).url)
+    #expect(try await locked.store.concurrentWrites() == 1)
+    await locked.close()
+    let alone = try destination("http://127.0.0.1:1/", ["only-writer": .boolean(true)])
+    #expect(try await alone.store.concurrentWrites() > 1)
+    await alone.close()
+  }
+
   @Test("a lock is refreshed while a file is being written")
   func refreshed() async throws {
     let isTooLate = Mutex(false)

@@ -60,7 +60,7 @@ struct WebDAVServer {
         until: "http://127.0.0.1:")
     case .apache:
       let port = try Self.freePort()
-      let modules = ["mpm_event", "authz_core", "dav", "dav_fs"].map {
+      let modules = ["mpm_prefork", "authz_core", "dav", "dav_fs"].map {
         "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so\n"
       }
       try """
@@ -70,6 +70,9 @@ struct WebDAVServer {
       User www-data
       Group www-data
       PidFile \(folder.path("pid"))
+      DefaultRuntimeDir \(folder.path("."))
+      StartServers 4
+      MaxRequestWorkers 16
       ErrorLog \(folder.path("log"))
       DavLockDB \(files)/.lock
       DocumentRoot \(files)
@@ -79,14 +82,15 @@ struct WebDAVServer {
       </Directory>
 
       """.write(toFile: folder.path("dav.conf"), atomically: true, encoding: .utf8)
+      // Processes, since threads of one do not keep each other out of the file of its locks.
       // It does not say that it listens: it is asked until it answers.
       process = try ServerProcess(
         "/bin/bash",
         [
           "-c",
           "(until (exec 3<>/dev/tcp/127.0.0.1/\(port)) 2>/dev/null; do :; done; echo 'listening on 127.0.0.1:\(port) .') & "
-            + "exec /usr/sbin/apache2 -X -f \(folder.path("dav.conf"))",
-        ], until: "listening on 127.0.0.1:")
+            + "exec /usr/sbin/apache2 -D FOREGROUND -f \(folder.path("dav.conf"))",
+        ], until: "listening on 127.0.0.1:", endedBy: SIGTERM)
     }
   }
 
