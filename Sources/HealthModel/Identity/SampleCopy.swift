@@ -72,3 +72,14 @@ extension JSONValue {
     }
   }
 }
+
+extension Payload {
+  /// How many values it says.
+  package var statedValues: Int {
+    get throws {
+      let coded = try CodedPayload(self)
+      let members = try coded.json.map { try CanonicalJSON.decode(JSONValue.self, $0).leafCount }
+      return (members ?? 0) + (coded.number == nil ? 0 : 1)
+    }
+  }
+}

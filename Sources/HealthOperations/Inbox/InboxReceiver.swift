@@ -26,31 +26,39 @@ public struct InboxReceiver: InboxTaking {
 
   public func take(_ delivery: InboxDelivery) async throws -> InboxReceipt {
     let sender = delivery.sender
-    let hash = InboxBodyHash.hash(of: delivery.bytes, beside: delivery.aggregation)
+    let hash = Self.hash(of: delivery)
     if let answer = try await registry.inboxAnswer(to: hash, of: sender.name),
       let receipt = try? JSONDecoder().decode(InboxReceipt.self, from: Data(answer.utf8))
     {
       return receipt
     }
-    let body = try await read(delivery)
+    // What a body says is as new as its first arrival, however often and late it comes again: most apps say no time.
+    let arrival = try await registry.inboxArrival(of: hash, from: sender.name) ?? .now
+    let body = try await read(delivery, arrivedAt: arrival)
     let receipt = InboxReceipt(
       format: body.format.rawValue, taken: body.count, leftOut: Self.told(body.skipped), contentBytes: body.contentBytes
     )
-    if body.count > 0 { try await write(body, of: sender) }
-    // A reading that comes back after another counts again, in whatever bytes. The store itself knows the last one.
-    guard body.batches.allSatisfy(\.drifting.isEmpty) else { return receipt }
+    if body.count > 0 {
+      try await registry.noteInboxBody(hash, of: sender.name, at: arrival)
+      try await write(body, of: sender)
+    }
     // Killed before this, the same body comes again, and adds nothing.
     try await registry.keepInboxAnswer(
       String(decoding: try JSONEncoder().encode(receipt), as: UTF8.self), to: hash, of: sender.name)
     return receipt
   }
 
-  private func read(_ delivery: InboxDelivery) async throws -> InboxBody {
+  private static func hash(of delivery: InboxDelivery) -> Data {
+    let run = delivery.session.map { (delivery.aggregation ?? "") + "\u{1F}" + $0 }
+    return InboxBodyHash.hash(of: delivery.bytes, beside: run ?? delivery.aggregation)
+  }
+
+  private func read(_ delivery: InboxDelivery, arrivedAt arrival: Timestamp) async throws -> InboxBody {
     let (bytes, aggregation, limits) = (delivery.bytes, delivery.aggregation, limits)
     var body: InboxBody
     do {
       body = try await onThread { (_) throws(InboxBodyError) in
-        try InboxBody(bytes, aggregation: aggregation, limits: limits, now: .now)
+        try InboxBody(bytes, aggregation: aggregation, limits: limits, now: arrival)
       }
     } catch {
       throw error.isTooMuch ? InboxRefusal.tooMuch("\(error)") : InboxRefusal.unreadable("\(error)")
@@ -81,9 +89,10 @@ public struct InboxReceiver: InboxTaking {
 
   /// Its errors have no type, because the compiler ends early where a payload of a typed one is matched.
   private func receive(_ body: InboxBody, of sender: InboxSender) async throws {
-    let (format, count) = (body.format.rawValue, body.count)
+    let (format, count, drifting) = (body.format.rawValue, body.count, body.batches.flatMap(\.drifting))
+    let others = drifting.isEmpty ? [] : try await registry.inboxArrivals(fromOthersThan: sender.name)
     let summary = try await store.receive(
-      body.batches.map(\.changes), drifting: body.batches.flatMap(\.drifting), road: body.road
+      body.batches.map(\.changes), drifting: drifting, road: body.road, keeping: others
     ) { summary in
       // What was known already leaves no trace: whoever sends it all day cannot fill the disk.
       guard summary.added > 0 || summary.deleted > 0 else { return nil }

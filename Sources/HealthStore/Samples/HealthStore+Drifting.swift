@@ -15,10 +15,12 @@ extension HealthStore {
   /// - Parameters:
   ///   - undo: of the import that writes.
   ///   - road: how the samples came.
+  ///   - others: see ``receive(_:drifting:road:keeping:crowd:event:if:)``.
   func replace(
-    drifting samples: [Sample], undo: UndoJournal? = nil, road: SampleRoad = .unknown, db: Database
+    drifting samples: [Sample], undo: UndoJournal? = nil, road: SampleRoad = .unknown,
+    keeping others: Set<Timestamp> = [], db: Database
   ) throws -> WriteSummary {
-    var replacement = try DriftingReplacement(db, epochs: epochs, undo: undo, road: road)
+    var replacement = try DriftingReplacement(db, epochs: epochs, undo: undo, road: road, keeping: others)
     for sample in samples { try replacement.add(sample) }
     return try replacement.finish()
   }
@@ -33,6 +35,7 @@ private struct DriftingReplacement {
 
   private let db: Database
   private var writer: SampleWriter
+  private let others: Set<Timestamp>
   private var waiting = ChangeCoder()
   private var replacements: [UUID: UUID] = [:]
   /// Type and start of each sample that waits to be written: what the store has there is known only after that.
@@ -40,8 +43,10 @@ private struct DriftingReplacement {
   private var unchanged: [SampleType: Int] = [:]
   private var refused: [SampleType: Int] = [:]
 
-  init(_ db: Database, epochs: EpochKeeper, undo: UndoJournal?, road: SampleRoad) throws {
-    self.db = db
+  init(
+    _ db: Database, epochs: EpochKeeper, undo: UndoJournal?, road: SampleRoad, keeping others: Set<Timestamp>
+  ) throws {
+    (self.db, self.others) = (db, others)
     writer = try SampleWriter(db, epochs: epochs, undo: undo, road: road)
   }
 
@@ -57,6 +62,10 @@ private struct DriftingReplacement {
     let present = try readings(ofSameAs: sample)
     let read = sample.created ?? .distantPast
     if present.contains(where: { $0.readsSame(as: sample) || $0.created ?? .distantPast > read }) {
+      unchanged[sample.type, default: 0] += 1
+      return
+    }
+    if try present.contains(where: { try mayStay($0, beside: sample) }) {
       unchanged[sample.type, default: 0] += 1
       return
     }
@@ -76,6 +85,12 @@ private struct DriftingReplacement {
       replacements[old.uuid] = sample.uuid
     }
     try waiting.add(sample)
+  }
+
+  /// Whether a reading is another sender's and as good as a newer one: taken when its time had ended, and saying as much.
+  private func mayStay(_ present: Sample, beside newer: Sample) throws -> Bool {
+    guard let taken = present.created, others.contains(taken), taken >= present.timeEnded else { return false }
+    return try present.payload.statedValues >= newer.payload.statedValues
   }
 
   /// Whether this very reading is in the store, told without making a sample of what is.
@@ -125,6 +140,14 @@ private struct DriftingReplacement {
     for (type, count) in unchanged { summary.add(.init(unchanged: count), of: type) }
     for (type, count) in refused { summary.add(.init(refused: count), of: type) }
     return summary
+  }
+}
+
+extension Sample {
+  /// When there can be nothing more to read of its time. The reading of a night has that of one instant, of the day on which it
+  /// ended.
+  fileprivate var timeEnded: Timestamp {
+    end > start ? end : Timestamp(microseconds: start.microseconds.addingReportingOverflow(86_400_000_000).partialValue)
   }
 }
 

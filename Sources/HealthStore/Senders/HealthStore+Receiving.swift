@@ -7,6 +7,8 @@ extension HealthStore {
   /// - Parameters:
   ///   - drifting: see ``replace(drifting:)``.
   ///   - road: how the samples came.
+  ///   - others: when the readings were taken (``Sample/created``) that others gave: such a one stays, unless it was taken before
+  ///     its time had ended, or says less.
   ///   - crowd: how many samples of one type may lie within a second of one that is new: what is shown of them is a question of
   ///     each to all others.
   ///   - event: what the audit log is to have of it, in the same transaction; `nil` for nothing.
@@ -15,7 +17,8 @@ extension HealthStore {
   /// - Throws: ``StoreError/ownerChanged(path:)`` where it does not,
   ///   ``StoreError/lowSpace(path:free:needed:)`` where the disk is nearly full; nothing is changed then.
   public func receive(
-    _ batches: [CodedChanges], drifting: [Sample], road: SampleRoad, crowd: Int = 1_000,
+    _ batches: [CodedChanges], drifting: [Sample], road: SampleRoad,
+    keeping others: Set<Timestamp> = [], crowd: Int = 1_000,
     event: @escaping @Sendable (WriteSummary) -> AuditEvent? = { _ in nil },
     if admits: @escaping @Sendable (RecordOwner) -> Bool
   ) async throws(StoreError) -> WriteSummary? {
@@ -28,7 +31,7 @@ extension HealthStore {
       for changes in batches { try writer.write(changes) }
       try writer.finish()
       var summary = writer.summary
-      if !drifting.isEmpty { summary += try replace(drifting: drifting, road: road, db: db) }
+      if !drifting.isEmpty { summary += try replace(drifting: drifting, road: road, keeping: others, db: db) }
       if let event = event(summary) { try AuditChain.append(event, db) }
       return summary
     }

@@ -8,10 +8,14 @@ public struct InboxDelivery: Sendable {
   public let bytes: [UInt8]
   /// What Health Auto Export says of how it has summed up.
   public let aggregation: String?
+  /// What Health Auto Export calls the run that the body is a part of: the same bytes of another run are news.
+  public let session: String?
 
-  /// - Parameter aggregation: the header field `automation-aggregation`.
-  public init(sender: InboxSender, bytes: [UInt8], aggregation: String? = nil) {
-    (self.sender, self.bytes, self.aggregation) = (sender, bytes, aggregation)
+  /// - Parameters:
+  ///   - aggregation: the header field `automation-aggregation`.
+  ///   - session: the header field `session-id`.
+  public init(sender: InboxSender, bytes: [UInt8], aggregation: String? = nil, session: String? = nil) {
+    (self.sender, self.bytes, self.aggregation, self.session) = (sender, bytes, aggregation, session)
   }
 }
 

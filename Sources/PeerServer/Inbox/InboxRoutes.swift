@@ -9,6 +9,7 @@ struct InboxRoutes: Sendable {
   /// What stands before the sender's name in a path that HealthPush makes of it.
   private static let healthPushPrefix = "healthpush_"
   private static let aggregationField = HTTPField.Name("automation-aggregation")
+  private static let sessionField = HTTPField.Name("session-id")
 
   let registry: PeerRegistry
   let audit: AuditTrail
@@ -59,7 +60,8 @@ struct InboxRoutes: Sendable {
     // Minutes may have passed, and what was taken away meanwhile is taken away at once.
     let delivery = InboxDelivery(
       sender: try await self.sender(of: request, context), bytes: Array(bytes.readableBytesView),
-      aggregation: Self.aggregationField.flatMap { request.headers[$0] }.map { String($0.prefix(64)) })
+      aggregation: Self.aggregationField.flatMap { request.headers[$0] }.map { String($0.prefix(64)) },
+      session: Self.sessionField.flatMap { request.headers[$0] })
     try await requireUnlocked(for: sender, context)
     do {
       let receipt = try await inbox.take(delivery)

@@ -6,6 +6,8 @@ import HealthModel
 extension PeerRegistry {
   /// The answers that are remembered of one sender: the newest.
   public static let inboxAnswerLimit = 1000
+  /// The bodies of one sender of which it is remembered when they came: the newest.
+  public static let inboxBodyLimit = 20_000
   /// Seconds within which a use of a secret is written once.
   private static let seenGranularity: TimeInterval = 60
 
@@ -29,8 +31,8 @@ extension PeerRegistry {
           name, Data(secret.hash.bytes), try SampleFilter(types: types).typesJSON(), try person.json(),
           now.microseconds,
         ])
-      // What it has sent before may be wanted again now, and its names are counted anew.
-      try db.execute(sql: "DELETE FROM inboxBody WHERE sender = ?", arguments: [name])
+      // What it has sent before may be wanted again now, as of when it came; and its names are counted anew.
+      try db.execute(sql: "UPDATE inboxBody SET answer = '' WHERE sender = ?", arguments: [name])
       try db.execute(sql: "DELETE FROM inboxName WHERE sender = ?", arguments: [name])
     }
   }
@@ -78,24 +80,68 @@ extension PeerRegistry {
   public func inboxAnswer(to body: Data, of sender: String) async throws -> String? {
     try await read { db in
       try String.fetchOne(
-        db, sql: "SELECT answer FROM inboxBody WHERE sender = ? AND hash = ?", arguments: [sender, body])
+        db, sql: "SELECT answer FROM inboxBody WHERE sender = ? AND hash = ? AND answer <> ''",
+        arguments: [sender, body])
     }
   }
 
-  /// Remembers what a sender is told of a body, in the place of the oldest.
+  /// When a body with this SHA-256 came from a sender first; `nil` for one that is new or very long ago.
+  public func inboxArrival(of body: Data, from sender: String) async throws -> Timestamp? {
+    try await read { db in
+      try Int64.fetchOne(
+        db, sql: "SELECT received FROM inboxBody WHERE sender = ? AND hash = ?", arguments: [sender, body]
+      ).map { Timestamp(microseconds: $0) }
+    }
+  }
+
+  /// When the bodies of all senders but one came, as far as that is remembered.
+  public func inboxArrivals(fromOthersThan sender: String) async throws -> Set<Timestamp> {
+    try await read { db in
+      Set(
+        try Int64.fetchSet(db, sql: "SELECT received FROM inboxBody WHERE sender <> ?", arguments: [sender])
+          .map { Timestamp(microseconds: $0) })
+    }
+  }
+
+  /// Remembers that a body has come, in the place of the oldest. One that is known came when it came first.
   ///
   /// - Parameter limit: how many are remembered of one sender.
+  public func noteInboxBody(
+    _ body: Data, of sender: String, at now: Timestamp, limit: Int = PeerRegistry.inboxBodyLimit
+  ) async throws {
+    try await write { db in
+      try db.execute(
+        sql: "INSERT OR IGNORE INTO inboxBody (sender, hash, received, answer) VALUES (?, ?, ?, '')",
+        arguments: [sender, body, now.microseconds])
+      guard
+        try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM inboxBody WHERE sender = ?", arguments: [sender]) ?? 0 > limit
+      else { return }
+      try db.execute(
+        sql: """
+          DELETE FROM inboxBody WHERE sender = :sender AND hash IN (
+            SELECT hash FROM inboxBody WHERE sender = :sender ORDER BY received DESC LIMIT -1 OFFSET :limit)
+          """, arguments: ["sender": sender, "limit": limit])
+    }
+  }
+
+  /// Remembers what a sender is told of a body, and forgets the oldest answer: what came then is read again, and adds nothing.
+  ///
+  /// - Parameter limit: how many answers are remembered of one sender.
   public func keepInboxAnswer(
     _ answer: String, to body: Data, of sender: String, limit: Int = PeerRegistry.inboxAnswerLimit, now: Date = Date()
   ) async throws {
     try await write { db in
       try db.execute(
-        sql: "INSERT OR REPLACE INTO inboxBody (sender, hash, received, answer) VALUES (?, ?, ?, ?)",
+        sql: """
+          INSERT INTO inboxBody (sender, hash, received, answer) VALUES (?, ?, ?, ?)
+          ON CONFLICT (sender, hash) DO UPDATE SET answer = excluded.answer
+          """,
         arguments: [sender, body, now.microseconds, answer])
       try db.execute(
         sql: """
-          DELETE FROM inboxBody WHERE sender = :sender AND hash IN (
-            SELECT hash FROM inboxBody WHERE sender = :sender ORDER BY received DESC LIMIT -1 OFFSET :limit)
+          UPDATE inboxBody SET answer = '' WHERE sender = :sender AND hash IN (
+            SELECT hash FROM inboxBody WHERE sender = :sender AND answer <> ''
+            ORDER BY received DESC LIMIT -1 OFFSET :limit)
           """,
         arguments: ["sender": sender, "limit": limit])
     }

@@ -22,8 +22,8 @@ extension PeerRegistry {
   public func beginRestoration(made: Date, now: Date = Date()) async throws -> Restoration? {
     try await write { db in
       try db.execute(sql: "DELETE FROM restoration; DELETE FROM restorationPeer")
-      // What apps have sent may not be in the store that was put back: they may send it again.
-      try db.execute(sql: "DELETE FROM inboxBody")
+      // What apps have sent may not be in the store that was put back: they may send it again, and it counts as of when it came.
+      try db.execute(sql: "UPDATE inboxBody SET answer = ''")
       for server in try Self.fetchServers(db) where server.dialect == "hpeer" {
         try Self.insert(server.id, isServer: true, db)
       }

@@ -142,8 +142,8 @@ enum PeerSchema {
           CREATE TABLE inboxBody (
             sender TEXT NOT NULL,
             hash BLOB NOT NULL,           -- SHA-256 of the body as it came
-            received INTEGER NOT NULL,
-            answer TEXT NOT NULL,
+            received INTEGER NOT NULL,    -- first
+            answer TEXT NOT NULL,         -- empty: not known any more, or not given yet
             PRIMARY KEY (sender, hash)
           ) STRICT, WITHOUT ROWID;
           CREATE TABLE inboxName (

@@ -67,6 +67,35 @@ import Testing
     #expect(try await registry.inboxAnswer(to: InboxBodyHash.hash(of: Array("0".utf8)), of: "phone") == nil)
   }
 
+  @Test("a body came when it came first, also after a new secret and without its answer; the newest are known")
+  func arrivals() async throws {
+    _ = try await add("phone")
+    let first = Timestamp(microseconds: 1_800_000_000_123_457)
+    let later = Timestamp(microseconds: 1_800_000_900_000_001)
+    let hash = InboxBodyHash.hash(of: [1, 2, 3])
+    #expect(try await registry.inboxArrival(of: hash, from: "phone") == nil)
+    try await registry.noteInboxBody(hash, of: "phone", at: first)
+    #expect(try await registry.inboxAnswer(to: hash, of: "phone") == nil)
+    try await registry.noteInboxBody(hash, of: "phone", at: later)
+    try await registry.keepInboxAnswer("taken", to: hash, of: "phone")
+    #expect(try await registry.inboxAnswer(to: hash, of: "phone") == "taken")
+    _ = try await add("phone")
+    #expect(try await registry.inboxAnswer(to: hash, of: "phone") == nil)
+    #expect(try await registry.inboxArrival(of: hash, from: "phone") == first)
+    #expect(try await registry.inboxArrival(of: hash, from: "scale") == nil)
+    #expect(try await registry.inboxArrivals(fromOthersThan: "scale") == [first])
+    #expect(try await registry.inboxArrivals(fromOthersThan: "phone").isEmpty)
+    for index: UInt8 in 0..<2 {
+      try await registry.noteInboxBody(
+        InboxBodyHash.hash(of: [index]), of: "phone", at: Timestamp(microseconds: later.microseconds + Int64(index)),
+        limit: 2)
+    }
+    #expect(try await registry.inboxArrival(of: hash, from: "phone") == nil)
+    #expect(try await registry.inboxArrivals(fromOthersThan: "scale").count == 2)
+    #expect(try await registry.revokeInboxSender("phone"))
+    #expect(try await registry.inboxArrivals(fromOthersThan: "scale").isEmpty)
+  }
+
   @Test("after a machine was put back from a backup, what apps have sent may come again")
   func restored() async throws {
     _ = try await add("phone")
@@ -74,6 +103,7 @@ import Testing
     try await registry.keepInboxAnswer("taken", to: hash, of: "phone", now: now)
     #expect(try await registry.beginRestoration(made: now) == nil)
     #expect(try await registry.inboxAnswer(to: hash, of: "phone") == nil)
+    #expect(try await registry.inboxArrival(of: hash, from: "phone")?.seconds == 1_800_000_000)
   }
 
   @Test("a sender's names have a budget, and one too many is not counted")

@@ -1,0 +1,110 @@
+import Foundation
+import HealthModel
+import HealthStore
+import PeerServer
+import PeerTrust
+import TestSupport
+import Testing
+
+@testable import HealthOperations
+
+/// Readings of apps that do not say when they were taken: a body is as new as its first arrival, and a sender keeps to its own.
+@Suite(.timeLimit(.minutes(5))) struct InboxReadingTests {
+  private static let steps = SampleType("hae.step_count")
+  private static let rates = SampleType("hae.heart_rate")
+  private static let longAgo = "2024-06-15"
+  private let home: TestHome
+  private let registry: PeerRegistry
+  private let inbox: InboxReceiver
+
+  init() async throws {
+    home = try TestHome()
+    registry = try await home.home.openRegistry()
+    inbox = InboxReceiver(store: home.store, registry: registry)
+  }
+
+  private func add(_ name: String) async throws {
+    try await registry.addInboxSender(name, secret: .random(), types: nil, person: Person())
+  }
+
+  private func take(_ body: String, from name: String, run: String? = nil) async throws {
+    let sender = try #require(try await registry.inboxSenders().first { $0.name == name })
+    _ = try await inbox.take(
+      InboxDelivery(sender: sender, bytes: Array(body.utf8), aggregation: "Days", session: run))
+  }
+
+  private func values(_ type: SampleType = Self.steps) async throws -> [Payload] {
+    try await home.store.samples.page(of: type, limit: 10).map(\.payload)
+  }
+
+  private func count(_ steps: Int) -> [Payload] { [.quantity(Quantity(Double(steps), "count"))] }
+
+  private func average(_ value: Int) -> String {
+    #"""
+    {"data":{"metrics":[{"name":"heart_rate","units":"count/min","data":[
+    {"qty":\#(value),"date":"\#(Self.longAgo) 00:00:00 +0200","source":"Watch"}]}]}}
+    """#
+  }
+
+  /// Runs of an app with the value of one day, each of which may come again at any time later: what counts is the last run
+  /// that was new.
+  @Test(arguments: 0..<4 as Range<UInt64>)
+  func anOldBodyRestoresNothing(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    try await add("phone")
+    var sent: [(body: String, run: String)] = []
+    var last = 0
+    for step in 0..<25 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0: try await add("phone")
+      case 1...5:
+        last = Int.random(in: 1...4, using: &random) * 1_000
+        sent.append((SenderBodies.autoExport(steps: last), "\(step)"))
+        try await take(sent[sent.count - 1].body, from: "phone", run: sent[sent.count - 1].run)
+      default:
+        if let old = sent.randomElement(using: &random) { try await take(old.body, from: "phone", run: old.run) }
+      }
+      #expect(try await values() == (sent.isEmpty ? [] : count(last)), "seed \(seed), step \(step)")
+    }
+  }
+
+  @Test func withoutARunTheSameBytesAreTheSameBody() async throws {
+    try await add("phone")
+    for steps in [8_432, 9_000, 8_432] { try await take(SenderBodies.autoExport(steps: steps), from: "phone") }
+    #expect(try await values() == count(9_000))
+  }
+
+  @Test func aSenderReplacesNoReadingOfAnotherThatWasWhole() async throws {
+    for name in ["phone", "tablet"] { try await add(name) }
+    try await take(SenderBodies.autoExport(steps: 8_432), from: "phone")
+    try await take(SenderBodies.autoExport(steps: 120), from: "tablet")
+    #expect(try await values() == count(8_432))
+    // Its own it does, and any where there is none.
+    try await take(SenderBodies.autoExport(steps: 8_500), from: "phone")
+    #expect(try await values() == count(8_500))
+    try await take(SenderBodies.autoExport(steps: 120, day: "2024-06-14"), from: "tablet")
+    #expect(try await values().count == 2)
+    // What is not a sender any more keeps nothing from others.
+    #expect(try await registry.revokeInboxSender("phone"))
+    try await take(SenderBodies.autoExport(steps: 8_600), from: "tablet")
+    #expect(try await Set(values()) == Set(count(8_600) + count(120)))
+  }
+
+  @Test func aReadingOfADayThatHasNotEndedIsReplacedByAnySender() async throws {
+    for name in ["phone", "tablet"] { try await add(name) }
+    try await take(SenderBodies.autoExport(steps: 500, day: "2999-01-01"), from: "phone")
+    try await take(SenderBodies.autoExport(steps: 700, day: "2999-01-01"), from: "tablet")
+    #expect(try await values() == count(700))
+  }
+
+  @Test func aReadingThatSaysMoreReplacesOneThatSaysLess() async throws {
+    for name in ["phone", "tablet"] { try await add(name) }
+    try await take(average(71), from: "phone")
+    #expect(try await values(Self.rates) == [.quantity(Quantity(71, "count/min"))])
+    try await take(SenderBodies.autoExport(), from: "tablet")
+    let rich = try await values(Self.rates)
+    #expect(rich.map(\.kind) == ["healthAutoExport"])
+    try await take(average(72), from: "phone")
+    #expect(try await values(Self.rates) == rich)
+  }
+}
