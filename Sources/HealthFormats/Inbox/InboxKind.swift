@@ -16,7 +16,7 @@ enum InboxKind {
     switch SampleFileKind(Array(content.prefix(ExportLocator.sniffSize))) {
     case .healthAppTransfer(let form): self = .healthAppTransfer(form)
     case .healthAutoExport: self = .healthAutoExport
-    case .samples, .synchronisationFile, nil: return nil
+    case .samples, .synchronisationFile, .autoExportTable, nil: return nil
     }
   }
 

@@ -48,6 +48,7 @@ public enum ImportFile: Sendable {
     case .healthAutoExport: return .healthAutoExport(HealthAutoExport(content))
     case .healthAppTransfer(let form): return .healthAppTransfer(HealthAppTransferFile(form, content))
     case .synchronisationFile: throw SampleFileError.synchronisationFile(path: path)
+    case .autoExportTable: throw SampleFileError.autoExportTable(path: path)
     case nil: return .appleHealth(try AppleHealthExport.all(at: path))
     }
   }
@@ -71,6 +72,8 @@ enum SampleFileKind: Equatable {
   case healthAppTransfer(HealthAppTransferFile.Form)
   /// What Health Auto Export keeps in iCloud.
   case synchronisationFile
+  /// Health Auto Export's CSV.
+  case autoExportTable
 
   init?(_ head: [UInt8]) {
     if head.starts(with: Array("bvx2".utf8)) || head.starts(with: Array("bvxn".utf8)) {
@@ -165,6 +168,14 @@ enum SampleFileKind: Equatable {
     guard let row = try? scanner.row(limit: 10_000) else { return nil }
     let names = row.fields.map(\.text)
     if HealthAppTransferFile.isHeader(names) { return .healthAppTransfer(.csv) }
-    return SampleCSV.required.allSatisfy { names.contains($0.rawValue) } ? .samples(.csv) : nil
+    if SampleCSV.required.allSatisfy({ names.contains($0.rawValue) }) { return .samples(.csv) }
+    return isAutoExport(names) ? .autoExportTable : nil
+  }
+
+  /// `Date/Time,Active Energy (kJ),…`, in the phone's language, and the table of workouts beside it.
+  private static func isAutoExport(_ names: [String]) -> Bool {
+    if names.starts(with: ["Workout Type", "Start", "End", "Duration"]) { return true }
+    guard names.count > 1, names[0].split(separator: "/").count == 2 else { return false }
+    return names[1].hasSuffix(")") && names[1].contains(" (")
   }
 }

@@ -12,6 +12,8 @@ public enum SampleFileError: Error, Sendable, Equatable {
   case newerVersion(path: String, version: Int)
   /// An `.hae` file, which Health Auto Export makes for itself.
   case synchronisationFile(path: String)
+  /// A table of Health Auto Export: its dates have no offset, and its numbers no sources.
+  case autoExportTable(path: String)
 }
 
 extension SampleFileError: CustomStringConvertible {
@@ -29,6 +31,9 @@ extension SampleFileError: CustomStringConvertible {
     case .synchronisationFile(let path):
       "\(path) is a file that Health Auto Export synchronises with itself (.hae, compressed with LZFSE); export JSON in "
         + "that app and import that."
+    case .autoExportTable(let path):
+      "\(path) is a table (CSV) of Health Auto Export, which says neither in which time zone nor from which sources its "
+        + "numbers are; export JSON in that app and import that."
     }
   }
 }

@@ -59,4 +59,20 @@ import Testing
     let path = try folder.write(Array("bvx2".utf8) + [0, 1, 2], to: "2024-01-01.hae")
     #expect(throws: SampleFileError.synchronisationFile(path: path)) { try ImportFile.recognise(path) }
   }
+
+  /// The phone's language names the columns; dates have no offset, and numbers no sources.
+  @Test(arguments: [
+    "Date/Time,Active Energy (kJ),Heart Rate [Min] (count/min)\n2024-11-08 00:00:00,418.4,55\n",
+    "\u{FEFF}Fecha/Hora,Energía Activa (kJ)\r\n2024-11-08 00:00:00,418.4\r\n",
+    "Workout Type,Start,End,Duration,Energia Ativa (kJ)\nCorrer,2024-11-09 08:00,2024-11-09 08:33,00:33:00,1674\n",
+  ])
+  func theTablesOfHealthAutoExportAreNamed(text: String) throws {
+    let path = try folder.write(Array(text.utf8), to: "auto.csv")
+    #expect(throws: SampleFileError.autoExportTable(path: path)) { try ImportFile.recognise(path) }
+  }
+
+  @Test(arguments: ["Date/Time\n", "Date/Time,Steps\n2024-11-08,1\n", "Workout Type,Start\n", "a/b/c,Steps (count)\n"])
+  func otherTablesAreNotTakenForThem(text: String) throws {
+    #expect(throws: ImportError.self) { try name(text) }
+  }
 }
