@@ -21,16 +21,17 @@ enum SchemaHistory {
     migrator.registerMigration("analysisSettings", migrate: addAnalysisSettings)
     migrator.registerMigration("deliveries", migrate: addDeliveries)
     migrator.registerMigration("activities", migrate: addActivities)
-    migrator.registerMigration(workoutsOfAnyName, migrate: decideWorkouts)
+    migrator.registerMigration("workoutsOfAnyName", migrate: decideWorkouts)
+    migrator.registerMigration(workoutsOfNoSource, migrate: decideWorkouts)
     return migrator
   }
 
   /// Whether what is hidden of workouts was decided by the rule as it is now.
   static func hasDecidedWorkouts(_ db: Database) throws -> Bool {
-    try migrator().appliedIdentifiers(db).contains(workoutsOfAnyName)
+    try migrator().appliedIdentifiers(db).contains(workoutsOfNoSource)
   }
 
-  private static let workoutsOfAnyName = "workoutsOfAnyName"
+  private static let workoutsOfNoSource = "workoutsOfNoSource"
 
   /// Dates are microseconds since 1970; `duration` and `created` are wrapping differences from `start`, which keeps
   /// them short. `value` is NULL for NaN. `payload` and `metadata` are JSON. A sample's change number is its rowid, so
@@ -383,8 +384,9 @@ enum SchemaHistory {
         """)
   }
 
-  /// A workout that an app calls "other" says since then what one of the same source and dates says (``StatedValue``), so
-  /// some that were shown are hidden, and consumers are told.
+  /// A workout that an app calls "other" says since then what one of the same source and dates says (``StatedValue``), and so
+  /// does one whose source and activity an app does not tell (``SecondReader``): some that were shown are hidden, and consumers
+  /// are told.
   private static func decideWorkouts(_ db: Database) throws {
     let first = try Schema.counter(db)
     var counter = first

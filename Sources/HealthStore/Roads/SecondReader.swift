@@ -14,6 +14,8 @@ struct SecondReader {
   private var sources = StoredDictionary.sourceNames
   /// Several sources may have one name.
   private var sourceIndex = ExactIndex<String>()
+  /// What Health Auto Export's workouts have as their source, because the app does not tell it.
+  private static let noSource = "Health Auto Export"
 
   init(_ db: Database) {
     self.db = db
@@ -72,11 +74,12 @@ struct SecondReader {
   /// - Parameter limit: the most samples to read. Of more than ``maximumSamples``, all are shown.
   mutating func read(_ type: Int64, _ start: Timestamp, limit: Int = maximumSamples + 1) throws -> Second {
     var second = Second(samples: try samples(type, start, limit: limit))
-    guard second.samples.count <= Self.maximumSamples, let deletions = try deletions(type, start) else { return second }
+    guard second.samples.count <= Self.maximumSamples, var deletions = try deletions(type, start) else { return second }
+    let name = try names.name(type)
+    if name == .workout { join(&second.samples, &deletions) }
     let lines = RestorationLines(deletions.map(\.uuid), present: second.samples.map(\.uuid))
     let families = Dictionary(deletions.map { ($0.uuid, $0.family) }) { first, _ in first }
     second.gone = deletions.filter { $0.group != nil && lines.isGone($0.uuid) }
-    let name = try names.name(type)
     for (group, indices) in Dictionary(grouping: second.samples.indices, by: { second.samples[$0].group }) {
       let gone = second.gone.filter { $0.group == group }
       if indices.count == 1, gone.isEmpty { continue }
@@ -92,6 +95,16 @@ struct SecondReader {
       for hidden in rule.hidden(members) { second.samples[indices[hidden]].shouldHide = true }
     }
     return second
+  }
+
+  /// Puts workouts without a source to those of the one source that has any in the same seconds, or had.
+  private mutating func join(_ samples: inout [StoredSample], _ deletions: inout [Deletion]) {
+    let nameless = sourceIndex.index(of: Self.noSource)
+    let groups = Set(samples.map(\.group) + deletions.compactMap(\.group)).filter { $0.source != nameless }
+    let joined = Dictionary(grouping: groups, by: \.end).compactMapValues { $0.count == 1 ? $0.first : nil }
+    func group(instead group: Group) -> Group { group.source == nameless ? joined[group.end] ?? group : group }
+    for index in samples.indices { samples[index].group = group(instead: samples[index].group) }
+    for index in deletions.indices { deletions[index].group = deletions[index].group.map(group) }
   }
 
   private func hints(of sample: StoredSample, _ type: SampleType) -> Set<UInt8>? {

@@ -30,8 +30,13 @@ enum StatedValue: Hashable {
   func isEquivalent(to other: StatedValue) -> Bool {
     switch (self, other) {
     case (.quantity(let mine), .quantity(let theirs)): mine.isEquivalent(to: theirs)
-    case (.workout(let mine), .workout(let theirs)): mine == theirs || mine == Self.any || theirs == Self.any
+    case (.workout(let mine), .workout(let theirs)): mine == theirs || Self.isAny(mine) || Self.isAny(theirs)
     default: self == other
     }
+  }
+
+  /// Health Auto Export names activities in the phone's language.
+  private static func isAny(_ activity: WorkoutActivityType) -> Bool {
+    if case .name(let name) = activity { !name.hasPrefix("HKWorkoutActivityType") } else { activity == any }
   }
 }

@@ -115,6 +115,68 @@ import TestSupport
     }
   }
 
+  private static func workout(_ sample: Sample, _ activity: WorkoutActivityType, from source: String) -> Sample {
+    var sample = sample
+    sample.source = Source(name: source)
+    sample.payload = .workout(Workout(activityType: activity, duration: 10))
+    return sample
+  }
+
+  /// Health Auto Export tells no source of a workout, and its activity in the phone's language.
+  @Test func aWorkoutWithoutASource() async throws {
+    let record = ExportedSample(type: .workout)
+    let (exported, original) = (record.sample(), Self.cut(record.original()))
+    let copies = [
+      Copy(sample: Self.workout(exported, .value(35), from: "Watch"), road: .appleExport),
+      Copy(sample: Self.workout(original, .name("Rudern"), from: "Health Auto Export"), road: .healthAutoExport),
+      Copy(sample: Self.workout(original, .value(3000), from: "Watch"), road: .healthSync),
+      Copy(sample: Self.workout(original, .value(35), from: "Watch"), road: .healthAppTransfer),
+    ]
+    for count in 2...4 {
+      for (number, order) in Self.orders(of: Array(copies.prefix(count))).enumerated() {
+        try await meet(order, expected: exported.uuid, "\(count) copies, order \(number)")
+      }
+    }
+  }
+
+  /// Whose it is, nothing tells where two sources have one in the same seconds.
+  @Test func aWorkoutWithoutASourceBesideThoseOfTwo() async throws {
+    let record = ExportedSample(type: .workout)
+    let original = Self.cut(record.original())
+    let nameless = Self.workout(original, .name("Rudern"), from: "Health Auto Export")
+    let exported = ["Watch", "Phone"].map { source in
+      Self.workout(ExportedSample(source: source, type: .workout).sample(), .value(35), from: source)
+    }
+    for order in Self.orders(
+      of: exported.map { Copy(sample: $0, road: .appleExport) } + [Copy(sample: nameless, road: .healthAutoExport)])
+    {
+      let fixture = try StoreFixture()
+      for copy in order { try await take(copy, into: fixture.store) }
+      #expect(try await Set(shown(fixture.store, .workout).map(\.uuid)) == Set(order.map(\.sample.uuid)))
+      #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings == [])
+      // Another road tells whose it is.
+      try await take(
+        Copy(sample: Self.workout(original, .value(35), from: "Watch"), road: .healthAppTransfer), into: fixture.store)
+      #expect(try await Set(shown(fixture.store, .workout).map(\.uuid)) == Set(exported.map(\.uuid)))
+    }
+  }
+
+  /// An app says the new name of a device also of what it recorded under its old one.
+  @Test func aDeviceThatWasRenamedBetweenTwoPulls() async throws {
+    let record = ExportedSample()
+    let old = Self.cut(record.original())
+    var renamed = old
+    renamed.source.name = "Ultra"
+    var other = Self.poor(old)
+    other.source.name = "Ultra"
+    for (number, order) in Self.orders(of: [
+      Copy(sample: old, road: .healthAppTransfer), Copy(sample: renamed, road: .healthAppTransfer),
+      Copy(sample: other, road: .healthSync),
+    ]).enumerated() {
+      try await meet(order, expected: old.uuid, "order \(number)")
+    }
+  }
+
   /// A class of one source and time, whatever its members are.
   @Test func aBloodPressureBesideItsMembers() async throws {
     let exported = ExportedSample(type: SampleType("HKCorrelationTypeIdentifierBloodPressure"))

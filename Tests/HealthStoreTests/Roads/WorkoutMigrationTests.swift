@@ -37,7 +37,7 @@ import TestSupport
       position = Position(anchor: page.anchor, epoch: page.epoch)
     }
     try await file.waitUntilClosed()
-    try await SQLiteShell.run("DELETE FROM grdb_migrations WHERE identifier = 'workoutsOfAnyName'", on: file.path)
+    try await SQLiteShell.run("DELETE FROM grdb_migrations WHERE identifier LIKE 'workoutsOf%'", on: file.path)
     return position
   }
 
