@@ -97,6 +97,19 @@ import Testing
     #expect(try await values() == count(700))
   }
 
+  /// A sample with HealthKit's UUID is the copy that says most, whoever sends it and whenever.
+  @Test(arguments: [true, false])
+  func aSampleIsTheCopyThatSaysMost(richFirst: Bool) async throws {
+    for name in ["phone", "tablet"] { try await add(name) }
+    let poor = SenderBodies.transfer1.replacing(#""sourceBundleIdentifier":"com.apple.health.watch","#, with: "")
+      .replacing("62", with: "99")
+    let bodies = richFirst ? [SenderBodies.transfer1, poor] : [poor, SenderBodies.transfer1]
+    try await take(bodies[0], from: "phone")
+    try await take(bodies[1], from: "tablet")
+    #expect(
+      try await values(SampleType("HKQuantityTypeIdentifierHeartRate")) == [.quantity(Quantity(62, "count/min"))])
+  }
+
   @Test func aReadingThatSaysMoreReplacesOneThatSaysLess() async throws {
     for name in ["phone", "tablet"] { try await add(name) }
     try await take(average(71), from: "phone")
