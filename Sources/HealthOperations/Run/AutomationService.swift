@@ -55,10 +55,10 @@ public struct AutomationService: Service {
   public func run() async throws {
     let known = LastReadable<[Automation]>([])
     let supervision = Supervision(clock: time.clock) { [reloads, store = context.store] in
-      guard let all = try? await store.activities.all(beginning: Automation.activityPrefix) else {
+      guard let paused = try? await store.activities.paused(beginning: Automation.activityPrefix) else {
         return nil as Dependencies?
       }
-      return Dependencies(reloads: reloads.current, paused: Set(all.filter { $0.paused != nil }.map(\.name)))
+      return Dependencies(reloads: reloads.current, paused: paused)
     }
     await cancelWhenGracefulShutdown {
       await supervision.run { state in

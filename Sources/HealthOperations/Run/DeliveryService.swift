@@ -63,12 +63,9 @@ public struct DeliveryService: Service {
     let sections = LastReadable<[DestinationSection]>([])
     let watch = PositionWatch()
     let supervision = Supervision(clock: clock) { [reloads, store] in
-      guard let all = try? await store.deliveries.all(), let positions = try? await store.consumers() else {
-        return nil as Dependencies?
-      }
+      guard let standings = try? await store.deliveries.standings() else { return nil as Dependencies? }
       return Dependencies(
-        reloads: reloads.current, paused: Set(all.filter { $0.paused != nil }.map(\.consumer)),
-        revision: watch.revision(of: positions))
+        reloads: reloads.current, paused: standings.paused, revision: watch.revision(of: standings.positions))
     }
     await cancelWhenGracefulShutdown {
       await supervision.run { _ in

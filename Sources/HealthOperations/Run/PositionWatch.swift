@@ -12,9 +12,10 @@ final class PositionWatch: Sendable {
   private let state = Mutex(State())
 
   /// Another number each time that something has been done since the last call.
-  func revision(of positions: [ConsumerPosition]) -> Int {
-    let found = Dictionary(positions.map { ($0.name, $0.anchor) }) { $1 }
-    return state.withLock { state in
+  ///
+  /// - Parameter found: of all consumers, by name.
+  func revision(of found: [String: Anchor]) -> Int {
+    state.withLock { state in
       // A request that is gone has been dealt with.
       let isLess = state.positions.contains { name, anchor in
         found[name].map { $0 < anchor } ?? !Resynchronization.isRequest(name)

@@ -65,6 +65,22 @@ extension HealthStore.Activities {
     }
   }
 
+  /// The names of those that begin so and are not done because the owner said so: all that has to be known of them again and
+  /// again.
+  public func paused(beginning prefix: String) async throws(StoreError) -> Set<String> {
+    try await store.read { db in
+      var paused: Set<String> = []
+      var query = try Binding(
+        db, "SELECT name FROM activity WHERE paused IS NOT NULL AND substr(name, 1, length(?1)) = ?1")
+      query.bind(prefix)
+      try query.rows(db) { row in
+        if let name = row.text(0) { paused.insert(name) }
+        return true
+      }
+      return paused
+    }
+  }
+
   /// `nil` of one that the store has not heard of.
   public func state(of name: String) async throws(StoreError) -> ActivityState? {
     try await store.read { db in try Self.fetch(name, db) }

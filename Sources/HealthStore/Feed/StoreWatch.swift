@@ -140,7 +140,7 @@ final class StoreWatch: Sendable {
       return state.nextWaiter
     }
     guard let newest else { return }
-    let counter = try? pool.read { db in try Int64.fetchOne(db, sql: "SELECT counter FROM store") }
+    let counter = try? pool.read { db in try Binding(db, "SELECT counter FROM store").integer(db) }
     let woken = state.withLock { state in finish(&state, counter: counter ?? nil, newest: newest) }
     for continuation in woken { continuation.resume() }
   }

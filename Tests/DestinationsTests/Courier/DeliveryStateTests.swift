@@ -73,6 +73,20 @@ import Testing
     #expect(try await store.deliveries.all().isEmpty)
   }
 
+  @Test("where consumers stand is what they say of themselves, and who is paused is known with it")
+  func standings() async throws {
+    #expect(try await store.deliveries.standings() == DeliveryStandings())
+    _ = try await courier(ScriptedDestination()).run()
+    try await store.consumer("test:other")
+    for name in ["test:home", "test:other"] { try await store.deliveries.setPaused(true, name) }
+    try await store.deliveries.setPaused(false, "test:other")
+    let standings = try await store.deliveries.standings()
+    #expect(
+      standings.positions == Dictionary(uniqueKeysWithValues: try await store.consumers().map { ($0.name, $0.anchor) }))
+    #expect(standings.positions["test:other"] == .zero && standings.positions["test:home"] != .zero)
+    #expect(standings.paused == ["test:home"])
+  }
+
   @Test("what was refused is delivered again as far as it is there, and is refused no more once it is taken")
   func redelivery() async throws {
     let poison = Mutex(Set(samples[..<4].map(\.uuid)))
