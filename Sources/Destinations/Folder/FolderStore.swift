@@ -14,6 +14,8 @@ import Synchronization
 struct FolderStore: ObjectStore {
   /// After which what other machines have left behind is deleted; no write takes so long.
   private static let oldAge: Int = 86_400
+  /// How often something is written that others delete meanwhile.
+  private static let attempts = 5
   private static let (prefix, suffix) = (".hpeer-", ".tmp")
 
   let path: String
@@ -22,7 +24,7 @@ struct FolderStore: ObjectStore {
   private let leftovers = Leftovers()
 
   private final class Leftovers: Sendable {
-    let areDeleted = Atomic(false)
+    let areDeleted = Mutex(false)
   }
 
   /// - Parameter owner: letters and digits that no other machine writes there under.
@@ -34,16 +36,19 @@ struct FolderStore: ObjectStore {
 
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
     try await onThread { [self] _ in
-      try requireFolder()
-      try withLock {
-        if !leftovers.areDeleted.exchange(true, ordering: .relaxed) { deleteLeftovers() }
-        switch condition {
-        case .always: break
-        case .absent: if try read(name) != nil { throw ObjectConflict(name: name) }
-        case .unchanged(let version): if try read(name)?.version != version { throw ObjectConflict(name: name) }
-        }
-        try write(bytes, name)
+      for _ in 0..<Self.attempts {
+        try requireFolder()
+        if try write(bytes, name, if: condition) { return }
       }
+      throw failure("write", name, ENOENT)
+    }
+  }
+
+  func synchronize(_ names: [String]) async throws {
+    try await onThread { [self] _ in
+      try requireFolder()
+      // Of several the first has the disk note them all, where it has a journal.
+      for folder in Set(names.map(folder(of:))).sorted() { try synchronize(folder) }
     }
   }
 
@@ -65,13 +70,13 @@ struct FolderStore: ObjectStore {
     }
   }
 
-  private func withLock(_ body: () throws -> Void) throws {
+  private func withLock<Value>(_ body: () throws -> Value) throws -> Value {
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { throw failure("open", "") }
     defer { close(folder) }
     // Not every file system has locks; one writer needs none.
     while flock(folder, LOCK_EX) != 0, errno == EINTR {}
-    try body()
+    return try body()
   }
 
   private func read(_ name: String) throws -> StoredObject? {
@@ -97,28 +102,36 @@ struct FolderStore: ObjectStore {
     return StoredObject(bytes: bytes, version: ObjectVersion(rawValue: hash.joined()))
   }
 
-  private func write(_ bytes: [UInt8], _ name: String) throws {
+  private func folder(of name: String) -> String {
     let file = "\(path)/\(name)"
-    let folder = String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])
-    try makeFolder(folder)
-    // All in one place, where they are found after a kill; beside the file where that is on another disk.
-    let code = try write(bytes, name, through: path)
-    if code == EXDEV || code == EACCES || code == EPERM {
-      let code = try write(bytes, name, through: folder)
-      guard code == 0 else { throw failure("write", name, code) }
-    } else if code != 0 {
-      throw failure("write", name, code)
-    }
-    let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard parent >= 0 else { throw failure("write", name) }
-    defer { close(parent) }
-    // Some network file systems cannot do that for a folder.
-    if fsync(parent) != 0, errno != EINVAL, errno != EBADF, errno != ENOTSUP { throw failure("write", name) }
+    return String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])
   }
 
+  /// - Returns: whether it was written; otherwise another process has taken what was being written for a leftover.
+  private func write(_ bytes: [UInt8], _ name: String, if condition: PutCondition) throws -> Bool {
+    let folder = folder(of: name)
+    // No other write of this process begins while they are deleted.
+    try leftovers.areDeleted.withLock { areDeleted in
+      if !areDeleted { try withLock { deleteLeftovers() } }
+      areDeleted = true
+    }
+    try makeFolder(folder)
+    // All in one place, where they are found after a kill; beside the file where that is on another disk.
+    var code = try write(bytes, name, if: condition, through: path)
+    if code == EXDEV || code == EACCES || code == EPERM {
+      code = try write(bytes, name, if: condition, through: folder)
+    }
+    guard code == 0 || code == ENOENT else { throw failure("write", name, code) }
+    return code == 0
+  }
+
+  /// Takes the lock only for the last look and the exchange: waiting for the disk takes longest, and several wait together.
+  ///
   /// - Parameter place: the folder in which the bytes are until they are whole.
   /// - Returns: 0, or `errno` where the file cannot be made there or not moved from there.
-  private func write(_ bytes: [UInt8], _ name: String, through place: String) throws -> Int32 {
+  private func write(
+    _ bytes: [UInt8], _ name: String, if condition: PutCondition, through place: String
+  ) throws -> Int32 {
     let temporary = "\(place)/\(Self.prefix)\(owner)-\(UUID().uuidString.lowercased())\(Self.suffix)"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { return errno }
@@ -130,13 +143,34 @@ struct FolderStore: ObjectStore {
       if code != 0 { throw failure("write", name, code) }
       guard fsync(descriptor) == 0 else { throw failure("write", name) }
     }
-    guard rename(temporary, "\(path)/\(name)") == 0 else { return errno }
-    isDone = true
-    return 0
+    let code: Int32 = try withLock {
+      switch condition {
+      case .always: break
+      case .absent: if try read(name) != nil { throw ObjectConflict(name: name) }
+      case .unchanged(let version): if try read(name)?.version != version { throw ObjectConflict(name: name) }
+      }
+      return rename(temporary, "\(path)/\(name)") == 0 ? 0 : errno
+    }
+    isDone = code == 0
+    return code
   }
 
-  /// What this owner was writing when it was killed, and what others were a day ago. Called with the lock, so that no process
-  /// of this machine writes now.
+  /// What was renamed in a folder is so also after the power has failed.
+  private func synchronize(_ folder: String) throws {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      // Nothing was written into it.
+      if errno == ENOENT { return }
+      throw failure("open", String(folder.dropFirst(path.count + 1)))
+    }
+    defer { close(descriptor) }
+    // Some network file systems cannot do that for a folder.
+    guard fsync(descriptor) != 0, errno != EINVAL, errno != EBADF, errno != ENOTSUP else { return }
+    throw failure("write", String(folder.dropFirst(path.count + 1)))
+  }
+
+  /// What this owner was writing when it was killed, and what others were a day ago. Another process of this owner may be
+  /// writing, and then writes once more.
   private func deleteLeftovers() {
     guard let folder = opendir(path) else { return }
     defer { closedir(folder) }

@@ -63,15 +63,14 @@ struct DayFiles: Sendable {
     // In order, so that two writers with the same to say do not meet in one file after the other.
     let places = parts.keys.sorted { $0.key != $1.key ? $0.key < $1.key : $0.day < $1.day }
     let width = places.isEmpty ? 1 : try await store.concurrentWrites()
-    return try await withThrowingTaskGroup(of: [RefusedSample].self) { group in
+    let refused = try await withThrowingTaskGroup(of: [RefusedSample].self) { group in
       var refused: [RefusedSample] = []
       for (index, place) in places.enumerated() {
         if index >= width { refused += try await group.next() ?? [] }
         guard let part = parts.removeValue(forKey: place) else { continue }
-        let changes = try RecordChanges(part, coder)
         group.addTask {
           do {
-            try await merge(changes, into: place)
+            try await merge(try RecordChanges(part, coder), into: place)
             return []
           } catch DeliveryError.refused(let reason) {
             return part.refused(reason, batch.changes.types)
@@ -81,6 +80,9 @@ struct DayFiles: Sendable {
       for try await found in group { refused += found }
       return refused
     }
+    // Also of what was found as it should be: who wrote it may have been killed before this.
+    try await store.synchronize(places.map(dataName(of:)))
+    return refused
   }
 
   private struct Part {

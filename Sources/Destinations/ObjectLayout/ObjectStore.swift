@@ -16,11 +16,15 @@ protocol ObjectStore: Sendable {
   /// - Throws: ``DeliveryError/refused(reason:)`` of an object that is larger than ``DayFiles/largestObject``.
   func get(_ name: String) async throws -> StoredObject?
 
-  /// Writes an object, and returns when the place has it for good.
+  /// Writes an object, and returns when every reader has it. ``synchronize(_:)`` makes sure that it stays.
   ///
   /// - Throws: ``ObjectConflict`` where the condition does not hold; nothing is changed then.
   ///   ``DeliveryError/refused(reason:)`` of an object that the place never takes.
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws
+
+  /// Returns when the place has for good what was put under these names, also by another process and before: until then,
+  /// failing power may give back what was there before.
+  func synchronize(_ names: [String]) async throws
 
   /// Takes an object away; does nothing where there is none.
   func delete(_ name: String) async throws
@@ -28,6 +32,9 @@ protocol ObjectStore: Sendable {
 
 extension ObjectStore {
   func concurrentWrites() async throws -> Int { 4 }
+
+  /// A server that has answered has it for good.
+  func synchronize(_ names: [String]) async throws {}
 }
 
 /// An object and which state of it that is.

@@ -8,7 +8,7 @@ import HealthModel
 /// A record has HealthPush's members, and in JSON one more, `hpeer`, with the line of the change feed that it was made of
 /// (`{"added":SAMPLE}` or `{"deleted":TOMBSTONE}`): HealthPush passes over it, and whoever knows it has all of the sample.
 /// The value of what is no quantity is its duration in seconds, as HealthPush has it of sleep.
-struct RecordCoder {
+struct RecordCoder: Sendable {
   private let changes: CodedChanges
   private let options: DayFiles.Options
   private let zone: ZoneRules
@@ -100,7 +100,7 @@ struct RecordCoder {
   }
 
   private func json(_ fields: Fields, isPretty: Bool) -> [UInt8] {
-    var writer = RecordWriter(isPretty: isPretty)
+    var writer = RecordWriter(isPretty: isPretty, capacity: fields.feed.count + 768)
     writer.object { record in
       record.member("aggregation", fields.aggregation)
       record.member("categoryValue", json: (fields.category.map { String($0) } ?? "null").utf8)
@@ -150,8 +150,16 @@ struct RecordCoder {
     // The millisecond before the first microsecond of all is no instant.
     let instant = max(instant, Timestamp(microseconds: .min + 1_000))
     let milliseconds = instant.civil.microsecond / 1_000
-    let fraction = String(milliseconds + 1_000).dropFirst()
-    return "\(instant.iso8601.prefix { $0 != "." && $0 != "Z" }).\(fraction)Z"
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    instant.append(to: &bytes)
+    if let end = bytes.firstIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "Z") }) {
+      bytes.removeSubrange(end...)
+    }
+    bytes.append(contentsOf: ".\(milliseconds + 1_000)Z".utf8)
+    // Of the four digits the first only keeps the others apart.
+    bytes.remove(at: bytes.count - 5)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// `+02:00`: what clocks at home showed then.

@@ -8,7 +8,11 @@ struct RecordWriter {
   private var depth = 1
   private var isFirst = true
 
-  init(isPretty: Bool) { self.isPretty = isPretty }
+  /// - Parameter capacity: about how many bytes it will be.
+  init(isPretty: Bool, capacity: Int = 0) {
+    self.isPretty = isPretty
+    bytes.reserveCapacity(capacity)
+  }
 
   mutating func object(_ members: (inout Self) -> Void) {
     bytes.append(UInt8(ascii: "{"))

@@ -2,7 +2,7 @@ import Foundation
 
 /// Prints samples of ``CodedChanges`` as ``CanonicalJSON`` encodes them, byte for byte, in a small part of the time: every
 /// text of the dictionaries becomes JSON once, and a quantity or a category is these and a few numbers.
-public struct SamplePrinter {
+public struct SamplePrinter: Sendable {
   private enum Form { case quantity, category, other }
 
   private let changes: CodedChanges

@@ -75,7 +75,8 @@ import Testing
 
   @Test("where consumers stand is what they say of themselves, and who is paused is known with it")
   func standings() async throws {
-    #expect(try await store.deliveries.standings() == DeliveryStandings())
+    let none = try await store.deliveries.standings()
+    #expect(none.positions.isEmpty && none.paused.isEmpty)
     _ = try await courier(ScriptedDestination()).run()
     try await store.consumer("test:other")
     for name in ["test:home", "test:other"] { try await store.deliveries.setPaused(true, name) }

@@ -75,6 +75,30 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: directory.path(".hpeer-mine-\(uuid).tmp")))
   }
 
+  @Test("what another process of the same owner takes for left behind is written once more")
+  func takenForLeftovers() async throws {
+    let bytes = [UInt8](repeating: 7, count: 4 << 20)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<4 {
+        // Each deletes what it finds before its first write.
+        let store = FolderStore(path: directory.path, owner: "mine")
+        group.addTask { try await store.put(bytes, at: "d/\(number)", contentType: "", if: .absent) }
+      }
+      try await group.waitForAll()
+    }
+    for number in 0..<4 { #expect(try await store.get("d/\(number)")?.bytes == bytes) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["d"])
+  }
+
+  @Test("what was written is kept for good, and what was not is nothing to keep")
+  func kept() async throws {
+    try await put("1", if: .absent)
+    try await store.synchronize(["a/b/c.txt", "a/b/other", "never/written", "here"])
+    await #expect(throws: DeliveryError.self) {
+      try await FolderStore(path: directory.path("mount")).synchronize(["x"])
+    }
+  }
+
   @Test("a folder that is missing is not made, and says so")
   func missing() async throws {
     let store = FolderStore(path: directory.path("mount"))

@@ -75,6 +75,18 @@ struct DayFilesTests {
     #expect(try records(Self.name, in: store).count == 1)
   }
 
+  @Test("a batch is taken when its files are kept for good, also those that were there already")
+  func kept() async throws {
+    let batch = try batch(["2026-04-09T12:00:00Z", "2026-04-10T12:00:00Z"].map { try heartRate($0) })
+    let names = [Self.name, "v1/heart_rate/2026/04/10/data.jsonl"]
+    try await files().deliver(batch)
+    #expect(store.synchronized == names)
+    store.forgetWrites()
+    try await files().deliver(batch)
+    #expect(store.writes.isEmpty)
+    #expect(store.synchronized == names + names)
+  }
+
   // MARK: Bytes
 
   @Test("a line is HealthPush's, byte for byte, and the manifest counts it")

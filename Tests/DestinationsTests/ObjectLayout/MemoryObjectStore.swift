@@ -13,6 +13,7 @@ final class MemoryObjectStore: ObjectStore {
   private struct State {
     var objects: [String: [UInt8]] = [:]
     var writes: [Write] = []
+    var synchronized: [String] = []
   }
 
   private let state = Mutex(State())
@@ -29,6 +30,8 @@ final class MemoryObjectStore: ObjectStore {
 
   var objects: [String: [UInt8]] { state.withLock { $0.objects } }
   var writes: [Write] { state.withLock { $0.writes } }
+  /// Names, in the order in which it was asked that they stay.
+  var synchronized: [String] { state.withLock { $0.synchronized } }
   func text(_ name: String) -> String? { objects[name].map { String(decoding: $0, as: UTF8.self) } }
   func set(_ name: String, _ text: String) { state.withLock { $0.objects[name] = Array(text.utf8) } }
   func forgetWrites() { state.withLock { $0.writes = [] } }
@@ -55,6 +58,8 @@ final class MemoryObjectStore: ObjectStore {
       state.writes.append(Write(name: name, condition: condition))
     }
   }
+
+  func synchronize(_ names: [String]) { state.withLock { $0.synchronized += names } }
 
   func delete(_ name: String) { state.withLock { state in state.objects[name] = nil } }
 }
