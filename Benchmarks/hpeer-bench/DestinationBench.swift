@@ -6,7 +6,8 @@ struct DestinationBench: AsyncParsableCommand {
     commandName: "destinations",
     abstract: "Measure deliveries, beside the same work by hand, and what destinations cost that have nothing to do.",
     discussion: """
-      A tenth of the samples that --samples says is delivered. Rows: \(DestinationRow.names).
+      A tenth of the samples that --samples says is delivered, and a thousandth to a calendar and to FHIR, whose \
+      servers take longest. Rows: \(DestinationRow.names).
 
       Examples:
         hpeer-bench destinations --quick

@@ -15,29 +15,40 @@ struct TimedDelivery {
   /// How many samples are delivered.
   static func count(_ bench: Bench) -> Int { max(1_000, bench.sizes.samples / 10) }
 
+  /// How many where each takes the server long.
+  static func few(_ bench: Bench) -> Int { max(50, bench.sizes.samples / 1_000) }
+
   /// - Parameters:
   ///   - section: lines of `[destination.place]`.
-  init(_ bench: Bench, _ section: [String]) async throws {
+  ///   - count: how many samples; ``count(_:)`` where nothing else is said.
+  ///   - make: the sample of a number.
+  init(
+    _ bench: Bench, _ section: [String], count: Int? = nil,
+    of make: (inout SampleMaker, Int) -> Sample = { $0.steps(at: $1) }
+  ) async throws {
+    let count = count ?? Self.count(bench)
     home = bench.workspace.fresh("delivering")
-    try await Self.fill(home, Self.count(bench))
+    try await Self.fill(home, count, of: make)
     try Self.write(["[destination.place]"] + section, to: home)
     bench.workspace.settle()
     let outcome = try await bench.program.run(["sync", "--json"], home: home, watchesMemory: true, in: bench.workspace)
     (seconds, peak) = (outcome.seconds, outcome.peak)
     delivered = try outcome.json()["delivered"] as? Int ?? 0
-    guard delivered == Self.count(bench) else {
-      throw BenchFailure("hpeer delivered \(delivered) of \(Self.count(bench)): \(outcome.output)\(outcome.errors)")
+    guard delivered == count else {
+      throw BenchFailure("hpeer delivered \(delivered) of \(count): \(outcome.output)\(outcome.errors)")
     }
   }
 
-  /// A step count for each minute: some 70 days of 100,000.
-  static func fill(_ home: String, _ count: Int) async throws {
+  /// By default a step count for each minute: some 70 days of 100,000.
+  private static func fill(
+    _ home: String, _ count: Int, of make: (inout SampleMaker, Int) -> Sample
+  ) async throws {
     try FileManager.default.createDirectory(
       atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let store = try HealthStore(directory: home)
     var maker = SampleMaker(seed: 1)
     for start in stride(from: 0, to: count, by: 20_000) {
-      let samples = (start..<min(start + 20_000, count)).map { maker.steps(at: $0) }
+      let samples = (start..<min(start + 20_000, count)).map { make(&maker, $0) }
       _ = try await store.apply(ChangeBatch(additions: samples))
     }
   }

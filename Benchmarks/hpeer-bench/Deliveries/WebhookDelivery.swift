@@ -1,10 +1,15 @@
 import Foundation
 
-/// The destination `webhook`, to a receiver that keeps each body as a file, to which curl sends these again.
+/// A destination that posts, to a receiver that keeps each body as a file, to which curl sends these again.
 struct WebhookDelivery {
   private let bench: Bench
+  private let row: DestinationRow
+  private let section: [String]
 
-  init(_ bench: Bench) { self.bench = bench }
+  /// - Parameter section: lines of the destination, but for its `url`.
+  init(_ bench: Bench, _ row: DestinationRow, _ section: [String]) {
+    (self.bench, self.row, self.section) = (bench, row, section)
+  }
 
   private static let receiver = """
     import http.server, itertools, sys
@@ -25,7 +30,7 @@ struct WebhookDelivery {
 
   func measure() async throws -> Row {
     guard let python = OtherProgram.find("python3"), let curl = OtherProgram.find("curl") else {
-      return Row(.webhook, skipped: "python3 and curl are not both installed")
+      return Row(row, skipped: "python3 and curl are not both installed")
     }
     var comparison = DeliveryComparison()
     for round in 0..<bench.sizes.warmUps + bench.sizes.repeats {
@@ -35,8 +40,7 @@ struct WebhookDelivery {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
       }
       let (first, port) = try await OtherProgram.start(python, ["-c", Self.receiver, kept], #/port (\d+)\./#, bench)
-      let delivery = try await TimedDelivery(
-        bench, ["kind = \"webhook\"", "url = \"http://127.0.0.1:\(port)/\"", "body = \"ndjson\"", "batch = 5000"])
+      let delivery = try await TimedDelivery(bench, section + ["url = \"http://127.0.0.1:\(port)/\""])
       try await first.stop(SIGKILL)
       let (second, other) = try await OtherProgram.start(python, ["-c", Self.receiver, again], #/port (\d+)\./#, bench)
       let files = try DeliveredFiles.all(in: kept)
@@ -50,7 +54,7 @@ struct WebhookDelivery {
       if round >= bench.sizes.warmUps { comparison.add(delivery, floor: (byHand.seconds, bytes)) }
       for path in [kept, again, delivery.home] { bench.workspace.remove(path) }
     }
-    return comparison.row(.webhook, byHand: "curl")
+    return comparison.row(row, byHand: "curl")
   }
 }
 
