@@ -4,9 +4,14 @@ public struct InboxLimits: Hashable, Sendable {
   public var bodyBytes = 16 << 20
   /// Maximum time from the end of a request's head to the end of its body; longer is 408.
   public var bodyTime = Duration.seconds(120)
-  /// Maximum bodies that are in memory at once, of all senders; further ones wait unread.
-  public var bodies = 4
-  /// The same of one sender.
+  /// Fewest bytes of a body that must come in each ``bodyPace``, but for its last; less is 408.
+  public var leastBodyBytes = 16 << 10
+  /// How often is looked whether ``leastBodyBytes`` have come.
+  public var bodyPace = Duration.seconds(20)
+  /// Maximum bodies that are in memory at once, of all senders, beside one of each sender; further ones wait unread. A
+  /// sender has its one whatever others hold, and there are as many senders as the owner has added.
+  public var sharedBodies = 3
+  /// Maximum bodies that are in memory at once of one sender.
   public var bodiesPerSender = 2
   /// Maximum bodies of one sender that wait; more are 429. HealthAppTransfer sends one for each of its 170 types at once.
   public var waitingPerSender = 256
@@ -35,7 +40,8 @@ public struct InboxLimits: Hashable, Sendable {
     limits.connections = 256
     limits.connectionsPerAddress = 256
     limits.pairedConnections = 512
-    limits.connectionsPerClient = 384
+    // Two senders that fill theirs leave room for a third.
+    limits.connectionsPerClient = 192
     limits.pipelinedRequests = 2
     limits.requestBurst = 20
     limits.requestsPerSecond = 1

@@ -51,7 +51,9 @@ struct InboxRoutes: Sendable {
     defer { permit.release() }
     let bytes: ByteBuffer
     do {
-      bytes = try await request.message(upTo: limits.bodyBytes, within: limits.bodyTime, clock: clock)
+      bytes = try await request.message(
+        upTo: limits.bodyBytes, within: limits.bodyTime,
+        pace: BodyPace(leastBytes: limits.leastBodyBytes, each: limits.bodyPace), clock: clock)
     } catch is NIOTooManyBytesError {
       throw await refusal(.tooMuch(Self.tooLarge(limits)), of: sender, context)
     }

@@ -65,7 +65,8 @@ public struct InboxServer: Service {
       registry: registry, audit: audit, inbox: inbox, limits: limits, clock: configuration.clock,
       strangers: RequestBudget(serving), budget: SenderBudget(limits, clock: configuration.clock),
       bodies: FairSemaphore(
-        permits: limits.bodies, permitsPerClient: limits.bodiesPerSender, queuePerClient: limits.waitingPerSender),
+        permits: limits.sharedBodies, permitsPerClient: limits.bodiesPerSender, ownPermits: 1,
+        queuePerClient: limits.waitingPerSender),
       taking: FairSemaphore(permits: 1, permitsPerClient: 1, queuePerClient: limits.waitingPerSender)
     ).add(to: router)
     application = Application(

@@ -24,16 +24,19 @@ final class FairSemaphore: Sendable {
   }
 
   private let permitsPerClient: Int
+  private let ownPermits: Int
   private let queuePerClient: Int
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - permits: maximum concurrent holders.
+  ///   - permits: maximum concurrent holders, beside those of ``ownPermits``.
   ///   - permitsPerClient: maximum concurrent holders of one client.
+  ///   - ownPermits: permits of each client that no other can hold. Only where the number of clients is bounded.
   ///   - queuePerClient: maximum queued tasks of one client.
-  init(permits: Int, permitsPerClient: Int, queuePerClient: Int) {
+  init(permits: Int, permitsPerClient: Int, ownPermits: Int = 0, queuePerClient: Int) {
     state = Mutex(State(free: max(1, permits)))
     self.permitsPerClient = max(1, permitsPerClient)
+    self.ownPermits = min(ownPermits, self.permitsPerClient)
     self.queuePerClient = queuePerClient
   }
 
@@ -61,8 +64,8 @@ final class FairSemaphore: Sendable {
           if Task.isCancelled { return .failure(CancellationError()) }
           var queue = state.queues[client] ?? ClientQueue()
           defer { state.queues[client] = queue }
-          guard state.free == 0 || queue.held >= permitsPerClient else {
-            state.free -= 1
+          if admits(queue, state) {
+            if queue.held >= ownPermits { state.free -= 1 }
             queue.held += 1
             return .success(())
           }
@@ -88,22 +91,26 @@ final class FairSemaphore: Sendable {
     }
   }
 
+  private func admits(_ queue: ClientQueue, _ state: State) -> Bool {
+    queue.held < ownPermits || queue.held < permitsPerClient && state.free > 0
+  }
+
   fileprivate func release(_ client: PeerID) {
     let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-      state.free += 1
       if var queue = state.queues[client] {
         queue.held -= 1
+        // A client's own permits are the last that it gives back.
+        if queue.held >= ownPermits { state.free += 1 }
         state.set(queue, of: client)
       }
       // One permit has become free, so that one task at most gets it: of all who might, the one whose turn it is.
-      guard
-        let index = state.order.firstIndex(where: { state.queues[$0].map { $0.held < permitsPerClient } ?? false })
+      guard let index = state.order.firstIndex(where: { state.queues[$0].map { admits($0, state) } ?? false })
       else { return nil }
       let admitted = state.order.remove(at: index)
       guard var queue = state.queues[admitted], !queue.waiting.isEmpty else { return nil }
       let waiting = queue.waiting.removeFirst()
+      if queue.held >= ownPermits { state.free -= 1 }
       queue.held += 1
-      state.free -= 1
       state.queues[admitted] = queue
       if !queue.waiting.isEmpty { state.order.append(admitted) }
       return waiting.continuation

@@ -3,6 +3,14 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 import PeerProtocol
+import Synchronization
+
+/// The slowest that a body may come, but for its end.
+struct BodyPace: Sendable {
+  var leastBytes: Int
+  /// How long a sender has for so many.
+  var each: Duration
+}
 
 extension Request {
   /// What the caller shows of the certificate that it had before; `nil` for nothing, and for what cannot be that.
@@ -12,17 +20,23 @@ extension Request {
 
   /// The whole body of a request that anyone may send, bounded in size and time.
   ///
-  /// Throws ``ServerFailure`` 408 when it does not arrive in time and 400 when the caller breaks it off, and
-  /// `NIOTooManyBytesError` (413) when it is larger than `limit` bytes.
+  /// Throws ``ServerFailure`` 408 when it does not arrive in time, or more slowly than `pace`, and 400 when the caller
+  /// breaks it off, and `NIOTooManyBytesError` (413) when it is larger than `limit` bytes.
   func message(
-    upTo limit: Int, within timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
+    upTo limit: Int, within timeout: Duration, pace: BodyPace? = nil, clock: any Clock<Duration> = ContinuousClock()
   ) async throws -> ByteBuffer {
-    let body = self.body
+    let arrival = BodyArrival(body)
     return try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
-      group.addTask { try await body.collect(upTo: limit) }
+      group.addTask { try await arrival.collect(upTo: limit) }
       group.addTask {
         try await clock.sleep(for: timeout)
         return nil
+      }
+      if let pace {
+        group.addTask {
+          try await arrival.fallsBehind(pace, clock: clock)
+          return nil
+        }
       }
       defer { group.cancelAll() }
       do {
@@ -35,5 +49,33 @@ extension Request {
       throw ServerFailure(
         status: .requestTimeout, message: "The request body did not arrive in time", headers: [.connection: "close"])
     }
+  }
+}
+
+/// A body that is being read, and how much of it has come.
+private final class BodyArrival: Sendable {
+  private let body: RequestBody
+  private let received = Atomic(0)
+
+  init(_ body: RequestBody) { self.body = body }
+
+  /// Throws `NIOTooManyBytesError` for more than `limit` bytes.
+  func collect(upTo limit: Int) async throws -> ByteBuffer {
+    var bytes = ByteBuffer()
+    for try await var part in body {
+      guard part.readableBytes <= limit - bytes.readableBytes else { throw NIOTooManyBytesError(maxBytes: limit) }
+      bytes.writeBuffer(&part)
+      received.store(bytes.readableBytes, ordering: .relaxed)
+    }
+    return bytes
+  }
+
+  /// Returns as soon as less has come than should.
+  func fallsBehind(_ pace: BodyPace, clock: any Clock<Duration>) async throws {
+    var before = 0
+    repeat {
+      before = received.load(ordering: .relaxed)
+      try await clock.sleep(for: pace.each)
+    } while received.load(ordering: .relaxed) - before >= pace.leastBytes
   }
 }

@@ -204,6 +204,31 @@ struct InboxServerTests {
     }
   }
 
+  @Test("two senders whose bodies do not come keep no third waiting, and are ended")
+  func slow() async throws {
+    let (clock, limits) = (ManualClock(), InboxLimits())
+    try await RunningInbox.run(try TestHome(), limits: limits, clock: clock) { inbox in
+      let phone = try await inbox.add("phone")
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for name in ["slow", "slower"] {
+          let secret = try await inbox.add(name)
+          for _ in 0..<limits.bodiesPerSender {
+            group.addTask {
+              let more = ["-H", "Content-Length: 1000000"]
+              return try await inbox.post(SenderBodies.transfer1, to: "/inbox/\(name)", secret: secret, more: more)
+                .status
+            }
+          }
+        }
+        // Two for each body that is waited for, and one of the certificates.
+        while clock.sleepers < 4 * limits.bodiesPerSender + 1 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try await inbox.post(SenderBodies.transfer2, to: "/inbox/phone", secret: phone).status == 200)
+        clock.advance(by: limits.bodyPace)
+        for try await status in group { #expect(status == 408) }
+      }
+    }
+  }
+
   @Test("large samples count as many")
   func largeSamples() async throws {
     var limits = InboxLimits()

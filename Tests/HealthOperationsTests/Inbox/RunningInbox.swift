@@ -28,6 +28,7 @@ struct RunningInbox: Sendable {
   static func run(
     _ home: TestHome, limits: InboxLimits = InboxLimits(), contents: InboxBody.Limits = .init(),
     certificates source: InboxCertificates.Source? = nil, interval: Duration = .seconds(20),
+    clock: any Clock<Duration> = ContinuousClock(),
     taking: @Sendable (InboxReceiver) -> any InboxTaking = { $0 },
     _ body: @Sendable (RunningInbox) async throws -> Void
   ) async throws {
@@ -38,6 +39,7 @@ struct RunningInbox: Sendable {
       interval: interval, logger: logger, source: source ?? InboxCertificateSource.authority(of: home.home))
     var configuration = InboxServer.Configuration(host: "127.0.0.1", port: 0, security: .certificates(certificates))
     configuration.limits = limits
+    configuration.clock = clock
     let (ports, toPorts) = AsyncStream.makeStream(of: Int.self)
     let server = InboxServer(
       configuration, registry: registry,

@@ -72,6 +72,26 @@ struct FairSemaphoreTests {
     _ = try await second.value
   }
 
+  @Test("what a client has for its own no other can hold, and its further requests wait for their turn")
+  func ownPermits() async throws {
+    let semaphore = FairSemaphore(permits: 1, permitsPerClient: 3, ownPermits: 1, queuePerClient: 30)
+    let (first, shared) = (try await semaphore.acquire(client), try await semaphore.acquire(client))
+    let third = Task { try await semaphore.acquire(client) }
+    _ = try await eventually { semaphore.queueLength == 1 ? true : nil }
+    let theirs = try await semaphore.acquire(other)
+    let second = Task { try await semaphore.acquire(other) }
+    _ = try await eventually { semaphore.queueLength == 2 ? true : nil }
+    // The other's own goes to the other's next, not to the client that has waited longer.
+    theirs.release()
+    let again = try await second.value
+    #expect(semaphore.queueLength == 1)
+    // What both may have goes to whose turn it is.
+    first.release()
+    let last = try await third.value
+    for permit in [again, shared, last] { permit.release() }
+    #expect(semaphore.queueLength == 0)
+  }
+
   @Test("as many of a client's wait as may, and the next is told so")
   func fullQueue() async throws {
     let semaphore = FairSemaphore(permits: 1, permitsPerClient: 1, queuePerClient: 1)
