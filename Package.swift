@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "Terminal", targets: ["Terminal"]),
     // For Tests/Fuzz, which is a package of its own.
     .library(name: "HostilePeer", targets: ["HostilePeer"]),
+    .library(name: "QRPictures", targets: ["QRPictures"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

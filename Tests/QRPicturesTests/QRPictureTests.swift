@@ -149,8 +149,10 @@ struct QRPictureTests {
     }
     let long = #"{"codes":[[\#(Array(repeating: "65", count: 5_000).joined(separator: ","))]],"names":[]}"#
     #expect(throws: QRPictureError.failed) { try PictureAnswer(encoded: Data(long.utf8)) }
-    let named = #"{"codes":[],"failure":"missing","names":["\#(String(repeating: "x", count: 50))"]}"#
-    #expect(throws: QRPictureError.failed) { try PictureAnswer(encoded: Data(named.utf8)) }
+    for name in [String(repeating: "x", count: 50), "some-package", "libzbar0; reboot", ""] {
+      let named = #"{"codes":[],"failure":"missing","names":["\#(name)"]}"#
+      #expect(throws: QRPictureError.failed) { try PictureAnswer(encoded: Data(named.utf8)) }
+    }
     let answer = try PictureAnswer(encoded: PictureAnswer(codes: [[0x41], [0xFF]]).encoded)
     #expect(try answer.texts() == ["A"])
     #expect(throws: QRPictureError.nothingFound) { try PictureAnswer(codes: [[0xFF]]).texts() }

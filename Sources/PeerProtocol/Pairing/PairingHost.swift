@@ -11,9 +11,9 @@ import Foundation
 /// The spelling rules for the host in a pairing payload: a DNS name, an IPv4 address or an IPv6 address, in lower case.
 ///
 /// A zone (`fe80::1%eth0`) is refused, for it names an interface of the machine that made the payload.
-enum PairingHost {
+package enum PairingHost {
   /// The canonical spelling: lower case, no final dot. Nil if the text is no host.
-  static func normalized(_ text: String) -> String? {
+  package static func normalized(_ text: String) -> String? {
     // Lower-casing would turn some letters of other scripts (the Kelvin sign) into ASCII, and inet_pton ends at NUL.
     guard (1...254).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
     var host = text.lowercased()

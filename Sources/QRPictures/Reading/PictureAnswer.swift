@@ -9,6 +9,10 @@ struct PictureAnswer: Codable, Hashable {
   /// Longer than what any QR code holds.
   private static let longestText = 4_096
   private static let mostTexts = 16
+  /// What can be said of a picture or be missing: a name is printed, and of a package it is said to install it.
+  private static let knownNames: Set<String> = [
+    "libzbar0", "libpng16-16", "HEIC", "GIF", "WebP", "TIFF", "PDF",
+  ]
   /// Of the whole answer, in bytes.
   static let longest = 4 * longestText * mostTexts
 
@@ -27,7 +31,7 @@ struct PictureAnswer: Codable, Hashable {
   init(encoded: Data) throws(QRPictureError) {
     guard encoded.count <= Self.longest, let answer = try? JSONDecoder().decode(Self.self, from: encoded),
       answer.codes.count <= Self.mostTexts, answer.names.count <= 4,
-      answer.codes.allSatisfy({ $0.count <= Self.longestText }), answer.names.allSatisfy({ $0.utf8.count <= 40 })
+      answer.codes.allSatisfy({ $0.count <= Self.longestText }), Self.knownNames.isSuperset(of: answer.names)
     else { throw .failed }
     self = answer
   }

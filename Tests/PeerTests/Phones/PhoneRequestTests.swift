@@ -76,6 +76,20 @@ struct PhoneRequestTests {
     #expect(!asked.contains { $0.contains("limit=0") || $0.contains("=-") })
   }
 
+  @Test("a host in a code that is no host is none, and the certificate tells where to go")
+  func hosts() throws {
+    let app = HealthSyncApp(now: { 0 })
+    let fingerprint = PhoneNetwork.fingerprint.hex
+    for host in ["phone\r\nX-Evil: 1", "a b", "\u{1B}[2J", "", "[::1", "phone/status", "user@phone"] {
+      let text = app.payload(host: host, port: 50_000, fingerprint: fingerprint, expiry: nil)
+      let invitation = try #require(try HealthSyncDialect.invitation(in: text))
+      #expect(invitation.endpoint == nil && invitation.loopback == nil, "\(host)")
+    }
+    let text = app.payload(host: "Phone.local.", port: 50_000, fingerprint: fingerprint, expiry: nil)
+    #expect(
+      try HealthSyncDialect.invitation(in: text)?.endpoint == PeerEndpoint(host: "phone.local", port: 50_000))
+  }
+
   @Test("HealthSync survives all of them")
   func healthSync() throws {
     let app = HealthSyncApp(now: { 0 })

@@ -65,7 +65,7 @@ public struct HealthSyncDialect: PeerDialect {
       throw PairingPayloadError.badField("port")
     }
     return PairingInvitation(
-      host: payload.host, port: port, fingerprint: fingerprint, code: code,
+      host: payload.host.flatMap(PairingHost.normalized), port: port, fingerprint: fingerprint, code: code,
       expiry: payload.expiresAt.map { Date(timeIntervalSince1970: Double($0.seconds)) })
   }
 

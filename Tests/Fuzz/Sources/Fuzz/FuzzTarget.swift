@@ -18,6 +18,7 @@ enum FuzzTarget {
     "hpeer-csv": hpeerCSV,
     "hpeer-json": hpeerJSON, "http-query": httpQuery, "inbox": inbox,
     "pair-messages": pairMessages, "pairing-payload": pairingPayload, "phone": phone, "plain-text": plainText,
+    "qr-picture": qrPicture,
     "time-zone": timeZone, "txt-record": txtRecord, "zip": zipFile, "zip-salvage": zipSalvage,
     "zstandard": zstandardFile,
   ]
