@@ -162,6 +162,10 @@ public final class HealthAppTransferApp: PhoneApp {
     let first = fault == .repeats ? 0 : offset
     let end = min(all.count, first + limit)
     let rows = first < end ? page(all, first..<end, &state.random) : []
+    // JSON has no such number, and the app nothing to say of it.
+    if rows.contains(where: { $0.value.map { !$0.isFinite } ?? false }) {
+      return error(500, "Failed to encode response")
+    }
     let objects = rows.filter(\.isMappable).map { object($0, numericDates: state.numericDates) }
     return success(
       "{\"hasMore\":\(all.count > offset + limit || fault == .repeats || fault == .saysMore),\"limit\":\(limit),\"offset\":\(offset),\"samples\":["

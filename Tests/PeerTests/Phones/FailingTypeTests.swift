@@ -69,6 +69,22 @@ struct FailingTypeTests {
     }
   }
 
+  @Test("a row that the app cannot send costs neither its page nor its type, and many of them do")
+  func unsendable() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      var rates = PhoneSample.heartRates(3_000)
+      for index in [0, 1_500, 1_501] { rates[index].value = index == 0 ? .nan : .infinity }
+      phone.add(rates)
+      #expect(try await phone.pull().added == 2_997)
+      let entry = try #require(try await phone.coverage?.entries.first)
+      #expect(entry.problem == nil && entry.unreadable >= 3)
+      phone.add((0..<5).map { .heartRate(.nan, at: 1_780_000_001 + Double($0)) } + Self.masses)
+      #expect(try await phone.pull().added == 50)
+      #expect(try await phone.coverage?.failing.map(\.type.shortName) == ["heartRate"])
+    }
+  }
+
   @Test("lists that never end are left, and the others come", arguments: [PhoneFault.repeats, .saysMore])
   func endless(_ fault: PhoneFault) async throws {
     try await withStore { store in

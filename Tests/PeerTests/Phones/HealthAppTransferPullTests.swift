@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import NIOConcurrencyHelpers
 import PeerProtocol
 import PhoneApps
 import TestSupport
@@ -98,6 +99,50 @@ struct HealthAppTransferPullTests {
     }
   }
 
+  @Test("one far from the other is found by looking at a boundary between them, long before a sweep")
+  func compensatedFarApart() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      let rates = PhoneSample.heartRates(6_000, every: 600)
+      phone.add(rates)
+      try await phone.pull()
+      let swept = try await phone.coverage?.entries.first?.swept
+      phone.app.state.withLock { $0.remove([rates[5_500].id]) }
+      phone.add([.heartRate(1, at: rates[1_500].start + 0.5)])
+      for _ in 0..<6 {
+        phone.network.clock.advance(by: .seconds(31 * 3_600))
+        try await phone.pull()
+      }
+      #expect(try await phone.held.isSubset(of: phone.uuids()))
+      #expect(try await phone.coverage?.entries.first?.swept == swept)
+    }
+  }
+
+  @Test("a row that nobody understands where two pages overlap does not have everything read again each day")
+  func unreadableBetweenPages() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      var rates = PhoneSample.heartRates(3_000, every: 2)
+      rates[999].value = nil
+      phone.add(rates)
+      try await phone.pull()
+      var swept: Set<Timestamp> = []
+      for _ in 0..<26 {
+        phone.network.clock.advance(by: .seconds(25 * 3_600))
+        try await phone.pull()
+        if let time = try await phone.coverage?.entries.first?.swept { swept.insert(time) }
+      }
+      #expect(swept.count <= 6, "\(swept.count)")
+      #expect(try await phone.uuids().count == 2_999)
+    }
+  }
+
+  @Test("how long until everything is read again grows with each time that the counts do not agree")
+  func doubts() {
+    let days = [0, 1, 2, 3, 4, 5, 6, 100, Int.max].map { HealthAppTransferReader.sweepAge(afterDoubts: $0) / 86_400 }
+    #expect(days == [1, 1, 2, 4, 8, 16, 28, 28, 28])
+  }
+
   @Test("a locked phone, a refused token and an empty list are told apart, and nothing is taken for gone")
   func refusals() async throws {
     try await withStore { store in
@@ -112,6 +157,24 @@ struct HealthAppTransferPullTests {
       phone.app.state.withLock { ($0.listsNothing, $0.tokens) = (false, []) }
       await #expect(throws: PeerError.tokenRefused(peer: "phone")) { try await phone.pull() }
       #expect(try await phone.uuids().count == 10)
+    }
+  }
+
+  @Test("one that locks itself in the middle of the first pull, and then has nothing, is not taken for read whole")
+  func locksInTheMiddle() async throws {
+    let isLocking = NIOLockedValueBox(true)
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store) { state in
+        state.listsNothing = isLocking.withLockedValue(\.self) && state.requests.count >= 4
+      }
+      phone.add(PhoneSample.heartRates(10_000))
+      try await phone.pull()
+      #expect(try await (2_000...4_000).contains(phone.uuids().count))
+      #expect(try await phone.coverage?.entries.first?.isComplete == false)
+      isLocking.withLockedValue { $0 = false }
+      #expect(try await phone.counted().requests <= 12)
+      #expect(try await Set(phone.uuids()) == phone.held)
+      #expect(try await phone.coverage?.entries.first?.isComplete == true)
     }
   }
 

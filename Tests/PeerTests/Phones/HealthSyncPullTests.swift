@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import NIOConcurrencyHelpers
 import PeerProtocol
 import PhoneApps
 import TestSupport
@@ -191,6 +192,26 @@ struct HealthSyncPullTests {
       phone.app.state.withLock { ($0.isEmpty, $0.tokens) = (false, []) }
       await #expect(throws: PeerError.tokenRefused(peer: "phone")) { try await phone.pull() }
       #expect(try await phone.uuids().count == 10)
+    }
+  }
+
+  @Test("one that locks itself in the middle of the first pull, and then has nothing, is not taken for read whole")
+  func locksInTheMiddle() async throws {
+    let isLocking = NIOLockedValueBox(true)
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store) { state in
+        let pages = state.requests.count { $0.contains("heartRate") }
+        state.isEmpty = isLocking.withLockedValue(\.self) && pages >= 2
+      }
+      phone.add(PhoneSample.heartRates(35_000, every: 7))
+      try await phone.pull()
+      #expect(try await (10_000...30_000).contains(phone.uuids().count))
+      let type = SampleType("HKQuantityTypeIdentifierHeartRate")
+      #expect(try await phone.coverage?.entries.first { $0.type == type }?.isComplete == false)
+      isLocking.withLockedValue { $0 = false }
+      try await phone.pull()
+      #expect(try await Set(phone.uuids()) == phone.held)
+      #expect(try await phone.coverage?.entries.first { $0.type == type }?.isComplete == true)
     }
   }
 

@@ -34,8 +34,45 @@ final class HealthAppTransferClient {
   /// Of names that the phone may say in any number.
   private static let mostUnknown = 50
 
+  /// The app's words for rows among which there is one that has no JSON: a value that is no number.
+  private static let unsendable = PeerError.unexpectedAnswer(status: 500, message: "Failed to encode response")
+  /// Such rows of one page; of more, the type cannot be read.
+  private static let mostUnsendable = 3
+
+  /// A page, in parts where one of its rows keeps the app from sending all of them: what is left of it is that row.
   func page(
     of type: HealthAppTransferRequest.AppType, offset: Int, limit: Int = HealthAppTransferRequest.mostRows
+  ) async throws -> HealthAppTransferPage {
+    do {
+      return try await wholePage(of: type, offset: offset, limit: limit)
+    } catch let error as PeerError where error == Self.unsendable {
+      var (parts, left): ([HealthAppTransferPage], Int) = ([], Self.mostUnsendable)
+      var rest = Self.halves(offset, limit)
+      while let part = rest.popLast() {
+        do {
+          parts.append(try await wholePage(of: type, offset: part.offset, limit: part.limit))
+        } catch let error as PeerError where error == Self.unsendable {
+          guard part.limit == 1 else {
+            rest += Self.halves(part.offset, part.limit)
+            continue
+          }
+          left -= 1
+          guard left >= 0 else { throw error }
+          parts.append(HealthAppTransferPage(unsendable: 1))
+        }
+      }
+      return HealthAppTransferPage(parts)
+    }
+  }
+
+  /// The older half first.
+  private static func halves(_ offset: Int, _ limit: Int) -> [(offset: Int, limit: Int)] {
+    let newer = limit / 2
+    return [(offset + newer, limit - newer), (offset, newer)].filter { $0.limit > 0 }
+  }
+
+  private func wholePage(
+    of type: HealthAppTransferRequest.AppType, offset: Int, limit: Int
   ) async throws -> HealthAppTransferPage {
     let body = try await send(.data(type, offset: offset, limit: limit, token: server.credential.text))
     do {

@@ -59,6 +59,16 @@ struct HealthAppTransferPage {
     total = data.hasMore ? nil : data.totalCount?.rawValue
   }
 
+  /// Pages that follow each other, as one; the newest first.
+  init(_ parts: [HealthAppTransferPage]) {
+    rows = parts.flatMap(\.rows)
+    unreadable = parts.reduce(0) { $0 + $1.unreadable }
+    (hasMore, total) = (parts.last?.hasMore ?? false, parts.last?.total)
+  }
+
+  /// Rows that the app has and cannot send; whether others follow is not known.
+  init(unsendable count: Int) { (rows, unreadable, hasMore, total) = ([], count, true, nil) }
+
   private struct Wire: Decodable {
     var samples: [Lenient]
     var totalCount: WireCount?

@@ -20,6 +20,9 @@ struct HealthAppTransferPosition: PhonePosition {
     var unreadable = 0
     /// Whether the phone's count is another than ours for what is unknown: a deletion there, as a rule.
     var isDoubtful = false
+    /// How many walks through all rows in a row have ended so; `nil` for none. Rows that cannot be read are counted twice
+    /// where pages overlap, so that the numbers may never agree.
+    var doubts: Int?
 
     var samples: Int? { count }
     var isUnderWay: Bool { walk != nil }
@@ -33,6 +36,7 @@ struct HealthAppTransferPosition: PhonePosition {
       case oldest = "o"
       case unreadable = "u"
       case isDoubtful = "d"
+      case doubts = "e"
     }
   }
 

@@ -9,10 +9,13 @@ struct HealthAppTransferReader: PhoneReader {
   typealias Position = HealthAppTransferPosition
 
   static let road = SampleRoad.healthAppTransfer
-  /// How old the last walk through a type is when the next is due, in seconds: four weeks, and a day where the counts do
-  /// not agree.
+  /// How old the last walk through a type is when the next is due, in seconds: four weeks; where the counts do not agree a
+  /// day, and twice as long each time that they did not agree after a walk either.
   private static let sweepAge: Int64 = 28 * 86_400
   private static let doubtfulSweepAge: Int64 = 86_400
+  static func sweepAge(afterDoubts doubts: Int) -> Int64 {
+    min(sweepAge, doubtfulSweepAge << Int64(min(max(doubts, 1) - 1, 5)))
+  }
   /// Between two looks at a phone that is followed, in seconds.
   private static let pause = 15
 
@@ -41,7 +44,7 @@ struct HealthAppTransferReader: PhoneReader {
     } else {
       let due = types.filter { type in
         guard let state = states[type.name], state.walk == nil, let swept = state.swept else { return false }
-        return now - swept > (state.isDoubtful ? Self.doubtfulSweepAge : Self.sweepAge)
+        return now - swept > (state.isDoubtful ? Self.sweepAge(afterDoubts: state.doubts ?? 0) : Self.sweepAge)
       }
       plan.add(.sweep, of: due.sorted { states[$0.name]?.swept ?? 0 < states[$1.name]?.swept ?? 0 })
     }

@@ -10,6 +10,8 @@ extension HealthAppTransferWalk {
     var said: Int?
     /// Whether everything has just been read.
     var isFinal: Bool
+    /// A window at whose end the numbers differ though the phone has as many in all; `nil` where it has not.
+    var differsAt: Int?
     /// How many stretches have been read again.
     var found = 0
   }
@@ -23,11 +25,12 @@ extension HealthAppTransferWalk {
   mutating func look(into search: Differences) async throws -> PhoneStep {
     var search = search
     guard search.found < Self.mostDifferences, let windows = state.windows, windows.rows == state.count,
-      let index = try await differing(windows)
+      let index = try await differing(windows, upTo: search.differsAt ?? windows.count - 1)
     else { return giveUp(search) }
     let (samples, isWhole) = try await read(windows, index)
     guard isWhole else { return giveUp(search, samples) }
     search.found += 1
+    search.differsAt = nil
     search.total = try await probe()
     mode = .differences(search)
     if search.total == state.count { (mode, state.isDoubtful) = (.head(HeadWalk(isLast: true)), false) }
@@ -47,17 +50,30 @@ extension HealthAppTransferWalk {
       mode = .full
       return PhoneStep(samples: samples)
     }
+    if search.isFinal { state.doubts = (state.doubts ?? 0) + 1 }
     // The search took a while.
     (state.isDoubtful, mode) = (true, .head(last))
     return PhoneStep(samples: samples)
   }
 
+  /// Looks at the end of one of the windows, at another each time: an addition and a deletion on both sides of it leave the
+  /// number of all rows as it is, and not the number up to there.
+  ///
+  /// - Returns: the window, where the numbers differ; `nil` where they do not, or cannot be told.
+  mutating func compensated() async throws -> Int? {
+    guard let windows = state.windows, windows.count > 1, windows.rows == state.count else { return nil }
+    // Multiples of the golden ratio: any few of them in a row are spread evenly.
+    let turn = (Double(client.now.seconds / Self.probeAge) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
+    let index = min(Int(abs(turn) * Double(windows.count - 1)), windows.count - 2)
+    return try await isBoundary(windows[index].from, at: windows[...index].rows) == false ? index : nil
+  }
+
   /// The newest of the windows up to whose end the numbers differ; `nil` where that cannot be told. They do at the end of
-  /// the last.
-  private mutating func differing(_ windows: [PhoneWindow]) async throws -> Int? {
+  /// `last`.
+  private mutating func differing(_ windows: [PhoneWindow], upTo last: Int) async throws -> Int? {
     var ends: [Int] = []
     for window in windows { ends.append((ends.last ?? 0) + window.rows) }
-    var (same, different) = (-1, windows.count - 1)
+    var (same, different) = (-1, last)
     while different - same > 1 {
       let middle = (same + different) / 2
       guard let isSame = try await isBoundary(windows[middle].from, at: ends[middle]) else { return nil }

@@ -53,8 +53,13 @@ extension HealthAppTransferWalk {
   private mutating func finish(_ walk: Position.Walk, _ page: HealthAppTransferPage) -> Bool {
     let (isOnePage, rows) = (walk.second == nil, walk.rows + walk.unreadable)
     let total = page.total ?? rows
-    (state.walk, ofLastSecond, mode) = (nil, [], .end)
-    // Nothing at all is what a locked phone says, too.
+    (ofLastSecond, mode) = ([], .end)
+    // Nothing at all is what a locked phone says, too; one that locks itself in the middle is gone on with there.
+    if total == 0, rows > 0, state.count == nil {
+      isWithdrawn = true
+      return true
+    }
+    state.walk = nil
     if total == 0, state.count ?? 0 > 0 {
       (isWithdrawn, state.isDoubtful) = (true, true)
       return true
@@ -64,6 +69,7 @@ extension HealthAppTransferWalk {
     state.unreadable = walk.unreadable
     if isOnePage || rows == total {
       (state.count, state.isDoubtful, missing) = (total, walk.isShort == true, candidates)
+      state.doubts = state.isDoubtful ? (state.doubts ?? 0) + 1 : nil
       state.windows = isOnePage ? [PhoneWindow(from: .min, rows: total)] : walk.windows
       return true
     }

@@ -185,13 +185,19 @@ struct HealthAppTransferWalk: PhoneWalk {
     // Nothing at all is what a locked phone says, too.
     if total == 0, count > 0 {
       isWithdrawn = true
+      // What that walk left open is not settled.
+      if walk.isFinal { state.isDoubtful = true }
       return true
     }
+    var differsAt: Int?
     if total == count {
-      state.isDoubtful = false
-      return true
+      differsAt = isDue ? try await compensated() : nil
+      guard differsAt != nil else {
+        state.isDoubtful = false
+        return true
+      }
     }
-    mode = .differences(Differences(total: total, said: walk.said, isFinal: walk.isFinal))
+    mode = .differences(Differences(total: total, said: walk.said, isFinal: walk.isFinal, differsAt: differsAt))
     return false
   }
 

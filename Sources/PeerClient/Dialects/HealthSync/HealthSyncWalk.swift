@@ -260,6 +260,12 @@ struct HealthSyncWalk: PhoneWalk {
     guard let part = try await part(from: HealthSyncRequest.allTime.lowerBound, to: walk.end) else {
       return withdrawn()
     }
+    // More was said to follow. A phone that has locked itself in the middle says nothing of any time; it is gone on with here.
+    if part.window.rows == 0, walk.end < HealthSyncRequest.allTime.upperBound,
+      try await client.page(of: type, walk.end..<HealthSyncRequest.allTime.upperBound, limit: 1)?.rows ?? 0 == 0
+    {
+      return withdrawn()
+    }
     try await look(for: part, before: walk.end)
     walk.windows.append(part.window)
     guard walk.windows.count <= Self.mostWindows else { throw Self.endless }

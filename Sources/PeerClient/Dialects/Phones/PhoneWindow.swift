@@ -20,9 +20,11 @@ extension PhoneWindow: Codable {
   }
 }
 
-extension [PhoneWindow] {
+extension Sequence<PhoneWindow> {
   var rows: Int { reduce(0) { $0 + $1.rows } }
+}
 
+extension [PhoneWindow] {
   /// Counts samples where they start, each in the newest window that begins before it.
   mutating func tally(_ seconds: [Int64]) {
     for second in seconds {
