@@ -14,6 +14,8 @@ public final class HealthAppTransferApp: PhoneApp {
     public var isAsleep = false
     /// HealthKit answers with nothing, as it does on a locked phone.
     public var listsNothing = false
+    /// The most rows of a page.
+    public var mostRows = 1_000
     /// Answers with dates as numbers, as one version of its client wants them.
     public var numericDates = false
     /// Codes that can be redeemed, and what they are redeemed for.
@@ -151,7 +153,7 @@ public final class HealthAppTransferApp: PhoneApp {
     let asked = query["limit"].flatMap { Int($0) } ?? 500
     if offset < 0 { throw Crash(reason: "offset \(offset)") }
     if asked < 1 { throw Crash(reason: "limit \(asked)") }
-    let limit = min(asked, 1_000)
+    let limit = min(asked, state.mostRows)
     guard !offset.addingReportingOverflow(limit + 1).overflow, offset < 1 << 40 else {
       throw Crash(reason: "offset \(offset)")
     }

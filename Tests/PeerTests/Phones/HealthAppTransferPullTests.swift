@@ -165,7 +165,7 @@ struct HealthAppTransferPullTests {
     let isLocking = NIOLockedValueBox(true)
     try await withStore { store in
       let phone = try PhoneFixture.healthAppTransfer(into: store) { state in
-        state.listsNothing = isLocking.withLockedValue(\.self) && state.requests.count >= 4
+        state.listsNothing = isLocking.withLockedValue { $0 } && state.requests.count >= 4
       }
       phone.add(PhoneSample.heartRates(10_000))
       try await phone.pull()
@@ -202,6 +202,19 @@ struct HealthAppTransferPullTests {
       let entry = try #require(try await phone.coverage?.entries.first)
       #expect(entry.unreadable == 1)
       #expect(entry.samples == 3_000)
+    }
+  }
+
+  @Test("one that gives fewer rows than it is asked for, also where one second has more than it gives")
+  func smallPages() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.app.state.withLock { $0.mostRows = 120 }
+      phone.add(PhoneSample.heartRates(1_000))
+      phone.add((0..<400).map { .heartRate(70, at: 1_779_980_000 + Double($0) / 500) })
+      try await phone.pull()
+      #expect(try await Set(phone.uuids()) == phone.held)
+      #expect(try await phone.coverage?.entries.first?.isComplete == true)
     }
   }
 

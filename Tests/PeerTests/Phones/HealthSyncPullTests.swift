@@ -201,7 +201,7 @@ struct HealthSyncPullTests {
     try await withStore { store in
       let phone = try PhoneFixture.healthSync(into: store) { state in
         let pages = state.requests.count { $0.contains("heartRate") }
-        state.isEmpty = isLocking.withLockedValue(\.self) && pages >= 2
+        state.isEmpty = isLocking.withLockedValue { $0 } && pages >= 2
       }
       phone.add(PhoneSample.heartRates(35_000, every: 7))
       try await phone.pull()

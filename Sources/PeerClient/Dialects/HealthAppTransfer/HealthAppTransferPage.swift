@@ -43,6 +43,8 @@ struct HealthAppTransferPage {
   var unreadable: Int
   /// Whether older rows follow.
   var hasMore: Bool
+  /// The most rows that it could have: as the app says, which may give fewer than it was asked for.
+  var limit = HealthAppTransferRequest.mostRows
   /// How many rows there are in all: said only by the last page, and beyond.
   var total: Int?
 
@@ -56,6 +58,7 @@ struct HealthAppTransferPage {
     }
     unreadable = data.samples.count - rows.count
     hasMore = data.hasMore
+    if let limit = data.limit?.rawValue { self.limit = min(max(limit, 1), HealthAppTransferRequest.mostRows) }
     total = data.hasMore ? nil : data.totalCount?.rawValue
   }
 
@@ -72,6 +75,7 @@ struct HealthAppTransferPage {
   private struct Wire: Decodable {
     var samples: [Lenient]
     var totalCount: WireCount?
+    var limit: WireCount?
     var hasMore: Bool
   }
 

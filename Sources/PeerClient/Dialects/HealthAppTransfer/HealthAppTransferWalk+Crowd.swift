@@ -22,6 +22,8 @@ extension HealthAppTransferWalk {
   private static let mostPasses = 40
   /// Rows of one second whose identities are kept: far more than any app writes.
   private static let mostOfSecond = 50_000
+  /// Pages of one pass.
+  private static let mostPagesOfSecond = 100
 
   /// One page.
   mutating func read(_ crowd: Crowd) async throws -> PhoneStep {
@@ -43,12 +45,13 @@ extension HealthAppTransferWalk {
     for row in page.rows where row.second == crowd.second && crowd.seen.insert(row.sample.uuid).inserted {
       samples.append(row.sample)
     }
-    guard crowd.seen.count <= Self.mostOfSecond, offset - crowd.start <= 2 * Self.mostOfSecond else {
+    guard crowd.seen.count <= Self.mostOfSecond, offset - crowd.start <= Self.mostPagesOfSecond * page.limit
+    else {
       throw PeerError.unexpectedAnswer(status: 200, message: "more than \(Self.mostOfSecond) samples of one second")
     }
     let older = page.rows.firstIndex { $0.second < crowd.second }
     guard older != nil || !page.hasMore else {
-      crowd.offset = offset + HealthAppTransferRequest.mostRows
+      crowd.offset = offset + page.limit
       mode = .crowd(crowd)
       return PhoneStep(samples: samples)
     }

@@ -105,7 +105,7 @@ extension HealthAppTransferWalk {
     for _ in 0..<Self.mostPages {
       let page = try await client.page(of: type, offset: offset)
       guard let last = page.rows.last?.second, page.unreadable == 0, offset == 0 || Self.reaches(back: second, page),
-        !page.hasMore || page.rows.count == HealthAppTransferRequest.mostRows
+        !page.hasMore || page.rows.count == page.limit
       else { break }
       let rows = page.rows.filter { $0.second >= from && $0.second < end }
       found.formUnion(rows.map(\.sample.uuid))

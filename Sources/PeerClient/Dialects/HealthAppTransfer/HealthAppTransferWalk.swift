@@ -229,11 +229,12 @@ struct HealthAppTransferWalk: PhoneWalk {
   }
 
   static func next(after page: HealthAppTransferPage, at offset: Int) -> NextPage {
+    let step = max(1, page.limit / 2)
     guard let last = page.rows.last?.second, let first = page.rows.firstIndex(where: { $0.second == last }) else {
-      return .blind(offset + stepBack)
+      return .blind(offset + step)
     }
     if first > 1 { return .offset(offset + first - 1) }
-    return page.rows.count >= stepBack ? .crowded : .blind(offset + stepBack)
+    return page.rows.count >= step ? .crowded : .blind(offset + step)
   }
 
   /// Throws where a list does not come to an end.
