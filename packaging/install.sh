@@ -29,7 +29,7 @@ if [ "$uninstall" = yes ]; then
 fi
 
 missing=$(LC_ALL=C ldd ./hpeer 2>&1 | sed -n 's/^[[:space:]]*\(lib[^ ]*\) => not found.*/\1/p' | sort -u)
-old=$(LC_ALL=C ldd ./hpeer 2>&1 | grep -o "version .GLIBC_[0-9.]*' not found" | head -n 1 || true)
+old=$(LC_ALL=C ldd ./hpeer 2>&1 | grep -o "version .GLIBC_[0-9A-Z_.]*' not found" | head -n 1 || true)
 [ -z "$old" ] || { echo "install.sh: this system's C library is too old for hpeer: $old" >&2; exit 1; }
 if [ -n "$missing" ]; then
   echo "install.sh: hpeer needs libraries that are not here; install the packages that have them:" >&2
