@@ -39,6 +39,21 @@ import TestSupport
     return SampleCopy(sample, road: random.pick(SampleRoad.allCases))
   }
 
+  @Test func theOneThatSaysMoreIsKept() throws {
+    for (text, leaves) in [
+      ("{}", 0), ("[]", 0), ("1", 1), (#""a""#, 1), (#"{"a":"b"}"#, 1),
+      (#"{"a":[1,-2.5e-7,true,null,false],"b":{}}"#, 5),
+      (#"{"\\":"\\","\"":"{[,:\"","x":[[],["",{"y":""}]]}"#, 4), (#"["é","😴"]"#, 2),
+    ] {
+      #expect(CanonicalJSON.leafCount(of: text) == leaves, "\(text)")
+    }
+    var maker = SampleMaker(seed: 2)
+    let less = maker.steps(at: 1)
+    var more = less
+    more.metadata["HKWasUserEntered"] = .bool(true)
+    #expect(try SampleCopy(less, road: .appleExport).merged(with: SampleCopy(more, road: .appleExport)).sample == more)
+  }
+
   @Test func aWholeCopyOfAPoorRoadIsBetterThanAPartialOne() throws {
     var maker = SampleMaker(seed: 1)
     var (whole, partial) = (maker.steps(at: 1), maker.steps(at: 1))

@@ -40,7 +40,7 @@ package struct SampleCopy: Hashable, Sendable {
       var timeless = sample
       (timeless.start, timeless.end) = (Timestamp(microseconds: 0), Timestamp(microseconds: 0))
       let text = try CanonicalJSON.encode(timeless)
-      return (text, try CanonicalJSON.decode(JSONValue.self, text).leafCount)
+      return (text, CanonicalJSON.leafCount(of: text))
     }
   }
 
@@ -63,23 +63,12 @@ extension Timestamp {
   }
 }
 
-extension JSONValue {
-  fileprivate var leafCount: Int {
-    switch self {
-    case .array(let values): values.reduce(0) { $0 + $1.leafCount }
-    case .object(let members): members.values.reduce(0) { $0 + $1.leafCount }
-    default: 1
-    }
-  }
-}
-
 extension Payload {
   /// How many values it says.
   package var statedValues: Int {
     get throws {
       let coded = try CodedPayload(self)
-      let members = try coded.json.map { try CanonicalJSON.decode(JSONValue.self, $0).leafCount }
-      return (members ?? 0) + (coded.number == nil ? 0 : 1)
+      return (coded.json.map(CanonicalJSON.leafCount(of:)) ?? 0) + (coded.number == nil ? 0 : 1)
     }
   }
 }

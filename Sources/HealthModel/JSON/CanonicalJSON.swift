@@ -32,4 +32,38 @@ public enum CanonicalJSON {
   public static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
     try JSONDecoder().decode(type, from: Data(text.utf8))
   }
+
+  /// How many values that are neither arrays nor objects there are in a text of ``encode(_:)``.
+  static func leafCount(of text: String) -> Int {
+    var text = text
+    return text.withUTF8 { utf8 in
+      var (count, position) = (0, 0)
+      while position < utf8.count {
+        switch utf8[position] {
+        case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","),
+          UInt8(ascii: ":"):
+          position += 1
+        case UInt8(ascii: "\""):
+          position = end(ofString: position, in: utf8)
+          // Otherwise it is a key.
+          if position >= utf8.count || utf8[position] != UInt8(ascii: ":") { count += 1 }
+        default:
+          count += 1
+          position =
+            utf8[position...].firstIndex { [UInt8(ascii: ","), .init(ascii: "}"), .init(ascii: "]")].contains($0) }
+            ?? utf8.count
+        }
+      }
+      return count
+    }
+  }
+
+  /// The place behind the string that begins at a quotation mark.
+  private static func end(ofString start: Int, in utf8: UnsafeBufferPointer<UInt8>) -> Int {
+    var position = start + 1
+    while position < utf8.count, utf8[position] != UInt8(ascii: "\"") {
+      position += utf8[position] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return position + 1
+  }
 }

@@ -25,17 +25,16 @@ extension MetadataValue: Codable {
   private enum Key: String, CodingKey { case number, date }
 
   public init(from decoder: any Decoder) throws {
-    if let object = try? decoder.container(keyedBy: Key.self) {
+    let container = try decoder.singleValueContainer()
+    // The commonest first: each kind in vain costs more than the value.
+    if let text = try? container.decode(String.self) {
+      self = .string(text)
+    } else if let object = try? decoder.container(keyedBy: Key.self) {
       if let date = try object.decodeIfPresent(Timestamp.self, forKey: .date) {
         self = .date(date)
       } else {
         self = .number(try object.decode(JSONNumber.self, forKey: .number).value)
       }
-      return
-    }
-    let container = try decoder.singleValueContainer()
-    if let text = try? container.decode(String.self) {
-      self = .string(text)
     } else if let flag = try? container.decode(Bool.self) {
       self = .bool(flag)
     } else if let integer = try? container.decode(Int64.self) {
