@@ -90,17 +90,19 @@ enum Attack: String, CaseIterable {
         message.samples.unit = message.samples.unit.map { _ in 0 }
         message.samples.form = Data(repeating: SampleForm.json, count: message.samples.type.count)
         message.samples.decimal = []
-        message.samples.json = message.samples.type.indices.map { "[\(Self.numbers(20, 400)),\($0)] " }
+        let numbers = Self.numbers(20, 400)
+        message.samples.json = message.samples.type.indices.map { "[\(numbers),\($0)] " }
       }
     case .lineOfNumbers:
       return Self.line(kind: "future", "[\(Self.numbers(limits.line.weight / 2 - 200, limits.line.bytes - 4_096))]")
     case .lineOfObjects:
       return Self.line(kind: "future", Self.repeated(#"{"a":1}"#, 12, limits, in: limits.line.weight))
     case .linesWithoutToken:
+      let numbers = Self.numbers(40, 600)
       var body: [UInt8] = []
       for number in 0..<60_000 {
         body += Self.line(
-          kind: "future", "[\(Self.numbers(40, 600)),\(number)]", source: "source \(number)", token: false)
+          kind: "future", "[\(numbers),\(number)]", source: "source \(number)", token: false)
       }
       return body
     case .emptyLines: return [UInt8](repeating: 0x0A, count: 64 << 20)
