@@ -78,6 +78,7 @@ struct HTTPService: Sendable {
     configuration.connectionPool.retryConnectionEstablishment = false
     // Shorter than servers keep idle connections, so that one that is just being closed is rarely used.
     configuration.connectionPool.idleTimeout = .seconds(4)
+    configuration.http1_1ConnectionDebugInitializer = ResponseStatusCheck.add
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     self.timeout = timeout
   }

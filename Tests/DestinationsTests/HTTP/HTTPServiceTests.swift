@@ -210,6 +210,22 @@ import Testing
     #expect(error == temporary("answers something that is no HTTP"))
   }
 
+  @Test("a status that there is not ends the connection, and nothing else", arguments: ["000", "001", "099"])
+  func noStatus(_ status: String) async throws {
+    let endpoint = try RawEndpoint { exchange in
+      guard exchange.number == 0 else { return exchange.answer(200, [:], "yes") }
+      exchange.write("HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno")
+      return .hold
+    }
+    let service = try Self.service(endpoint.url)
+    let error = await #expect(throws: DeliveryError.self) {
+      try await service.send(HTTPService.Request("GET", endpoint.url))
+    }
+    #expect(error == temporary("answers something that is no HTTP"))
+    #expect(try await service.send(HTTPService.Request("GET", endpoint.url)).body == Array("yes".utf8))
+    await service.close()
+  }
+
   @Test("a name that nobody has, a port that nobody listens at, a machine that has left")
   func nobody() async throws {
     #expect(

@@ -1,0 +1,30 @@
+import NIOCore
+import NIOHTTP1
+
+/// Takes an answer with a status below 100 for what it is, no HTTP (RFC 9110, section 15): NIO hands it on as an answer, and
+/// AsyncHTTPClient passes it over as interim and then ends the process at the end of the answer that it has not seen begin.
+final class ResponseStatusCheck: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias InboundOut = HTTPClientResponsePart
+
+  private var hasFailed = false
+
+  /// Puts one between the decoder of a client's connection and the client.
+  @Sendable static func add(to channel: any Channel) -> EventLoopFuture<Void> {
+    channel.eventLoop.submit {
+      let pipeline = channel.pipeline.syncOperations
+      let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+      try pipeline.addHandler(ResponseStatusCheck(), position: .after(decoder))
+    }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if hasFailed { return }
+    if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 {
+      hasFailed = true
+      context.fireErrorCaught(HTTPParserError.invalidStatus)
+      return
+    }
+    context.fireChannelRead(data)
+  }
+}
