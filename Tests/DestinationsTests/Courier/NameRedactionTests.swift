@@ -38,4 +38,31 @@ import Testing
     #expect(
       (redacted.changes.sources.count, redacted.changes.devices.count) == (2, 1) || redacted.changes.sources.count == 1)
   }
+
+  @Test("nor is one in what is kept as another program has written it")
+  func foreignPayloads() throws {
+    func payload(_ name: String?) -> Payload {
+      var inner: [String: JSONValue] = ["qty": .integer(60)]
+      var outer: [String: JSONValue] = ["name": .string("Run")]
+      if let name {
+        inner["source"] = .string(name)
+        outer["source"] = .string(name)
+        outer["device"] = .object(["name": .string(name)])
+      }
+      outer["heartRateData"] = .array([.object(inner), .null])
+      return .foreign("healthAutoExport", .object(outer))
+    }
+    func sample(_ payload: Payload) -> Sample {
+      Sample(
+        uuid: UUID(), type: SampleType("hae.workout"), start: Timestamp(seconds: 0), end: Timestamp(seconds: 60),
+        source: Source(name: "Robin's Watch"), payload: payload)
+    }
+    // A known kind has its own members.
+    let known = Payload.workout(Workout(activityType: .value(37), duration: 60))
+    var coder = ChangeCoder()
+    for payload in [payload("Robin's Watch"), known] { try coder.add(sample(payload)) }
+    let redacted = try DeliveryBatch(changes: coder.changes, startsOver: false).withoutNames().additions()
+    #expect(redacted.map(\.payload) == [payload(nil), known])
+    #expect(NameRedaction.applied(to: sample(payload("Robin's Watch"))).payload == payload(nil))
+  }
 }
