@@ -21,6 +21,8 @@ struct TOMLOutline {
 
   init(_ text: String) {
     bytes = Array(text.utf8)
+    // A byte order mark, with which some editors begin a text, belongs to no key.
+    if bytes.starts(with: "\u{FEFF}".utf8) { index = 3 }
     var header: [String] = []
     while skipBlank() {
       let first = line

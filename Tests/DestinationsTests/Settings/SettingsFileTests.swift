@@ -143,6 +143,15 @@ import Testing
     #expect(rest.hasSuffix("names = false\n\n# The other."))
   }
 
+  @Test("a mark of the byte order before a section is no part of its name")
+  func byteOrderMark() throws {
+    let text = "\u{FEFF}[destination.a]\nkind = \"files\"\nfolder = \"a\"\n"
+    #expect(try read(text).destination("a")?.line == 1)
+    #expect(try SettingsFile.removing("a", from: text, path: "x").isEmpty)
+    let broken = #expect(throws: SettingsFileError.self) { try read("\u{FEFF}surplus = 1\n") }
+    #expect(broken?.line == 1)
+  }
+
   @Test("a section with tables of its own, texts over several lines and other line ends is removed whole")
   func removingTables() throws {
     let text =
