@@ -117,6 +117,9 @@ struct HTTPService: Sendable {
       throw DeliveryError.unusable(
         reason: "the server names an address where everybody on the way could read what is sent")
     }
+    guard URL(string: request.url).map(Self.hasValidPort) != false else {
+      throw DeliveryError.unusable(reason: "the address that is asked has a port that there is not")
+    }
     let outgoing = try Self.outgoing(request)
     do {
       let response = try await withDeadline { [client, timeout] in
@@ -202,6 +205,9 @@ struct HTTPService: Sendable {
   private static func isReadable(_ url: URL) -> Bool {
     url.scheme?.lowercased() != "https" && !isThisMachine(url)
   }
+
+  /// Whether there is such a port: the libraries that connect end the process at any other.
+  static func hasValidPort(_ url: URL) -> Bool { url.port.map { (1...65_535).contains($0) } ?? true }
 
   static func isThisMachine(_ url: URL) -> Bool {
     guard var host = url.host?.lowercased() else { return false }

@@ -16,6 +16,7 @@ extension SettingField {
       guard schemes.contains(scheme) else {
         throw invalid("is a URL of \(scheme), and \(schemes.joined(separator: " or ")) is expected")
       }
+      guard HTTPService.hasValidPort(url) else { throw invalid("has a port that there is not: they are 1 to 65535") }
       guard url.user == nil, url.password == nil else {
         throw invalid("has a user name or password in it: there are settings of their own for them")
       }

@@ -280,6 +280,18 @@ import Testing
     await (try Self.service(url, ["send-unencrypted": .boolean(true)])).close()
   }
 
+  @Test("an address with a port that there is not, as a server may name it, is not asked")
+  func noPort() async throws {
+    let service = try Self.service("http://127.0.0.1/")
+    for port in [65_536, 0, 4_294_967_297] {
+      let error = await #expect(throws: DeliveryError.self) {
+        try await service.send(HTTPService.Request("GET", "http://127.0.0.1:\(port)/"))
+      }
+      #expect(error == .unusable(reason: "the address that is asked has a port that there is not"))
+    }
+    await service.close()
+  }
+
   @Test("nor to an address of http:// that a server names")
   func led() async throws {
     let service = try Self.service("https://127.0.0.1:1/")
