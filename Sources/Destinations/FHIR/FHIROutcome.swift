@@ -91,6 +91,13 @@ struct FHIROutcome: Sendable {
 
   // MARK: Bundles
 
+  /// Whether a server of FHIR says this to a Bundle that it has taken: any web server takes a POST, a page for logging in too.
+  static func isAnswer(_ body: [UInt8]) -> Bool {
+    struct Resource: Decodable { var resourceType: String }
+    let resource = try? JSONDecoder().decode(Resource.self, from: Data(body))
+    return ["Bundle", "OperationOutcome"].contains(resource?.resourceType)
+  }
+
   /// What a Bundle says of each entry, in their order; a status that is none counts as a failure of the server.
   static func entries(of body: [UInt8]) -> [Answer] {
     guard let bundle = try? JSONDecoder().decode(Bundle.self, from: Data(body)) else { return [] }

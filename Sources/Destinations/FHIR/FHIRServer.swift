@@ -43,7 +43,13 @@ struct FHIRServer: Sendable {
     var (entries, refusals) = (entries, [Refusal]())
     for attempt in 1... {
       let response = try await post(entries)
-      if (200...299).contains(response.status) { return refusals }
+      if (200...299).contains(response.status) {
+        guard response.body.isEmpty || FHIROutcome.isAnswer(response.body) else {
+          throw DeliveryError.unusable(
+            reason: "it answers \(response.status), and something that no FHIR server says to a Bundle: is url right?")
+        }
+        return refusals
+      }
       let outcome = FHIROutcome(response.body)
       let named = outcome.entries.filter { entries.indices.contains($0.key) }
       guard !named.isEmpty, attempt < Self.attempts else {

@@ -121,6 +121,17 @@ import Testing
     #expect(home.refused().isEmpty && endpoint.requests.count == 1)
   }
 
+  @Test(
+    "a page of a server that is none of FHIR is not taken for success",
+    arguments: ["<html>Log in</html>", "{}", "[]", #"{"resourceType":"Patient"}"#])
+  func page(_ text: String) async throws {
+    let endpoint = try RawEndpoint { $0.answer(200, [:], text) }
+    let error = await #expect(throws: CourierError.self) { try await deliver(to: endpoint) }
+    #expect(error.map { "\($0)" }?.contains("no FHIR server") == true)
+    let server = try RawEndpoint { $0.answer(200, [:], #"{"resourceType":"Bundle","type":"transaction-response"}"#) }
+    #expect(try await deliver(to: server) == CourierReport(delivered: 40))
+  }
+
   @Test("a patient that is made is known by where it is, or by what comes back")
   func patient() async throws {
     for (headers, body, isGood) in [
