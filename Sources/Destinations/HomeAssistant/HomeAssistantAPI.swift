@@ -17,12 +17,18 @@ struct HomeAssistantAPI: Sendable {
   func setState(_ entity: String, _ state: JSONValue, attributes: [String: JSONValue]) async throws {
     let body = try CanonicalJSON.encode(["state": state, "attributes": .object(attributes)])
     let response = try await send("POST", "states/\(entity)", Array(body.utf8))
-    guard [200, 201].contains(response.status) else { throw unexpected(response) }
+    guard [200, 201].contains(response.status), Self.isState(response.body) else { throw unexpected(response) }
   }
 
   func removeState(_ entity: String) async throws {
     let response = try await send("DELETE", "states/\(entity)", nil)
     guard [200, 404].contains(response.status) else { throw unexpected(response) }
+  }
+
+  /// What Home Assistant answers with: any web server takes a POST, a page for logging in too.
+  private static func isState(_ body: [UInt8]) -> Bool {
+    guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(body)) else { return false }
+    return members["entity_id"] != nil
   }
 
   private func send(_ method: String, _ path: String, _ body: [UInt8]?) async throws -> HTTPService.Response {

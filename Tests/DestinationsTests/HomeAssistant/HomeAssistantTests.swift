@@ -305,6 +305,10 @@ struct HomeAssistantTests {
     #expect(
       await reason { try await destination(server, ["states": .boolean(false)], token: "guess").check() } == wrong)
     let other = try RawEndpoint { $0.answer(200, [:], "hello") }
+    let page = try destination(server, ["url": .text(other.url), "history": .boolean(false)])
+    #expect(
+      await reason { try await page.check() }
+        == .unusable(reason: "127.0.0.1 answers 200 where a state is set: is url Home Assistant's?"))
     let elsewhere = try destination(server, ["url": .text(other.url), "states": .boolean(false)])
     guard case .unusable(let said)? = await reason({ try await elsewhere.check() }) else {
       Issue.record("no error")
