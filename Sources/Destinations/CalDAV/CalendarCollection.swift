@@ -61,6 +61,7 @@ actor CalendarCollection {
       if response.status == 412 { throw DeliveryError.temporary(reason: "an event was changed at the same time") }
     }
     switch response.status {
+    case 200 where Self.isPage(response): throw Self.unexpected(response)
     case 200...299: return done(name)
     case 400, 413, 415, 422: return .refused(reason: "it answers \(response.status)")
     case 403 where Self.refuses(response.body):
@@ -185,6 +186,12 @@ actor CalendarCollection {
       to: HTTPService.Request(method, url + name, headers: authorization + headers, body: body))
     if response.status != 403, let error = HTTPService.failure(response) { throw error }
     return response
+  }
+
+  /// A page for people, for logging in say, which any web server answers a PUT with: one that has written an event answers 201,
+  /// or of one that was there without a page (RFC 9110, section 9.3.4).
+  private static func isPage(_ response: HTTPService.Response) -> Bool {
+    response.header("Content-Type")?.lowercased().hasPrefix("text/html") == true
   }
 
   private static func unexpected(_ response: HTTPService.Response) -> DeliveryError {

@@ -31,6 +31,15 @@ import Testing
     #expect(error?.key == key)
   }
 
+  @Test("a page that is answered to an event is not taken for a calendar", .timeLimit(.minutes(1)))
+  func page() async throws {
+    let endpoint = try RawEndpoint { $0.answer(200, ["Content-Type": "text/html"], "<html>Log in</html>") }
+    let destination = try home.make(CalDAVDestination.self, ["url": .text(endpoint.url)])
+    let error = await #expect(throws: DeliveryError.self) { try await destination.check() }
+    #expect(error == .unusable(reason: "it answers 200, as no calendar does: is url right?"))
+    await destination.close()
+  }
+
   @Test(
     "names are what is behind the last slash of an address, whatever else a server says",
     arguments: [
