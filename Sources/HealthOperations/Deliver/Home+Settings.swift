@@ -1,6 +1,7 @@
 import Destinations
 import Foundation
 import OperatingSystem
+import Synchronization
 
 extension Home {
   /// The file of a person's settings: `config.toml`.
@@ -8,8 +9,18 @@ extension Home {
 
   /// What a person has set; nothing where there is no file. Throws `SettingsFileError`, `SystemError`. Blocking.
   public func settings() throws -> SettingsFile {
-    try SettingsFile(bytes: try settingsBytes(), path: settingsPath)
+    let (bytes, path) = (try settingsBytes(), settingsPath)
+    if let last = Self.lastSettings.withLock(\.self), last.path == path, last.text.utf8.elementsEqual(bytes) {
+      return last
+    }
+    let settings = try SettingsFile(bytes: bytes, path: path)
+    Self.lastSettings.withLock { $0 = settings }
+    return settings
   }
+
+  /// TOMLKit frees nothing that it has parsed, and what runs for years reads its settings often: a text that has not
+  /// changed is not parsed again.
+  private static let lastSettings = Mutex<SettingsFile?>(nil)
 
   /// Exchanges the settings for what `edit` makes of them, in one step and alone. Blocking.
   ///
