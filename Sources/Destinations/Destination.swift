@@ -122,18 +122,33 @@ public struct DestinationDescription: Sendable {
 
 /// What a destination can take.
 public struct DestinationCapabilities: Hashable, Sendable {
+  /// Which numbers and events of days it makes by itself, so that it must be told again when the home zone is another.
+  public enum Days: Hashable, Sendable {
+    /// None.
+    case none
+    /// Those of today and of the last night.
+    case current
+    /// All of them.
+    case all
+  }
+
   /// The most samples and tombstones of one batch; at least 1.
   public var maximumChanges: Int
   /// Whether it can delete. Otherwise batches have no deletions.
   public var deletes: Bool
   /// How long one delivery may take before it counts as failed.
   public var deadline: Duration
+  /// Which numbers and events of days it makes.
+  public var days: Days
 
   /// - Parameter maximumChanges: less than 1 counts as 1.
-  public init(maximumChanges: Int = 1_000, deletes: Bool = true, deadline: Duration = .seconds(60)) {
+  public init(
+    maximumChanges: Int = 1_000, deletes: Bool = true, deadline: Duration = .seconds(60), days: Days = .none
+  ) {
     self.maximumChanges = max(1, maximumChanges)
     self.deletes = deletes
     self.deadline = deadline
+    self.days = days
   }
 }
 

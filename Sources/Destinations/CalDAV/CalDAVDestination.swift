@@ -21,7 +21,9 @@ struct CalDAVDestination: Destination {
     ] + HTTPService.fields)
 
   /// An event is a request, and a calendar may be slow.
-  let capabilities = DestinationCapabilities(maximumChanges: 500, deadline: .seconds(300))
+  var capabilities: DestinationCapabilities {
+    DestinationCapabilities(maximumChanges: 500, deadline: .seconds(300), days: days.isEmpty ? .none : .all)
+  }
   private let calendar: CalendarCollection
   private let service: HTTPService
   private let hasWorkouts: Bool

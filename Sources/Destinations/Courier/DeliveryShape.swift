@@ -21,6 +21,8 @@ public struct DeliveryShape: Sendable {
   /// `nil` for samples.
   private let size: BucketSize?
   private let units: [SampleType: String]
+  /// Whose hours and days are to stay when all others are taken back; `nil` where numbers travel.
+  private var staying: ZoneRules?
 
   /// `nil` where the record travels as it is.
   public init?(_ settings: CommonSettings, _ record: RecordReader) {
@@ -35,7 +37,14 @@ public struct DeliveryShape: Sendable {
   }
 
   /// Whether what travels is not in the record, but made of it.
-  var hasStatistics: Bool { size != nil }
+  public var hasStatistics: Bool { size != nil }
+
+  /// Takes back the numbers of hours and days that begin when none does in another zone, which is the person's home now.
+  public func withdrawing(butThoseOf zone: ZoneRules) -> DeliveryShape {
+    var shape = self
+    shape.staying = zone
+    return shape
+  }
 
   /// What travels of a batch, which may be more than that has. Throws `StoreError`, `DecodingError`, `StatisticsError`.
   func applied(to batch: DeliveryBatch) async throws -> DeliveryBatch {
@@ -63,8 +72,9 @@ public struct DeliveryShape: Sendable {
     let start = Timestamp(seconds: record.zone.start(ofDay: days.lowerBound))
     let end = Timestamp(seconds: record.zone.start(ofDay: days.upperBound + 1))
     guard start < end else { return }
-    let statistics = try await record.statistics(of: type, by: size, from: start, to: end)
     let buckets = try CalendarBuckets(size, in: record.zone, start..<end)
+    if let staying { return withdraw(buckets, size, of: type, ranges, butThoseOf: staying, to: &coder) }
+    let statistics = try await record.statistics(of: type, by: size, from: start, to: end)
     // A bucket that the selection cuts begins within the whole one.
     let found = Dictionary(
       statistics.values.map { (buckets.index(of: $0.bucket.start) ?? -1, $0) }, uniquingKeysWith: { $1 })
@@ -82,6 +92,20 @@ public struct DeliveryShape: Sendable {
         let reference = SampleReference(type: type, start: bucket.start, uuid: uuid)
         coder.add(Tombstone(sample: reference, deleted: .now))
       }
+    }
+  }
+
+  private func withdraw(
+    _ buckets: CalendarBuckets, _ size: BucketSize, of type: SampleType, _ ranges: [Range<Timestamp>],
+    butThoseOf zone: ZoneRules, to coder: inout ChangeCoder
+  ) {
+    for index in 0..<buckets.count {
+      let bucket = buckets[index]
+      guard ranges.contains(where: { $0.lowerBound < bucket.end && bucket.start < $0.upperBound }) else { continue }
+      let seconds = bucket.start.seconds - zone.start(ofDay: zone.dayNumber(at: bucket.start.seconds))
+      if size == .hour ? seconds % 3_600 == 0 : seconds == 0 { continue }
+      let reference = SampleReference(type: type, start: bucket.start, uuid: uuid(type, size, bucket.start))
+      coder.add(Tombstone(sample: reference, deleted: .now))
     }
   }
 

@@ -23,7 +23,7 @@ struct DailySummaryDestination: Destination {
       ),
     ] + HTTPService.fields)
 
-  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600))
+  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600), days: .all)
 
   /// Days of which objects are made at once.
   private static let chunk = 64

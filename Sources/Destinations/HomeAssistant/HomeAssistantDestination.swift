@@ -20,7 +20,7 @@ struct HomeAssistantDestination: Destination {
     ] + HTTPService.fields)
 
   /// Years of history of a type may take minutes.
-  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600))
+  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600), days: .current)
 
   /// How long a check may take: its recorder may have much to write first.
   private static let patience = Duration.seconds(120)

@@ -33,7 +33,7 @@ struct MQTTDestination: Destination {
     ] + HTTPService.fields)
 
   /// Of a whole type there is one message, so that pages may be long.
-  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(300))
+  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(300), days: .current)
 
   private let record: RecordReader
   private let topics: MQTTTopics

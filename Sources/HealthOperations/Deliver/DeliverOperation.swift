@@ -19,7 +19,7 @@ public struct DeliverOperation: Sendable {
   /// As the settings file has it now.
   public let section: DestinationSection
   private let home: Home
-  private let store: HealthStore
+  let store: HealthStore
   private let policy: RetryPolicy
   private let observe: @Sendable (CourierEvent) -> Void
   private let progress: @Sendable (String) -> Void
@@ -77,14 +77,22 @@ public struct DeliverOperation: Sendable {
 
   // MARK: Making it
 
-  private struct Context: Sendable {
+  struct Context: Sendable {
     var filter: SampleFilter
     var environment: DestinationEnvironment
     var shape: DeliveryShape?
+    var settings: AnalysisSettings
+
+    var zone: ZoneRules { environment.record.zone }
+    var basis: NumberBasis { NumberBasis(settings, in: zone) }
   }
 
   private func context() async throws -> Context {
-    let zone = try ZoneRules(homeOf: try await store.settings.current())
+    let settings = try await store.settings.current()
+    return context(in: try ZoneRules(homeOf: settings), settings)
+  }
+
+  func context(in zone: ZoneRules, _ settings: AnalysisSettings) -> Context {
     let named = TimeZone(identifier: zone.name) ?? .current
     let filter = section.common.filter(in: named)
     var environment = DestinationEnvironment(
@@ -92,10 +100,11 @@ public struct DeliverOperation: Sendable {
       secrets: SecretStore(), stateFolder: "\(home.folder(of: section.name))/state")
     environment.progress = progress
     return Context(
-      filter: filter, environment: environment, shape: DeliveryShape(section.common, environment.record))
+      filter: filter, environment: environment, shape: DeliveryShape(section.common, environment.record),
+      settings: settings)
   }
 
-  private func make<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> Place {
+  func make<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> Place {
     do {
       let settings = section.settings
       // It may read secrets and certificates.
@@ -133,13 +142,13 @@ public struct DeliverOperation: Sendable {
     let place = try await make(kind, context)
     do {
       try await begin(context)
+      var report = try await renewNumbers(of: place, context)
       // Looked for first: what is to be forgotten is said before.
       let parts = try await Resynchronization.pending(section.consumer, in: store)
       for part in try await Resynchronization.toForget(section.consumer, in: store) {
         try await place.forget(from: part.filter.earliest)
         try await store.removeConsumer(part.consumer)
       }
-      var report = CourierReport()
       for again in parts {
         let filter = context.filter.intersection(again.filter)
         let courier = courier(to: place, again.consumer, filter, context)
@@ -176,7 +185,7 @@ public struct DeliverOperation: Sendable {
     }
   }
 
-  private func courier<Place: Destination>(
+  func courier<Place: Destination>(
     to place: Place, _ name: String, _ filter: SampleFilter, _ context: Context
   ) -> Courier<Place> {
     Courier(

@@ -8,6 +8,9 @@ public enum Resynchronization {
   /// Of a consumer that only says, by its filter, of which time a destination is to forget what it remembers.
   private static let forgetting = ":forget"
 
+  /// Of a consumer that takes back the hours and days of a zone that was the person's home before.
+  private static let former = ":former"
+
   /// A part of a record that is to be delivered again, by a consumer of its own that ends with it.
   struct Part {
     var consumer: String
@@ -24,17 +27,28 @@ public enum Resynchronization {
     detail["from"] = start.map { "\($0)" }
     try await store.audit.record(AuditEvent(.destinationChanged, detail))
     // First, so that nothing is delivered again to a destination that takes it for known.
-    try await store.removeConsumer(consumer + forgetting)
-    try await store.consumer(consumer + forgetting, filter: SampleFilter(earliest: start))
+    try await ask(consumer + forgetting, SampleFilter(earliest: start), in: store)
     if let start {
-      try await store.removeConsumer(consumer + again)
-      try await store.consumer(consumer + again, filter: SampleFilter(earliest: start))
+      try await deliverAgain(SampleFilter(earliest: start), to: consumer, in: store)
     } else {
-      try await store.removeConsumer(consumer + again)
+      for part in try await parts(consumer + again, in: store) { try await store.removeConsumer(part.consumer) }
       try await store.removeConsumer(consumer)
       // Positions of destinations are there from the beginning, so that deletions are kept for them.
       try await store.consumer(consumer)
     }
+  }
+
+  /// Has a part delivered again to a destination that still has what it remembers.
+  static func deliverAgain(_ filter: SampleFilter, to consumer: String, in store: HealthStore) async throws {
+    try await ask(consumer + again, filter, in: store)
+  }
+
+  /// Each request has a name of its own: one that comes while another is being dealt with is not taken for that one. It
+  /// takes the place of those that ask for no more.
+  private static func ask(_ name: String, _ filter: SampleFilter, in store: HealthStore) async throws {
+    let contained = try await parts(name, in: store).filter { filter.contains($0.filter) }
+    try await store.consumer("\(name):\(UUID().uuidString.lowercased())", filter: filter)
+    for part in contained { try await store.removeConsumer(part.consumer) }
   }
 
   static func pending(_ consumer: String, in store: HealthStore) async throws -> [Part] {
@@ -46,20 +60,37 @@ public enum Resynchronization {
     try await parts(consumer + forgetting, in: store)
   }
 
+  /// Which consumer takes back the hours and days of the zone from before.
+  static func withdrawal(_ consumer: String) -> String { consumer + former }
+
   private static func parts(_ name: String, in store: HealthStore) async throws -> [Part] {
-    try await store.consumers().filter { $0.name == name }
-      .map { Part(consumer: $0.name, filter: SampleFilter(earliest: $0.filter.earliest)) }
+    try await store.consumers().filter { isRequest($0.name, named: name) }
+      .map { position in
+        // What the destination selects is intersected with this; a delivery that began has narrowed it.
+        var filter = SampleFilter(earliest: position.filter.earliest)
+        filter.types = position.filter.types
+        return Part(consumer: position.name, filter: filter)
+      }
+  }
+
+  /// Without an end of its own, as requests were once named.
+  private static func isRequest(_ consumer: String, named name: String) -> Bool {
+    consumer == name || consumer.hasPrefix(name + ":")
   }
 
   /// Whether a consumer is there only because this was asked for.
-  static func isRequest(_ consumer: String) -> Bool { consumer.hasSuffix(again) || consumer.hasSuffix(forgetting) }
-
-  /// The consumer, and whatever it is that is delivered to it again.
-  static func consumers(of consumer: String) -> [String] { [consumer, consumer + again, consumer + forgetting] }
+  static func isRequest(_ consumer: String) -> Bool {
+    // KIND:NAME:REQUEST, and neither of the first two has a colon.
+    let words = consumer.split(separator: ":", maxSplits: 2).dropFirst(2)
+    return words.contains { [again, forgetting, former].contains(where: (":" + $0).hasPrefix) }
+  }
 
   /// Forgets positions and states of a consumer.
   public static func forget(_ consumer: String, in store: HealthStore) async throws {
-    for name in consumers(of: consumer) {
+    let requests = try await store.consumers().map(\.name)
+      .filter { isRequest($0, named: consumer + again) || isRequest($0, named: consumer + forgetting) }
+    try await NumberBasis.forget(of: consumer, in: store)
+    for name in [consumer, withdrawal(consumer)] + requests {
       try await store.removeConsumer(name)
       try await store.deliveries.remove(name)
     }

@@ -57,15 +57,19 @@ public struct DeliveryService: Service {
     var paused: Set<String>
     /// Of ``PositionWatch``.
     var revision: Int
+    /// Numbers are made anew when they are others.
+    var settings: AnalysisSettings
   }
 
   public func run() async throws {
     let sections = LastReadable<[DestinationSection]>([])
     let watch = PositionWatch()
     let supervision = Supervision(clock: clock) { [reloads, store] in
-      guard let standings = try? await store.deliveries.standings() else { return nil as Dependencies? }
+      guard let standings = try? await store.deliveries.standings(), let settings = try? await store.settings.current()
+      else { return nil as Dependencies? }
       return Dependencies(
-        reloads: reloads.current, paused: standings.paused, revision: watch.revision(of: standings.positions))
+        reloads: reloads.current, paused: standings.paused, revision: watch.revision(of: standings.positions),
+        settings: settings)
     }
     await cancelWhenGracefulShutdown {
       await supervision.run { _ in

@@ -75,6 +75,16 @@ extension HealthStore {
     }
   }
 
+  /// Has a consumer begin anew with a page that says so (``ConsumerPage/startsOver``). Does nothing where there is none.
+  public func startConsumerOver(_ name: String) async throws(StoreError) {
+    try await write { db in
+      guard let row = try ConsumerRow.fetch(name, db) else { return }
+      var state = row.state
+      state.startOver(undone: try UndoneSamples.last(db))
+      try ConsumerRow.replace(row.revision, with: state, of: name, db)
+    }
+  }
+
   /// Forgets a consumer. One of the same name begins at the beginning.
   ///
   /// - Returns: whether there was one.

@@ -174,7 +174,8 @@ struct DeliveryServiceTests {
     #expect(try await kept(after: nil, isAsked: false).count == 3)
     #expect(try await home.store.deliveries.all().map(\.consumer) == [section.consumer])
     #expect(try await kept(after: Timestamp(seconds: (day - 1) * 86_400 + 43_200)) == ["\(day - 2)"])
-    #expect(try await home.store.consumers().map(\.name) == ["daily-summary:days", "daily-summary:days:again"])
+    let names = try await home.store.consumers().map(\.name)
+    #expect(names.count == 2 && names[0] == "daily-summary:days" && names[1].hasPrefix("daily-summary:days:again:"))
     // What fails of a part is a failure of the destination.
     #expect(try await home.store.deliveries.all().map(\.consumer) == [section.consumer])
   }

@@ -1,0 +1,64 @@
+import Destinations
+import HealthAnalysis
+import HealthModel
+import HealthStore
+
+extension DeliverOperation {
+  /// Has numbers delivered again that are others since the person has decided for another zone or another first source, and
+  /// takes back those of hours and days that are none any more.
+  func renewNumbers<Place: Destination>(of place: Place, _ context: Context) async throws -> CourierReport {
+    let (consumer, basis) = (section.consumer, context.basis)
+    let hasStatistics = context.shape?.hasStatistics ?? false
+    let kept = try await NumberBasis.kept(of: consumer, in: store)
+    guard hasStatistics || place.capabilities.days != .none else {
+      if kept != nil { try await NumberBasis.forget(of: consumer, in: store) }
+      return CourierReport()
+    }
+    guard let kept else {
+      try await basis.keep(of: consumer, in: store)
+      return CourierReport()
+    }
+    let withdrawal = Resynchronization.withdrawal(consumer)
+    // What was begun is finished, also where the zone of before is decided for again.
+    let isBegun = try await store.consumers().contains { $0.name == withdrawal }
+    guard kept != basis || isBegun else { return CourierReport() }
+    var report = CourierReport()
+    if basis.hasOtherZone(than: kept) || isBegun {
+      if hasStatistics {
+        if place.capabilities.deletes { report = try await withdraw(Place.self, from: kept.zone, context) }
+        try await Resynchronization.deliverAgain(.everything, to: consumer, in: store)
+      } else if place.capabilities.days == .all {
+        try await store.startConsumerOver(consumer)
+      } else {
+        let recent = Timestamp(microseconds: Timestamp.now.microseconds - 3 * 86_400_000_000)
+        try await Resynchronization.deliverAgain(SampleFilter(earliest: recent), to: consumer, in: store)
+      }
+    }
+    let types = basis.typesRankedOtherwise(than: kept)
+    if !types.isEmpty {
+      try await Resynchronization.deliverAgain(SampleFilter(types: types), to: consumer, in: store)
+    }
+    try await basis.keep(of: consumer, in: store)
+    try await store.removeConsumer(withdrawal)
+    return report
+  }
+
+  private func withdraw<Place: Destination>(
+    _ kind: Place.Type, from zone: String, _ context: Context
+  ) async throws -> CourierReport {
+    guard let zone = try? ZoneRules(named: zone) else { return CourierReport() }
+    var former = self.context(in: zone, context.settings)
+    former.shape = former.shape?.withdrawing(butThoseOf: context.zone)
+    // A place that has files of days finds them in those of the zone from before.
+    let place = try await make(kind, former)
+    do {
+      let name = Resynchronization.withdrawal(section.consumer)
+      let report = try await courier(to: place, name, former.filter, former).run()
+      await place.close()
+      return report
+    } catch {
+      await place.close()
+      throw error
+    }
+  }
+}

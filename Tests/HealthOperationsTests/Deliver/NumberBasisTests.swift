@@ -1,0 +1,108 @@
+import Destinations
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+@testable import HealthOperations
+
+/// What becomes of numbers that were delivered when the person decides about them anew.
+@Suite("Numbers made anew", .timeLimit(.minutes(2)))
+struct NumberBasisTests {
+  private let home: TestHome
+
+  init() async throws {
+    home = try TestHome()
+    try await home.store.settings.setHomeZone("Etc/UTC")
+    // From 08:00 on 15 June 2024 in UTC, which is 17:00 in Japan.
+    try await home.fill(3)
+  }
+
+  private var output: String { home.directory.path("given.ndjson") }
+
+  /// Of a program that is given days.
+  private func operation(_ data: String = "day") throws -> DeliverOperation {
+    try PrivateSettings.write(
+      """
+      [destination.one]
+      kind = "command"
+      data = "\(data)"
+      command = ["/bin/sh", "-c", "cat >> '\(output)'"]
+
+      """, home.home.settingsPath)
+    let section = try #require(try home.home.settings().destination("one"))
+    return DeliverOperation(section, home: home.home, store: home.store, policy: RetryPolicy(tolerance: 1))
+  }
+
+  private struct Line: Decodable {
+    var added: Sample?
+    var deleted: Tombstone?
+  }
+
+  /// Where the numbers begin that the program has.
+  private func starts() throws -> Set<String> {
+    var found: [UUID: Timestamp] = [:]
+    for text in try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n") {
+      let line = try JSONDecoder().decode(Line.self, from: Data(text.utf8))
+      if let sample = line.added { found[sample.uuid] = sample.start }
+      if let tombstone = line.deleted { found[tombstone.sample.uuid] = nil }
+    }
+    return Set(found.values.map(\.iso8601))
+  }
+
+  @Test("days of another home zone take the place of those of the one before, once")
+  func zone() async throws {
+    let operation = try operation()
+    _ = try await operation.run()
+    #expect(try starts() == ["2024-06-15T00:00:00Z"])
+    try await home.store.settings.setHomeZone("Asia/Tokyo")
+    #expect(try await operation.run().delivered > 0)
+    #expect(try starts() == ["2024-06-14T15:00:00Z"])
+    #expect(try await operation.run() == CourierReport())
+    #expect(try await home.store.consumers().map(\.name) == ["command:one"])
+  }
+
+  @Test("hours that are the same in both zones are not taken back")
+  func hours() async throws {
+    let operation = try operation("hour")
+    _ = try await operation.run()
+    try await home.store.settings.setHomeZone("Asia/Tokyo")
+    #expect(try await operation.run().delivered > 0)
+    #expect(try starts() == ["2024-06-15T08:00:00Z"])
+    try await home.store.settings.setHomeZone("Asia/Kolkata")
+    #expect(try await operation.run().delivered > 0)
+    #expect(try starts() == ["2024-06-15T07:30:00Z"])
+  }
+
+  @Test("sums are sent again when another source counts first, and only theirs")
+  func ranking() async throws {
+    let operation = try operation()
+    _ = try await operation.run()
+    try await home.store.settings.setFirstSource("Phone", of: SampleType("HKQuantityTypeIdentifierStepCount"))
+    #expect(try await operation.run() == CourierReport())
+    try await home.store.settings.setFirstSource("Watch", of: AppleExportText.heartRate)
+    #expect(try await operation.run().delivered > 0)
+    #expect(try await operation.run() == CourierReport())
+    #expect(try starts() == ["2024-06-15T00:00:00Z"])
+  }
+
+  @Test("samples are not sent again, whatever is decided about numbers")
+  func samples() async throws {
+    let operation = try operation("samples")
+    #expect(try await operation.run().delivered == 3)
+    try await home.store.settings.setHomeZone("Asia/Tokyo")
+    try await home.store.settings.setFirstSource("Watch", of: AppleExportText.heartRate)
+    #expect(try await operation.run() == CourierReport())
+  }
+
+  @Test("what was taken back before another attempt failed is finished, also where the zone is the old one again")
+  func interrupted() async throws {
+    let operation = try operation()
+    _ = try await operation.run()
+    try await home.store.consumer(Resynchronization.withdrawal("command:one"))
+    #expect(try await operation.run().delivered > 0)
+    #expect(try starts() == ["2024-06-15T00:00:00Z"])
+    #expect(try await home.store.consumers().map(\.name) == ["command:one"])
+  }
+}

@@ -1,0 +1,70 @@
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+@testable import HealthOperations
+
+/// What is asked of a destination while something else is done for it.
+@Suite("Delivering again", .timeLimit(.minutes(1)))
+struct ResynchronizationTests {
+  private let home: TestHome
+  private let consumer = "command:one"
+
+  init() throws { home = try TestHome() }
+
+  private var positions: [ConsumerPosition] { get async throws { try await home.store.consumers() } }
+
+  @Test(
+    "what is asked while the same is being dealt with is not lost with that", arguments: [nil, Timestamp(seconds: 5)])
+  func again(start: Timestamp?) async throws {
+    try await Resynchronization.request(consumer, from: start, in: home.store)
+    let done = try await Resynchronization.pending(consumer, in: home.store)
+    let forgotten = try await Resynchronization.toForget(consumer, in: home.store)
+    #expect(forgotten.count == 1)
+    try await Resynchronization.request(consumer, from: start, in: home.store)
+    for part in done + forgotten { try await home.store.removeConsumer(part.consumer) }
+    #expect(
+      try await Resynchronization.pending(consumer, in: home.store).map(\.filter.earliest) == (start.map { [$0] } ?? [])
+    )
+    #expect(try await Resynchronization.toForget(consumer, in: home.store).map(\.filter.earliest) == [start])
+  }
+
+  @Test("a request is noticed that came right after one was dealt with", arguments: [nil, Timestamp(seconds: 5)])
+  func noticed(start: Timestamp?) async throws {
+    let watch = PositionWatch()
+    try await home.store.consumer(consumer)
+    let first = watch.revision(of: try await positions)
+    try await Resynchronization.request(consumer, from: start, in: home.store)
+    let second = watch.revision(of: try await positions)
+    #expect(second > first)
+    #expect(watch.revision(of: try await positions) == second)
+    // Dealt with and asked again before anything is looked at.
+    for position in try await positions where Resynchronization.isRequest(position.name) {
+      try await home.store.removeConsumer(position.name)
+    }
+    try await Resynchronization.request(consumer, from: start, in: home.store)
+    #expect(watch.revision(of: try await positions) > second)
+  }
+
+  @Test("one that asks for more takes the place of those before; one that asks for less does not")
+  func contained() async throws {
+    func starts() async throws -> Set<Int64?> {
+      Set(try await Resynchronization.pending(consumer, in: home.store).map { $0.filter.earliest?.seconds })
+    }
+    try await Resynchronization.request(consumer, from: Timestamp(seconds: 50), in: home.store)
+    try await Resynchronization.request(consumer, from: Timestamp(seconds: 40), in: home.store)
+    #expect(try await starts() == [40])
+    try await Resynchronization.request(consumer, from: Timestamp(seconds: 60), in: home.store)
+    #expect(try await starts() == [40, 60])
+    try await Resynchronization.request(consumer, from: nil, in: home.store)
+    #expect(try await starts() == [])
+    #expect(try await Resynchronization.toForget(consumer, in: home.store).count == 1)
+    // Of another whose name begins as this one's, nothing is taken.
+    try await Resynchronization.request("command:one-two", from: nil, in: home.store)
+    try await Resynchronization.forget(consumer, in: home.store)
+    #expect(try await positions.map(\.name).allSatisfy { $0.hasPrefix("command:one-two") })
+    #expect(try await positions.count == 2)
+    #expect(!Resynchronization.isRequest("command:again"))
+  }
+}
