@@ -169,6 +169,34 @@ struct CourierTests {
     #expect(try await courier(to: place).run() == CourierReport())
   }
 
+  @Test("a place that refuses everything is not asked about each change, and takes all of it once it is put right")
+  func refusesEverything() async throws {
+    var maker = SampleMaker(seed: 5)
+    let more = (50..<1_000).map { maker.steps(at: $0) }
+    try await store.apply(ChangeBatch(additions: more))
+    let capabilities = DestinationCapabilities(maximumChanges: 1_000, deadline: .seconds(1_000_000))
+    let place = ScriptedDestination(capabilities, before: { _, _ in throw DeliveryError.refused(reason: "400") })
+    #expect(try await courier(to: place).run() == CourierReport(refused: 1_000))
+    // Twice the depth of what is found alone, beside that: by itself each would be asked for, some 2,000 times.
+    #expect(place.seen.keys.count <= 62 + 2 * RefusalBudget.singles)
+    let letters = DeadLetters(path: directory.path("refused.jsonl"))
+    let refused = try await letters.read()
+    #expect(Set(refused.map(\.sample)) == Set((samples + more).map(\.reference)))
+    #expect(refused.allSatisfy { $0.reason == "400" })
+    #expect(try await courier(to: place).run() == CourierReport())
+
+    func retry(_ place: ScriptedDestination) async throws -> CourierReport {
+      try await Redelivery(to: place, of: "test:home", from: store, filter: .everything, deadLetters: letters).run()
+    }
+    let before = place.seen.keys.count
+    #expect(try await retry(place) == CourierReport(refused: 1_000))
+    #expect(place.seen.keys.count - before <= 62 + 2 * RefusalBudget.singles)
+    let sound = ScriptedDestination(capabilities)
+    #expect(try await retry(sound) == CourierReport(delivered: 1_000))
+    #expect(sound.seen.samples.count == 1_000)
+    #expect(try await letters.read().isEmpty)
+  }
+
   @Test("the parts of a batch have the same members when it comes again with less")
   func stableParts() throws {
     func batch(_ samples: some Sequence<Sample>) throws -> DeliveryBatch {

@@ -170,6 +170,7 @@ public struct Courier<Place: Destination>: Sendable {
     let key = "\(store.id.uuidString.lowercased())-\(String(page.key, radix: 16))"
     // Of a page that is refused as a whole, parts and parts of those: the next is the last.
     var parts = [(batch: batch, suffix: "")]
+    var budget = RefusalBudget()
     while let part = parts.popLast() {
       if part.batch.isEmpty { continue }
       // Of a long sample there may be many hours.
@@ -181,8 +182,13 @@ public struct Courier<Place: Destination>: Sendable {
         continue
       }
       let key = DeliveryKey(description: part.suffix.isEmpty ? key : "\(key)-\(part.suffix)")
+      if let reason = budget.reason {
+        try await setAside(part.batch.refused(reason), key, &run)
+        continue
+      }
       do {
         let delivery = try await deliverUntilTaken(part.batch, key, &run, follows: follows)
+        budget.note(delivery, of: part.batch)
         try await setAside(delivery.refused, key, &run)
         // A destination of days may refuse samples that were in another batch.
         run.report.delivered += max(0, part.batch.count - delivery.refused.count)
@@ -194,6 +200,7 @@ public struct Courier<Place: Destination>: Sendable {
           // To go on would mix what was forgotten with what follows.
           throw CourierError.unusable(destination: name, reason: reason)
         } else {
+          budget.noteRefusal(reason)
           try await setAside(part.batch.refused(reason), key, &run)
         }
       }

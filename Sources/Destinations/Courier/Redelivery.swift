@@ -88,17 +88,31 @@ public struct Redelivery<Place: Destination>: Sendable {
     if !sendsNames { batch = try batch.withoutNames() }
     if let shape { batch = try await shape.applied(to: batch) }
     if !destination.capabilities.deletes { batch = batch.withoutDeletions }
-    return try await deliver(batch, key: "again-\(UUID().uuidString.lowercased())", depth: 0)
+    var budget = RefusalBudget()
+    return try await deliver(batch, key: "again-\(UUID().uuidString.lowercased())", depth: 0, &budget)
   }
 
-  private func deliver(_ batch: DeliveryBatch, key: String, depth: Int) async throws -> [RefusedSample] {
+  private func deliver(
+    _ batch: DeliveryBatch, key: String, depth: Int, _ budget: inout RefusalBudget
+  ) async throws -> [RefusedSample] {
     if batch.count == 0 { return [] }
+    if let reason = budget.reason { return batch.refused(reason) }
     do {
-      return try await destination.deliver(batch, key: DeliveryKey(description: key)).refused
+      let delivery = try await destination.deliver(batch, key: DeliveryKey(description: key))
+      budget.note(delivery, of: batch)
+      return delivery.refused
     } catch DeliveryError.refused(let reason) {
-      guard let (first, second) = batch.parts(byBit: depth) else { return batch.refused(reason) }
-      let refused = try await deliver(first, key: key + "0", depth: depth + 1)
-      return refused + (try await deliver(second, key: key + "1", depth: depth + 1))
+      guard let (first, second) = batch.parts(byBit: depth) else {
+        budget.noteRefusal(reason)
+        return batch.refused(reason)
+      }
+      // In another order each time: those that are refused do not keep the same others back for ever.
+      let parts = Bool.random() ? [(first, "0"), (second, "1")] : [(second, "1"), (first, "0")]
+      var refused: [RefusedSample] = []
+      for (part, bit) in parts {
+        refused += try await deliver(part, key: key + bit, depth: depth + 1, &budget)
+      }
+      return refused
     }
   }
 }
