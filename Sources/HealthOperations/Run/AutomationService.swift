@@ -82,11 +82,13 @@ public struct AutomationService: Service {
     var watcher = automation.watcher(context, time, waits: true)
     var backOff = BackOff(first: .seconds(10), longest: .seconds(1800))
     var isHindered = false
+    /// Before it was hindered.
+    var before: ActivityState?
     while !Task.isCancelled {
       do {
         let pending = try await watcher.pending()
         if isHindered {
-          try await context.store.activities.noteUnhindered(automation.activity)
+          try await context.store.activities.noteUnhindered(automation.activity, before: before)
           isHindered = false
         }
         guard let occasion = pending else {
@@ -110,6 +112,7 @@ public struct AutomationService: Service {
       } catch {
         if Task.isCancelled { return }
         // Nothing can be waited for: the folder is gone, the store is locked, nobody announces anything.
+        if !isHindered { before = try? await context.store.activities.state(of: automation.activity) }
         isHindered = true
         let (pause, reason) = (backOff.next(), words(error))
         tell(automation.name, .failed(error, pause: pause))

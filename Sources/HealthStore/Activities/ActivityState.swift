@@ -167,11 +167,17 @@ extension HealthStore.Activities {
     }
   }
 
-  /// Takes note that nothing hinders it any more, though it has not been done since.
-  public func noteUnhindered(_ name: String) async throws(StoreError) {
+  /// Takes note that nothing hinders it any more, though it has not been done since: what failed before it was hindered
+  /// still does.
+  ///
+  /// - Parameter before: its state before; `nil` where that is not known.
+  public func noteUnhindered(_ name: String, before: ActivityState?) async throws(StoreError) {
     try await store.write { db in
+      // What has ended well meanwhile has put an end to what failed.
+      let failed = try Self.fetch(name, db)?.succeeded == before?.succeeded ? before : nil
       try db.execute(
-        sql: "UPDATE activity SET failing = NULL, failures = 0, reason = NULL WHERE name = ?", arguments: [name])
+        sql: "UPDATE activity SET failing = ?, failures = ?, reason = ? WHERE name = ?",
+        arguments: [failed?.failing?.microseconds, failed?.failures ?? 0, failed?.reason, name])
     }
   }
 

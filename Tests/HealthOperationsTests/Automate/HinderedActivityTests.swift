@@ -1,0 +1,36 @@
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+@testable import HealthOperations
+
+/// What is said of an automation that failed, then could not even be waited for, and then could.
+@Suite("Hindered activities", .timeLimit(.minutes(1)))
+struct HinderedActivityTests {
+  private let activities: HealthStore.Activities
+  private let home: TestHome
+  private let name = "automation:morning"
+
+  init() throws {
+    home = try TestHome()
+    activities = home.store.activities
+  }
+
+  @Test(
+    "what failed before is still said when nothing hinders it any more, until it ends well", arguments: [false, true])
+  func failsOn(endsWell: Bool) async throws {
+    try await activities.end(name, failure: "wrong password", event: nil)
+    let before = try #require(try await activities.state(of: name))
+    try await activities.end(name, failure: "the folder is gone", event: nil)
+    if endsWell {
+      try await activities.end(name, failure: nil, event: nil)
+      try await activities.end(name, failure: "the folder is gone", event: nil)
+    }
+    try await activities.noteUnhindered(name, before: before)
+    let state = try #require(try await activities.state(of: name))
+    #expect(state.failing == (endsWell ? nil : before.failing))
+    #expect(state.failures == (endsWell ? 0 : 1))
+    #expect(state.reason == (endsWell ? nil : "wrong password"))
+  }
+}
