@@ -43,6 +43,11 @@ public protocol SyncDestination: Identifiable, Sendable where ID == UUID {
   /// The same, saying how far it is: how many are done, of how many.
   func sync(data: [HealthDataPoint], onProgress: (@Sendable (Int, Int) -> Void)?) async throws -> SyncStats
 
+  /// Forgets all points that it was given: which of them are still in the record is not known any more, as where its
+  /// store was put back from a copy, or after ``SyncDestinationObserver/reset()``. All that is there follows. By default
+  /// it forgets nothing, and is given all of it again. Only asked of what takes changes.
+  func forgetAll() async throws
+
   /// Whether it can be delivered to. For a person who sets it up: nothing here calls it.
   func testConnection() async throws -> Bool
 
@@ -61,6 +66,9 @@ extension SyncDestination {
 
   /// None of its own.
   public func cumulativeQueryWindow(lastSyncedAt: Date?, now: Date) -> QueryWindow? { nil }
+
+  /// Nothing: everything comes again, and what is not in the record any more stays.
+  public func forgetAll() async throws {}
 
   /// As ``SyncFailure/classifyNetworkError(_:)`` does.
   public func classifyError(_ error: any Error) -> SyncFailure { SyncFailure.classifyNetworkError(error) }

@@ -83,9 +83,14 @@ public struct SyncDestinationObserver: Sendable {
     ) { try await execute() }
   }
 
-  /// Forgets the position: everything is passed on again, of the time that the destination wants then.
+  /// Forgets the position: everything is passed on again, of the time that the destination wants now, after it was asked
+  /// to forget what it has (``SyncDestination/forgetAll()``).
   public func reset() async throws {
-    try await turnstile.pass { _ = try await store.removeConsumer(name) }
+    try await turnstile.pass {
+      try await store.removeConsumer(name)
+      _ = try await consumer()
+      try await store.startConsumerOver(name)
+    }
   }
 
   // MARK: Positions
@@ -115,6 +120,7 @@ public struct SyncDestinationObserver: Sendable {
     let size = max(1, capabilities.maxBatchSize ?? Self.defaultBatchSize)
     var stats = SyncStats(processedCount: 0, newCount: 0)
     for try await page in consumer.pages(ofAtMost: size) {
+      if page.startsOver { try await classifyingErrors { try await destination.forgetAll() } }
       var points = capabilities.isFireAndForget ? [] : page.deletions.map(HealthDataPoint.init)
       points += try page.additions().map(HealthDataPoint.init)
       if !points.isEmpty { stats += try await sync(points) }
@@ -170,8 +176,12 @@ public struct SyncDestinationObserver: Sendable {
   }
 
   private func sync(_ points: [HealthDataPoint]) async throws -> SyncStats {
+    try await classifyingErrors { try await destination.sync(data: points, onProgress: onProgress) }
+  }
+
+  private func classifyingErrors<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
-      return try await destination.sync(data: points, onProgress: onProgress)
+      return try await body()
     } catch {
       throw destination.classifyError(error)
     }

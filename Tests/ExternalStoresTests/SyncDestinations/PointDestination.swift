@@ -8,21 +8,25 @@ final class PointDestination: SyncDestination {
     var points: [UUID: HealthDataPoint] = [:]
     /// How many points each call had.
     var calls: [Int] = []
+    /// How often it was asked to forget everything.
+    var askedToForget = 0
   }
 
   let id = UUID()
   let name = "points"
   let isEnabled: Bool
   let capabilities: SyncCapabilities
+  private let forgets: Bool
   private let start: Date
   private let state = Mutex(State())
   private let failure: @Sendable (_ call: Int) -> (any Error)?
 
   init(
-    _ capabilities: SyncCapabilities, isEnabled: Bool = true, start: Date = .distantPast,
+    _ capabilities: SyncCapabilities, isEnabled: Bool = true, forgets: Bool = false, start: Date = .distantPast,
     failure: @escaping @Sendable (Int) -> (any Error)? = { _ in nil }
   ) {
-    (self.capabilities, self.isEnabled, self.start, self.failure) = (capabilities, isEnabled, start, failure)
+    (self.capabilities, self.isEnabled, self.forgets) = (capabilities, isEnabled, forgets)
+    (self.start, self.failure) = (start, failure)
   }
 
   var seen: State { state.withLock(\.self) }
@@ -48,6 +52,13 @@ final class PointDestination: SyncDestination {
     if let error = failure(call) { throw error }
     onProgress?(data.count, data.count)
     return SyncStats(processedCount: data.count, newCount: new)
+  }
+
+  func forgetAll() async throws {
+    state.withLock { state in
+      state.askedToForget += 1
+      if forgets { state.points = [:] }
+    }
   }
 
   func testConnection() async throws -> Bool { true }

@@ -163,6 +163,22 @@ struct SyncDestinationTests {
     #expect(destination.seen.points.count == 20)
   }
 
+  @Test("one that takes changes is asked, once, to forget what it has before everything comes again")
+  func forgets() async throws {
+    let destination = PointDestination(SyncCapabilities(supportsIncremental: true, maxBatchSize: 2), forgets: true)
+    let observer = SyncDestinationObserver(store: record, destination: destination)
+    try await add(0..<5)
+    _ = try await observer.execute()
+    #expect(destination.seen.askedToForget == 0)
+    try await observer.reset()
+    #expect(try await observer.execute().newCount == 5)
+    #expect(destination.seen.askedToForget == 1)
+    #expect(Set(destination.seen.points.keys) == Set(samples[..<5].map(\.uuid)))
+    try await add(5..<6)
+    #expect(try await observer.execute() == SyncStats(processedCount: 1, newCount: 1))
+    #expect(destination.seen.askedToForget == 1)
+  }
+
   @Test("a lost answer: the batch comes again, and is there once")
   func lostAnswer() async throws {
     struct Lost: Error {}
