@@ -3,8 +3,8 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// What a person had decided about numbers when a destination was last given any: whose days count, and which sources count
-/// before all others. The store keeps it beside the destination's position.
+/// What a person had decided about numbers when a destination was last given any: whose days count, and which sources
+/// count before all others. The store keeps it beside the destination's position.
 struct NumberBasis: Codable, Hashable {
   /// As it was decided; `nil` for the zone of the machine.
   private var homeZone: String?
