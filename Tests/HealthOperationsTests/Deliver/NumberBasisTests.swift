@@ -87,6 +87,36 @@ struct NumberBasisTests {
     #expect(try starts() == ["2024-06-15T00:00:00Z"])
   }
 
+  @Test("a destination that makes days by itself begins anew with another home zone, and only then")
+  func ownDays() async throws {
+    try PrivateSettings.write(
+      """
+      [destination.days]
+      kind = "daily-summary"
+      url = "http://127.0.0.1:1/"
+      days = 0
+      metrics = { hr = "heartRate" }
+
+      """, home.home.settingsPath)
+    let section = try #require(try home.home.settings().destination("days"))
+    let operation = DeliverOperation(
+      section, home: home.home, store: home.store, policy: RetryPolicy(tolerance: 1))
+    func beginsAnew() async throws -> Bool {
+      let consumer = try await home.store.consumer(section.consumer)
+      let page = try #require(try await consumer.pages().first { _ in true })
+      // As if it had been delivered: nothing listens there.
+      try await consumer.commit(page)
+      return page.startsOver
+    }
+    await #expect(throws: CourierError.self) { try await operation.run() }
+    #expect(try await !beginsAnew())
+    try await home.store.settings.setHomeZone("Asia/Tokyo")
+    await #expect(throws: CourierError.self) { try await operation.run() }
+    #expect(try await beginsAnew())
+    _ = try await operation.run()
+    #expect(try await NumberBasis.kept(of: section.consumer, in: home.store)?.zone == "Asia/Tokyo")
+  }
+
   @Test("samples are not sent again, whatever is decided about numbers")
   func samples() async throws {
     let operation = try operation("samples")
