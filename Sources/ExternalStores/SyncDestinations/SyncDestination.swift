@@ -43,8 +43,8 @@ public protocol SyncDestination: Identifiable, Sendable where ID == UUID {
   /// The same, saying how far it is: how many are done, of how many.
   func sync(data: [HealthDataPoint], onProgress: (@Sendable (Int, Int) -> Void)?) async throws -> SyncStats
 
-  /// Forgets all points that it was given: which of them are still in the record is not known any more, as where its
-  /// store was put back from a copy, or after ``SyncDestinationObserver/reset()``. All that is there follows. By default
+  /// Forgets all points that it was given: which of them are still in the record is not known any more, as where
+  /// the position is one of an old epoch, or after ``SyncDestinationObserver/reset()``. All that is there follows. By default
   /// it forgets nothing, and is given all of it again. Only asked of what takes changes.
   func forgetAll() async throws
 
