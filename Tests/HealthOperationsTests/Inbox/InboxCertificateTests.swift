@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import OperatingSystem
 import PeerServer
 import PeerTrust
 import TestSupport
@@ -19,6 +20,7 @@ struct InboxCertificateTests {
     func issue(certificate: String, key: String) throws {
       let leaf = try InboxAuthority.loadOrCreate(in: directory.url, for: .current).issue(for: .current)
       try Data(leaf.keyPEM.utf8).write(to: URL(filePath: key))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
       try Data(leaf.chainPEM.utf8).write(to: URL(filePath: certificate))
     }
   }
@@ -59,10 +61,25 @@ struct InboxCertificateTests {
     #expect(try await source("9999999999|another") != nil)
   }
 
+  @Test("a key that others can read is refused, and taken once they cannot", arguments: [0o604, 0o644, 0o602])
+  func openKey(mode: Int) async throws {
+    let home = try TestHome()
+    let (certificate, key) = (home.directory.path("cert.pem"), home.directory.path("key.pem"))
+    try Files().issue(certificate: certificate, key: key)
+    let source = InboxCertificateSource.files(certificate: certificate, key: key)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+    let owner = try #require(FileStatus(key)).owner
+    let error = IdentityError.permissionsTooOpen(path: key, mode: owner == 0 ? "640" : "600")
+    await #expect(throws: error) { try await source(nil) }
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+    #expect(try await source(nil) != nil)
+  }
+
   @Test("files that are no certificate are said at the start")
   func nonsense() async throws {
     let home = try TestHome()
     let file = try home.file("nonsense.pem", "nonsense")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
     var settings = InboxSettings()
     (settings.host, settings.port) = ("127.0.0.1", 0)
     for path in [file, home.directory.path("missing.pem")] {
