@@ -72,6 +72,11 @@ struct VerifyCommandTests {
     #expect(try await home.run("digest").status == 10)
     #expect(try await home.run("verify", "studio").status == 10)
     try await home.hold(.small)
+    for arguments in [[], ["studio"]] {
+      let unpaired = try await home.start(["verify"] + arguments).outcome()
+      #expect(unpaired.status == 4, "\(unpaired.errors)")
+      #expect(unpaired.errors.contains("Nothing is paired to compare with"), "\(unpaired.errors)")
+    }
     let digest = try await home.run("digest")
     #expect(digest.status == 0)
     #expect(digest.lastLine.contains(#/^all +[\d,]+ +\d+ +[0-9a-f]{32}$/#))

@@ -44,6 +44,11 @@ struct VerifyCommand: AsyncParsableCommand {
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
     let store = try home.openStore()
+    if host == nil, try await registry.servers().isEmpty {
+      throw CommandFailure(
+        .refused,
+        "Nothing is paired to compare with: `hpeer pair NAME` pairs with a machine, and `hpeer discover` finds names.")
+    }
     let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
     let target =
       if let host { try await finder.target(at: try PeerEndpoint(hostOption: host)) } else {
