@@ -139,6 +139,23 @@ struct CommandLineTests {
     }
   }
 
+  @Test("no example of a help text is broken at the 80 columns of a terminal")
+  func exampleWidths() async throws {
+    let dump = try await home.run("--experimental-dump-help").json()
+    var commands = [try #require(dump["command"] as? [String: Any])]
+    var examples = 0
+    while let command = commands.popLast() {
+      commands += command["subcommands"] as? [[String: Any]] ?? []
+      let parts = (command["discussion"] as? String ?? "").components(separatedBy: "Examples:\n")
+      guard parts.count == 2 else { continue }
+      for line in parts[1].split(separator: "\n") {
+        examples += 1
+        #expect(line.count <= 80, "\(line)")
+      }
+    }
+    #expect(examples > 100)
+  }
+
   @Test("a type that is nearly right is suggested")
   func suggestion() async throws {
     #expect(try await home.run("show", "hartRate").errors.contains("heartRate"))

@@ -14,12 +14,17 @@ struct AutomationAdd: AsyncParsableCommand {
       all the time as `hpeer run` does else.
 
       Examples:
-        hpeer automation add nightly --when time --do deliver --set at=03:00 --set destinations=bucket
-        hpeer automation add work --when interval --do pull --set every=15m --set peers=studio
-        hpeer automation add phone --when peer --do pull --set peer=HealthSync-iOS --set peers=HealthSync-iOS
-        hpeer automation add drop --when file --do import --set folder=~/Downloads --set pattern=export*.zip
-        hpeer automation add pulse --when threshold --do command --set type=restingHeartRate --set above=70 \\
-          --set hysteresis=3 --set command=/usr/local/bin/notify
+        hpeer automation add nightly --when time --do deliver --set at=03:00 \\
+          --set destinations=bucket
+        hpeer automation add work --when interval --do pull --set every=15m \\
+          --set peers=studio
+        hpeer automation add phone --when peer --do pull \\
+          --set peer=HealthSync-iOS --set peers=HealthSync-iOS
+        hpeer automation add drop --when file --do import --set folder=~/Downloads \\
+          --set pattern=export*.zip
+        hpeer automation add pulse --when threshold --do command \\
+          --set type=restingHeartRate --set above=70 --set hysteresis=3 \\
+          --set command=/usr/local/bin/notify
       """)
 
   @OptionGroup var common: CommonOptions

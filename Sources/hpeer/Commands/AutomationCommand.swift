@@ -18,8 +18,10 @@ struct AutomationCommand: AsyncParsableCommand {
 
       Examples:
         hpeer automation kinds
-        hpeer automation add nightly --when time --do deliver --set at=03:00 --set destinations=bucket
-        hpeer automation add drop --when file --do import --set folder=~/Downloads --set pattern="export*.zip"
+        hpeer automation add nightly --when time --do deliver --set at=03:00 \\
+          --set destinations=bucket
+        hpeer automation add drop --when file --do import --set folder=~/Downloads \\
+          --set pattern="export*.zip"
         hpeer automation list
         hpeer automation run nightly
         hpeer automation history nightly

@@ -18,8 +18,9 @@ struct BackupCommand: AsyncParsableCommand, TakesWordsOfItsOwn {
 
       Examples:
         hpeer backup health.tar.zst.age
-        hpeer backup --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p nightly.age
-        hpeer backup --passphrase-file /etc/hpeer/passphrase - | ssh nas 'cat > hpeer.age'
+        hpeer backup nightly.age \\
+          --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+        hpeer backup --passphrase-file passphrase - | ssh nas 'cat > hpeer.age'
         hpeer backup --unencrypted record.tar.zst
         hpeer backup verify health.tar.zst.age
       """,

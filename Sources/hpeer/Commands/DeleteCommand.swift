@@ -13,7 +13,7 @@ struct Delete: AsyncParsableCommand {
 
       Examples:
         hpeer delete --types stepCount --from 2024-06-01 --to 2024-06-30
-        hpeer delete --types heartRate --from 2024-06-15T10:00 --to 2024-06-15T11:00 --yes
+        hpeer delete --types heartRate --from 2024-06-15T10:00 --to 2024-06-15 --yes
         hpeer delete --source "An app of long ago"
       """)
 

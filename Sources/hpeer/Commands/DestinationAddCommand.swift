@@ -17,8 +17,8 @@ struct DestinationAdd: AsyncParsableCommand {
       Examples:
         hpeer destination add folder
         hpeer destination add folder backup --set path=/mnt/nas/health
-        hpeer destination add command keep --set command=/usr/local/bin/keep,--all --set batch=500
-        hpeer destination add folder --set path=~/health --set types=stepCount --set from=2024-01-01 --no-test
+        hpeer destination add command keep --set command=/opt/keep --set batch=500
+        hpeer destination add folder --set path=~/health --set from=2024-01-01
       """)
 
   @OptionGroup var common: CommonOptions

@@ -15,7 +15,7 @@ struct DestinationCommand: AsyncParsableCommand {
       Examples:
         hpeer destination kinds
         hpeer destination add folder backup
-        hpeer destination add folder --set path=~/Sync/health --set types=stepCount,heartRate
+        hpeer destination add folder --set path=~/Sync --set types=stepCount
         hpeer destination list
         hpeer destination status backup
         hpeer destination pause backup

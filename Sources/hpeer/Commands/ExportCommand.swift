@@ -36,7 +36,7 @@ struct Export: AsyncParsableCommand {
       Examples:
         hpeer export --output health.json
         hpeer export --format ndjson --output record.ndjson
-        hpeer export --format csv --types stepCount,heartRate --from 2024-01-01 --output steps.csv
+        hpeer export --format csv --types stepCount --from 2024 --output steps.csv
         hpeer export --format apple-xml --output export.zip --offset +02:00
         hpeer export --format gpx --from 2024-06-01 --output routes.gpx
         hpeer export --format ics --output workouts.ics
@@ -45,8 +45,8 @@ struct Export: AsyncParsableCommand {
         hpeer export --format gpx --split workout --output tracks/
         hpeer export --format health-auto-export --from 7d --output week.json
         hpeer export --format sqlite --output health.db
-        hpeer export --format statistics-csv --by week --shape wide --from 2024 --output weeks.csv
-        hpeer export --format fhir-ndjson --types heartRate --fhir-subject Patient/123 --output heart.ndjson
+        hpeer export --format statistics-csv --by week --output weeks.csv
+        hpeer export --format fhir-ndjson --types heartRate --output heart.ndjson
         hpeer export --output - | xz > health.json.xz
       """)
 

@@ -16,8 +16,8 @@ struct InboxProfileCommand: AsyncParsableCommand {
 
       Examples:
         hpeer inbox profile
-        hpeer inbox profile --output hpeer.mobileconfig     # to bring it to the phone in another way
-        hpeer inbox profile --new                           # after this machine has another name or address
+        hpeer inbox profile --output hpeer.mobileconfig # to bring it another way
+        hpeer inbox profile --new                       # after a new name or address
       """)
 
   private static let lifetime = Duration.seconds(900)

@@ -17,13 +17,13 @@ struct Pair: AsyncParsableCommand {
 
       Examples:
         hpeer pair studio
-        hpeer pair HealthSync-iOS --qr shot.png    # an app on a phone: a screenshot or a photo of its QR code
-        hpeer pair HealthSync-3FA2C41D -           # the same: paste the text of the QR code
-        hpeer pair HealthSync-3FA2C41D --fingerprint '9F:86:…'    # by the code and the fingerprint that it shows
+        hpeer pair HealthSync-iOS --qr shot.png  # a phone: a picture of its QR code
+        hpeer pair HealthSync-3FA2C41D -         # the same: paste the QR code's text
+        hpeer pair HealthSync-3FA2C41D --fingerprint '9F:86:…'  # as it shows
         echo 482913 | hpeer pair studio --code-stdin
-        hpeer pair --wait          # on the serving machine: opens a window and shows a code here
+        hpeer pair --wait          # on the serving machine: opens a window
         hpeer pair --wait --types heartRate --from 2024-01-01
-        hpeer pair --close         # on the serving machine: closes the window, wherever it was opened
+        hpeer pair --close         # on the serving machine: closes the window
       """)
 
   @OptionGroup var common: CommonOptions

@@ -25,7 +25,7 @@ struct RestoreCommand: AsyncParsableCommand {
         hpeer restore --identity-file key.txt --yes nightly.age
         hpeer restore --new-identity health.tar.zst.age
         hpeer restore --replace record.tar.zst
-        hpeer restore --from-peers studio laptop    # no backup: what they hold, each paired with first
+        hpeer restore --from-peers studio laptop    # no backup: what they hold
       """)
 
   @OptionGroup var common: CommonOptions

@@ -21,7 +21,7 @@ struct Serve: AsyncParsableCommand {
         hpeer serve
         hpeer serve --port 0 --name attic
         hpeer serve --pairing-json
-        hpeer serve --inbox                # takes what apps on phones send by themselves, see `hpeer inbox`
+        hpeer serve --inbox                # takes what apps send, see `hpeer inbox`
         hpeer serve --types heartRate,stepCount --from 2024-01-01
       """)
 

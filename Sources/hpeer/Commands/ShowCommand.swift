@@ -15,7 +15,7 @@ struct Show: AsyncParsableCommand {
       Examples:
         hpeer show heartRate
         hpeer show workout --from 2024-01-01 --to 2024-12-31 --limit 100
-        hpeer show stepCount --from 2024-06-15T10:00 --to 2024-06-15T11:30 --zone Europe/Berlin
+        hpeer show stepCount --from 2024-06-15T10:00 --zone Europe/Berlin
         hpeer show bodyMass --units lb --source Scale
         hpeer show stepCount --json --limit 0
       """)

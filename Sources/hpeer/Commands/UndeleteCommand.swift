@@ -16,7 +16,7 @@ struct Undelete: AsyncParsableCommand {
 
       Examples:
         hpeer undelete --types stepCount --from 2024-06-01 --to 2024-06-30 export.zip
-        hpeer undelete --types heartRate --from 2024-06-15 --to 2024-06-15 --dry-run --json backup.json
+        hpeer undelete --source Watch --dry-run --json backup.json
         hpeer undelete --source "An app of long ago" export.zip
       """)
 
