@@ -26,10 +26,14 @@ public struct DiscoveredPeer: Hashable, Sendable {
       || instance.hasPrefix(name + " #") && instance.dropFirst(name.count + 2).allSatisfy(\.isNumber)
   }
 
-  /// IPv4 first, since a link-local IPv6 address works on one interface only.
+  /// ``services``, IPv4 first, since a link-local IPv6 address works on one interface only.
+  public var servicesByFamily: [DiscoveredService] {
+    services.filter { $0.addressFamily == .ipv4 } + services.filter { $0.addressFamily == .ipv6 }
+  }
+
+  /// Where ``servicesByFamily`` listen, in that order.
   public var endpoints: [PeerEndpoint] {
-    let ordered = services.filter { $0.addressFamily == .ipv4 } + services.filter { $0.addressFamily == .ipv6 }
-    return ordered.map { PeerEndpoint(host: $0.address, port: Int($0.port)) }
+    servicesByFamily.map { PeerEndpoint(host: $0.address, port: Int($0.port)) }
   }
 
   /// Whether a person may mean this peer by `text`: its name, its host name or the beginning of its id.

@@ -69,7 +69,7 @@ struct Discover: AsyncParsableCommand {
       .init("NAME"), .init("ADDRESS"), .init("PORT", .trailing), .init("ID"), .init("KIND"), .init("STATE"),
     ])
     for (peer, speaker) in zip(peers, speakers) {
-      for (index, service) in peer.services.enumerated() {
+      for (index, service) in peer.servicesByFamily.enumerated() {
         table.append([
           .init(index == 0 ? peer.name : ""), .init(service.address), .init(String(service.port)),
           .init(index == 0 ? peer.id?.short ?? "-" : ""),
@@ -105,7 +105,7 @@ struct Discover: AsyncParsableCommand {
     Entry(
       name: peer.name, id: peer.id?.hex, paired: speaker.isPaired, pairing: peer.isPairing, hpeer: peer.id != nil,
       kind: speaker.dialect,
-      addresses: peer.services.map {
+      addresses: peer.servicesByFamily.map {
         .init(address: $0.address, port: Int($0.port), interface: $0.interfaceName)
       })
   }

@@ -26,6 +26,7 @@ struct DiscoveredPeerTests {
     #expect(peers.map(\.name) == ["studio", "attic"])
     let studio = try #require(peers.first)
     #expect(studio.id == PeerID(hex: Self.id))
+    #expect(studio.servicesByFamily.map(\.address) == ["192.168.1.20", "10.0.0.1", "fe80::1%eth0"])
     #expect(
       studio.endpoints == [
         PeerEndpoint(host: "192.168.1.20", port: 8737), PeerEndpoint(host: "10.0.0.1", port: 8737),
