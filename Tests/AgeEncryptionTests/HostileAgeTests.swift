@@ -75,17 +75,18 @@ import Testing
   func work() throws {
     let key = FileKey.random()
     let stanza = try ScryptStanza.wrap(key, with: "x", work: 3)
-    let clock = ContinuousClock()
     for work in [
       "21", "22", "30", "63", "64", "1000000", "9223372036854775807", "9223372036854775808", "0", "-1", "03", "+3",
       "3.0", "",
     ] {
       let changed = AgeStanza(["scrypt", stanza.arguments[1], work].filter { !$0.isEmpty }, stanza.body)
       let file = AgeHeader([changed], key).bytes + [UInt8](repeating: 0, count: 32)
-      let elapsed = clock.measure {
-        #expect(throws: AgeError.self, "\(work)") { try AgeFiles.decrypt(file, [.passphrase("x")]) }
+      let error = #expect(throws: AgeError.self, "\(work)") { try AgeFiles.decrypt(file, [.passphrase("x")]) }
+      switch error {
+      case .tooMuchWork, .malformedHeader: break
+      // Had it been hashed, the passphrase would be wrong.
+      default: Issue.record("\(work): \(String(describing: error))")
       }
-      #expect(elapsed < .seconds(1), "\(work)")
     }
   }
 

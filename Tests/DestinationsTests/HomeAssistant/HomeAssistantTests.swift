@@ -272,7 +272,7 @@ struct HomeAssistantTests {
     try await fixture.deliver(to: place)
     func state(_ name: String, _ wanted: String) async throws -> HomeAssistantServer.State? {
       var found: HomeAssistantServer.State?
-      for _ in 0..<100 {
+      for _ in 0..<600 {
         found = try await server.state("sensor.hpeer_\(person)m_\(name)")
         if found?.state == wanted { break }
         try await Task.sleep(for: .milliseconds(100))

@@ -45,7 +45,7 @@ struct DiscoveryFaultTests {
   @Test("without D-Bus, and with a daemon that goes away while it is listened to")
   func looking() async throws {
     let hosts = try await TwoHosts()
-    let looking = try hosts.laptop.start(["discover", "--timeout", "6"])
+    let looking = try hosts.laptop.start(["discover", "--timeout", "12"])
     // Long enough for it to be listening on most machines; what it says is the same if it is not yet.
     try await Task.sleep(for: .seconds(2))
     try await hosts.control("avahi", "laptop", "stop")
