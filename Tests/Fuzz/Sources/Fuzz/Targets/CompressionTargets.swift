@@ -16,19 +16,21 @@ extension FuzzTarget {
     require(again.isWhole && again.bytes == whole.bytes, "what is compressed comes back")
   }
 
+  private static let longest = 1 << 20
+
   private static func content(
     of input: [UInt8], _ compression: FileCompression, reads: Int
   ) -> (bytes: [UInt8], isWhole: Bool) {
     let source = compression.decompressing(MemorySource(input), path: "")
     var bytes: [UInt8] = []
     do throws(ImportError) {
-      // What is longer would only take time.
-      while bytes.count < 1 << 20 {
-        let piece = try source.prefix(reads)
+      // What is longer would only take time. To the byte, since an error may come right after.
+      while bytes.count < longest {
+        let piece = try source.prefix(min(reads, longest - bytes.count))
         if piece.isEmpty { break }
         bytes += piece
       }
-      return (Array(bytes.prefix(1 << 20)), true)
+      return (bytes, true)
     } catch {
       require(!"\(error)".isEmpty, "a sentence for every error")
       return (bytes, false)
