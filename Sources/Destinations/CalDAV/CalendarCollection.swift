@@ -189,9 +189,9 @@ actor CalendarCollection {
   }
 
   /// A page for people, for logging in say, which any web server answers a PUT with: one that has written an event answers 201,
-  /// or of one that was there without a page (RFC 9110, section 9.3.4).
+  /// or of one that was there without a page (RFC 9110, section 9.3.4). PHP calls text/html also what is empty.
   private static func isPage(_ response: HTTPService.Response) -> Bool {
-    response.header("Content-Type")?.lowercased().hasPrefix("text/html") == true
+    !response.body.isEmpty && response.header("Content-Type")?.lowercased().hasPrefix("text/html") == true
   }
 
   private static func unexpected(_ response: HTTPService.Response) -> DeliveryError {

@@ -41,6 +41,17 @@ import Testing
   }
 
   @Test(
+    "what servers answer to an event that they have written is taken for that", .timeLimit(.minutes(1)),
+    arguments: [(200, ""), (201, ""), (201, "<html>Created</html>"), (204, "")])
+  func written(_ status: Int, _ body: String) async throws {
+    let endpoint = try RawEndpoint { $0.answer(status, ["Content-Type": "text/html; charset=UTF-8"], body) }
+    let destination = try home.make(CalDAVDestination.self, ["url": .text(endpoint.url)])
+    try await destination.check()
+    #expect(endpoint.requests.count == 2)
+    await destination.close()
+  }
+
+  @Test(
     "names are what is behind the last slash of an address, whatever else a server says",
     arguments: [
       ("<multistatus xmlns=\"DAV:\"><response><href>/a/hpeer-1.ics</href></response></multistatus>", ["hpeer-1.ics"]),
