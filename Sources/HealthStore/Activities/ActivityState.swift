@@ -173,8 +173,10 @@ extension HealthStore.Activities {
   /// - Parameter before: its state before; `nil` where that is not known.
   public func noteUnhindered(_ name: String, before: ActivityState?) async throws(StoreError) {
     try await store.write { db in
-      // What has ended well meanwhile has put an end to what failed.
-      let failed = try Self.fetch(name, db)?.succeeded == before?.succeeded ? before : nil
+      let now = try Self.fetch(name, db)
+      // What has ended well meanwhile has put an end to what failed. What failed before for the same reason was the same
+      // hindrance, noted by a process that has ended since.
+      let failed = now?.succeeded == before?.succeeded && now?.reason != before?.reason ? before : nil
       try db.execute(
         sql: "UPDATE activity SET failing = ?, failures = ?, reason = ? WHERE name = ?",
         arguments: [failed?.failing?.microseconds, failed?.failures ?? 0, failed?.reason, name])

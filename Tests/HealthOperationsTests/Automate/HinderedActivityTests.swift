@@ -33,4 +33,14 @@ struct HinderedActivityTests {
     #expect(state.failures == (endsWell ? 0 : 1))
     #expect(state.reason == (endsWell ? nil : "wrong password"))
   }
+
+  @Test("what hindered it in a process before is not said any more when nothing hinders it")
+  func goesOn() async throws {
+    try await activities.end(name, failure: "the folder is gone", event: nil)
+    let before = try #require(try await activities.state(of: name))
+    try await activities.end(name, failure: "the folder is gone", event: nil)
+    try await activities.noteUnhindered(name, before: before)
+    let state = try #require(try await activities.state(of: name))
+    #expect(state.failing == nil && state.failures == 0 && state.reason == nil)
+  }
 }
