@@ -10,15 +10,19 @@ extension DeliverOperation {
     let (consumer, basis) = (section.consumer, context.basis)
     let hasStatistics = context.shape?.hasStatistics ?? false
     let kept = try await NumberBasis.kept(of: consumer, in: store)
+    let withdrawal = Resynchronization.withdrawal(consumer)
     guard hasStatistics || place.capabilities.days != .none else {
-      if kept != nil { try await NumberBasis.forget(of: consumer, in: store) }
+      if kept != nil {
+        // What is begun and never ended keeps all later deletions in the store.
+        try await store.removeConsumer(withdrawal)
+        try await NumberBasis.forget(of: consumer, in: store)
+      }
       return CourierReport()
     }
     guard let kept else {
       try await basis.keep(of: consumer, in: store)
       return CourierReport()
     }
-    let withdrawal = Resynchronization.withdrawal(consumer)
     // What was begun is finished, also where the zone of before is decided for again.
     let isBegun = try await store.consumers().contains { $0.name == withdrawal }
     guard kept != basis || isBegun else { return CourierReport() }

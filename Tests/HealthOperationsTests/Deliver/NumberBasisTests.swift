@@ -135,4 +135,12 @@ struct NumberBasisTests {
     #expect(try starts() == ["2024-06-15T00:00:00Z"])
     #expect(try await home.store.consumers().map(\.name) == ["command:one"])
   }
+
+  @Test("a destination that is given samples instead holds nothing back that was begun for numbers")
+  func noNumbersAnyMore() async throws {
+    _ = try await operation().run()
+    try await home.store.consumer(Resynchronization.withdrawal("command:one"))
+    _ = try await operation("samples").run()
+    #expect(try await home.store.consumers().map(\.name) == ["command:one"])
+  }
 }
