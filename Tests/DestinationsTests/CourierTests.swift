@@ -197,6 +197,38 @@ struct CourierTests {
     #expect(try await letters.read().isEmpty)
   }
 
+  @Test("a type of which a place refuses everything keeps no other back, the first time and later")
+  func refusesType() async throws {
+    var maker = SampleMaker(seed: 6)
+    let more = (50..<150).map { maker.steps(at: $0) }
+    let others = (150..<153).map { minute in
+      var sample = maker.steps(at: minute)
+      sample.type = SampleType("HKQuantityTypeIdentifierFlightsClimbed")
+      return sample
+    }
+    try await store.apply(ChangeBatch(additions: more + others))
+    func place() -> ScriptedDestination {
+      ScriptedDestination(
+        DestinationCapabilities(maximumChanges: 1_000, deadline: .seconds(1_000_000)),
+        before: { [type = samples[0].type] _, batch in
+          let isTaken = try batch.additions().allSatisfy { $0.type != type }
+          if !isTaken { throw DeliveryError.refused(reason: "400") }
+        })
+    }
+    let first = place()
+    #expect(try await courier(to: first).run() == CourierReport(delivered: 3, refused: 150))
+    #expect(Set(first.seen.samples.keys) == Set(others.map(\.uuid)))
+    let letters = DeadLetters(path: directory.path("refused.jsonl"))
+    #expect(Set(try await letters.read().map(\.sample)) == Set((samples + more).map(\.reference)))
+    // As if all had been refused at first.
+    let refused = others.map { RefusedSample($0.reference, reason: "400") }
+    try await letters.add(refused, of: DeliveryKey(description: "key"))
+    let second = place()
+    let redelivery = Redelivery(to: second, of: "test:home", from: store, filter: .everything, deadLetters: letters)
+    #expect(try await redelivery.run() == CourierReport(delivered: 3, refused: 150))
+    #expect(Set(second.seen.samples.keys) == Set(others.map(\.uuid)))
+  }
+
   @Test("the parts of a batch have the same members when it comes again with less")
   func stableParts() throws {
     func batch(_ samples: some Sequence<Sample>) throws -> DeliveryBatch {

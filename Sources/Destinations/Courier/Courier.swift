@@ -171,7 +171,7 @@ public struct Courier<Place: Destination>: Sendable {
     // Of a page that is refused as a whole, parts and parts of those: the next is the last.
     var parts = [(batch: batch, suffix: "")]
     var budget = RefusalBudget()
-    while let part = parts.popLast() {
+    while var part = parts.popLast() {
       if part.batch.isEmpty { continue }
       // Of a long sample there may be many hours.
       if part.batch.count > destination.capabilities.maximumChanges,
@@ -182,10 +182,10 @@ public struct Courier<Place: Destination>: Sendable {
         continue
       }
       let key = DeliveryKey(description: part.suffix.isEmpty ? key : "\(key)-\(part.suffix)")
-      if let reason = budget.reason {
-        try await setAside(part.batch.refused(reason), key, &run)
-        continue
-      }
+      let (open, refused) = budget.divided(part.batch)
+      try await setAside(refused, key, &run)
+      if open.isEmpty { continue }
+      part.batch = open
       do {
         let delivery = try await deliverUntilTaken(part.batch, key, &run, follows: follows)
         budget.note(delivery, of: part.batch)
@@ -200,7 +200,7 @@ public struct Courier<Place: Destination>: Sendable {
           // To go on would mix what was forgotten with what follows.
           throw CourierError.unusable(destination: name, reason: reason)
         } else {
-          budget.noteRefusal(reason)
+          budget.noteRefusal(reason, of: part.batch)
           try await setAside(part.batch.refused(reason), key, &run)
         }
       }

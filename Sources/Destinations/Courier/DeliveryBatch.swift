@@ -53,6 +53,17 @@ public struct DeliveryBatch: Sendable {
     return (DeliveryBatch(changes: first, startsOver: startsOver), DeliveryBatch(changes: second, startsOver: false))
   }
 
+  /// The changes of a type, and all others, which start over where this does.
+  func parts(of type: SampleType) -> (these: DeliveryBatch, others: DeliveryBatch) {
+    let isOfType = changes.types.map { $0 == type }
+    var (these, others) = (changes, changes)
+    these.samples.removeAll { !isOfType[Int($0.type)] }
+    others.samples.removeAll { isOfType[Int($0.type)] }
+    these.tombstones.removeAll { !isOfType[Int($0.type)] }
+    others.tombstones.removeAll { isOfType[Int($0.type)] }
+    return (DeliveryBatch(changes: these, startsOver: false), DeliveryBatch(changes: others, startsOver: startsOver))
+  }
+
   /// What is refused when all of it is.
   func refused(_ reason: String) -> [RefusedSample] {
     let samples = changes.samples.map {

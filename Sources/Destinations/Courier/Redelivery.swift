@@ -95,20 +95,20 @@ public struct Redelivery<Place: Destination>: Sendable {
   private func deliver(
     _ batch: DeliveryBatch, key: String, depth: Int, _ budget: inout RefusalBudget
   ) async throws -> [RefusedSample] {
-    if batch.count == 0 { return [] }
-    if let reason = budget.reason { return batch.refused(reason) }
+    let (batch, known) = budget.divided(batch)
+    if batch.count == 0 { return known }
     do {
       let delivery = try await destination.deliver(batch, key: DeliveryKey(description: key))
       budget.note(delivery, of: batch)
-      return delivery.refused
+      return known + delivery.refused
     } catch DeliveryError.refused(let reason) {
       guard let (first, second) = batch.parts(byBit: depth) else {
-        budget.noteRefusal(reason)
-        return batch.refused(reason)
+        budget.noteRefusal(reason, of: batch)
+        return known + batch.refused(reason)
       }
       // In another order each time: those that are refused do not keep the same others back for ever.
       let parts = Bool.random() ? [(first, "0"), (second, "1")] : [(second, "1"), (first, "0")]
-      var refused: [RefusedSample] = []
+      var refused = known
       for (part, bit) in parts {
         refused += try await deliver(part, key: key + bit, depth: depth + 1, &budget)
       }
