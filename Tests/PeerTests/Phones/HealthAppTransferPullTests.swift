@@ -130,7 +130,9 @@ struct HealthAppTransferPullTests {
       for _ in 0..<26 {
         phone.network.clock.advance(by: .seconds(25 * 3_600))
         try await phone.pull()
-        if let time = try await phone.coverage?.entries.first?.swept { swept.insert(time) }
+        let entry = try #require(try await phone.coverage?.entries.first)
+        #expect(!entry.isComplete)
+        if let time = entry.swept { swept.insert(time) }
       }
       #expect(swept.count <= 6, "\(swept.count)")
       #expect(try await phone.uuids().count == 2_999)

@@ -33,7 +33,9 @@ extension HealthAppTransferWalk {
     search.differsAt = nil
     search.total = try await probe()
     mode = .differences(search)
-    if search.total == state.count { (mode, state.isDoubtful) = (.head(HeadWalk(isLast: true)), false) }
+    if search.total == state.count {
+      (mode, state.isDoubtful, state.doubts) = (.head(HeadWalk(isLast: true)), false, nil)
+    }
     return PhoneStep(samples: samples)
   }
 

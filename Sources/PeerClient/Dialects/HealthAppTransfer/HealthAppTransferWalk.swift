@@ -193,7 +193,8 @@ struct HealthAppTransferWalk: PhoneWalk {
     if total == count {
       differsAt = isDue ? try await compensated() : nil
       guard differsAt != nil else {
-        state.isDoubtful = false
+        // A number that was taken over from the phone in doubt settles nothing by being the same again.
+        if walk.isFinal { (state.isDoubtful, state.doubts) = (false, nil) }
         return true
       }
     }
