@@ -85,6 +85,47 @@ struct FailingTypeTests {
     }
   }
 
+  @Test("the oldest row, too, which has not everything read again each day")
+  func oldestUnsendable() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      var rates = PhoneSample.heartRates(3_000)
+      rates[2_999].value = .nan
+      phone.add(rates)
+      #expect(try await phone.pull().added == 2_999)
+      let entry = try #require(try await phone.coverage?.entries.first)
+      #expect(entry.isComplete && entry.unreadable == 1)
+      phone.network.clock.advance(by: .seconds(31 * 3_600))
+      #expect(try await phone.counted().requests <= 8)
+      #expect(try await phone.coverage?.entries.first?.isComplete == true)
+    }
+  }
+
+  @Test("nor others, where the app gives fewer rows than it is asked for")
+  func unsendableInSmallPages() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.app.state.withLock { $0.mostRows = 120 }
+      var rates = PhoneSample.heartRates(1_000)
+      rates[300].value = .nan
+      phone.add(rates)
+      #expect(try await phone.pull().added == 999)
+    }
+  }
+
+  @Test(
+    "what a page says that it could have is believed where it can be",
+    arguments: [
+      ("", 1_000), (#""limit":null,"#, 1_000), (#""limit":0,"#, 1_000), (#""limit":-5,"#, 1_000),
+      (#""limit":1e300,"#, 1_000), (#""limit":"7","#, 1_000), (#""limit":5000,"#, 1_000), (#""limit":1,"#, 2),
+      (#""limit":120,"#, 120),
+    ])
+  func pageLimit(_ field: String, _ limit: Int) throws {
+    let type = try #require(HealthAppTransferRequest.AppType("heartRate"))
+    let body = #"{"success":true,"data":{\#(field)"hasMore":true,"samples":[{},{}]}}"#
+    #expect(try HealthAppTransferPage(Array(body.utf8), type: type).limit == limit)
+  }
+
   @Test("lists that never end are left, and the others come", arguments: [PhoneFault.repeats, .saysMore])
   func endless(_ fault: PhoneFault) async throws {
     try await withStore { store in

@@ -50,7 +50,10 @@ final class HealthAppTransferClient {
       var rest = Self.halves(offset, limit)
       while let part = rest.popLast() {
         do {
-          parts.append(try await wholePage(of: type, offset: part.offset, limit: part.limit))
+          let page = try await wholePage(of: type, offset: part.offset, limit: part.limit)
+          parts.append(page)
+          // Fewer than it was asked for.
+          if page.hasMore, page.limit < part.limit { rest.append((part.offset + page.limit, part.limit - page.limit)) }
         } catch let error as PeerError where error == Self.unsendable {
           guard part.limit == 1 else {
             rest += Self.halves(part.offset, part.limit)
@@ -59,9 +62,20 @@ final class HealthAppTransferClient {
           left -= 1
           guard left >= 0 else { throw error }
           parts.append(HealthAppTransferPage(unsendable: 1))
+          if rest.isEmpty, let end = try await end(of: type, at: offset + limit) { parts.append(end) }
         }
       }
       return HealthAppTransferPage(parts)
+    }
+  }
+
+  /// A page without rows, where none is at an offset or after it: after a row that cannot be sent, nothing else tells.
+  private func end(of type: HealthAppTransferRequest.AppType, at offset: Int) async throws -> HealthAppTransferPage? {
+    do {
+      let page = try await wholePage(of: type, offset: offset, limit: 1)
+      return page.hasMore || !page.rows.isEmpty || page.unreadable > 0 ? nil : page
+    } catch let error as PeerError where error == Self.unsendable {
+      return nil
     }
   }
 

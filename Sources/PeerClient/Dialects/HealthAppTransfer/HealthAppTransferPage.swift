@@ -58,7 +58,9 @@ struct HealthAppTransferPage {
     }
     unreadable = data.samples.count - rows.count
     hasMore = data.hasMore
-    if let limit = data.limit?.rawValue { self.limit = min(max(limit, 1), HealthAppTransferRequest.mostRows) }
+    if let limit = data.limit?.count, limit > 0 {
+      self.limit = min(max(limit, data.samples.count), HealthAppTransferRequest.mostRows)
+    }
     total = data.hasMore ? nil : data.totalCount?.rawValue
   }
 
@@ -75,8 +77,15 @@ struct HealthAppTransferPage {
   private struct Wire: Decodable {
     var samples: [Lenient]
     var totalCount: WireCount?
-    var limit: WireCount?
+    var limit: LenientCount?
     var hasMore: Bool
+  }
+
+  /// A number that is of use, and that a page can do without.
+  private struct LenientCount: Decodable {
+    var count: Int?
+
+    init(from decoder: any Decoder) throws { count = (try? WireCount(from: decoder))?.rawValue }
   }
 
   /// One row that cannot be read must not cost the others.
