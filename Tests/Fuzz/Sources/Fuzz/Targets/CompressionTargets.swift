@@ -16,7 +16,7 @@ extension FuzzTarget {
     require(again.isWhole && again.bytes == whole.bytes, "what is compressed comes back")
   }
 
-  private static let longest = 1 << 20
+  private static let longest = 1 << 17
 
   private static func content(
     of input: [UInt8], _ compression: FileCompression, reads: Int
