@@ -21,6 +21,13 @@ public enum TCPSocket {
     return Int(UInt16(bigEndian: address.sin_port))
   }
 
+  /// A port at which nothing listens. What the kernel gave a moment ago is not given out again soon.
+  public static func freePort() throws -> Int {
+    let descriptor = try make()
+    defer { close(descriptor) }
+    return try listen(descriptor)
+  }
+
   public static func connect(to port: Int) -> Int32? {
     guard let descriptor = try? make() else { return nil }
     guard withAddress(port: port, { Glibc.connect(descriptor, $0, $1) }) == 0 else {

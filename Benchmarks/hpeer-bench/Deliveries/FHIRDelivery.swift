@@ -50,11 +50,8 @@ struct FHIRDelivery {
         ["-c", Self.byHand, "http://127.0.0.1:\(port)", "http://127.0.0.1:\(other)", Self.token], home: nil,
         in: bench.workspace)
       for service in [first, second] { try await service.stop(SIGKILL) }
-      let numbers = said.output.split(whereSeparator: \.isWhitespace)
-      guard numbers.count == 2, let seconds = Double(numbers[0]), let bytes = Int(numbers[1]) else {
-        throw BenchFailure("What was done by hand said \(said.output)")
-      }
-      if round >= bench.sizes.warmUps { comparison.add(delivery, floor: (seconds, bytes)) }
+      let floor = try DeliveryComparison.floor(said.output, of: "What was done by hand")
+      if round >= bench.sizes.warmUps { comparison.add(delivery, floor: floor) }
       for path in [key, delivery.home] { bench.workspace.remove(path) }
     }
     return comparison.row(.fhir, byHand: "by hand")

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import OperatingSystem
 import TestSupport
 
@@ -86,21 +85,16 @@ struct HomeAssistantDelivery {
         bench, ["kind = \"home-assistant\"", "url = \"\(url)\"", "token = \"file:\(key)\""])
       let said = try await python.run(["-c", Self.byHand, url], home: nil, input: token, in: bench.workspace)
       try await service.stop(SIGKILL)
-      let numbers = said.output.split(whereSeparator: \.isWhitespace)
-      guard numbers.count == 2, let seconds = Double(numbers[0]), let bytes = Int(numbers[1]), bytes > 2 else {
-        throw BenchFailure("What was done by hand said \(said.output)")
-      }
-      if round >= bench.sizes.warmUps { comparison.add(delivery, floor: (seconds, bytes)) }
+      let floor = try DeliveryComparison.floor(said.output, of: "What was done by hand")
+      guard floor.bytes > 2 else { throw BenchFailure("What was done by hand said \(said.output)") }
+      if round >= bench.sizes.warmUps { comparison.add(delivery, floor: floor) }
       for path in [folder, key, delivery.home] { bench.workspace.remove(path) }
     }
     return comparison.row(.homeAssistant, byHand: "by hand")
   }
 
   private func start(_ hass: Program, _ folder: String) throws -> (service: Service, port: Int) {
-    // What the kernel gave a moment ago is not given out again soon.
-    let socket = try TCPSocket.make()
-    let port = try TCPSocket.listen(socket)
-    close(socket)
+    let port = try TCPSocket.freePort()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     let settings = """
       http:

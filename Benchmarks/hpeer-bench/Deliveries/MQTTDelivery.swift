@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestSupport
 
 /// The destination `mqtt`, which sends what the record says now, beside mosquitto_pub with a line for each sample.
@@ -17,10 +16,7 @@ struct MQTTDelivery {
     let lines = (0..<TimedDelivery.count(bench)).map { "{\"uuid\":\"\($0)\",\"unit\":\"steps\",\"value\":8432}\n" }
     for round in 0..<bench.sizes.warmUps + bench.sizes.repeats {
       Log.say("  round \(round + 1)")
-      // What the kernel gave a moment ago is not given out again soon.
-      let socket = try TCPSocket.make()
-      let free = try TCPSocket.listen(socket)
-      close(socket)
+      let free = try TCPSocket.freePort()
       let settings = bench.workspace.fresh("broker")
       try Data("user root\nlistener \(free) 127.0.0.1\nallow_anonymous true\nlog_dest stderr\n".utf8)
         .write(to: URL(fileURLWithPath: settings))

@@ -53,11 +53,8 @@ struct S3Delivery {
         ])
       let said = try await python.run(["-c", Self.client + Self.byHand, url], home: nil, in: bench.workspace)
       try await service.stop(SIGKILL)
-      let numbers = said.output.split(whereSeparator: \.isWhitespace)
-      guard numbers.count == 2, let seconds = Double(numbers[0]), let bytes = Int(numbers[1]) else {
-        throw BenchFailure("boto3 said \(said.output)")
-      }
-      if round >= bench.sizes.warmUps { comparison.add(delivery, floor: (seconds, bytes)) }
+      let floor = try DeliveryComparison.floor(said.output, of: "boto3")
+      if round >= bench.sizes.warmUps { comparison.add(delivery, floor: floor) }
       for path in [key, delivery.home] { bench.workspace.remove(path) }
     }
     return comparison.row(.s3, byHand: "boto3")

@@ -74,6 +74,15 @@ struct DeliveryComparison {
     (samples, bytes) = (delivery.delivered, floor.bytes)
   }
 
+  /// What a program printed that did the same work by hand: its seconds, and its bytes.
+  static func floor(_ said: String, of program: String) throws -> (seconds: Double, bytes: Int) {
+    let numbers = said.split(whereSeparator: \.isWhitespace)
+    guard numbers.count == 2, let seconds = Double(numbers[0]), let bytes = Int(numbers[1]) else {
+      throw BenchFailure("\(program) said \(said)")
+    }
+    return (seconds, bytes)
+  }
+
   /// - Parameter byHand: what the work by hand is called.
   func row(_ row: DestinationRow, byHand: String, goal: Measure.Goal? = nil) -> Row {
     var result = Row(row)

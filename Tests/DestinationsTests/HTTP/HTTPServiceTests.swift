@@ -231,9 +231,7 @@ import Testing
     #expect(
       try await failure("http://no-such-name.invalid/", ["send-unencrypted": .boolean(true)])
         == .temporary(reason: "the name no-such-name.invalid is not known"))
-    let socket = try TCPSocket.make()
-    let port = try TCPSocket.listen(socket)
-    close(socket)
+    let port = try TCPSocket.freePort()
     #expect(
       try await failure("http://127.0.0.1:\(port)/")
         == temporary("refuses the connection: does it run, and is the port right?"))

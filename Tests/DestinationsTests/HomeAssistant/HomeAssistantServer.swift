@@ -41,9 +41,7 @@ final class HomeAssistantServer: Sendable {
 
   private init() async throws {
     directory = try TemporaryDirectory()
-    let socket = try TCPSocket.make()
-    port = try TCPSocket.listen(socket)
-    Glibc.close(socket)
+    port = try TCPSocket.freePort()
     let configuration = """
       http:
         server_host: 127.0.0.1

@@ -21,10 +21,7 @@ final class MosquittoBroker: Sendable {
   ///   come. `DIR` is the directory that `files` are in.
   init(_ settings: [String] = [], files: [String: String] = [:]) throws {
     directory = try TemporaryDirectory()
-    // What the kernel gave a moment ago is given to nobody else soon.
-    let socket = try TCPSocket.make()
-    port = try TCPSocket.listen(socket)
-    Glibc.close(socket)
+    port = try TCPSocket.freePort()
     var lines = ["user root", "listener \(port) 127.0.0.1"]
     if !settings.contains(where: { $0.hasPrefix("allow_anonymous") }) { lines.append("allow_anonymous true") }
     lines += settings.map { $0.replacing("DIR", with: directory.path) }

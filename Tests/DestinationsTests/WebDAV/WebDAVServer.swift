@@ -59,7 +59,7 @@ struct WebDAVServer {
         "/usr/bin/rclone", ["serve", "webdav", files, "--addr", "127.0.0.1:0", "--config", "/dev/null"],
         until: "http://127.0.0.1:")
     case .apache:
-      let port = try Self.freePort()
+      let port = try TCPSocket.freePort()
       let modules = ["mpm_prefork", "authz_core", "dav", "dav_fs"].map {
         "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so\n"
       }
@@ -109,11 +109,5 @@ struct WebDAVServer {
       }
     }
     return records.map { ($0.uuid, $0.deleted) }
-  }
-
-  private static func freePort() throws -> Int {
-    let socket = try TCPSocket.make()
-    defer { close(socket) }
-    return try TCPSocket.listen(socket)
   }
 }
