@@ -56,6 +56,20 @@ struct CourierTests {
     #expect(names == Set(samples.filter { $0 != samples[3] }.map { "\($0.uuid).json" }))
   }
 
+  @Test("a position that is removed before its delivery begins is not made once more")
+  func removed() async throws {
+    let place = ScriptedDestination(before: { _, _ in })
+    let consumer = try await store.consumer("test:home")
+    #expect(consumer.isNew)
+    #expect(try await !store.consumer("test:home").isNew)
+    try await store.removeConsumer("test:home")
+    await #expect(throws: StoreError.consumerChanged(name: "test:home")) {
+      try await courier(to: place).run(of: consumer)
+    }
+    #expect(place.seen.samples.isEmpty)
+    #expect(try await store.consumers().isEmpty)
+  }
+
   @Test("what fails is tried again, after a pause that doubles and no sooner than it was told")
   func retries() async throws {
     let place = ScriptedDestination(before: { attempt, _ in

@@ -77,11 +77,13 @@ public struct Courier<Place: Destination>: Sendable {
 
   /// Delivers what is new.
   ///
-  /// - Parameter follows: goes on with what happens, until the task is cancelled.
+  /// - Parameters:
+  ///   - known: the consumer, where it must be there; otherwise one that is missing is made.
+  ///   - follows: goes on with what happens, until the task is cancelled.
   /// - Throws: ``CourierError`` where the destination does not take it: nothing is lost, and the next run goes on from there.
   ///   `StoreError`. What was delivered before stays.
-  public func run(follows: Bool = false) async throws -> CourierReport {
-    let consumer = try await store.consumer(name, filter: filter)
+  public func run(of known: FeedConsumer? = nil, follows: Bool = false) async throws -> CourierReport {
+    let consumer = if let known { known } else { try await store.consumer(name, filter: filter) }
     var run = Run(policy)
     let size = destination.capabilities.maximumChanges
     do {

@@ -141,7 +141,7 @@ public struct DeliverOperation: Sendable {
   ) async throws -> CourierReport {
     let place = try await make(kind, context)
     do {
-      try await begin(context)
+      let consumer = try await begin(context)
       var report = try await renewNumbers(of: place, context)
       // Looked for first: what is to be forgotten is said before.
       let parts = try await Resynchronization.pending(section.consumer, in: store)
@@ -155,7 +155,8 @@ public struct DeliverOperation: Sendable {
         report += try await courier.run()
         try await store.removeConsumer(again.consumer)
       }
-      report += try await courier(to: place, section.consumer, context.filter, context).run(follows: follows)
+      report += try await courier(to: place, section.consumer, context.filter, context)
+        .run(of: consumer, follows: follows)
       await place.close()
       return report
     } catch {
@@ -168,18 +169,18 @@ public struct DeliverOperation: Sendable {
   ///
   /// Removing one cuts the section first and the position afterwards, so that looking after the position was made
   /// misses neither.
-  private func begin(_ context: Context) async throws {
-    let isKnown = try await store.consumers().contains { $0.name == section.consumer }
+  private func begin(_ context: Context) async throws -> FeedConsumer {
+    let consumer = try await store.consumer(section.consumer, filter: context.filter)
     do {
-      try await store.consumer(section.consumer, filter: context.filter)
       let settings = try await onThread { [home] _ in try home.settings() }
-      if settings.destination(section.name)?.consumer == section.consumer { return }
+      if settings.destination(section.name)?.consumer == section.consumer { return consumer }
       throw DeliveryRefusal.removed(section.name)
     } catch {
-      // What is being edited says nothing about one that was there.
-      if isKnown, error is SettingsFileError { return }
-      if !isKnown {
+      if consumer.isNew {
         try await uncancelled { [store, section] in _ = try await store.removeConsumer(section.consumer) }
+      } else if error is SettingsFileError {
+        // What is being edited says nothing about one that was there.
+        return consumer
       }
       throw error
     }

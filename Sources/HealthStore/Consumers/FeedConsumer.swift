@@ -42,6 +42,8 @@ public struct FeedConsumer: Sendable {
   /// What it wants. Once the store has another filter for this name, this object's pages and commits throw
   /// ``StoreError/consumerChanged(name:)``.
   public let filter: SampleFilter
+  /// Whether it was not there before this object was asked for.
+  public let isNew: Bool
   let store: HealthStore
 
   /// What was not committed yet, up to what there is now. Throws ``StoreError``; ends when its task is cancelled.

@@ -52,14 +52,19 @@ extension HealthStore {
       let (row, wanted) = try states(db)
       return row?.state == wanted
     }
+    var isNew = false
     if !isAsWanted {
-      try await write { db in
+      isNew = try await write { db in
         let (row, wanted) = try states(db)
-        guard let row else { return try ConsumerRow.insert(name, wanted, db) }
-        try ConsumerRow.replace(row.revision, with: wanted, of: name, db)
+        if let row {
+          try ConsumerRow.replace(row.revision, with: wanted, of: name, db)
+        } else {
+          try ConsumerRow.insert(name, wanted, db)
+        }
+        return row == nil
       }
     }
-    return FeedConsumer(name: name, filter: filter, store: self)
+    return FeedConsumer(name: name, filter: filter, isNew: isNew, store: self)
   }
 
   /// All consumers, by name.
