@@ -21,7 +21,8 @@ enum SchemaHistory {
     migrator.registerMigration("analysisSettings", migrate: addAnalysisSettings)
     migrator.registerMigration("deliveries", migrate: addDeliveries)
     migrator.registerMigration("activities", migrate: addActivities)
-    migrator.registerMigration("workoutsOfAnyName", migrate: decideWorkouts)
+    // Decided by the next, too.
+    migrator.registerMigration("workoutsOfAnyName") { _ in }
     migrator.registerMigration(workoutsOfNoSource, migrate: decideWorkouts)
     return migrator
   }
