@@ -37,7 +37,7 @@ enum InboxCertificateSource {
         let current = "\(try mark(of: certificate)) \(try mark(of: key))"
         if current == version { return nil }
         return InboxCertificates.Material(
-          chain: try read(certificate), key: try readKey(key), version: current)
+          chain: try read(certificate), key: try read(key, check: requirePrivate), version: current)
       }
     }
   }
@@ -49,22 +49,24 @@ enum InboxCertificateSource {
   }
 
   /// Links are followed: Let's Encrypt's clients keep the newest behind one.
-  private static func read(_ path: String) throws -> [UInt8] {
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    defer { try? file.close() }
-    return Array(try file.read(upToCount: largestFile) ?? Data())
-  }
-
-  /// Throws ``IdentityError/permissionsTooOpen(path:mode:)`` where others can read or change it. A group may read a key
-  /// of root's, as Debian's `ssl-cert` does.
-  private static func readKey(_ path: String) throws -> [UInt8] {
+  ///
+  /// - Parameter check: of the file that is read, which may be another by the next look at its path.
+  private static func read(
+    _ path: String, check: (_ status: stat, _ path: String) throws -> Void = { _, _ in }
+  ) throws -> [UInt8] {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? file.close() }
     var status = stat()
     guard fstat(file.fileDescriptor, &status) == 0 else { throw SystemError("fstat", path) }
+    try check(status, path)
+    return Array(try file.read(upToCount: largestFile) ?? Data())
+  }
+
+  /// Throws ``IdentityError/permissionsTooOpen(path:mode:)`` of a key that others can read or change. A group may read a
+  /// key of root's, as Debian's `ssl-cert` does.
+  private static func requirePrivate(_ status: stat, _ path: String) throws {
     let (forbidden, mode): (mode_t, String) = status.st_uid == 0 ? (0o037, "640") : (0o077, "600")
     guard status.st_mode & forbidden == 0 else { throw IdentityError.permissionsTooOpen(path: path, mode: mode) }
-    return Array(try file.read(upToCount: largestFile) ?? Data())
   }
 }
 
