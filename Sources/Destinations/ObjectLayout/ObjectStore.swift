@@ -31,7 +31,9 @@ protocol ObjectStore: Sendable {
 }
 
 extension ObjectStore {
-  func concurrentWrites() async throws -> Int { 4 }
+  static var usualConcurrentWrites: Int { 4 }
+
+  func concurrentWrites() async throws -> Int { Self.usualConcurrentWrites }
 
   /// A server that has answered has it for good.
   func synchronize(_ names: [String]) async throws {}

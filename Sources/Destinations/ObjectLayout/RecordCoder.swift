@@ -156,9 +156,9 @@ struct RecordCoder: Sendable {
     if let end = bytes.firstIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "Z") }) {
       bytes.removeSubrange(end...)
     }
-    bytes.append(contentsOf: ".\(milliseconds + 1_000)Z".utf8)
-    // Of the four digits the first only keeps the others apart.
-    bytes.remove(at: bytes.count - 5)
+    bytes.append(UInt8(ascii: "."))
+    bytes.append(contentsOf: String(milliseconds + 1_000).utf8.dropFirst())
+    bytes.append(UInt8(ascii: "Z"))
     return String(decoding: bytes, as: UTF8.self)
   }
 

@@ -54,7 +54,9 @@ struct WebDAVObjectStore: ObjectStore {
   }
 
   /// Servers keep their locks in one file, and those who write it at once lose some.
-  func concurrentWrites() async throws -> Int { try await protection()?.needsLocks == true ? 1 : 4 }
+  func concurrentWrites() async throws -> Int {
+    try await protection()?.needsLocks == true ? 1 : Self.usualConcurrentWrites
+  }
 
   func get(_ name: String) async throws -> StoredObject? {
     let needsLocks = try await protection()?.needsLocks ?? false

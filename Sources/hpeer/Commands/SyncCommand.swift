@@ -65,7 +65,7 @@ struct SyncCommand: AsyncParsableCommand {
     guard names.isEmpty else { return try names.map { try DestinationArgument.section($0, home) } }
     let sections = file.destinations.filter(\.common.isEnabled)
     guard !sections.isEmpty else { return [] }
-    let paused = Set(try await home.openStore().deliveries.all().filter { $0.paused != nil }.map(\.consumer))
+    let paused = try await home.openStore().deliveries.standings().paused
     return sections.filter { !paused.contains($0.consumer) }
   }
 
