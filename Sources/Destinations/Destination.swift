@@ -126,7 +126,7 @@ public struct DestinationCapabilities: Hashable, Sendable {
   public enum Days: Hashable, Sendable {
     /// None.
     case none
-    /// Those of today and of the last night.
+    /// Totals of today, and the last night's sleep.
     case current
     /// All of them.
     case all

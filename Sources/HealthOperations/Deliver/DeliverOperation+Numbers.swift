@@ -4,8 +4,8 @@ import HealthModel
 import HealthStore
 
 extension DeliverOperation {
-  /// Has numbers delivered again that are others since the person has decided for another zone or another first source,
-  /// and takes back those of hours and days that are none any more.
+  /// Delivers numbers again that have changed because the person has chosen another home zone or another first source, and
+  /// deletes those whose hour or day does not begin at that time in the new zone.
   func renewNumbers<Place: Destination>(of place: Place, _ context: Context) async throws -> CourierReport {
     let (consumer, basis) = (section.consumer, context.basis)
     let hasStatistics = context.shape?.hasStatistics ?? false

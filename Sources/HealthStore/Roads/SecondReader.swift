@@ -97,7 +97,8 @@ struct SecondReader {
     return second
   }
 
-  /// Puts workouts without a source to those of the one source that has any in the same seconds, or had.
+  /// Puts a workout whose source is not known into the group of the workouts, deleted ones included, that start and end in
+  /// the same seconds, where all of those are of one source.
   private mutating func join(_ samples: inout [StoredSample], _ deletions: inout [Deletion]) {
     let nameless = sourceIndex.index(of: Self.noSource)
     let groups = Set(samples.map(\.group) + deletions.compactMap(\.group)).filter { $0.source != nameless }

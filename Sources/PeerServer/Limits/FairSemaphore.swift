@@ -29,7 +29,7 @@ final class FairSemaphore: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - permits: maximum concurrent holders, beside those of ``ownPermits``.
+  ///   - permits: maximum concurrent holders of permits that any client can get, in addition to each client's own.
   ///   - permitsPerClient: maximum concurrent holders of one client.
   ///   - ownPermits: permits of each client that no other can hold. Only where the number of clients is bounded.
   ///   - queuePerClient: maximum queued tasks of one client.
