@@ -35,6 +35,13 @@ public protocol Destination: Sendable {
   /// The same as long as it lives; settings may decide them.
   var capabilities: DestinationCapabilities { get }
 
+  /// Finds out whether settings make sense by themselves: looks at nothing else, neither secrets nor files, so that a settings
+  /// file says the same wherever it is read. Whether a secret is set is for ``init(_:in:)``: a person is asked for it later.
+  /// The settings have keys of ``description``, each of its type. By default, they do.
+  ///
+  /// - Throws: ``SettingsError``, as ``init(_:in:)`` does of the same settings.
+  static func validate(_ settings: DestinationSettings) throws(SettingsError)
+
   /// Opens no connection. The settings have all keys that ``description`` requires, each of its type.
   ///
   /// - Throws: ``SettingsError`` where they make no sense together, or a secret cannot be read.
@@ -65,6 +72,9 @@ public protocol Destination: Sendable {
 }
 
 extension Destination {
+  /// What ``description`` says of each setting is all.
+  public static func validate(_ settings: DestinationSettings) throws(SettingsError) {}
+
   /// Remembers nothing.
   public func forget(from start: Timestamp?) async throws {}
 

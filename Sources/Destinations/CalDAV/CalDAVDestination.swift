@@ -29,13 +29,21 @@ struct CalDAVDestination: Destination {
   private let hasWorkouts: Bool
   private let days: CalendarDays
 
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
+    guard settings.optionalText("username")?.contains(":") != true else {
+      throw SettingsError("username", .invalid("has a colon, which it may not have"))
+    }
+    _ = try milestones(settings.table("milestones"))
+  }
+
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    try Self.validate(settings)
     let url = try settings.url("url")
     var authorization: [(name: String, value: String)] = []
     let password = try environment.secrets.read("password", of: settings)
     if let user = settings.optionalText("username") {
       guard let password else { throw SettingsError("password", .missing("It belongs to username.")) }
-      guard !user.contains(":") else { throw SettingsError("username", .invalid("has a colon, which it may not have")) }
       authorization = [HTTPHeaderText.basic(user, password)]
     } else if password != nil {
       throw SettingsError("username", .missing("It belongs to password."))

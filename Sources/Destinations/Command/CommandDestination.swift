@@ -26,16 +26,20 @@ public struct CommandDestination: Destination {
   public let capabilities: DestinationCapabilities
   private let program: ChildProgram
 
-  public init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+  public static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     let words = settings.list("command")
-    guard let first = words.first, !first.isEmpty else {
-      throw SettingsError("command", .invalid("names no program"))
-    }
-    guard let path = ChildProgram.path(of: first) else {
-      throw SettingsError("command", .invalid("names a program that is not there or may not be executed: \(first)"))
-    }
+    guard words.first?.isEmpty == false else { throw SettingsError("command", .invalid("names no program")) }
     guard words.allSatisfy({ !$0.utf8.contains(0) }) else {
       throw SettingsError("command", .invalid("has a NUL in it"))
+    }
+  }
+
+  public init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    try Self.validate(settings)
+    let words = settings.list("command")
+    let first = words.first ?? ""
+    guard let path = ChildProgram.path(of: first) else {
+      throw SettingsError("command", .invalid("names a program that is not there or may not be executed: \(first)"))
     }
     capabilities = DestinationCapabilities(
       maximumChanges: try settings.integer("batch"), deadline: .seconds(try settings.integer("timeout")))

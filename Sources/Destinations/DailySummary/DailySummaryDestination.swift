@@ -38,7 +38,21 @@ struct DailySummaryDestination: Destination {
   private let stateFolder: String
   private let progress: @Sendable (String) -> Void
 
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
+    _ = try DailyMetrics(settings.table("metrics"))
+    for (name, value) in settings.table("headers").sorted(by: { $0.key < $1.key }) {
+      guard HTTPHeaderText.isName(name), HTTPHeaderText.isValue(value) else {
+        throw SettingsError("headers", .invalid("has \(name), which cannot be a header"))
+      }
+    }
+    guard HTTPHeaderText.isName(try settings.text("key-header")) else {
+      throw SettingsError("key-header", .invalid("is no header's name"))
+    }
+  }
+
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    try Self.validate(settings)
     url = try settings.url("url")
     service = try HTTPService(settings, url: url)
     metrics = try DailyMetrics(settings.table("metrics"))
@@ -48,14 +62,8 @@ struct DailySummaryDestination: Destination {
     stateFolder = environment.stateFolder
     progress = environment.progress
     var headers = settings.table("headers").sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-    for header in headers {
-      guard HTTPHeaderText.isName(header.name), HTTPHeaderText.isValue(header.value) else {
-        throw SettingsError("headers", .invalid("has \(header.name), which cannot be a header"))
-      }
-    }
     if let key = try environment.secrets.read("key", of: settings) {
       let name = try settings.text("key-header")
-      guard HTTPHeaderText.isName(name) else { throw SettingsError("key-header", .invalid("is no header's name")) }
       guard HTTPHeaderText.isValue(key) else {
         throw SettingsError("key", .invalid("has characters that no header may have"))
       }

@@ -32,13 +32,17 @@ struct FHIRDestination: Destination {
   private let record: RecordReader
   private let subject: FHIRSubject
 
-  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
-    let url = try settings.url("url")
-    let timeout = Duration.seconds(try settings.integer("timeout"))
-    let given = settings.optionalText("subject")
-    if let given, !FHIRWriter.isReference(given) {
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
+    if let subject = settings.optionalText("subject"), !FHIRWriter.isReference(subject) {
       throw SettingsError("subject", .invalid("is no reference, such as Patient/123"))
     }
+  }
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    try Self.validate(settings)
+    let url = try settings.url("url")
+    let timeout = Duration.seconds(try settings.integer("timeout"))
     record = environment.record
     capabilities = DestinationCapabilities(
       maximumChanges: try settings.integer("batch"),
@@ -49,7 +53,7 @@ struct FHIRDestination: Destination {
       token: try environment.secrets.read("token", of: settings),
       kind: FHIRBundleKind(rawValue: try settings.text("bundle")) ?? .transaction)
     entries = FHIREntries(record: record, mode: FHIRWriteMode(rawValue: try settings.text("write")) ?? .update)
-    subject = FHIRSubject(given: given, server: server, record: record)
+    subject = FHIRSubject(given: settings.optionalText("subject"), server: server, record: record)
   }
 
   /// Writes an Observation of the patient and deletes it.

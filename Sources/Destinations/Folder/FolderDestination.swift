@@ -18,6 +18,10 @@ public struct FolderDestination: Destination {
   private let files: DayFiles
   private let options: DayFiles.Options
 
+  public static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    _ = try DayFiles.Options(settings)
+  }
+
   public init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     options = try DayFiles.Options(settings)
     store = FolderStore(

@@ -50,16 +50,14 @@ struct HTTPService: Sendable {
   private let timeout: Duration
   private let sendsUnencrypted: Bool
 
-  /// - Parameter url: what is spoken to; http:// is refused unless it is this machine or the person has accepted the risk.
-  init(_ settings: DestinationSettings, url: URL, timeout: Duration = .seconds(60)) throws(SettingsError) {
+  /// - Parameters:
+  ///   - url: what is spoken to; http:// is refused unless it is this machine or the person has accepted the risk.
+  ///   - key: of the setting that says so.
+  init(
+    _ settings: DestinationSettings, url: URL, key: String = "url", timeout: Duration = .seconds(60)
+  ) throws(SettingsError) {
+    try Self.requireAcceptedRisk(settings, url: url, key: key)
     sendsUnencrypted = settings.boolean("send-unencrypted")
-    if !sendsUnencrypted, Self.isReadable(url) {
-      throw SettingsError(
-        "url",
-        .invalid(
-          "is http:// to another machine, where everybody on the way can read what is sent: use https://, or set "
-            + "send-unencrypted = true"))
-    }
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
     if let path = Self.authority(settings) {
@@ -81,6 +79,19 @@ struct HTTPService: Sendable {
     configuration.http1_1ConnectionDebugInitializer = ResponseStatusCheck.add
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     self.timeout = timeout
+  }
+
+  /// Throws ``SettingsError`` where others can read what goes to an address, and the person has not accepted that.
+  static func requireAcceptedRisk(
+    _ settings: DestinationSettings, url: URL, key: String = "url"
+  ) throws(SettingsError) {
+    guard !settings.boolean("send-unencrypted"), isReadable(url) else { return }
+    let scheme = url.scheme?.lowercased() ?? "http"
+    throw SettingsError(
+      key,
+      .invalid(
+        "is \(scheme):// to another machine, where everybody on the way can read what is sent: use \(scheme)s://, or set "
+          + "send-unencrypted = true"))
   }
 
   /// The path of the certificate authority that a person has set; `nil` where the system's are trusted.
@@ -203,13 +214,13 @@ struct HTTPService: Sendable {
 
   /// Whether others can read what goes to an address.
   private static func isReadable(_ url: URL) -> Bool {
-    url.scheme?.lowercased() != "https" && !isThisMachine(url)
+    !["https", "mqtts"].contains(url.scheme?.lowercased()) && !isThisMachine(url)
   }
 
   /// Whether there is such a port: the libraries that connect end the process at any other.
   static func hasValidPort(_ url: URL) -> Bool { url.port.map { (1...65_535).contains($0) } ?? true }
 
-  static func isThisMachine(_ url: URL) -> Bool {
+  private static func isThisMachine(_ url: URL) -> Bool {
     guard var host = url.host?.lowercased() else { return false }
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     var (four, six) = (in_addr(), in6_addr())

@@ -36,7 +36,17 @@ struct HomeAssistantDestination: Destination {
   private let webhook: HealthPushWebhook?
   private let stateFolder: String
 
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
+    _ = try HomeAssistantPerson.read(settings)
+    guard let id = settings.optionalText("webhook-id") else { return }
+    guard !id.isEmpty, id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/?#%".utf8.contains($0) }) else {
+      throw SettingsError("webhook-id", .invalid("must be the last part of the webhook's address"))
+    }
+  }
+
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    try Self.validate(settings)
     url = try settings.url("url")
     service = try HTTPService(settings, url: url)
     authority = HTTPService.authority(settings)
@@ -63,9 +73,6 @@ struct HomeAssistantDestination: Destination {
     _ settings: DestinationSettings, _ environment: DestinationEnvironment, _ service: HTTPService, _ url: URL
   ) throws(SettingsError) -> HealthPushWebhook? {
     guard let id = settings.optionalText("webhook-id") else { return nil }
-    guard !id.isEmpty, id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/?#%".utf8.contains($0) }) else {
-      throw SettingsError("webhook-id", .invalid("must be the last part of the webhook's address"))
-    }
     let secret = try environment.secrets.read("webhook-secret", of: settings)
     guard secret?.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) ?? true else {
       throw SettingsError(

@@ -41,13 +41,23 @@ struct MQTTDestination: Destination {
   private let discovery: HomeAssistantDiscovery?
   private let session: MQTTSession
 
-  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
-    let configuration = try MQTTConfiguration(settings, environment.secrets)
-    let prefix = try settings.text("prefix")
-    guard MQTTTopics.isPrefix(prefix) else {
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    try MQTTConfiguration.validate(settings)
+    guard MQTTTopics.isPrefix(try settings.text("prefix")) else {
       throw SettingsError("prefix", .invalid("must be levels of a topic without + and #, such as hpeer or home/health"))
     }
-    topics = MQTTTopics(prefix: prefix, person: try HomeAssistantPerson.read(settings))
+    _ = try HomeAssistantPerson.read(settings)
+    let root = try settings.text("discovery-prefix")
+    guard !settings.boolean("discovery") || MQTTTopics.isPrefix(root) else {
+      throw SettingsError("discovery-prefix", .invalid("must be levels of a topic without + and #"))
+    }
+  }
+
+  init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    try Self.validate(settings)
+    let configuration = try MQTTConfiguration(settings, environment.secrets)
+    let person = try HomeAssistantPerson.read(settings)
+    topics = MQTTTopics(prefix: try settings.text("prefix"), person: person)
     quality = MQTTMessage.Quality(rawValue: Int32(try settings.integer("qos"))) ?? .atLeastOnce
     record = environment.record
     session = MQTTSession(
@@ -56,12 +66,8 @@ struct MQTTDestination: Destination {
       discovery = nil
       return
     }
-    let root = try settings.text("discovery-prefix")
-    guard MQTTTopics.isPrefix(root) else {
-      throw SettingsError("discovery-prefix", .invalid("must be levels of a topic without + and #"))
-    }
     discovery = HomeAssistantDiscovery(
-      prefix: root, person: try HomeAssistantPerson.read(settings), availabilityTopic: topics.status)
+      prefix: try settings.text("discovery-prefix"), person: person, availabilityTopic: topics.status)
   }
 
   func check() async throws { try await session.probe() }
@@ -98,21 +104,26 @@ struct MQTTDestination: Destination {
 }
 
 extension MQTTConfiguration {
-  init(_ settings: DestinationSettings, _ secrets: SecretStore) throws(SettingsError) {
+  /// What concerns the connection.
+  fileprivate static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     let url = try settings.url("url")
-    let isEncrypted = url.scheme?.lowercased() == "mqtts"
-    guard var host = url.host(percentEncoded: false) else { throw SettingsError("url", .invalid("names no broker")) }
-    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     guard url.path.isEmpty || url.path == "/", url.query == nil else {
       throw SettingsError("url", .invalid("must be mqtts://HOST[:PORT] and no more"))
     }
-    if !isEncrypted, !settings.boolean("send-unencrypted"), !HTTPService.isThisMachine(url) {
-      throw SettingsError(
-        "url",
-        .invalid(
-          "is mqtt:// to another machine, where everybody on the way can read what is sent: use mqtts://, or set "
-            + "send-unencrypted = true"))
+    try HTTPService.requireAcceptedRisk(settings, url: url)
+    guard !isEncrypted(url) || settings.has("client-certificate") == settings.has("client-key") else {
+      throw SettingsError("client-key", .invalid("and client-certificate belong together"))
     }
+  }
+
+  private static func isEncrypted(_ url: URL) -> Bool { url.scheme?.lowercased() == "mqtts" }
+
+  /// - Parameter settings: that ``validate(_:)`` has let pass.
+  fileprivate init(_ settings: DestinationSettings, _ secrets: SecretStore) throws(SettingsError) {
+    let url = try settings.url("url")
+    let isEncrypted = Self.isEncrypted(url)
+    guard var host = url.host(percentEncoded: false) else { throw SettingsError("url", .invalid("names no broker")) }
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     var tls: TLS?
     if isEncrypted {
       func path(_ key: String) throws(SettingsError) -> String? {
@@ -123,9 +134,6 @@ extension MQTTConfiguration {
         return path
       }
       tls = TLS(authority: try path("ca"), certificate: try path("client-certificate"), key: try path("client-key"))
-      guard (tls?.certificate == nil) == (tls?.key == nil) else {
-        throw SettingsError("client-key", .invalid("and client-certificate belong together"))
-      }
     }
     let base = "\(try settings.text("prefix"))/\(try settings.text("person"))"
     self.init(

@@ -34,11 +34,7 @@ final class S3Client: Sendable {
     _ settings: DestinationSettings, _ source: AWSCredentialSource, now: @escaping @Sendable () -> Timestamp = { .now }
   ) throws(SettingsError) {
     bucket = try S3Bucket(settings)
-    do {
-      service = try HTTPService(settings, url: bucket.url, timeout: .seconds(120))
-    } catch {
-      throw error.key == "url" ? SettingsError("endpoint", error.problem) : error
-    }
+    service = try HTTPService(settings, url: bucket.url, key: "endpoint", timeout: .seconds(120))
     self.source = source
     state = Mutex(State(credentials: try source.read()))
     self.now = now

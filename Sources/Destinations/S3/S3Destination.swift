@@ -22,6 +22,12 @@ struct S3Destination: Destination {
   private let files: DayFiles
   private let isOnlyWriter: Bool
 
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    _ = try DayFiles.Options(settings)
+    _ = try encryption(settings)
+    try HTTPService.requireAcceptedRisk(settings, url: try S3Bucket(settings).url, key: "endpoint")
+  }
+
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     try self.init(settings, in: environment, credentials: AWSCredentialSource(settings, environment.secrets))
   }

@@ -198,6 +198,7 @@ private struct SettingsFileReader {
       for key in ["data", "units"] where common[key] != nil && !kind.description.passesSamplesOn {
         throw SettingsError(key, .invalid("is not for the kind \(kindName), which makes numbers of its own"))
       }
+      try kind.validate(section.settings)
       return section
     } catch let mistake as SettingsError {
       throw error(path + [mistake.key], mistake.reason, outline)

@@ -24,6 +24,11 @@ struct WebDAVDestination: Destination {
   let store: WebDAVObjectStore
   private let isOnlyWriter: Bool
 
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    _ = try DayFiles.Options(settings)
+    try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
+  }
+
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     let options = try DayFiles.Options(settings)
     let url = try settings.url("url")

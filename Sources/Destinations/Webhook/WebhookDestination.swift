@@ -35,7 +35,13 @@ struct WebhookDestination: Destination {
   private let service: HTTPService
   private let record: RecordReader
 
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
+    try WebhookHeaders.validate(settings)
+  }
+
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
+    try Self.validate(settings)
     let url = try settings.url("url")
     self.url = url.absoluteString
     method = try settings.text("method")

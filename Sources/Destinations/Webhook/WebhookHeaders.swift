@@ -8,37 +8,54 @@ enum WebhookHeaders {
   /// Those that are secrets by what they are.
   private static let secret: Set<String> = ["authorization", "cookie", "proxy-authorization", "x-api-key"]
 
+  /// Throws ``SettingsError`` where there can be no such headers, whatever secrets hold.
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    var names: Set<String> = settings.has("token") ? ["authorization"] : []
+    for key in ["headers", "secret-headers"] {
+      for (name, value) in settings.table(key).sorted(by: { $0.key < $1.key }) {
+        guard HTTPHeaderText.isName(name) else {
+          throw SettingsError(key, .invalid("has a name that no header can have: \(name)"))
+        }
+        if key == "secret-headers" {
+          guard SecretReference(value) != nil else { throw SettingsError(key, .secretInTheOpen) }
+        } else if secret.contains(name.lowercased()) {
+          throw SettingsError(key, .invalid("has \(name), which is a secret: put it into secret-headers"))
+        } else {
+          try requireValue(value, of: name, key)
+        }
+        if reserved.contains(name.lowercased()) {
+          throw SettingsError(key, .invalid("has \(name), which hpeer sets itself"))
+        }
+        guard names.insert(name.lowercased()).inserted else {
+          throw SettingsError(key, .invalid("has \(name), which is there twice"))
+        }
+      }
+    }
+  }
+
   /// In the order of their names. Blocking: reads secrets.
+  ///
+  /// - Parameter settings: that ``validate(_:)`` has let pass.
   static func read(
     _ settings: DestinationSettings, _ secrets: SecretStore
   ) throws(SettingsError) -> [(name: String, value: String)] {
-    var headers: [(name: String, value: String)] = []
-    for (name, value) in settings.table("headers").sorted(by: { $0.key < $1.key }) {
-      if secret.contains(name.lowercased()) {
-        throw SettingsError("headers", .invalid("has \(name), which is a secret: put it into secret-headers"))
-      }
+    var headers = settings.table("headers").sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    for (name, reference) in settings.table("secret-headers").sorted(by: { $0.key < $1.key }) {
+      let value = try secrets.read(reference, for: "secret-headers")
+      try requireValue(value, of: name, "secret-headers")
       headers.append((name, value))
     }
-    for (name, value) in settings.table("secret-headers").sorted(by: { $0.key < $1.key }) {
-      headers.append((name, try secrets.read(value, for: "secret-headers")))
-    }
-    if let token = try secrets.read("token", of: settings) { headers.append(HTTPHeaderText.bearer(token)) }
-    var names: Set<String> = []
-    for (name, value) in headers {
-      let key = settings.table("headers")[name] == nil ? "secret-headers" : "headers"
-      guard HTTPHeaderText.isName(name) else {
-        throw SettingsError(key, .invalid("has a name that no header can have: \(name)"))
-      }
-      guard HTTPHeaderText.isValue(value) else {
-        throw SettingsError(key, .invalid("has a value for \(name) that no header can have, such as one of two lines"))
-      }
-      if reserved.contains(name.lowercased()) {
-        throw SettingsError(key, .invalid("has \(name), which hpeer sets itself"))
-      }
-      guard names.insert(name.lowercased()).inserted else {
-        throw SettingsError(key, .invalid("has \(name), which is there twice"))
-      }
+    if let token = try secrets.read("token", of: settings) {
+      let header = HTTPHeaderText.bearer(token)
+      try requireValue(header.value, of: header.name, "token")
+      headers.append(header)
     }
     return headers
+  }
+
+  private static func requireValue(_ value: String, of name: String, _ key: String) throws(SettingsError) {
+    guard HTTPHeaderText.isValue(value) else {
+      throw SettingsError(key, .invalid("has a value for \(name) that no header can have, such as one of two lines"))
+    }
   }
 }
