@@ -218,7 +218,11 @@ struct HTTPService: Sendable {
   }
 
   /// Whether there is such a port: the libraries that connect end the process at any other.
-  static func hasValidPort(_ url: URL) -> Bool { url.port.map { (1...65_535).contains($0) } ?? true }
+  static func hasValidPort(_ url: URL) -> Bool {
+    if let port = url.port { return (1...65_535).contains(port) }
+    // A number that is too long for `Int` is no port to Foundation, and would count as the scheme's own.
+    return URLComponents(url: url, resolvingAgainstBaseURL: false)?.rangeOfPort == nil
+  }
 
   private static func isThisMachine(_ url: URL) -> Bool {
     guard var host = url.host?.lowercased() else { return false }

@@ -72,6 +72,9 @@ import Testing
       ("[destination.a]\nkind = \"parcels\"\nurl = \"ftp://h/\"\ntoken = \"env:T\"", 3, "a URL of ftp"),
       ("[destination.a]\nkind = \"parcels\"\nurl = \"https://h:65536/\"", 3, "a port that there is not"),
       ("[destination.a]\nkind = \"parcels\"\nurl = \"https://h:0/\"", 3, "a port that there is not"),
+      (
+        "[destination.a]\nkind = \"parcels\"\nurl = \"https://h:999999999999999999999/\"", 3, "a port that there is not"
+      ),
       ("[destination.\"a b\"]\nkind = \"files\"\nfolder = \"x\"", 1, "a name is of letters"),
       ("[destinations.a]\nkind = \"files\"", 1, "did you mean destination?"),
       ("destination = 3", 1, "destinations are tables"),
