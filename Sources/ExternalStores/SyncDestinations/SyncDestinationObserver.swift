@@ -86,11 +86,7 @@ public struct SyncDestinationObserver: Sendable {
   /// Forgets the position: everything is passed on again, of the time that the destination wants now, after it was asked
   /// to forget what it has (``SyncDestination/forgetAll()``).
   public func reset() async throws {
-    try await turnstile.pass {
-      try await store.removeConsumer(name)
-      _ = try await consumer()
-      try await store.startConsumerOver(name)
-    }
+    try await turnstile.pass { try await store.startConsumerOver(name, with: firstFilter) }
   }
 
   // MARK: Positions
@@ -101,10 +97,17 @@ public struct SyncDestinationObserver: Sendable {
     if let known = try await store.consumers().first(where: { $0.name == name }) {
       filter.earliest = known.filter.earliest
     } else {
-      let start = destination.queryWindow(lastSyncedAt: nil, needsFullSync: true, now: Date()).start
-      filter.earliest = [filter.earliest, Self.instant(start)].compactMap(\.self).max()
+      filter = firstFilter
     }
     return try await store.consumer(name, filter: filter)
+  }
+
+  /// What is passed on from the time on that the destination wants now.
+  private var firstFilter: SampleFilter {
+    var filter = filter
+    let start = destination.queryWindow(lastSyncedAt: nil, needsFullSync: true, now: Date()).start
+    filter.earliest = [filter.earliest, Self.instant(start)].compactMap(\.self).max()
+    return filter
   }
 
   /// `nil` for no bound.

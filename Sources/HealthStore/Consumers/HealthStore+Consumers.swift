@@ -80,13 +80,20 @@ extension HealthStore {
     }
   }
 
-  /// Has a consumer begin anew with a page that says so (``ConsumerPage/startsOver``). Does nothing where there is none.
-  public func startConsumerOver(_ name: String) async throws(StoreError) {
+  /// Has a consumer begin anew with a page that says so (``ConsumerPage/startsOver``). Where there is none, one begins so if
+  /// a filter is given, and nothing is done otherwise.
+  ///
+  /// - Parameter filter: what it wants from now on, whatever it had; as before by default.
+  public func startConsumerOver(_ name: String, with filter: SampleFilter? = nil) async throws(StoreError) {
     try await write { db in
-      guard let row = try ConsumerRow.fetch(name, db) else { return }
-      var state = row.state
-      state.startOver(undone: try UndoneSamples.last(db))
-      try ConsumerRow.replace(row.revision, with: state, of: name, db)
+      let row = try ConsumerRow.fetch(name, db)
+      guard let filter = filter ?? row?.state.filter else { return }
+      let state = ConsumerState(filter: filter, undone: try UndoneSamples.last(db), isReset: true)
+      if let row {
+        try ConsumerRow.replace(row.revision, with: state, of: name, db)
+      } else {
+        try ConsumerRow.insert(name, state, db)
+      }
     }
   }
 

@@ -10,6 +10,8 @@ final class PointDestination: SyncDestination {
     var calls: [Int] = []
     /// How often it was asked to forget everything.
     var askedToForget = 0
+    /// How often it was asked for its time.
+    var askedForWindow = 0
   }
 
   let id = UUID()
@@ -20,19 +22,26 @@ final class PointDestination: SyncDestination {
   private let start: Date
   private let state = Mutex(State())
   private let failure: @Sendable (_ call: Int) -> (any Error)?
+  private let willSayWindow: @Sendable (_ call: Int) -> Void
 
   init(
     _ capabilities: SyncCapabilities, isEnabled: Bool = true, forgets: Bool = false, start: Date = .distantPast,
-    failure: @escaping @Sendable (Int) -> (any Error)? = { _ in nil }
+    failure: @escaping @Sendable (Int) -> (any Error)? = { _ in nil },
+    willSayWindow: @escaping @Sendable (Int) -> Void = { _ in }
   ) {
     (self.capabilities, self.isEnabled, self.forgets) = (capabilities, isEnabled, forgets)
-    (self.start, self.failure) = (start, failure)
+    (self.start, self.failure, self.willSayWindow) = (start, failure, willSayWindow)
   }
 
   var seen: State { state.withLock(\.self) }
 
   func queryWindow(lastSyncedAt: Date?, needsFullSync: Bool, now: Date) -> QueryWindow {
-    QueryWindow(start: needsFullSync ? start : now, end: now)
+    let call = state.withLock { state in
+      defer { state.askedForWindow += 1 }
+      return state.askedForWindow
+    }
+    willSayWindow(call)
+    return QueryWindow(start: needsFullSync ? start : now, end: now)
   }
 
   func sync(data: [HealthDataPoint], onProgress: (@Sendable (Int, Int) -> Void)?) async throws -> SyncStats {

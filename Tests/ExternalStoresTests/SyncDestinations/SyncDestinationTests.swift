@@ -179,6 +179,24 @@ struct SyncDestinationTests {
     #expect(destination.seen.askedToForget == 1)
   }
 
+  @Test("a reset that is interrupted leaves the position as it was, or has everything forgotten before it comes again")
+  func interruptedReset() async throws {
+    let destination = PointDestination(
+      SyncCapabilities(supportsIncremental: true), forgets: true,
+      willSayWindow: { call in if call == 1 { withUnsafeCurrentTask { $0?.cancel() } } })
+    let observer = SyncDestinationObserver(store: record, destination: destination)
+    try await add(0..<5)
+    _ = try await observer.execute()
+    // As a kill does, between what is read and what is written.
+    _ = await Task { try await observer.reset() }.result
+    #expect(destination.seen.askedForWindow == 2)
+    let again = try await observer.execute().processedCount
+    #expect(again == 0 && destination.seen.askedToForget == 0 || again == 5 && destination.seen.askedToForget == 1)
+    try await observer.reset()
+    #expect(try await observer.execute().processedCount == 5)
+    #expect(destination.seen.askedToForget == (again == 0 ? 1 : 2))
+  }
+
   @Test("a lost answer: the batch comes again, and is there once")
   func lostAnswer() async throws {
     struct Lost: Error {}
