@@ -47,7 +47,16 @@ public struct DeliverOperation: Sendable {
   public func run(follows: Bool = false) async throws -> CourierReport {
     let state = try await store.deliveries.state(of: section.consumer)
     if state.paused != nil { throw DeliveryRefusal.paused(section.name) }
-    return try await alone { context in try await deliver(section.kind, context, follows: follows) }
+    return try await alone { context in
+      do {
+        let report = try await deliver(section.kind, context, follows: follows)
+        try await forgetIfRemoved()
+        return report
+      } catch {
+        try? await forgetIfRemoved()
+        throw error
+      }
+    }
   }
 
   /// Finds out whether it can be delivered to. Throws `DeliveryError`, `SettingsFileError`.
@@ -172,8 +181,7 @@ public struct DeliverOperation: Sendable {
   private func begin(_ context: Context) async throws -> FeedConsumer {
     let consumer = try await store.consumer(section.consumer, filter: context.filter)
     do {
-      let settings = try await onThread { [home] _ in try home.settings() }
-      if settings.destination(section.name)?.consumer == section.consumer { return consumer }
+      if try await isInSettings() { return consumer }
       throw DeliveryRefusal.removed(section.name)
     } catch {
       if consumer.isNew {
@@ -183,6 +191,24 @@ public struct DeliverOperation: Sendable {
         return consumer
       }
       throw error
+    }
+  }
+
+  private func isInSettings() async throws -> Bool {
+    let settings = try await onThread { [home] _ in try home.settings() }
+    return settings.destination(section.name)?.consumer == section.consumer
+  }
+
+  /// Leaves nothing of a destination that was removed meanwhile: a request that nothing deals with any more would keep all
+  /// later deletions in the store.
+  ///
+  /// One whose section alone is gone keeps its position, and so do its requests.
+  private func forgetIfRemoved() async throws {
+    try await uncancelled { [self] in
+      if try await store.consumers().contains(where: { $0.name == section.consumer }) { return }
+      // What is being edited says nothing.
+      guard (try? await isInSettings()) == false else { return }
+      try await Resynchronization.forget(section.consumer, in: store)
     }
   }
 

@@ -64,7 +64,7 @@ public enum Resynchronization {
   static func withdrawal(_ consumer: String) -> String { consumer + former }
 
   private static func parts(_ name: String, in store: HealthStore) async throws -> [Part] {
-    try await store.consumers().filter { isRequest($0.name, named: name) }
+    try await store.consumers().filter { isOf($0.name, name) }
       .map { position in
         // What the destination selects is intersected with this; a delivery that began has narrowed it.
         var filter = SampleFilter(earliest: position.filter.earliest)
@@ -74,7 +74,7 @@ public enum Resynchronization {
   }
 
   /// Without an end of its own, as requests were once named.
-  private static func isRequest(_ consumer: String, named name: String) -> Bool {
+  private static func isOf(_ consumer: String, _ name: String) -> Bool {
     consumer == name || consumer.hasPrefix(name + ":")
   }
 
@@ -85,12 +85,19 @@ public enum Resynchronization {
     return words.contains { [again, forgetting, former].contains(where: (":" + $0).hasPrefix) }
   }
 
+  /// Whether anything of a consumer is in the store that holds deletions for it: its position, or a request.
+  public static func isKnown(_ consumer: String, in store: HealthStore) async throws -> Bool {
+    try await store.consumers().contains { isOf($0.name, consumer) }
+  }
+
   /// Forgets positions and states of a consumer.
   public static func forget(_ consumer: String, in store: HealthStore) async throws {
-    let requests = try await store.consumers().map(\.name)
-      .filter { isRequest($0, named: consumer + again) || isRequest($0, named: consumer + forgetting) }
+    // First: a delivery that makes a request, and finds the position there afterwards, leaves the request to what follows.
+    try await forget(consumer)
     try await NumberBasis.forget(of: consumer, in: store)
-    for name in [consumer, withdrawal(consumer)] + requests {
+    for position in try await store.consumers() where isOf(position.name, consumer) { try await forget(position.name) }
+
+    func forget(_ name: String) async throws {
       try await store.removeConsumer(name)
       try await store.deliveries.remove(name)
     }

@@ -132,8 +132,7 @@ struct DestinationRemove: AsyncParsableCommand {
     let store = try? home.openStore()
     for kind in DestinationKinds.all {
       let consumer = "\(kind.description.kind.rawValue):\(name)"
-      guard let store, try await store.consumers().contains(where: { $0.name == consumer }) else { continue }
-      isLeftOver = true
+      if let store, try await Resynchronization.isKnown(consumer, in: store) { isLeftOver = true }
     }
     if section != nil || file == nil || !isLeftOver {
       try home.editSettings { try SettingsFile.removing(name, from: $0, path: home.settingsPath) }

@@ -136,6 +136,38 @@ struct NumberBasisTests {
     #expect(try await home.store.consumers().map(\.name) == ["command:one"])
   }
 
+  @Test("of a destination that is removed while numbers are made anew nothing is left")
+  func removed() async throws {
+    let (hold, begun) = (home.directory.path("hold"), home.directory.path("begun"))
+    let script =
+      "cat > /dev/null; if test -e '\(hold)'; then touch '\(begun)'; while test -e '\(hold)'; do sleep 0.1; done; fi"
+    try PrivateSettings.write(
+      """
+      [destination.one]
+      kind = "command"
+      data = "day"
+      command = ["/bin/sh", "-c", "\(script)"]
+
+      """, home.home.settingsPath)
+    let section = try #require(try home.home.settings().destination("one"))
+    let operation = DeliverOperation(
+      section, home: home.home, store: home.store, policy: RetryPolicy(tolerance: 1))
+    _ = try await operation.run()
+    try await home.store.settings.setHomeZone("Asia/Tokyo")
+    try Data().write(to: URL(filePath: hold))
+    let delivery = Task { try await operation.run() }
+    while !FileManager.default.fileExists(atPath: begun) { try await Task.sleep(for: .milliseconds(20)) }
+    try PrivateSettings.write("", home.home.settingsPath)
+    try await Resynchronization.forget(section.consumer, in: home.store)
+    // As a delivery does that had looked before.
+    try await Resynchronization.deliverAgain(.everything, to: section.consumer, in: home.store)
+    try await home.store.activities.setMark("{}", "numbers:\(section.consumer)")
+    try FileManager.default.removeItem(atPath: hold)
+    await #expect(throws: StoreError.self) { try await delivery.value }
+    #expect(try await home.store.consumers().isEmpty)
+    #expect(try await home.store.activities.state(of: "numbers:\(section.consumer)") == nil)
+  }
+
   @Test("a destination that is given samples instead holds nothing back that was begun for numbers")
   func noNumbersAnyMore() async throws {
     _ = try await operation().run()
