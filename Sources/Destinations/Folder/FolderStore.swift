@@ -21,24 +21,32 @@ struct FolderStore: ObjectStore {
   let path: String
   /// Marks the temporary files of this store, in their names, so that those of other programs are left alone.
   let owner: String
-  private let leftovers = Leftovers()
+  /// How long other programs may have the folder locked.
+  private let patience: Duration
+  private let process = OfProcess()
 
-  private final class Leftovers: Sendable {
-    let areDeleted = Mutex(false)
+  private final class OfProcess: Sendable {
+    let leftoversAreDeleted = Mutex(false)
+    /// Held by who has the lock of the folder or waits for it, so that writers of one process do not wait for a clock.
+    let turn = Mutex(())
   }
 
-  /// - Parameter owner: letters and digits that no other machine writes there under.
-  init(path: String, owner: String = "0") { (self.path, self.owner) = (path, owner) }
+  /// - Parameters:
+  ///   - owner: letters and digits that no other machine writes there under.
+  ///   - patience: how long other programs may have the folder locked before a write fails.
+  init(path: String, owner: String = "0", patience: Duration = .seconds(20)) {
+    (self.path, self.owner, self.patience) = (path, owner, patience)
+  }
 
   func get(_ name: String) async throws -> StoredObject? {
     try await onThread { [self] _ in try read(name) }
   }
 
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
-    try await onThread { [self] _ in
+    try await onThread { [self] isCancelled in
       for _ in 0..<Self.attempts {
         try requireFolder()
-        if try write(bytes, name, if: condition) { return }
+        if try write(bytes, name, if: condition, unless: isCancelled) { return }
       }
       throw failure("write", name, ENOENT)
     }
@@ -70,13 +78,24 @@ struct FolderStore: ObjectStore {
     }
   }
 
-  private func withLock<Value>(_ body: () throws -> Value) throws -> Value {
-    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { throw failure("open", "") }
-    defer { close(folder) }
-    // Not every file system has locks; one writer needs none.
-    while flock(folder, LOCK_EX) != 0, errno == EINTR {}
-    return try body()
+  /// Looks for the lock again and again: nothing wakes flock(2), and any program may keep a folder locked for ever.
+  private func withLock<Value>(unless isCancelled: () -> Bool, _ body: () throws -> Value) throws -> Value {
+    let end = ContinuousClock.now + patience
+    return try process.turn.withLock { _ in
+      let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard folder >= 0 else { throw failure("open", "") }
+      defer { close(folder) }
+      while flock(folder, LOCK_EX | LOCK_NB) != 0 {
+        // Not every file system has locks; one writer needs none.
+        guard errno == EWOULDBLOCK || errno == EINTR else { break }
+        if isCancelled() { throw CancellationError() }
+        guard ContinuousClock.now < end else {
+          throw DeliveryError.temporary(reason: "another program has locked \(path): let it finish")
+        }
+        usleep(5_000)
+      }
+      return try body()
+    }
   }
 
   private func read(_ name: String) throws -> StoredObject? {
@@ -108,18 +127,20 @@ struct FolderStore: ObjectStore {
   }
 
   /// - Returns: whether it was written; otherwise another process has taken what was being written for a leftover.
-  private func write(_ bytes: [UInt8], _ name: String, if condition: PutCondition) throws -> Bool {
+  private func write(
+    _ bytes: [UInt8], _ name: String, if condition: PutCondition, unless isCancelled: () -> Bool
+  ) throws -> Bool {
     let folder = folder(of: name)
     // No other write of this process begins while they are deleted.
-    try leftovers.areDeleted.withLock { areDeleted in
-      if !areDeleted { try withLock { deleteLeftovers() } }
+    try process.leftoversAreDeleted.withLock { areDeleted in
+      if !areDeleted { try withLock(unless: isCancelled) { deleteLeftovers() } }
       areDeleted = true
     }
     try makeFolder(folder)
     // All in one place, where they are found after a kill; beside the file where that is on another disk.
-    var code = try write(bytes, name, if: condition, through: path)
+    var code = try write(bytes, name, if: condition, through: path, unless: isCancelled)
     if code == EXDEV || code == EACCES || code == EPERM {
-      code = try write(bytes, name, if: condition, through: folder)
+      code = try write(bytes, name, if: condition, through: folder, unless: isCancelled)
     }
     guard code == 0 || code == ENOENT else { throw failure("write", name, code) }
     return code == 0
@@ -130,7 +151,7 @@ struct FolderStore: ObjectStore {
   /// - Parameter place: the folder in which the bytes are until they are whole.
   /// - Returns: 0, or `errno` where the file cannot be made there or not moved from there.
   private func write(
-    _ bytes: [UInt8], _ name: String, if condition: PutCondition, through place: String
+    _ bytes: [UInt8], _ name: String, if condition: PutCondition, through place: String, unless isCancelled: () -> Bool
   ) throws -> Int32 {
     let temporary = "\(place)/\(Self.prefix)\(owner)-\(UUID().uuidString.lowercased())\(Self.suffix)"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -143,7 +164,7 @@ struct FolderStore: ObjectStore {
       if code != 0 { throw failure("write", name, code) }
       guard fsync(descriptor) == 0 else { throw failure("write", name) }
     }
-    let code: Int32 = try withLock {
+    let code: Int32 = try withLock(unless: isCancelled) {
       switch condition {
       case .always: break
       case .absent: if try read(name) != nil { throw ObjectConflict(name: name) }

@@ -54,6 +54,23 @@ import Testing
     #expect(try await store.get("n")?.bytes.sorted() == (0..<20).map { UInt8($0) })
   }
 
+  @Test("a folder that another program keeps locked keeps nobody waiting for ever", .timeLimit(.minutes(1)))
+  func locked() async throws {
+    let descriptor = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    let hasty = FolderStore(path: directory.path, patience: .milliseconds(50))
+    await #expect(
+      throws: DeliveryError.temporary(reason: "another program has locked \(directory.path): let it finish")
+    ) { try await hasty.put([1], at: "x", contentType: "", if: .always) }
+    let patient = FolderStore(path: directory.path, patience: .seconds(3_600))
+    let writing = Task { try await patient.put([2], at: "x", contentType: "", if: .always) }
+    writing.cancel()
+    await #expect(throws: CancellationError.self) { try await writing.value }
+    close(descriptor)
+    try await hasty.put([3], at: "x", contentType: "", if: .absent)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["x"])
+  }
+
   @Test("what a killed write has left behind is gone with the next one, and nothing else")
   func leftovers() async throws {
     func make(_ name: String, age: Double = 0) throws {
