@@ -1,8 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// Takes an answer with a status below 100 for what it is, no HTTP (RFC 9110, section 15): NIO hands it on as an answer, and
-/// AsyncHTTPClient passes it over as interim and then ends the process at the end of the answer that it has not seen begin.
+/// Takes an answer with a status below 100 for what it is, no HTTP (RFC 9110, section 15): NIO hands it on as an
+/// answer, and AsyncHTTPClient passes it over as interim and then ends the process at the end of the answer that it has
+/// not seen begin. So is 101, which switches to a protocol that was not asked for (section 15.2.2), and says nothing of
+/// the request.
 final class ResponseStatusCheck: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart
@@ -20,7 +22,7 @@ final class ResponseStatusCheck: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if hasFailed { return }
-    if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 {
+    if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 || head.status.code == 101 {
       hasFailed = true
       context.fireErrorCaught(HTTPParserError.invalidStatus)
       return
