@@ -44,6 +44,8 @@ struct HTTPService: Sendable {
 
   /// The longest answer that is read.
   static let longestAnswer = 16 * 1_024 * 1_024
+  /// How much is read of what only acknowledges a write, or refuses something: several requests may be under way.
+  static let longestReceipt = 1_024 * 1_024
 
   private let client: HTTPClient
   /// How long one request may take, from its first byte to the last of its answer.
@@ -135,7 +137,10 @@ struct HTTPService: Sendable {
     do {
       let response = try await withDeadline { [client, timeout] in
         let incoming = try await client.execute(outgoing, timeout: TimeAmount(timeout))
-        let body = try await incoming.body.collect(upTo: request.longestAnswer)
+        let isTaken = (200...299).contains(incoming.status.code)
+        let body =
+          isTaken
+          ? try await incoming.body.collect(upTo: request.longestAnswer) : try await Self.beginning(of: incoming.body)
         return Response(
           status: Int(incoming.status.code), headers: incoming.headers.map { ($0.name, $0.value) },
           body: Array(buffer: body))
@@ -148,6 +153,16 @@ struct HTTPService: Sendable {
       try Task.checkCancellation()
       throw await HTTPFailure.deliveryError(error, url: request.url)
     }
+  }
+
+  /// A refusal is one however much a server says of it: what is too long is cut off.
+  private static func beginning(of body: HTTPClientResponse.Body) async throws -> ByteBuffer {
+    var read = ByteBuffer()
+    for try await part in body {
+      read.writeBytes(part.readableBytesView.prefix(longestReceipt - read.readableBytes))
+      if read.readableBytes == longestReceipt { break }
+    }
+    return read
   }
 
   private static func outgoing(_ request: Request) throws(DeliveryError) -> HTTPClientRequest {

@@ -79,7 +79,7 @@ final class S3Client: Sendable {
     var outgoing = HTTPService.Request(
       request.method, bucket.url.absoluteString + path + (query.isEmpty ? "" : "?\(query)"), headers: headers,
       body: request.body)
-    outgoing.longestAnswer = DayFiles.largestObject
+    outgoing.longestAnswer = request.method == "GET" ? DayFiles.largestObject : HTTPService.longestReceipt
     return (try await service.answer(to: outgoing), credentials)
   }
 

@@ -154,7 +154,11 @@ struct WebDAVObjectStore: ObjectStore {
       throw DeliveryError.unusable(reason: "\(error)")
     }
     var request = HTTPService.Request(method, url(name), headers: authorization + headers, body: body)
-    request.longestAnswer = DayFiles.largestObject
+    switch method {
+    case "GET": request.longestAnswer = DayFiles.largestObject
+    case "PROPFIND": break
+    default: request.longestAnswer = HTTPService.longestReceipt
+    }
     let response = try await service.answer(to: request)
     switch response.status {
     case 401: throw DeliveryError.unusable(reason: "the server wants a name and a password, or others (401)")

@@ -132,6 +132,17 @@ import Testing
     #expect(error == temporary("answers with more than is read"))
   }
 
+  @Test("a refusal without an end is a refusal")
+  func endlessRefusal() async throws {
+    let error = try await failure { exchange in
+      exchange.write("HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 4000000000\r\n\r\n")
+      let block = [UInt8](repeating: 0x78, count: 1 << 20)
+      while exchange.write(block) {}
+      return .close
+    }
+    #expect(error == .temporary(reason: "it answers 503", retryAfter: .seconds(7)))
+  }
+
   @Test("headers without an end are cut off", arguments: ["X-Long: ", "X: y\r\n"])
   func endlessHeaders(_ piece: String) async throws {
     let error = try await failure { exchange in
@@ -210,7 +221,9 @@ import Testing
     #expect(error == temporary("answers something that is no HTTP"))
   }
 
-  @Test("a status that there is not ends the connection, and nothing else", arguments: ["000", "001", "099"])
+  @Test(
+    "a status that there is not, or that was not asked for, ends the connection, and nothing else",
+    arguments: ["000", "001", "099", "101"])
   func noStatus(_ status: String) async throws {
     let endpoint = try RawEndpoint { exchange in
       guard exchange.number == 0 else { return exchange.answer(200, [:], "yes") }

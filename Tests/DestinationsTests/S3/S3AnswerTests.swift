@@ -72,6 +72,25 @@ struct S3AnswerTests {
     await client.close()
   }
 
+  @Test("of what a store says to a write, not as much is read as of a file")
+  func longReceipt() async throws {
+    let written = Mutex(0)
+    let endpoint = try RawEndpoint { exchange in
+      exchange.write("HTTP/1.1 200 OK\r\n\r\n")
+      let block = [UInt8](repeating: 0x78, count: 1 << 20)
+      while exchange.write(block) { written.withLock { $0 += block.count } }
+      return .close
+    }
+    let client = try client(endpoint)
+    let store = S3ObjectStore(client, encryption: .none)
+    await #expect(throws: DeliveryError.temporary(reason: "127.0.0.1 answers with more than is read")) {
+      try await store.put([1], at: "a", contentType: "text/plain", if: .always)
+    }
+    await client.close()
+    // Besides what is read, only what the sockets hold.
+    #expect(written.withLock(\.self) < DayFiles.largestObject / 2)
+  }
+
   @Test("a store that is busy is asked later, and not before it says")
   func busy() async throws {
     let error = try await failure { $0.answer(503, ["Retry-After": "7"], Self.error("SlowDown")) }
