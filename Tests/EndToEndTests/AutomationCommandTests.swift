@@ -81,6 +81,11 @@ struct AutomationCommandTests {
     for event in ["added", "automation.finished", "automation.failed", "paused"] {
       #expect(history.output.contains(event), "\(event)")
     }
+    // That of all says which each line is about.
+    let lines = try await run("automation", "history").output.split(separator: "\n")
+    #expect(lines.allSatisfy { $0.contains("  keep  ") || $0.contains("  often  ") }, "\(lines)")
+    #expect(lines.contains { $0.contains("automation.changed  keep  paused") }, "\(lines)")
+    #expect(try await run("automation", "history", "none", status: 2).errors.contains("no automation called none"))
     try await run("automation", "remove", "often")
     try await run("automation", "remove", "often", status: 2)
     try await run("automation", "remove", "keep")

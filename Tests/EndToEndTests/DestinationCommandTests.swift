@@ -107,6 +107,7 @@ struct DestinationCommandTests {
     try FileManager.default.removeItem(atPath: out + ".strict")
     _ = try await run("destination", "retry", "command")
     #expect(try await run("destination", "rejected", "command", "--json").output == "")
+    #expect(try await run("destination", "retry", "command").errors == "command has refused nothing.\n")
     #expect(try String(contentsOfFile: out, encoding: .utf8).split(separator: "\n").count == 50)
   }
 
@@ -117,7 +118,9 @@ struct DestinationCommandTests {
     let missing = try await run("destination", "add", "folder", "--set", "path=/nowhere/at/all", status: 5)
     #expect(missing.errors.contains("Nothing was added") && missing.errors.contains("/nowhere/at/all"))
     #expect(!FileManager.default.fileExists(atPath: config))
-    #expect(try await run("destination", "test", "none", status: 2).errors.contains("no destination called none"))
+    for command in ["test", "history"] {
+      #expect(try await run("destination", command, "none", status: 2).errors.contains("no destination called none"))
+    }
     try Data("[destination.a]\nkind = \"folder\"\npaht = \"x\"\n".utf8).write(to: URL(filePath: config))
     let wrong = try await run("sync", status: 2)
     #expect(wrong.errors.contains("config.toml:3: destination.a.paht") && wrong.errors.contains("did you mean path?"))

@@ -38,7 +38,9 @@ struct AutomationArgument: ParsableArguments {
   @Argument(help: "The automation's name, as `hpeer automation list` has it.", completion: .automations)
   var name: String
 
-  func automation(_ home: Home) throws -> Automation {
+  func automation(_ home: Home) throws -> Automation { try Self.automation(name, home) }
+
+  static func automation(_ name: String, _ home: Home) throws -> Automation {
     let automations = try Automation.all(in: try home.settings())
     if let automation = automations.first(where: { $0.name == name }) { return automation }
     let similar = SimilarNames.suggestions(for: name, among: automations.map(\.name))
@@ -220,10 +222,16 @@ struct AutomationHistory: AsyncParsableCommand {
   @OptionGroup var zone: ZoneOptions
 
   func run() async throws {
-    let store = try common.homeDirectory.openStoreForReading()
-    try await AuditHistory(zone: zone, isJSON: output.json).print(store) { detail in
+    let home = common.homeDirectory
+    let store = try home.openStoreForReading()
+    let history = AuditHistory(zone: zone, isJSON: output.json, subject: name == nil ? "automation" : nil)
+    let isThere = try await history.print(store) { detail in
       detail["automation"].map { name == nil || $0 == name } ?? false
     }
+    guard !isThere else { return }
+    // One that was removed has a history, too.
+    if let name { _ = try AutomationArgument.automation(name, home) }
+    if !output.json { Console.say("The audit log has nothing of \(name ?? "automations") yet.") }
   }
 }
 

@@ -21,8 +21,12 @@ struct DestinationHistory: AsyncParsableCommand {
   @OptionGroup var zone: ZoneOptions
 
   func run() async throws {
-    let store = try common.homeDirectory.openStoreForReading()
-    try await AuditHistory(zone: zone, isJSON: output.json).print(store) { isAbout($0["destination"]) }
+    let home = common.homeDirectory
+    let store = try home.openStoreForReading()
+    let history = AuditHistory(zone: zone, isJSON: output.json)
+    guard try await !history.print(store, { isAbout($0["destination"]) }) else { return }
+    let section = try destination.section(home)
+    if !output.json { Console.say("The audit log has nothing of \(section.name) yet.") }
   }
 
   /// Also of one that was of another kind, or has been removed.
@@ -92,6 +96,9 @@ struct DestinationRetry: AsyncParsableCommand {
     let home = common.homeDirectory
     let section = try destination.section(home)
     let store = try home.openStore()
+    guard try await !home.deadLetters(of: section.name).read().isEmpty else {
+      return Console.say("\(section.name) has refused nothing.")
+    }
     let report = try await interruptible {
       try await DeliverOperation(section, home: home, store: store).retry()
     }

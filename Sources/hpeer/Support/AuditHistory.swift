@@ -6,6 +6,8 @@ import Terminal
 struct AuditHistory {
   let zone: ZoneOptions
   let isJSON: Bool
+  /// The detail that names what an event is about, printed where the history is that of several.
+  var subject: String?
 
   private struct Entry: Encodable {
     var id: Int64
@@ -16,12 +18,17 @@ struct AuditHistory {
   }
 
   /// - Parameter isAbout: asked of an event's details.
-  func print(_ store: HealthStore, _ isAbout: ([String: String]) -> Bool) async throws {
+  /// - Returns: whether there was any.
+  func print(_ store: HealthStore, _ isAbout: ([String: String]) -> Bool) async throws -> Bool {
     var last: Int64 = 0
+    var hasPrinted = false
     while true {
       let records = try await store.audit.log(after: last, since: nil).records
-      guard let end = records.last?.id else { return }
-      for record in records where isAbout(record.detail) { try print(record) }
+      guard let end = records.last?.id else { return hasPrinted }
+      for record in records where isAbout(record.detail) {
+        try print(record)
+        hasPrinted = true
+      }
       last = end
     }
   }
@@ -33,6 +40,7 @@ struct AuditHistory {
           id: record.id, time: record.time, event: record.event, detail: record.detail, times: record.times))
     }
     var phrases = ["\(zone.seconds(record.time))  \(PlainText.escaped(record.event, limit: 40))"]
+    if let subject, let name = record.detail[subject] { phrases.append(PlainText.escaped(name, limit: 80)) }
     if let change = record.detail["change"] { phrases.append(PlainText.escaped(change, limit: 40)) }
     if let occasion = record.detail["occasion"] { phrases.append(PlainText.escaped(occasion, limit: 40)) }
     if let file = record.detail["file"] { phrases.append(PlainText.escaped(file, limit: 100)) }
