@@ -58,16 +58,18 @@ struct Hpeer: AsyncParsableCommand {
     // Not a command of a person's: hpeer starts itself so, and nothing else of it runs there.
     QRPicture.readingProcess(Array(CommandLine.arguments.dropFirst()))
     StandardStream.prepareAll()
+    var running: (any ParsableCommand.Type)?
     do {
       let words = try CommandWords(Array(CommandLine.arguments.dropFirst()), for: Self.self)
       var command = try await asyncParseAsRoot(try CommandSettings.arranged(words))
+      running = type(of: command)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
         try command.run()
       }
     } catch {
-      ExitStatus.exit(with: error)
+      ExitStatus.exit(with: error, of: running)
     }
   }
 }

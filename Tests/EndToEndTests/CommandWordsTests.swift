@@ -29,6 +29,21 @@ struct CommandWordsTests {
     #expect(!FileManager.default.fileExists(atPath: home.home))
   }
 
+  @Test(
+    "what a running command finds wrong with its arguments comes with the usage of that command, not of all",
+    arguments: [
+      (["destination", "add", "foldr"], "hpeer destination add"), (["automation", "add", "x"], "hpeer automation add"),
+      (["sync", "nowhere"], "hpeer sync"),
+    ])
+  func usageOfTheCommand(_ words: [String], _ command: String) async throws {
+    let outcome = try await home.start(words).outcome()
+    #expect(outcome.status == 2)
+    let lines = outcome.errors.split(separator: "\n")
+    #expect(lines.count == 3 && lines[0].hasPrefix("Error: "), "\(outcome.errors)")
+    #expect(lines.contains { $0.hasPrefix("Usage: \(command) [--home <home>]") }, "\(outcome.errors)")
+    #expect(lines.contains("  See '\(command) --help' for more information."), "\(outcome.errors)")
+  }
+
   @Test("another option before the command: where it belongs")
   func optionFirst() async throws {
     let outcome = try await home.run("--json", "types")

@@ -47,7 +47,9 @@ struct CommandFailure: Error, CustomStringConvertible {
 extension ExitStatus {
   /// Says what happened in one sentence on standard error, and as an object on standard output where that is JSON, and
   /// ends the process.
-  static func exit(with error: any Error) -> Never {
+  ///
+  /// - Parameter command: the one that ran; `nil` where it was not known yet.
+  static func exit(with error: any Error, of command: (any ParsableCommand.Type)? = nil) -> Never {
     if let error = error as? OutputError, error == .readerGone { Foundation.exit(0) }
     if case PromptError.interrupted(let signal)? = error as? PromptError {
       ErrorObject(.interrupted, code: 128 + signal, message: "Interrupted.").printIfWanted()
@@ -55,7 +57,7 @@ extension ExitStatus {
     }
     // A command that has said everything.
     if let code = error as? ExitCode { Foundation.exit(code.rawValue) }
-    let status = foreseen(error) ?? leaveToParser(error)
+    let status = foreseen(error) ?? leaveToParser(error, of: command)
     Console.say("\(Console.style.red("hpeer:")) \(ErrorText.of(error))", .error)
     if (error as? CommandFailure)?.isInReport != true {
       ErrorObject(status, message: ErrorText.of(error)).printIfWanted()
@@ -65,13 +67,21 @@ extension ExitStatus {
 
   /// Help, version and usage errors are the parser's to print; only its usage code is ours. What is none of these is
   /// an error that nobody foresaw.
-  private static func leaveToParser(_ error: any Error) -> ExitStatus {
+  private static func leaveToParser(_ error: any Error, of command: (any ParsableCommand.Type)?) -> ExitStatus {
     let code = Hpeer.exitCode(for: error)
     if code.isSuccess { printAsked(Hpeer.fullMessage(for: error)) }
     guard code == .validationFailure else { return .other }
-    Console.say(Hpeer.fullMessage(for: error), .error)
+    Console.say(usageMessage(error, of: command), .error)
     ErrorObject(.usage, message: Hpeer.message(for: error)).printIfWanted()
     Foundation.exit(ExitStatus.usage.rawValue)
+  }
+
+  /// The parser does not know of what a running command throws which command that is.
+  private static func usageMessage(_ error: any Error, of command: (any ParsableCommand.Type)?) -> String {
+    guard let error = error as? ValidationError, let command else { return Hpeer.fullMessage(for: error) }
+    let usage = Hpeer.usageString(for: command)
+    let name = usage.prefix { !"[<".contains($0) }.trimmingCharacters(in: .whitespaces)
+    return "Error: \(error.message)\nUsage: \(usage)\n  See '\(name) --help' for more information."
   }
 
   /// Help and version, which are data like any other.
