@@ -87,7 +87,8 @@ struct AutomationCommandTests {
     #expect(lines.contains { $0.contains("automation.changed  keep  paused") }, "\(lines)")
     #expect(try await run("automation", "history", "none", status: 2).errors.contains("no automation called none"))
     try await run("automation", "remove", "often")
-    try await run("automation", "remove", "often", status: 2)
+    let gone = try await run("automation", "remove", "often", status: 2)
+    #expect(gone.errors.hasPrefix("Error: There is no automation called often"), "\(gone.errors)")
     try await run("automation", "remove", "keep")
     #expect(try String(contentsOfFile: home.home + "/config.toml", encoding: .utf8).isEmpty)
   }

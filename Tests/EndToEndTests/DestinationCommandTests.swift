@@ -117,8 +117,15 @@ struct DestinationCommandTests {
     #expect(try await run("destination", "add", "folder", status: 2).errors.contains("--set path="))
     let missing = try await run("destination", "add", "folder", "--set", "path=/nowhere/at/all", status: 5)
     #expect(missing.errors.contains("Nothing was added") && missing.errors.contains("/nowhere/at/all"))
+    // What was given is at no line of the file, which is not even there.
+    for (url, mistake) in [
+      ("nowhere", "url is not a URL,"), ("http://192.0.2.1/x", "url is http:// to another machine,"),
+    ] {
+      let wrong = try await run("destination", "add", "webhook", "--set", "url=\(url)", status: 2)
+      #expect(wrong.errors.hasPrefix("Error: \(mistake)"), "\(wrong.errors)")
+    }
     #expect(!FileManager.default.fileExists(atPath: config))
-    for command in ["test", "history"] {
+    for command in ["test", "history", "remove"] {
       #expect(try await run("destination", command, "none", status: 2).errors.contains("no destination called none"))
     }
     try Data("[destination.a]\nkind = \"folder\"\npaht = \"x\"\n".utf8).write(to: URL(filePath: config))

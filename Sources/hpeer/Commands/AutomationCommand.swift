@@ -244,6 +244,8 @@ struct AutomationRemove: AsyncParsableCommand {
 
   func run() async throws {
     let (home, name) = (common.homeDirectory, automation.name)
+    // One whose settings are wrong can be removed as well.
+    do { _ = try automation.automation(home) } catch is SettingsFileError {}
     try home.editSettings { try SettingsFile.removing(name, of: .automation, from: $0, path: home.settingsPath) }
     if let store = try? home.openStore() {
       try await store.activities.remove(Automation.activityPrefix + name)

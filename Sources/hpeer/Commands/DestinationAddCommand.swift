@@ -71,9 +71,21 @@ struct DestinationAdd: AsyncParsableCommand {
         AuditEvent(.destinationChanged, ["destination": section.consumer, "change": "added"]))
     } catch {
       for key in kept { unlink(home.secretPath(name, key)) }
-      throw error
+      throw Self.worded(error, name)
     }
     Console.say("\(name) is in \(PlainText.escaped(home.settingsPath)); `hpeer sync` delivers to it.")
+  }
+
+  /// What is wrong with a setting that was given is at no line of the file, which does not have it yet.
+  private static func worded(_ error: any Error, _ name: String) -> any Error {
+    let prefix = "destination.\(name)."
+    switch error {
+    case let error as SettingsFileError:
+      guard let key = error.key, key.hasPrefix(prefix) else { return error }
+      return ValidationError("\(key.dropFirst(prefix.count)) \(PlainText.escaped(error.reason, limit: 500))")
+    case DeliveryRefusal.settings(_, let error): return ValidationError(PlainText.escaped("\(error)", limit: 500))
+    default: return error
+    }
   }
 
   private func tryOut(_ section: DestinationSection, _ home: Home, _ store: HealthStore) async throws {
@@ -134,7 +146,8 @@ struct DestinationRemove: AsyncParsableCommand {
       let consumer = "\(kind.description.kind.rawValue):\(name)"
       if let store, try await Resynchronization.isKnown(consumer, in: store) { isLeftOver = true }
     }
-    if section != nil || file == nil || !isLeftOver {
+    if file != nil, section == nil, !isLeftOver { _ = try destination.section(home) }
+    if section != nil || file == nil {
       try home.editSettings { try SettingsFile.removing(name, from: $0, path: home.settingsPath) }
     }
     if let section { home.forgetSecrets(of: section) }
