@@ -61,6 +61,7 @@ final class StandIn: Sendable {
     case "forget":
       transfer.state.withLock { $0.tokens = [] }
       sync.state.withLock { $0.tokens = [] }
+    case "fail": transfer.state.withLock { $0.faults = words.count > 1 ? [words[1]: .status(500)] : [:] }
     case "add": addHeartRates(words.count > 1 ? Int(words[1]) ?? 1 : 1)
     case "start": return try await start()
     case "stop":

@@ -56,7 +56,7 @@ public struct VerifyOperation: Sendable {
           [
             "equal": String(verification.isEqual), "samples": String(verification.here.samples.count),
             "differences": String(verification.differences.count), "deep": String(isDeep),
-          ])
+          ].merging(verification.unread.isEmpty ? [:] : ["unread": String(verification.unread.count)]) { $1 })
       }
       return verification
     } catch {

@@ -13,11 +13,23 @@ struct AppComparison {
   private var counts: [SampleType: [CalendarMonth: Count]] = [:]
   /// Samples that were listed.
   private(set) var samples = 0
+  private var unread: [Verification.UnreadType] = []
 
   init(_ store: HealthStore) { self.store = store }
 
-  /// All that a walk brings, what two of its steps have only once.
+  /// All that a walk brings, what two of its steps have only once. Of a type that cannot be read to its end, what came of
+  /// it; the others do not wait for it.
   mutating func add(_ walk: inout some PhoneWalk, _ progress: (VerifyProgress) async -> Void) async throws {
+    do {
+      try await read(&walk, progress)
+      if walk.isWithdrawn { unread.append(.init(type: walk.type.type, reason: "it gave nothing more of what it has")) }
+    } catch let error as PeerError {
+      guard let reason = error.reasonOfType else { throw error }
+      unread.append(.init(type: walk.type.type, reason: reason))
+    }
+  }
+
+  private mutating func read(_ walk: inout some PhoneWalk, _ progress: (VerifyProgress) async -> Void) async throws {
     var (before, isLast): (Set<UUID>, Bool) = ([], false)
     while !isLast {
       let step = try await walk.next()
@@ -43,7 +55,7 @@ struct AppComparison {
     let (here, there) = (digest(\.here), digest(\.there))
     return Verification(
       filter: types.isEmpty ? .everything : SampleFilter(types: Set(types)), isDeep: false, here: here,
-      differences: DigestComparison.differences(here, there))
+      differences: DigestComparison.differences(here, there), unread: unread)
   }
 
   private func digest(_ count: KeyPath<Count, Int>) -> RecordDigest {

@@ -120,9 +120,18 @@ public struct Verification: Hashable, Sendable {
   public var here: RecordDigest
   /// Sorted by type and month.
   public var differences: [DigestDifference]
+  /// Types that the app on a phone could not send, or not all of: in ``differences`` is what came of them.
+  public var unread: [UnreadType] = []
 
-  /// Whether no difference was found; of what the samples say, only if ``isDeep``.
-  public var isEqual: Bool { differences.isEmpty }
+  /// A type that an app could not send, or not all of.
+  public struct UnreadType: Hashable, Sendable {
+    public var type: SampleType
+    /// May be the app's: hostile text.
+    public var reason: String
+  }
+
+  /// Whether all was compared and no difference found; of what the samples say, only if ``isDeep``.
+  public var isEqual: Bool { differences.isEmpty && unread.isEmpty }
 }
 
 /// How far a comparison is.

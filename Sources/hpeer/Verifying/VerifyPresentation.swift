@@ -23,6 +23,14 @@ struct VerifyPresentation {
     var samples: Int
     var deleted: Int
     var differences: [Difference]
+    /// Without it, all types were compared.
+    var unread: [Unread]?
+  }
+
+  struct Unread: Encodable {
+    var type: String
+    var identifier: String
+    var reason: String
   }
 
   struct Difference: Encodable {
@@ -55,11 +63,17 @@ struct VerifyPresentation {
           type: difference.type.shortName, identifier: difference.type.rawValue,
           month: difference.month.description, differs: difference.aspects.map(\.rawValue),
           here: Counts(difference.here), there: Counts(difference.there))
-      })
+      },
+      unread: verification.unread.isEmpty
+        ? nil
+        : verification.unread.map {
+          Unread(type: $0.type.shortName, identifier: $0.type.rawValue, reason: $0.reason)
+        })
   }
 
-  /// One line where they are equal, else a table.
+  /// One line where they are equal, else a table; nothing where all that is wrong is that not all was read.
   func print() throws {
+    if verification.differences.isEmpty, !verification.unread.isEmpty { return }
     guard !verification.isEqual else {
       let (samples, deleted) = (verification.here.samples.count, verification.here.tombstones.count)
       let what = verification.isDeep ? "equal, down to what each sample says" : "equal"
@@ -77,12 +91,24 @@ struct VerifyPresentation {
     try Console.print(table)
   }
 
-  /// Ends the command with its own exit code unless both are equal.
+  /// Ends the command with an exit code of its own unless both are equal.
   func requireEqual() throws {
     guard !verification.isEqual else { return }
     let differences = verification.differences
     let types = Set(differences.map { Array($0.type.rawValue.utf8) }).count
     let name = PlainText.escaped(server.name)
+    guard verification.unread.isEmpty else {
+      let unread = verification.unread.map { PlainText.escaped("\($0.type.shortName) (\($0.reason))") }
+      let rest =
+        differences.isEmpty
+        ? "of the others nothing is missing here"
+        : "of what came, samples are missing here in \(HumanFormat.count(differences.count, "month")) of "
+          + HumanFormat.count(types, "type")
+      throw CommandFailure(
+        .partial,
+        "\(name) could not send \(unread.joined(separator: ", ")), so not all was compared; \(rest)\(scope): open "
+          + "the app again, and run the same command.", isInReport: true)
+    }
     throw CommandFailure(
       .notEqual,
       "This machine and \(name) differ in \(HumanFormat.count(differences.count, "month")) of "

@@ -47,6 +47,16 @@ struct HealthAppTransferTests {
     #expect(again.status == 0, "\(again.errors)")
     #expect(again.output.contains("5 added"))
 
+    try await phone.tell("fail heartRate")
+    let partial = try await laptop.run("verify", "HealthSync-iOS")
+    #expect(partial.status == 12 && partial.output.isEmpty)
+    #expect(partial.errors.contains("HealthSync-iOS could not send heartRate (it answered 500"), "\(partial.errors)")
+    let report = try await laptop.run("verify", "HealthSync-iOS", "--json")
+    #expect(report.status == 12)
+    let schema = try JSONSchema(directory: Build.root + "/docs/reference/schemas")
+    #expect(try schema.violations(of: report.output.split(separator: "\n")[0], against: "verify.json") == [])
+    try await phone.tell("fail")
+
     try await phone.tell("lock")
     let locked = try await laptop.run("pull")
     #expect(locked.status == 14)

@@ -53,6 +53,36 @@ struct FailingTypeTests {
     }
   }
 
+  @Test(
+    "a comparison goes on with the others, and says which was not compared, and why",
+    arguments: [PhoneFault.status(500), .undecodable, .saysMore])
+  func comparing(_ fault: PhoneFault) async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(2_500) + Self.masses)
+      phone.app.state.withLock { $0.faults = ["bodyMass": fault] }
+      let verification = try await phone.verify()
+      #expect(verification.unread.map(\.type.shortName) == ["bodyMass"])
+      #expect(verification.unread.allSatisfy { $0.reason.hasPrefix("it answered ") })
+      #expect(!verification.isEqual)
+      let rates = verification.differences.filter { $0.type.shortName == "heartRate" }
+      #expect(rates.reduce(0) { $0 + $1.there.samples.count } == 2_500)
+      try await phone.pull()
+      #expect(try await phone.verify().isEqual == false)
+      phone.app.state.withLock { $0.faults = [:] }
+      try await phone.pull()
+      #expect(try await phone.verify().isEqual)
+    }
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store)
+      phone.add(PhoneSample.heartRates(2_500) + Self.weights)
+      phone.app.state.withLock { $0.faults = ["heartRate": fault] }
+      let verification = try await phone.verify()
+      #expect(verification.unread.map(\.type.shortName) == ["heartRate"])
+      #expect(verification.differences.contains { $0.type.shortName == "bodyMass" })
+    }
+  }
+
   @Test("one that fails in the middle keeps what came of it, and goes on there")
   func middle() async throws {
     try await withStore { store in

@@ -65,8 +65,9 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
       let step: PhoneStep
       do {
         step = try await current.next()
-      } catch PeerError.unexpectedAnswer(let status, let message) {
-        give(up: current, "it answered \(status): \(message)")
+      } catch let error as PeerError {
+        guard let reason = error.reasonOfType else { throw error }
+        give(up: current, reason)
         continue
       }
       let isNews = position.types[current.type.name] != current.state

@@ -82,6 +82,14 @@ protocol PhoneType {
   var type: SampleType { get }
 }
 
+extension PeerError {
+  /// Why a phone's app could not send one type, where others may come all the same; `nil` for what ends a run.
+  var reasonOfType: String? {
+    guard case .unexpectedAnswer(let status, let message) = self else { return nil }
+    return "it answered \(status): \(message)"
+  }
+}
+
 /// What of a type is read.
 protocol PhoneTask: Equatable {
   /// Everything, to find what counts cannot tell.
