@@ -61,7 +61,7 @@ actor CalendarCollection {
       if response.status == 412 { throw DeliveryError.temporary(reason: "an event was changed at the same time") }
     }
     switch response.status {
-    case 200 where Self.isPage(response): throw Self.unexpected(response)
+    case 200 where response.isPage: throw Self.unexpected(response)
     case 200...299: return done(name)
     case 400, 413, 415, 422: return .refused(reason: "it answers \(response.status)")
     case 403 where Self.refuses(response.body):
@@ -74,6 +74,7 @@ actor CalendarCollection {
   func delete(_ name: String) async throws {
     let response = try await request("DELETE", name)
     switch response.status {
+    case 200 where response.isPage: throw Self.unexpected(response)
     case 200...299, 404, 410: names?.remove(name)
     default: throw HTTPService.failure(response) ?? Self.unexpected(response)
     }
@@ -186,12 +187,6 @@ actor CalendarCollection {
       to: HTTPService.Request(method, url + name, headers: authorization + headers, body: body))
     if response.status != 403, let error = HTTPService.failure(response) { throw error }
     return response
-  }
-
-  /// A page for people, for logging in say, which any web server answers a PUT with: one that has written an event answers 201,
-  /// or of one that was there without a page (RFC 9110, section 9.3.4). PHP calls text/html also what is empty.
-  private static func isPage(_ response: HTTPService.Response) -> Bool {
-    !response.body.isEmpty && response.header("Content-Type")?.lowercased().hasPrefix("text/html") == true
   }
 
   private static func unexpected(_ response: HTTPService.Response) -> DeliveryError {

@@ -139,6 +139,10 @@ struct FHIRServer: Sendable {
         guard response.status == 200 else {
           throw DeliveryError.unusable(reason: "it cannot be searched: \(said(response, FHIROutcome(response.body)))")
         }
+        guard FHIROutcome.isAnswer(response.body) else {
+          throw DeliveryError.unusable(
+            reason: "it answers 200, and something that no FHIR server says to a search: is url right?")
+        }
         let found = FHIROutcome.ownResources(in: response.body, type)
         // A server that goes on showing what is deleted, or shows others' only.
         if found.isEmpty || Set(found) == last { break }

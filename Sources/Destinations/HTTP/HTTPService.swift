@@ -32,6 +32,13 @@ struct HTTPService: Sendable {
     func header(_ name: String) -> String? {
       headers.first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
     }
+
+    /// A page for people, for logging in say, which any web server may answer with: one that has written answers 201, or 200
+    /// and 204 without a page, and so does one that has deleted (RFC 9110, sections 9.3.4 and 9.3.5). PHP calls text/html
+    /// also what is empty.
+    var isPage: Bool {
+      !body.isEmpty && header("Content-Type")?.lowercased().hasPrefix("text/html") == true
+    }
   }
 
   /// Settings that every kind that speaks HTTP has.

@@ -22,7 +22,7 @@ struct HomeAssistantAPI: Sendable {
 
   func removeState(_ entity: String) async throws {
     let response = try await send("DELETE", "states/\(entity)", nil)
-    guard [200, 404].contains(response.status) else { throw unexpected(response) }
+    guard [200, 404].contains(response.status), !response.isPage else { throw unexpected(response) }
   }
 
   /// What Home Assistant answers with: any web server takes a POST, a page for logging in too.

@@ -103,6 +103,7 @@ struct WebDAVObjectStore: ObjectStore {
       response = try await askWhileLocked("PUT", name, headers, bytes)
     }
     switch response.status {
+    case 200 where response.isPage: throw Self.page
     case 200, 201, 204: if condition != .always, !isOnlyWriter { try await verify(bytes, name) }
     case 412 where condition != .always: throw ObjectConflict(name: name)
     default: throw refusal(response, "PUT")
@@ -121,6 +122,7 @@ struct WebDAVObjectStore: ObjectStore {
   func delete(_ name: String) async throws {
     let response = try await askWhileLocked("DELETE", name)
     switch response.status {
+    case 200 where response.isPage: throw Self.page
     case 200...206, 208...299, 404, 409, 410: return
     default: throw refusal(response, "DELETE")
     }
@@ -167,6 +169,9 @@ struct WebDAVObjectStore: ObjectStore {
     default: return response
     }
   }
+
+  private static let page = DeliveryError.unusable(
+    reason: "the server answers with a page for people (200), as no WebDAV server does: is url right?")
 
   func refusal(_ response: HTTPService.Response, _ method: String) -> DeliveryError {
     switch response.status {
