@@ -109,7 +109,7 @@ struct TOMLOutline {
     return parts
   }
 
-  /// A key in quotation marks; of its escapes only those that a name may have are read.
+  /// A key in quotation marks.
   private mutating func quoted() -> String {
     let mark = bytes[index]
     index += 1
@@ -118,13 +118,31 @@ struct TOMLOutline {
       index += 1
       if byte == mark { break }
       if byte == UInt8(ascii: "\\"), mark == UInt8(ascii: "\""), let next = self.byte, next != UInt8(ascii: "\n") {
-        text.append(next)
         index += 1
+        text += escaped(next)
       } else {
         text.append(byte)
       }
     }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// What an escape stands for, of which the backslash and the character after it are behind.
+  private mutating func escaped(_ character: UInt8) -> [UInt8] {
+    switch character {
+    case UInt8(ascii: "b"): return [0x08]
+    case UInt8(ascii: "t"): return [0x09]
+    case UInt8(ascii: "n"): return [0x0A]
+    case UInt8(ascii: "f"): return [0x0C]
+    case UInt8(ascii: "r"): return [0x0D]
+    case UInt8(ascii: "u"), UInt8(ascii: "U"):
+      let digits = bytes[index...].prefix(character == UInt8(ascii: "u") ? 4 : 8)
+      guard let scalar = UInt32(String(decoding: digits, as: UTF8.self), radix: 16).flatMap(Unicode.Scalar.init)
+      else { return [character] }
+      index += digits.count
+      return Array(String(Character(scalar)).utf8)
+    default: return [character]
+    }
   }
 
   /// To the end of the line on which a value ends.

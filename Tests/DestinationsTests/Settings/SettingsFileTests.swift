@@ -148,6 +148,28 @@ import Testing
     #expect(rest.hasSuffix("names = false\n\n# The other."))
   }
 
+  @Test(
+    "a section is removed whose header is written with quotation marks or escapes",
+    arguments: [
+      #"[destination."home"]"#, #"[ 'destination' . 'home' ]"#, #"[destination."ho\u006De"]"#,
+      #"["destin\U00000061tion"."\u0068ome"]"#,
+    ])
+  func removingQuoted(_ header: String) throws {
+    let text = "\(header) # mine\nkind = \"files\"\nfolder = \"a\"\n\n[destination.b]\nkind = \"files\"\nfolder = 3\n"
+    let rest = try SettingsFile.removing("home", from: text, path: "config.toml")
+    #expect(rest == "[destination.b]\nkind = \"files\"\nfolder = 3\n")
+    // And a mistake in one is told with its line.
+    let error = #expect(throws: SettingsFileError.self) { try read("\n\(header)\nkind = \"files\"\nfolder = 3\n") }
+    #expect(error?.line == 4)
+  }
+
+  @Test("what is no escape of a name is none, and ends nothing early")
+  func brokenEscapes() throws {
+    for name in [#"\u00"#, #"\uD800"#, #"\U00110000"#, #"\u+068"#, #"\"#] {
+      #expect(TOMLOutline("[destination.\"\(name)\"]\nkind = 1\n").entries.last?.line == 2)
+    }
+  }
+
   @Test("a mark of the byte order before a section is no part of its name")
   func byteOrderMark() throws {
     let text = "\u{FEFF}[destination.a]\nkind = \"files\"\nfolder = \"a\"\n"
