@@ -111,6 +111,18 @@ struct DestinationCommandTests {
     #expect(try String(contentsOfFile: out, encoding: .utf8).split(separator: "\n").count == 50)
   }
 
+  @Test("settings that a kind refuses are not listed for it", arguments: [("mqtt", false), ("folder", true)])
+  func kinds(_ kind: String, _ passesSamplesOn: Bool) async throws {
+    for outcome in [
+      try await run("destination", "kinds", kind), try await run("destination", "kinds", kind, "--json"),
+    ] {
+      for key in ["data", "units"] {
+        let isListed = outcome.output.contains("\n\(key) ") || outcome.output.contains("\"key\":\"\(key)\"")
+        #expect(isListed == passesSamplesOn, "\(outcome.output)")
+      }
+    }
+  }
+
   @Test("mistakes are said with their place, and what does not work is not added")
   func mistakes() async throws {
     #expect(try await run("destination", "add", "foldr", status: 2).errors.contains("did you mean folder?"))

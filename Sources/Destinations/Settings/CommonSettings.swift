@@ -30,7 +30,7 @@ public struct CommonSettings: Hashable, Sendable {
     case day
   }
 
-  /// In the order in which they are documented.
+  /// All of them, in the order in which they are documented.
   public static let fields = [
     SettingField("enabled", .boolean, "Whether it is delivered to.", default: "true"),
     SettingField("types", .list, "Only these types: short names (stepCount) or HealthKit identifiers."),
@@ -45,6 +45,14 @@ public struct CommonSettings: Hashable, Sendable {
     SettingField(
       "units", .table, "Units by type, in which values travel: bodyMass = \"lb\"; of kinds that pass samples on."),
   ]
+
+  /// Those of the kinds that hand on the samples that they are given.
+  private static let keysOfSamples: Set = ["data", "units"]
+
+  /// Those that destinations of a kind may have.
+  public static func fields(of kind: DestinationDescription) -> [SettingField] {
+    fields.filter { kind.passesSamplesOn || !keysOfSamples.contains($0.key) }
+  }
 
   /// Everything travels.
   public init() {}

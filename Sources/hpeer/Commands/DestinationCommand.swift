@@ -113,7 +113,7 @@ struct DestinationKindsCommand: AsyncParsableCommand {
       }
     } else {
       table = Table(columns: [.init("SETTING"), .init("TAKES"), .init("DEFAULT"), .init("WHAT IT IS")])
-      for field in kinds.flatMap({ $0.description.fields }) + CommonSettings.fields {
+      for field in kinds.flatMap({ $0.description.fields + CommonSettings.fields(of: $0.description) }) {
         table.append([
           .init(field.key), .init(field.kind.name), .init(field.isRequired ? "(needed)" : field.defaultValue ?? ""),
           .init(field.help),
@@ -127,6 +127,6 @@ struct DestinationKindsCommand: AsyncParsableCommand {
     let description = kind.description
     return Kind(
       kind: description.kind.rawValue, summary: description.summary, repetition: description.repetition.rawValue,
-      settings: (description.fields + CommonSettings.fields).map(Setting.init))
+      settings: (description.fields + CommonSettings.fields(of: description)).map(Setting.init))
   }
 }

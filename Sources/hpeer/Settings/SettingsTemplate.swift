@@ -29,7 +29,7 @@ enum SettingsTemplate {
     for kind in DestinationKinds.all.map({ $0.description }) {
       lines += ["", "#[destination.\(kind.kind.rawValue)]"] + comment(kind.summary)
       lines.append("#kind = \"\(kind.kind.rawValue)\"")
-      lines += kind.fields.flatMap(setting) + CommonSettings.fields.flatMap(setting)
+      lines += kind.fields.flatMap(setting) + CommonSettings.fields(of: kind).flatMap(setting)
     }
     lines += [
       "", "# What hpeer does by itself: a section for each, [automation.NAME]. `hpeer automation add` writes one.",
