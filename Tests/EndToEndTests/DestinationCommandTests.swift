@@ -111,6 +111,26 @@ struct DestinationCommandTests {
     #expect(try String(contentsOfFile: out, encoding: .utf8).split(separator: "\n").count == 50)
   }
 
+  @Test("a secret is asked for once all else makes sense, and no sooner")
+  func secretsLast() async throws {
+    let add = ["HPEER_HOME=\(home.home)", Build.hpeer, "destination", "add", "mqtt", "--no-test"]
+    let hasty = try PseudoTerminal(add)
+    try await hasty.text(matching: #/url: /#)
+    hasty.type("mqtt://broker.example\n")
+    #expect(try await hasty.exitStatus() == 2)
+    try await hasty.text(matching: #/url is mqtt:/#)
+    #expect(!hasty.text.contains("password"))
+    #expect(!FileManager.default.fileExists(atPath: config))
+
+    let patient = try PseudoTerminal(add + ["--set", "url=mqtts://broker.example"])
+    try await patient.text(matching: #/password \(none: Enter\): /#)
+    patient.type("s3cret\n")
+    #expect(try await patient.exitStatus() == 0)
+    let kept = home.home + "/secrets/mqtt-password"
+    #expect(try String(contentsOfFile: kept, encoding: .utf8) == "s3cret\n")
+    #expect(try String(contentsOfFile: config, encoding: .utf8).contains("password = \"file:\(kept)\""))
+  }
+
   @Test("settings that a kind refuses are not listed for it", arguments: [("mqtt", false), ("folder", true)])
   func kinds(_ kind: String, _ passesSamplesOn: Bool) async throws {
     for outcome in [

@@ -14,6 +14,39 @@ public struct DestinationSection: Sendable {
   /// What its position, logs and audit events are kept under: `mqtt:home`.
   public var consumer: String { "\(kind.description.kind.rawValue):\(name)" }
 
+  /// - Parameters:
+  ///   - values: of the kind and of ``CommonSettings``, by their keys.
+  ///   - fields: of the kind, as far as they are meant.
+  /// - Throws: ``SettingsError`` of the first that makes no sense.
+  init(
+    _ name: String, _ kind: any Destination.Type, _ values: [String: DestinationSettings.Value],
+    fields: [SettingField], line: Int
+  ) throws(SettingsError) {
+    let description = kind.description
+    let commonKeys = Set(CommonSettings.fields.map(\.key))
+    (self.name, self.kind, self.line) = (name, kind, line)
+    settings = try DestinationSettings(name: name, values.filter { !commonKeys.contains($0.key) }, fields: fields)
+    common = try CommonSettings(values.filter { commonKeys.contains($0.key) })
+    let meant = CommonSettings.fields(of: description)
+    for field in CommonSettings.fields where values[field.key] != nil && !meant.contains(field) {
+      throw SettingsError(
+        field.key, .invalid("is not for the kind \(description.kind.rawValue), which makes numbers of its own"))
+    }
+    try kind.validate(settings)
+  }
+
+  /// Finds out whether settings make sense as far as they go, before a person is asked for the secrets that are missing.
+  ///
+  /// - Parameter values: of the kind and of ``CommonSettings``.
+  /// - Throws: ``SettingsError`` of the first that does not.
+  public static func validate(
+    _ values: [(key: String, value: DestinationSettings.Value)], of kind: any Destination.Type
+  ) throws(SettingsError) {
+    let given = values.reduce(into: [:]) { $0[$1.key] = $1.value }
+    let fields = kind.description.fields.filter { $0.kind != .secret || given[$0.key] != nil }
+    _ = try DestinationSection("", kind, given, fields: fields, line: 1)
+  }
+
   /// Whether a text can be the name of one: letters, digits, `-` and `_`, at most 64, the first a letter or digit.
   public static func isName(_ text: String) -> Bool {
     guard (1...64).contains(text.utf8.count), text.utf8.first.map(isAlphanumeric) == true else { return false }

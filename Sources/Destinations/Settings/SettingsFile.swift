@@ -178,28 +178,19 @@ private struct SettingsFileReader {
       throw error(path + ["kind"], "there is no kind called \(kindName); \(meant)", outline)
     }
     do {
-      var own: [String: DestinationSettings.Value] = [:]
-      var common: [String: DestinationSettings.Value] = [:]
-      let commonKeys = Set(CommonSettings.fields.map(\.key))
+      let known = kind.description.fields + CommonSettings.fields
+      var values: [String: DestinationSettings.Value] = [:]
       for key in table.keys.sorted() where key != "kind" {
-        let field = (CommonSettings.fields + kind.description.fields).first { $0.key == key }
-        guard let field else {
-          throw SettingsError(key, .unknown(known: (kind.description.fields + CommonSettings.fields).map(\.key)))
+        guard let field = known.first(where: { $0.key == key }) else {
+          throw SettingsError(key, .unknown(known: known.map(\.key)))
         }
         guard let value = table[key].flatMap(Self.value) else {
           throw SettingsError(key, .invalid("must be \(field.kind.name)"))
         }
-        if commonKeys.contains(key) { common[key] = value } else { own[key] = value }
+        values[key] = value
       }
-      let section = DestinationSection(
-        name: name, kind: kind,
-        settings: try DestinationSettings(name: name, own, of: kind.description),
-        common: try CommonSettings(common), line: outline.line(of: path) ?? 1)
-      for key in ["data", "units"] where common[key] != nil && !kind.description.passesSamplesOn {
-        throw SettingsError(key, .invalid("is not for the kind \(kindName), which makes numbers of its own"))
-      }
-      try kind.validate(section.settings)
-      return section
+      return try DestinationSection(
+        name, kind, values, fields: kind.description.fields, line: outline.line(of: path) ?? 1)
     } catch let mistake as SettingsError {
       throw error(path + [mistake.key], mistake.reason, outline)
     } catch {

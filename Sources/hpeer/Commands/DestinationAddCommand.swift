@@ -46,7 +46,8 @@ struct DestinationAdd: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let description = try Self.kind(kind).description
+    let kind = try Self.kind(kind)
+    let description = kind.description
     let name = name ?? description.kind.rawValue
     guard DestinationSection.isName(name) else {
       throw ValidationError("A name is of letters, digits, - and _, at most 64.")
@@ -58,7 +59,7 @@ struct DestinationAdd: AsyncParsableCommand {
       throw ValidationError("There is a destination called \(name) already: give this one another name.")
     }
     var values = try SettingAssignment.values(settings, of: description.fields + CommonSettings.fields)
-    let kept = try await ask(description, name, home, &values)
+    let kept = try await ask(kind, name, home, &values)
     do {
       let edited = try file.appending(name, kind: description.kind, values)
       guard let section = edited.destination(name) else { return }
@@ -101,15 +102,21 @@ struct DestinationAdd: AsyncParsableCommand {
     }
   }
 
-  /// Asks for what is needed and was not given.
+  /// Asks for what is needed and was not given; for secrets last, once the rest makes sense.
   ///
   /// - Returns: the keys whose secrets were kept in files.
   private func ask(
-    _ description: DestinationDescription, _ name: String, _ home: Home,
+    _ kind: any Destination.Type, _ name: String, _ home: Home,
     _ values: inout [(key: String, value: DestinationSettings.Value)]
   ) async throws -> [String] {
     var kept: [String] = []
-    try await SettingQuestions.ask(description.fields, &values) { field in
+    try await SettingQuestions.ask(kind.description.fields, &values) { values in
+      do {
+        try DestinationSection.validate(values, of: kind)
+      } catch {
+        throw ValidationError("\(error)")
+      }
+    } secret: { field in
       let secret = try await Prompt.readSecret(prompt: "\(field.key)\(field.isRequired ? "" : " (none: Enter)"): ")
       if secret.isEmpty, !field.isRequired { return nil }
       let reference = SecretReference(secret) == nil ? try home.keepSecret(secret, of: name, field.key) : secret

@@ -8,9 +8,11 @@ enum SettingQuestions {
   ///
   /// - Parameters:
   ///   - values: those that were given; what is asked for is added.
+  ///   - judge: throws where the values make no sense, before any secret is asked for.
   ///   - secret: asks for a secret, which is asked for also where it is not needed; `nil` where there is none.
   static func ask(
     _ fields: [SettingField], _ values: inout [(key: String, value: DestinationSettings.Value)],
+    judge: ([(key: String, value: DestinationSettings.Value)]) throws -> Void = { _ in },
     secret: (SettingField) async throws -> DestinationSettings.Value? = { _ in nil }
   ) async throws {
     let given = Set(values.map(\.key))
@@ -22,15 +24,16 @@ enum SettingQuestions {
         "It needs \(missing.map { "--set \($0.key)=…" }.joined(separator: " ")): \(missing.map(\.help).joined(separator: " "))"
       )
     }
-    for field in missing {
+    for field in missing where field.kind != .secret {
       Console.say(field.help)
-      if field.kind == .secret {
-        if let value = try await secret(field) { values.append((field.key, value)) }
-      } else {
-        let text = try await Prompt.readLine(prompt: "\(field.key): ")
-        guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
-        values += try SettingAssignment.values([assignment], of: fields)
-      }
+      let text = try await Prompt.readLine(prompt: "\(field.key): ")
+      guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
+      values += try SettingAssignment.values([assignment], of: fields)
+    }
+    try judge(values)
+    for field in missing where field.kind == .secret {
+      Console.say(field.help)
+      if let value = try await secret(field) { values.append((field.key, value)) }
     }
   }
 }
