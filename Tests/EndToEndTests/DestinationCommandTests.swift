@@ -131,6 +131,24 @@ struct DestinationCommandTests {
     #expect(try String(contentsOfFile: config, encoding: .utf8).contains("password = \"file:\(kept)\""))
   }
 
+  @Test("the secret of a destination is removed with it, also where something in the settings is wrong")
+  func removedWithSecret() async throws {
+    let secrets = home.home + "/secrets"
+    try FileManager.default.createDirectory(atPath: secrets, withIntermediateDirectories: true)
+    for name in ["a-password", "b-password"] {
+      try Data("s3cret\n".utf8).write(to: URL(filePath: "\(secrets)/\(name)"))
+    }
+    func section(_ name: String) -> String {
+      "[destination.\(name)]\nkind = \"mqtt\"\nurl = \"mqtts://broker.example\"\n"
+        + "password = \"file:\(secrets)/\(name)-password\"\n"
+    }
+    try Data((section("a") + "person = \"a/b\"\n\n" + section("b")).utf8).write(to: URL(filePath: config))
+    #expect(try await run("config", "check", status: 2).errors.contains("config.toml:5: destination.a.person"))
+    _ = try await run("destination", "remove", "a")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: secrets) == ["b-password"])
+    #expect(try String(contentsOfFile: config, encoding: .utf8) == section("b"))
+  }
+
   @Test("settings that a kind refuses are not listed for it", arguments: [("mqtt", false), ("folder", true)])
   func kinds(_ kind: String, _ passesSamplesOn: Bool) async throws {
     for outcome in [

@@ -69,6 +69,16 @@ extension Home {
     }
   }
 
+  /// Removes the secrets that were kept for a destination of whatever kind, so far as one text of settings names them and
+  /// another does not: what is wrong in a text may be its kind. Blocking.
+  public func forgetSecrets(of destination: String, namedIn before: String, andNotIn after: String) {
+    let fields = DestinationKinds.all.flatMap { $0.description.fields }
+    for path in Set(fields.filter { $0.kind == .secret }.map { secretPath(destination, $0.key) }) {
+      let reference = "file:\(path)\""
+      if before.contains(reference), !after.contains(reference) { unlink(path) }
+    }
+  }
+
   // MARK: What destinations keep
 
   /// Of one destination, mode 0700: made by who needs it.

@@ -155,7 +155,12 @@ struct DestinationRemove: AsyncParsableCommand {
     }
     if file != nil, section == nil, !isLeftOver { _ = try destination.section(home) }
     if section != nil || file == nil {
-      try home.editSettings { try SettingsFile.removing(name, from: $0, path: home.settingsPath) }
+      var (before, after) = ("", "")
+      try home.editSettings { text in
+        (before, after) = (text, try SettingsFile.removing(name, from: text, path: home.settingsPath))
+        return after
+      }
+      home.forgetSecrets(of: name, namedIn: before, andNotIn: after)
     }
     if let section { home.forgetSecrets(of: section) }
     if let store {
