@@ -58,6 +58,7 @@ struct CommandWordsTests {
       (["audit", "verfy"], "`hpeer audit verify`"), (["help", "audit", "prume"], "`hpeer audit prune`"),
       (["help", "pull", "studio"], "`hpeer help pull`"), (["nonsense"], "`hpeer help`"),
       (["tipes", "--json"], "`hpeer types`"),
+      (["destination", "sync", "home"], "did you mean `hpeer sync` or `hpeer destination resync`?"),
     ])
   func unknown(_ words: [String], _ hint: String) async throws {
     let outcome = try await home.start(words).outcome()

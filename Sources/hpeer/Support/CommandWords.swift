@@ -57,7 +57,7 @@ struct CommandWords {
       guard let next = subcommands.first(where: { $0._commandName == word }) else {
         // What follows a command that has none below it is its own, and of some that have.
         if subcommands.isEmpty || command is any TakesWordsOfItsOwn.Type, !isHelp { break }
-        throw unknown(word, after: path, of: subcommands)
+        throw unknown(word, after: path, of: subcommands, below: root)
       }
       command = next
       path.append(word)
@@ -66,10 +66,16 @@ struct CommandWords {
     return (path, command, rest)
   }
 
-  private static func unknown(_ word: String, after path: [String], of subcommands: [Command]) -> CommandFailure {
+  private static func unknown(
+    _ word: String, after path: [String], of subcommands: [Command], below root: Command
+  ) -> CommandFailure {
     let names = subcommands.map { $0._commandName }
     let command = (["hpeer"] + path).joined(separator: " ")
-    let similar = SimilarNames.suggestions(for: word, among: names).map { "`\(command) \($0)`" }
+    var similar = SimilarNames.suggestions(for: word, among: names).map { "`\(command) \($0)`" }
+    // `hpeer destination sync` for `hpeer sync`.
+    if root.configuration.subcommands.contains(where: { $0._commandName == word }) {
+      similar.insert("`hpeer \(word)`", at: 0)
+    }
     return CommandFailure(
       .usage,
       "There is no command `\(command) \(PlainText.escaped(word))`"
