@@ -188,7 +188,9 @@ let package = Package(
 
     .target(
       name: "Diagnosis",
-      dependencies: ["HealthStore", "OperatingSystem", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust"]),
+      dependencies: [
+        "HealthModel", "HealthStore", "OperatingSystem", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust",
+      ]),
     .target(name: "Terminal", dependencies: ["OperatingSystem", "CQREncode"]),
     .executableTarget(
       name: "hpeer",
@@ -291,8 +293,8 @@ let package = Package(
     .testTarget(
       name: "DiagnosisTests",
       dependencies: [
-        "Diagnosis", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust", "PeerDiscovery",
-        "TestSupport",
+        "Diagnosis", "HealthModel", "HealthStore", "OperatingSystem", "PeerClient", "PeerProtocol", "PeerTrust",
+        "PeerDiscovery", "TestSupport",
       ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(name: "QRPicturesTests", dependencies: ["QRPictures", "Terminal", "TestSupport"]),

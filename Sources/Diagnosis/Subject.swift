@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 import OperatingSystem
 import PeerProtocol
 
@@ -18,6 +19,10 @@ public struct Subject: Sendable {
   public var peer: PeerID?
   /// The command that examines the same as root.
   public var rootCommand: String
+  /// What a machine may read, in words; the second says that it is numbers of whole days only.
+  public var scopeWords: @Sendable (SampleFilter, _ onlyDaily: Bool) -> String = { scope, onlyDaily in
+    scope == .everything && !onlyDaily ? "everything" : "a part of the record"
+  }
   /// When the examination takes place, for what depends on the time: certificates, tokens, clocks.
   public var now: Date
 

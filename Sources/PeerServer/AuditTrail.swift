@@ -186,6 +186,16 @@ public final class AuditTrail: Sendable {
     try await requireRead(.statisticsRead, by: client, kind: " \(question.size.rawValue)", detail)
   }
 
+  /// Before a caller is told what is known of its pairing.
+  ///
+  /// - Parameter outcome: of trying to reach it; `nil` where it is not pulled from.
+  func viewed(_ client: AuthorizedClient, address: String, way outcome: PairingView.Outcome?) async throws {
+    var detail = ["address": address]
+    detail["reached"] = outcome?.rawValue
+    // One of a handful of values; the address of the first is written.
+    try await requireRead(.pairingRead, by: client, kind: outcome.map { " \($0.rawValue)" } ?? "", detail)
+  }
+
   /// Before a caller is told whether both records are of one person.
   ///
   /// - Parameter claims: how many different persons it has claimed, this one counted.

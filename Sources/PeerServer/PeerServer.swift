@@ -30,6 +30,9 @@ public struct PeerServer: Service {
     public var changesPerToken = 5_000
     /// Used as far as the process may have descriptors for them.
     public var limits = ServingLimits()
+    /// Tries whether this machine reaches one that it pulls from, where it last did; `nil` where nothing is tried. Asked
+    /// for by the machine itself, seldom and one at a time.
+    public var wayBack: (@Sendable (ServerRecord) async -> PairingView.Following)?
     /// By which what depends on time is measured, but for the times of a connection, which are the event loop's.
     public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -128,6 +131,9 @@ public struct PeerServer: Service {
     ).add(to: routers)
     PairingRoutes(desk: desk, limits: limits, clock: configuration.clock).add(to: routers)
     PairedRoutes(registry: registry, audit: audit).add(to: routers)
+    PairingViewRoutes(
+      store: store, registry: registry, audit: audit, way: WayBack(configuration.wayBack, clock: configuration.clock)
+    ).add(to: routers)
     let persons = PersonMarks(store: store)
     PersonRoutes(
       registry: registry, audit: audit, authentication: authentication, persons: persons, limits: limits,
@@ -149,8 +155,8 @@ public struct PeerServer: Service {
   /// The HTTP methods of each path.
   static let methods: [String: Set<HTTPRequest.Method>] = {
     let groups: [any EndpointGroup.Type] = [
-      StatusRoutes.self, PairingRoutes.self, PairedRoutes.self, PersonRoutes.self, HealthAppTransferRoutes.self,
-      ChangeRoutes.self, DigestRoutes.self, StatisticsRoutes.self,
+      StatusRoutes.self, PairingRoutes.self, PairedRoutes.self, PairingViewRoutes.self, PersonRoutes.self,
+      HealthAppTransferRoutes.self, ChangeRoutes.self, DigestRoutes.self, StatisticsRoutes.self,
     ]
     return groups.reduce(into: [:]) { methods, group in methods.merge(group.methods) { $0.union($1) } }
   }()

@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 import PeerClient
 import PeerProtocol
 import Testing
@@ -19,9 +20,10 @@ struct ContactTests {
   }
 
   private static func statement(
-    name: String = "studio", clockLead: Double? = 0.2, token: PeerTrial.Verdict = .accepted
+    name: String = "studio", clockLead: Double? = 0.2, token: PeerTrial.Verdict = .accepted,
+    otherEnd: PeerTrial.OtherEnd? = nil
   ) -> Result<PeerTrial.Statement, PeerError> {
-    .success(.init(name: name, version: "1.2.3", clockLead: clockLead, token: token))
+    .success(.init(name: name, version: "1.2.3", clockLead: clockLead, token: token, otherEnd: otherEnd))
   }
 
   private static func found(_ answer: Result<PeerTrial.Statement, PeerError> = statement()) -> PeerTrial {
@@ -33,7 +35,7 @@ struct ContactTests {
     subject.peer = peer
     var check = ContactCheck(subject: subject)
     check.servers = { trials.map(\.0) }
-    check.tester = { { server in trials.first { $0.0.id == server.id }?.1 ?? PeerTrial(addresses: []) } }
+    check.tester = { { server, _ in trials.first { $0.0.id == server.id }?.1 ?? PeerTrial(addresses: []) } }
     return await check.findings()
   }
 
@@ -132,5 +134,67 @@ struct ContactTests {
     let (short, named) = try await Self.both(silent)
     #expect(short.ids == ["peer.silent"] && short.areHealthy)
     #expect(named.first("peer.silent")?.severity == .blocking)
+  }
+
+  // MARK: The other end
+
+  private static func view(
+    scope: SampleFilter = .everything, onlyDaily: Bool = false, lowSpace: Bool = false,
+    following: PairingView.Following? = nil
+  ) -> PairingView {
+    PairingView(
+      address: "192.168.1.7", scope: scope, onlyDaily: onlyDaily, lastSeen: WireInstant(clamping: 1_718_361_000),
+      expires: WireInstant(clamping: 1_721_039_400), lowSpace: lowSpace, following: following)
+  }
+
+  private static func named(_ otherEnd: PeerTrial.OtherEnd) async throws -> [Finding] {
+    try await both(found(statement(otherEnd: otherEnd))).named.filter { $0.id.hasPrefix("peer.otherEnd") }
+  }
+
+  @Test("the other end sees nothing amiss: where this machine is, what it may read and until when")
+  func otherEnd() async throws {
+    let found = try await Self.named(.said(Self.view()))
+    #expect(found.ids == ["seen", "scope", "ends", "apart"].map { "peer.otherEnd.\($0)" })
+    #expect(found.allSatisfy { $0.severity == .ok && $0.remedy == nil })
+    #expect(found[0].text.contains("192.168.1.7") && found[0].text.contains("2024-06-14"))
+    #expect(found[1].text.hasSuffix("read everything"))
+    #expect(found[2].text.contains("2024-07-15"))
+  }
+
+  @Test("the other end gives less than everything, has no room, or does not reach this machine")
+  func otherEndAmiss() async throws {
+    for view in [Self.view(scope: SampleFilter(types: [.workout])), Self.view(onlyDaily: true)] {
+      let scope = try await Self.named(.said(view)).first("peer.otherEnd.scope")
+      #expect(scope?.severity == .note && scope?.remedy?.contains("hpeer peers set") == true)
+    }
+    let full = try await Self.named(.said(Self.view(lowSpace: true))).first("peer.otherEnd.room")
+    #expect(full?.severity == .warning && full?.remedy?.contains("on studio") == true)
+    for outcome in PairingView.Outcome.allCases {
+      let view = Self.view(following: .init(endpoint: "192.168.1.7:8737", outcome: outcome))
+      let way = try #require(try await Self.named(.said(view)).last)
+      switch outcome {
+      case .reached: #expect(way.id == "peer.otherEnd.reaches" && way.severity == .ok)
+      case .untried: #expect(way.id == "peer.otherEnd.untried" && way.severity == .note)
+      default:
+        #expect(way.id == "peer.otherEnd.unreached" && way.severity == .warning)
+        #expect(way.text.contains("192.168.1.7:8737") && way.remedy?.contains("hpeer serve") == true)
+      }
+    }
+  }
+
+  @Test("an older hpeer, and an answer that is none, are no failure")
+  func otherEndCannotSay() async throws {
+    let older = try await Self.named(.older)
+    #expect(older.ids == ["peer.otherEnd.older"] && older[0].severity == .note)
+    #expect(older[0].text.contains("is an older hpeer that cannot say"))
+    let unclear = try await Self.named(.unclear("it said something else"))
+    #expect(unclear.ids == ["peer.otherEnd.unclear"] && unclear.areHealthy)
+    #expect(unclear[0].text.contains("it said something else"))
+  }
+
+  @Test("a locked machine is not taken for one that refuses")
+  func locked() async throws {
+    let named = try await Self.both(Self.found(Self.statement(token: .locked))).named
+    #expect(named.first("peer.locked")?.remedy == "on studio: hpeer unlock" && named.areHealthy)
   }
 }

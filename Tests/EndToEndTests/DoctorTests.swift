@@ -55,10 +55,14 @@ struct DoctorTests {
     #expect(try await hosts.pairAndPull().status == 0)
     let there = try await report(hosts.laptop, "studio")
     #expect(there.blocking == [])
-    for id in ["announced", "reached", "certificate", "token", "clock", "says", "otherEnd"] {
+    let steps = ["announced", "reached", "certificate", "token", "clock", "says"]
+    for id in steps + ["seen", "scope", "ends", "apart"].map({ "otherEnd.\($0)" }) {
       #expect(there["peer.\(id)"] != nil, "no peer.\(id): \(there.findings)")
     }
     #expect(there["peer.token"]?.severity == "ok")
+    #expect(there["peer.otherEnd.seen"]?.text.contains("sees this machine at ") == true)
+    #expect(there["peer.otherEnd.scope"]?.text.hasSuffix("read everything") == true, "\(there.findings)")
+    #expect(try await hosts.studio.run("audit").output.contains("pairing.read"))
     // It reads here, and is not pulled from.
     let client = try #require(
       try await hosts.studio.run("peers").output.split(separator: "\n").dropFirst().first?.split(separator: " ").first)
@@ -71,6 +75,29 @@ struct DoctorTests {
     _ = try await server.outcome()
     #expect(try await report(hosts.laptop).blocking == [])
     #expect(try await report(hosts.laptop, "studio").blocking == ["peer.unreachable"])
+  }
+
+  @Test("both pull from each other: the other end says whether it reaches this one")
+  func wayBack() async throws {
+    let hosts = try await TwoHosts()
+    try await hosts.studio.hold(.small)
+    _ = try await hosts.studio.serve(["--name", "studio"])
+    #expect(try await hosts.pairAndPull().status == 0)
+    let (laptop, _) = try await hosts.laptop.serve(["--name", "laptop"])
+    let (code, _) = try await hosts.laptop.openWindow()
+    let back = try await hosts.studio.run("pull", "laptop", "--code-stdin", "--merge-person", input: code + "\n")
+    #expect(back.status == 0, "\(back.errors)")
+    let there = try await report(hosts.laptop, "studio")
+    #expect(there["peer.otherEnd.reaches"]?.text.contains("8737") == true, "\(there.findings)")
+    laptop.send(SIGTERM)
+    _ = try await laptop.outcome()
+    // The last outcome is told for some seconds.
+    let away = try await eventually("studio does not reach the laptop") {
+      let report = try await report(hosts.laptop, "studio")
+      #expect(report.ok)
+      return report["peer.otherEnd.unreached"]
+    }
+    #expect(away.severity == "warning" && away.remedy?.contains("hpeer serve") == true)
   }
 
   @Test("for a person: one line each, the remedy below, a summary, no colour in a pipe")

@@ -21,6 +21,7 @@ public final class ClientTrials: Sendable {
   private let directory: URL
   private let template: URL
   private let registry: PeerRegistry
+  private let identity: PeerIdentity
   private let before: StoreContent
   /// In an order that does not change.
   private let known: [Sample]
@@ -33,6 +34,7 @@ public final class ClientTrials: Sendable {
         at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
     registry = try await PeerRegistry.open(in: directory)
+    identity = try await IdentityStore.loadOrCreate(in: directory)
     var maker = SampleMaker(seed: 4)
     var held = (0..<5).map { maker.steps(at: $0) }
     held[4].type = Person.Trait.dateOfBirth.type
@@ -95,7 +97,7 @@ public final class ClientTrials: Sendable {
     let pull = Pull(
       into: store, from: record, at: PeerEndpoint(host: "127.0.0.1", port: 1), persons: persons)
     try await ClientNetwork.$current.withValue(network.client) {
-      try await Self.drive(pull, record, store, choices)
+      try await Self.drive(pull, record, identity, store, choices)
     }
     await network.end()
     if persons != nil { _ = try await registry.removeServer(id: id) }
@@ -113,7 +115,7 @@ public final class ClientTrials: Sendable {
 
   /// All that a client says to a server. Any error of it will do.
   private static func drive(
-    _ pull: Pull, _ record: ServerRecord, _ store: HealthStore, _ choices: Choices
+    _ pull: Pull, _ record: ServerRecord, _ identity: PeerIdentity, _ store: HealthStore, _ choices: Choices
   ) async throws {
     var choices = choices
     let endpoint = PeerEndpoint(host: "127.0.0.1", port: 1)
@@ -139,7 +141,9 @@ public final class ClientTrials: Sendable {
       } catch {}
     }
     do { _ = try await Verify(store, with: record, at: endpoint, isDeep: choices.oneIn(3)).run() } catch {}
-    if choices.oneIn(4) { _ = await PeerTester(identity: nil, survey: { [] }).tryOut(record) }
+    if choices.oneIn(4) {
+      _ = await PeerTester(identity: identity, survey: { [] }).tryOut(record, asksOtherEnd: true)
+    }
     do { try await Unpair.tell(record, at: endpoint) } catch {}
   }
 

@@ -61,6 +61,7 @@ actor HostileServer {
     case Route.person:
       json(
         Envelope(PersonAnswer(choices.pick([.same, .unknown, .different]), mark: choices.oneIn(3) ? nil : "bWFyaw")))
+    case Route.pairing: json(Envelope(pairingView()))
     case Route.digest: json(Envelope(digest(isDeep: request.query["deep"] == "1")))
     default: #"{"success":true,"data":[]}"#
     }
@@ -69,6 +70,13 @@ actor HostileServer {
   private func json(_ value: (some Encodable)?) -> String {
     guard let value, let data = try? JSONEncoder().encode(value) else { return "" }
     return String(decoding: data, as: UTF8.self)
+  }
+
+  private func pairingView() -> PairingView {
+    PairingView(
+      address: "192.168.1.7", scope: SampleFilter(types: [SampleType("type 0")]), onlyDaily: choices.oneIn(2),
+      lastSeen: nil, expires: WireInstant(clamping: 1.8e9), lowSpace: choices.oneIn(2),
+      following: .init(endpoint: "192.168.1.7:8737", outcome: choices.pick(PairingView.Outcome.allCases)))
   }
 
   private func digest(isDeep: Bool) -> DigestData {

@@ -10,7 +10,7 @@ struct ContactCheck: Check {
   var subject: Subject
   var servers: @Sendable () async -> [ServerRecord]
   /// What tries them; made only if there is at least one machine to try.
-  var tester: @Sendable () async -> @Sendable (ServerRecord) async -> PeerTrial
+  var tester: @Sendable () async -> @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerTrial
 
   /// Enough to listen for announcements, shake hands and get two answers; all machines are tried at the same time.
   let limit = Duration.seconds(25)
@@ -25,7 +25,7 @@ struct ContactCheck: Check {
     servers = { (try? await PeerRegistry.inspect(in: subject.homeURL))?.servers ?? [] }
     tester = {
       let tester = PeerTester(identity: try? await IdentityStore.existing(in: subject.homeURL))
-      return { await tester.tryOut($0) }
+      return { await tester.tryOut($0, asksOtherEnd: $1) }
     }
   }
 
@@ -38,8 +38,12 @@ struct ContactCheck: Check {
     return await withTaskGroup(of: (Int, [Finding]).self) { group in
       for (index, server) in servers.enumerated() {
         group.addTask {
-          let steps = steps(with: server, await tryOut(server))
-          return (index, subject.peer == nil ? Self.short(steps, of: server) : steps + [otherEnd(server)])
+          let isNamed = subject.peer != nil
+          let trial = await tryOut(server, isNamed)
+          let steps = steps(with: server, trial)
+          guard isNamed else { return (index, Self.short(steps, of: server)) }
+          let otherEnd = OtherEnd(server: server, words: subject.scopeWords)
+          return (index, steps + otherEnd.findings(try? trial.answer?.get().otherEnd))
         }
       }
       var found: [Int: [Finding]] = [:]
@@ -154,6 +158,10 @@ struct ContactCheck: Check {
           + "certificate",
         remedy: "hpeer pair \(ShellWord.quoted(server.name)); `hpeer peers` and `hpeer audit` on \(server.name) say why"
       )
+    case .locked:
+      Finding(
+        .warning, "peer.locked", "\(server.name) is locked by its owner, and answers no paired machine",
+        remedy: "on \(server.name): hpeer unlock")
     case .unclear(let reason):
       Finding(.warning, "peer.unclear", "Whether \(server.name) lets this machine read cannot be told: \(reason)")
     case .untried:
@@ -190,12 +198,6 @@ struct ContactCheck: Check {
       isSame
         ? "\(server.name) runs hpeer \(statement.version)"
         : "\(server.name) calls itself \(statement.name) now, and runs hpeer \(statement.version)")
-  }
-
-  private func otherEnd(_ server: ServerRecord) -> Finding {
-    Finding(
-      .note, "peer.otherEnd", "The rest can only be seen on \(server.name) itself",
-      remedy: "on \(server.name): `hpeer doctor`, and `hpeer peers`, which says what this machine may read there")
   }
 
   // MARK: Words

@@ -2,6 +2,7 @@ import Foundation
 import HealthModel
 import HealthStore
 import Logging
+import PeerClient
 import PeerProtocol
 import PeerServer
 import PeerTrust
@@ -103,9 +104,12 @@ public struct ServeOperation: Service {
   public func run() async throws {
     let (recorderPorts, toRecorder) = AsyncStream.makeStream(of: Int.self)
     let (advertiserPorts, toAdvertiser) = AsyncStream.makeStream(of: Int.self)
+    var configuration = PeerServer.Configuration(
+      name: local.name, version: settings.version, host: settings.host, port: settings.port)
+    configuration.wayBack = PeerTester.wayBack(to:)
     let server = try PeerServer(
-      .init(name: local.name, version: settings.version, host: settings.host, port: settings.port),
-      store: local.store, registry: local.registry, identity: local.identity, desk: desk, audit: audit, logger: logger
+      configuration, store: local.store, registry: local.registry, identity: local.identity, desk: desk, audit: audit,
+      logger: logger
     ) { [audit, name = local.name] port in
       await audit.record(.serverStarted, ["port": String(port), "name": name])
       toRecorder.yield(port)
@@ -140,10 +144,10 @@ public struct ServeOperation: Service {
       services.append(.init(service: service))
     }
     services.append(.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup))
-    var configuration = ServiceGroupConfiguration(services: services, logger: logger)
-    configuration.maximumGracefulShutdownDuration = Self.drainLimit
+    var group = ServiceGroupConfiguration(services: services, logger: logger)
+    group.maximumGracefulShutdownDuration = Self.drainLimit
     do {
-      try await ServiceGroup(configuration: configuration).run()
+      try await ServiceGroup(configuration: group).run()
     } catch {
       await audit.record(.serverStopped, ["reason": "failed"])
       throw error

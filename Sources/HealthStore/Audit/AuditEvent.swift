@@ -22,6 +22,8 @@ public struct AuditEvent: Hashable, Sendable {
     case pairingSucceeded = "pairing.succeeded"
     /// An attempt failed and was counted, or somebody was kept out.
     case pairingFailed = "pairing.failed"
+    /// A client was told what this machine knows of their pairing; `reached` says what came of trying the way back.
+    case pairingRead = "pairing.read"
     /// One of the two machines has unpaired; `by` says which.
     case pairingEnded = "pairing.ended"
     /// A request without a valid token. Of a flood, some are written, each with the number of those that were not.

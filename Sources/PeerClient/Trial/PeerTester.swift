@@ -36,7 +36,9 @@ public actor PeerTester {
   }
 
   /// Tries one machine: some seconds, most of them spent listening. Never throws: what fails is what it returns.
-  public nonisolated func tryOut(_ server: ServerRecord) async -> PeerTrial {
+  ///
+  /// - Parameter asksOtherEnd: whether to ask it what it sees of this machine, for which it may try the way back.
+  public nonisolated func tryOut(_ server: ServerRecord, asksOtherEnd: Bool = false) async -> PeerTrial {
     let remembered = PeerFinder.hint(of: server)
     // Its last address is tried at once, without waiting for announcements.
     async let known = Self.knock(remembered, of: server)
@@ -64,9 +66,22 @@ public actor PeerTester {
     var trial = PeerTrial(
       addresses: addresses.filter(\.isAnnounced) + addresses.filter { !$0.isAnnounced }, deafness: deafness)
     if let place = trial.addresses.first(where: { $0.outcome == .proven }) {
-      trial.answer = await ask(server, at: place.endpoint)
+      trial.answer = await ask(server, at: place.endpoint, asksOtherEnd: asksOtherEnd)
     }
     return trial
+  }
+
+  /// Tries one machine where it was last, and nowhere else: shakes hands, and sends nothing. Some seconds at most.
+  public static func wayBack(to server: ServerRecord) async -> PairingView.Following {
+    guard let endpoint = PeerFinder.hint(of: server).first else { return .init(endpoint: nil, outcome: .untried) }
+    let outcome: PairingView.Outcome =
+      switch await outcome(at: endpoint, of: server) {
+      case .proven: .reached
+      case .unreachable: .unreachable
+      case .notTLS: .notTLS
+      case .otherCertificate: .otherCertificate
+      }
+    return .init(endpoint: endpoint.description, outcome: outcome)
   }
 
   /// What was heard on the network; listened for once, whatever the number of machines.
@@ -112,9 +127,9 @@ public actor PeerTester {
     }
   }
 
-  private nonisolated func ask(_ server: ServerRecord, at endpoint: PeerEndpoint) async -> Result<
-    PeerTrial.Statement, PeerError
-  > {
+  private nonisolated func ask(
+    _ server: ServerRecord, at endpoint: PeerEndpoint, asksOtherEnd: Bool
+  ) async -> Result<PeerTrial.Statement, PeerError> {
     do {
       return try await PeerConnection.withConnection(
         to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
@@ -123,11 +138,14 @@ public actor PeerTester {
         let asked = Date()
         let status = try await connection.status()
         let middle = asked.addingTimeInterval(Date().timeIntervalSince(asked) / 2)
-        return .success(
-          PeerTrial.Statement(
-            name: status.deviceName, version: status.version,
-            clockLead: status.time.map { $0.rawValue - middle.timeIntervalSince1970 },
-            token: identity == nil ? .untried : try await Self.verdict(on: server, connection)))
+        var statement = PeerTrial.Statement(
+          name: status.deviceName, version: status.version,
+          clockLead: status.time.map { $0.rawValue - middle.timeIntervalSince1970 }, token: .untried)
+        guard identity != nil else { return .success(statement) }
+        // The first that shows the token, so that it says when this machine was there before.
+        if asksOtherEnd { statement.otherEnd = try await connection.otherEnd(of: server) }
+        statement.token = try await Self.verdict(on: server, connection)
+        return .success(statement)
       }
     } catch let error as PeerError {
       return .failure(error)
@@ -143,8 +161,10 @@ public actor PeerTester {
       .GET, Route.types, headers: [("Authorization", "Bearer \(server.credential.text)")])
     let raw = try await connection.body()
     return switch head.status.code {
-    case 200: .accepted
+    // The second to those who may ask for numbers of days only.
+    case 200, 403: .accepted
     case 401: .refused
+    case 423: .locked
     default: .unclear("\(connection.failure(status: Int(head.status.code), raw: raw))")
     }
   }

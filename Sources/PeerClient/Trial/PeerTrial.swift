@@ -41,10 +41,22 @@ public struct PeerTrial: Hashable, Sendable {
     case accepted
     /// Revoked, expired, or bound to another certificate.
     case refused
+    /// The machine's owner has locked it; the token is valid.
+    case locked
     /// It answered neither way; what it said, in a sentence.
     case unclear(String)
     /// This machine has no certificate to show.
     case untried
+  }
+
+  /// What the machine says of its pairing with this one.
+  public enum OtherEnd: Hashable, Sendable {
+    /// Every text of it is hostile.
+    case said(PairingView)
+    /// It is an older hpeer, which cannot say.
+    case older
+    /// It answered with something else; what, in a sentence.
+    case unclear(String)
   }
 
   /// What the machine said.
@@ -57,13 +69,16 @@ public struct PeerTrial: Hashable, Sendable {
     public var clockLead: Double?
     /// Whether it still lets this machine in.
     public var token: Verdict
+    /// `nil` where it was not asked: it does not let this machine in, or nobody wanted to know.
+    public var otherEnd: OtherEnd?
 
     /// - Parameter name: hostile text, not escaped here.
-    public init(name: String, version: String, clockLead: Double?, token: Verdict) {
+    public init(name: String, version: String, clockLead: Double?, token: Verdict, otherEnd: OtherEnd? = nil) {
       self.name = name
       self.version = version
       self.clockLead = clockLead
       self.token = token
+      self.otherEnd = otherEnd
     }
   }
 

@@ -24,7 +24,7 @@ public enum Route {
   public static let statistics = "/api/v2/statistics"
   /// `POST` of a ``PersonClaim`` with a token: ``PersonAnswer``.
   public static let person = "/api/v2/person"
-  /// `DELETE` with a token: the client unpairs itself.
+  /// `GET` with a token: ``PairingView``. `DELETE` with one: the client unpairs itself.
   public static let pairing = "/api/v2/pairing"
 
   /// The port that `hpeer serve` listens on unless told otherwise.

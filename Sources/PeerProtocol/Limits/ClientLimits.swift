@@ -53,6 +53,11 @@ public struct ClientLimits: Hashable, Sendable {
   /// Prefetch: maximum bytes of the batches that are written and read ahead, but for one larger batch.
   public var bytesAhead = 8 << 20
 
+  // MARK: The pairing
+
+  /// Budget of what a peer says of its pairing with this machine: a scope of all types, and of many sources.
+  public var pairingView = JSONBudget(bytes: 64 * 1024, weight: 16_000, depth: 16)
+
   // MARK: The digest
 
   /// Budget of a digest: some twenty thousand months of types, as many as a hundred types have in eighteen years.

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import HealthModel
 import HealthStore
@@ -110,6 +111,7 @@ extension AuthorizedClient {
     token = client.tokenHash
     scope = ClientScope(client.scope, isOnlyDaily: client.isOnlyDaily)
     isForeign = client.method == .plain
+    lastSeen = client.lastSeen
     isLocked = client.isLocked
   }
 }
@@ -124,6 +126,8 @@ struct AuthorizedClient: Sendable {
   var scope: ClientScope
   /// Paired by plain code, as other apps' clients do.
   var isForeign: Bool
+  /// The use of the token before this one; `nil` for the first.
+  var lastSeen: Date?
   /// Nobody is answered now.
   var isLocked = false
 }

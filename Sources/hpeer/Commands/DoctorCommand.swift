@@ -18,7 +18,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
       Each machine that is pulled from is tried, and may be off. With a NAME that one must be there, and is looked at step \
       by step: where it is announced, what answers there, its certificate, whether it accepts this machine, its clock. \
-      That leaves a line in its audit log.
+      Then it says what it sees of this machine: from where, what this one may read and until when, whether its own disk is \
+      full, and, if it pulls from here, too, whether it reaches this machine. That leaves lines in its audit log.
 
       --bundle writes what a stranger needs to help into a file: versions, which checks found what, which settings there \
       are, how many rows each table has, sizes, room and limits. It holds no samples or types, no names, addresses, \
@@ -60,9 +61,10 @@ struct DoctorCommand: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let subject = Subject(
+    var subject = Subject(
       home: home.directory, socketPath: home.socketPath, port: port ?? UInt16(Route.defaultPort),
       isPortChosen: port != nil, checksStore: checkStore, peer: try await peer(home), rootCommand: rootCommand(home))
+    subject.scopeWords = { ($1 ? "numbers of whole days of " : "") + ScopeText.of($0, in: .current) }
     let findings = await Doctor(subject).examine()
     if let bundle {
       let found = findings.map { SupportBundle.Finding(id: $0.id, severity: $0.severity.rawValue) }

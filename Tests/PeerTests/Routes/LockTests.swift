@@ -14,6 +14,7 @@ struct LockTests {
       #expect(try await server.registry.lock())
       let paths = [
         Route.changes, Route.digest, Route.statistics + "?types=heartRate", Route.types, Route.data + "?type=heartRate",
+        Route.pairing,
       ]
       for path in paths {
         let answer = try await server.get(path, token: token)

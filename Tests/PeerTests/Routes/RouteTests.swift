@@ -101,7 +101,7 @@ struct RouteTests {
     "/status": [.GET, .HEAD], "/openapi.yaml": [.GET, .HEAD], "/pair/v1/hello": [.GET, .HEAD],
     "/pair/v1/start": [.POST], "/pair/v1/finish": [.POST], "/api/v1/pair": [.POST],
     "/health/types": [.GET, .HEAD], "/health/data": [.GET, .HEAD], "/api/v2/changes": [.GET, .HEAD],
-    "/api/v2/digest": [.GET, .HEAD], "/api/v2/person": [.POST], "/api/v2/pairing": [.DELETE],
+    "/api/v2/digest": [.GET, .HEAD], "/api/v2/person": [.POST], "/api/v2/pairing": [.GET, .HEAD, .DELETE],
   ]
 
   @Test("a wrong method is 405 with the methods that are right")

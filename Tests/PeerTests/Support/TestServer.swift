@@ -2,6 +2,7 @@ import Foundation
 import HealthModel
 import HealthStore
 import Logging
+import OperatingSystem
 import ServiceLifecycle
 import PeerClient
 import PeerProtocol
@@ -86,6 +87,10 @@ struct ServerOptions: Sendable {
   var whenListening: @Sendable () async -> Void = {}
   /// Instead of a new one.
   var identity: PeerIdentity?
+  /// How much room there is on the store's disk; nobody looks otherwise.
+  var space: (@Sendable (String) -> DiskSpace?)?
+  /// Tries the way back to a machine; nothing is tried otherwise.
+  var wayBack: (@Sendable (ServerRecord) async -> PairingView.Following)?
   /// How long reads are counted as one; most tests want to see each.
   var auditMinute = Duration.zero
 }
@@ -114,7 +119,7 @@ private func runServer<Result: Sendable>(
   _ options: ServerOptions, _ body: @Sendable (TestServer) async throws -> Result
 ) async throws -> Result {
   try await withTemporaryDirectory { directory in
-    let store = try HealthStore(directory: directory.path)
+    let store = try HealthStore(directory: directory.path, space: options.space)
     if !options.samples.isEmpty { try await store.apply(ChangeBatch(additions: options.samples)) }
     let registry = try await PeerRegistry.open(in: directory)
     let ownIdentity: PeerIdentity = try await IdentityStore.loadOrCreate(in: directory)
@@ -137,6 +142,7 @@ private func runServer<Result: Sendable>(
       name: TestServer.name, version: TestServer.version, host: "127.0.0.1", port: options.port)
     configuration.changesPerToken = options.changesPerToken
     configuration.limits = options.serving
+    configuration.wayBack = options.wayBack
     let server = try PeerServer(
       configuration, store: store, registry: registry, identity: identity, desk: desk, audit: audit, logger: logger
     ) { port in

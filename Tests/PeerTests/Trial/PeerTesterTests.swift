@@ -46,6 +46,93 @@ struct PeerTesterTests {
     }
   }
 
+  @Test("what the other end sees is asked for only on request")
+  func otherEnd() async throws {
+    let laptop = try await makeIdentity()
+    try await withServer { server in
+      let record = try await server.record(certificate: laptop.fingerprint).server
+      let answer = try await Self.tester(identity: laptop).tryOut(record, asksOtherEnd: true).answer?.get()
+      guard case .said(let view)? = answer?.otherEnd else {
+        Issue.record("\(String(describing: answer))")
+        return
+      }
+      #expect(view.address == "127.0.0.1" && view.scope == .everything)
+      // It was not there before, and not a moment ago with another of these requests.
+      #expect(view.lastSeen == nil)
+      #expect(try await Self.tester(identity: laptop).tryOut(record).answer?.get().otherEnd == nil)
+      #expect(try await server.audited(.pairingRead).count == 1)
+    }
+  }
+
+  @Test(
+    "another answer than the other end's: an older version, something malformed; more than it may be ends the trial",
+    arguments: [
+      ("404 Not Found", "{}", true), ("405 Method Not Allowed", "{}", true), ("200 OK", #"{"data":{}}"#, false),
+      ("200 OK", "{", false), ("200 OK", #"{"data":"# + String(repeating: "[", count: 40_000), false),
+      ("200 OK", String(repeating: " ", count: 70_000), false), ("500 Internal Server Error", "{}", false),
+    ])
+  func otherEndIsHostile(status: String, body: String, isOlder: Bool) async throws {
+    let (laptop, studio) = (try await makeIdentity(), try await makeIdentity())
+    let said =
+      #"{"success":true,"data":{"status":"running","version":"1","deviceName":"studio","availableTypes":0,"protocol":"hpeer/1"}}"#
+    let trial = try await withCannedServer(
+      tls: studio,
+      answer: { request, outbound in
+        let isAsked = request.hasPrefix("GET \(Route.pairing) ")
+        try await outbound.write(isAsked ? httpResponse(body, status: status) : httpResponse(said))
+      }
+    ) { port, _ in
+      let record = ServerRecord(
+        id: studio.id, name: "studio", fingerprint: studio.fingerprint, credential: BearerCredential(.random()),
+        host: "127.0.0.1", port: UInt16(port))
+      return await Self.tester(identity: laptop).tryOut(record, asksOtherEnd: true)
+    }
+    guard body.utf8.count <= ClientLimits().pairingView.bytes else {
+      #expect(trial.answer.map { if case .failure(.unexpectedAnswer) = $0 { true } else { false } } == true)
+      return
+    }
+    // What it says beside that is told all the same.
+    let statement = try #require(try trial.answer?.get())
+    #expect(statement.token == .accepted)
+    switch statement.otherEnd {
+    case .older: #expect(isOlder)
+    case .unclear(let reason): #expect(!isOlder && !reason.isEmpty)
+    case .said, nil: Issue.record("\(statement)")
+    }
+  }
+
+  @Test(
+    "the way back: to where the machine was last and nowhere else, with its certificate or another, or nothing there")
+  func wayBack() async throws {
+    let stranger = try await makeIdentity()
+    try await withServer { server in
+      var record = try await server.record().server
+      let place = "127.0.0.1:\(server.port)"
+      #expect(await PeerTester.wayBack(to: record) == .init(endpoint: place, outcome: .reached))
+      record.fingerprint = stranger.fingerprint
+      #expect(await PeerTester.wayBack(to: record) == .init(endpoint: place, outcome: .otherCertificate))
+      record.port = UInt16(try await Self.freePort())
+      #expect(await PeerTester.wayBack(to: record).outcome == .unreachable)
+      record.host = nil
+      #expect(await PeerTester.wayBack(to: record) == .init(endpoint: nil, outcome: .untried))
+    }
+  }
+
+  @Test("a machine that its owner has locked, and one that gives numbers of days only, know the token")
+  func lockedAndDaily() async throws {
+    let laptop = try await makeIdentity()
+    try await withServer { server in
+      let (client, record) = try await server.record(certificate: laptop.fingerprint)
+      func verdict() async throws -> PeerTrial.Verdict? {
+        try await Self.tester(identity: laptop).tryOut(record).answer?.get().token
+      }
+      try await server.registry.setOnlyDaily(true, ofClient: client)
+      #expect(try await verdict() == .accepted)
+      _ = try await server.registry.lock()
+      #expect(try await verdict() == .locked)
+    }
+  }
+
   @Test("a token that was revoked, one whose certificate is missing, and no certificate to try it with")
   func tokens() async throws {
     let laptop = try await makeIdentity()

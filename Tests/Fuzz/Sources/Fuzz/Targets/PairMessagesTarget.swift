@@ -12,6 +12,7 @@ extension FuzzTarget {
     read(PairFinishResponse.self, data)
     read(Envelope<StatusData>.self, data)
     read(FailureEnvelope.self, data)
+    read(Envelope<PairingView>.self, data)
     if let body = read(PairErrorBody.self, data), let rejection = body.rejection {
       require(PairErrorBody(rejection).rejection == rejection, "a rejection survives: \(rejection)")
     }
