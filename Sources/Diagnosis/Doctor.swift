@@ -60,4 +60,8 @@ public struct Doctor: Sendable {
 extension [Finding] {
   /// Whether nothing stands in the way.
   public var areHealthy: Bool { !contains { $0.severity == .blocking } }
+  /// The names of the paired machines that were tried and not reached, whether or not that stands in the way.
+  public var unreachedPeers: [String] {
+    filter { ContactCheck.unreached.contains($0.id) }.compactMap(\.peer)
+  }
 }

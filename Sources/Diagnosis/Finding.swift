@@ -22,6 +22,8 @@ public struct Finding: Hashable, Sendable, Codable {
   public let text: String
   /// What to do about it, in one line: where possible the command for this machine.
   public let remedy: String?
+  /// The name of the paired machine that it is about, where it was tried over the network; `nil` for this machine.
+  public var peer: String?
 
   /// - Parameter remedy: `nil` where there is nothing to do, as for ``Severity/ok``.
   public init(_ severity: Severity, _ id: String, _ text: String, remedy: String? = nil) {

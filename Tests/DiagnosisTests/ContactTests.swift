@@ -68,8 +68,10 @@ struct ContactTests {
     #expect(found.ids == ["peer.away", "peer.ok"] && found.areHealthy)
     #expect(found[0].severity == .note && found[0].remedy == "if it should be there: hpeer doctor attic")
     #expect(found[0].text.contains("192.168.1.9:8737: no answer within 3 s"))
+    #expect(found.map(\.peer) == ["attic", "studio"] && found.unreachedPeers == ["attic"])
     let named = await Self.findings([(attic, away), (studio, Self.found())], of: attic.id)
     #expect(named.ids == ["peer.unannounced", "peer.unreachable", "peer.otherEnd"] && !named.areHealthy)
+    #expect(named.unreachedPeers == ["attic"])
     #expect(named.first("peer.unreachable")?.remedy?.contains("on attic: start `hpeer serve`") == true)
   }
 

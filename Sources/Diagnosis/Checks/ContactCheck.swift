@@ -15,6 +15,9 @@ struct ContactCheck: Check {
   /// Enough to listen for announcements, shake hands and get two answers; all machines are tried at the same time.
   let limit = Duration.seconds(25)
 
+  /// The ids of the findings that say that a machine was not reached, without and with its name.
+  static let unreached: Set = ["peer.away", "peer.unreachable"]
+
   /// In seconds. Codes and tokens expire, but clocks that differ by less than this do no harm.
   private static let tolerance = 120.0
   /// How many addresses are named. A machine has a few, but anybody on the network can announce more in its name.
@@ -38,18 +41,26 @@ struct ContactCheck: Check {
     return await withTaskGroup(of: (Int, [Finding]).self) { group in
       for (index, server) in servers.enumerated() {
         group.addTask {
-          let isNamed = subject.peer != nil
-          let trial = await tryOut(server, isNamed)
-          let steps = steps(with: server, trial)
-          guard isNamed else { return (index, Self.short(steps, of: server)) }
-          let otherEnd = OtherEnd(server: server, words: subject.scopeWords)
-          return (index, steps + otherEnd.findings(try? trial.answer?.get().otherEnd))
+          var findings = await findings(on: server, tryOut)
+          for place in findings.indices { findings[place].peer = server.name }
+          return (index, findings)
         }
       }
       var found: [Int: [Finding]] = [:]
       for await (index, findings) in group { found[index] = findings }
       return servers.indices.flatMap { found[$0] ?? [] }
     }
+  }
+
+  private func findings(
+    on server: ServerRecord, _ tryOut: @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerTrial
+  ) async -> [Finding] {
+    let isNamed = subject.peer != nil
+    let trial = await tryOut(server, isNamed)
+    let steps = steps(with: server, trial)
+    guard isNamed else { return Self.short(steps, of: server) }
+    let otherEnd = OtherEnd(server: server, words: subject.scopeWords)
+    return steps + otherEnd.findings(try? trial.answer?.get().otherEnd)
   }
 
   /// An app is there while it is open, which nobody would call a fault: a pull tells what is the matter with it.

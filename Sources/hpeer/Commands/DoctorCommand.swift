@@ -25,9 +25,10 @@ struct DoctorCommand: AsyncParsableCommand {
       are, how many rows each table has, sizes, room and limits. It holds no samples or types, no names, addresses, \
       fingerprints or secrets; look through it all the same before you send it.
 
-      The exit code is 0 if nothing stands in the way (warnings and notes do not), and 1 otherwise. --json prints \
-      {"ok":bool,"findings":[{"id","severity","text","remedy"}]}, where severity is ok, note, warning or blocking, and \
-      remedy is absent where there is none.
+      The exit code is 0 if nothing stands in the way (warnings and notes do not, nor does a machine that is off, unless \
+      it was named), and 1 otherwise. --json prints {"ok":bool,"findings":[{"id","severity","text","remedy","peer"}]}, where \
+      severity is ok, note, warning or blocking, remedy is absent where there is none, and peer names the paired machine \
+      that was tried.
 
       Examples:
         hpeer doctor

@@ -25,14 +25,25 @@ struct FindingPresentation {
     }
   }
 
+  /// How many machines are named that were not reached.
+  private static let namedPeers = 4
+
   static func summary(_ findings: [Finding]) -> String {
     let blocking = findings.count { $0.severity == .blocking }
     let warnings = findings.count { $0.severity == .warning }
-    let rest = warnings == 0 ? "" : "; \(warnings) \(warnings == 1 ? "warning" : "warnings")"
+    let rest = (warnings == 0 ? "" : "; \(HumanFormat.count(warnings, "warning"))") + away(findings.unreachedPeers)
     return switch blocking {
     case 0: "Nothing stands in the way\(rest)."
     case 1: "1 thing stands in the way\(rest)."
     default: "\(blocking) things stand in the way\(rest)."
     }
+  }
+
+  /// A machine that is off is nobody's fault, and yet not "nothing" to a person who wonders where it is.
+  private static func away(_ names: [String]) -> String {
+    guard !names.isEmpty else { return "" }
+    let more = names.count - namedPeers
+    let list = names.prefix(namedPeers).map { PlainText.escaped($0) }.joined(separator: ", ")
+    return "; not reached: \(list)\(more > 0 ? " and \(more) more" : "") (`hpeer doctor NAME` looks closer)"
   }
 }
