@@ -27,18 +27,14 @@ public struct ServiceManager: Sendable {
 
   /// After this long without ``Notice/alive`` the manager takes the service for dead; `nil` where it does not watch.
   public let watchdog: Duration?
-  private let address: [UInt8]
+  private let address: UnixAddress
 
   /// `nil` where nobody waits to hear: `NOTIFY_SOCKET` is unset, or names what is no socket of this machine.
   public init?(
     environment: [String: String] = ProcessInfo.processInfo.environment, process: pid_t = getpid()
   ) {
-    guard let name = environment["NOTIFY_SOCKET"], name.hasPrefix("/") || name.hasPrefix("@"),
-      // A path ends with a NUL that must fit, too.
-      (2...107).contains(name.utf8.count)
-    else { return nil }
-    // `@` stands for the NUL with which an abstract address begins (unix(7)).
-    address = name.hasPrefix("@") ? [0] + name.utf8.dropFirst() : Array(name.utf8) + [0]
+    guard let name = environment["NOTIFY_SOCKET"], let address = UnixAddress(name) else { return nil }
+    self.address = address
     watchdog = Self.watchdog(environment, process)
   }
 
@@ -80,22 +76,12 @@ public struct ServiceManager: Sendable {
   }
 
   /// Blocks for five seconds at most, where the manager has much to read.
-  private static func send(_ text: [UInt8], to address: [UInt8]) -> Bool {
-    var target = sockaddr_un()
-    target.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: address) }
+  private static func send(_ text: [UInt8], to address: UnixAddress) -> Bool {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     var limit = timeval(tv_sec: 5, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    // An abstract address is as long as is said here.
-    let length = MemoryLayout<sa_family_t>.size + address.count
-    let count = withUnsafePointer(to: &target) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, socklen_t(length))
-      }
-    }
-    return count == text.count
+    return address.send(text, over: descriptor)
   }
 }

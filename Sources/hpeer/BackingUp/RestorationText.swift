@@ -8,7 +8,8 @@ enum RestorationText {
   static func sayWaiting(_ restoration: Restoration) {
     Console.warn(
       "this machine was restored from a backup of \(restoration.made.formatted(.iso8601)), and what was deleted since would "
-        + "be there again: paired machines get no answer yet.")
+        + "be there again: paired machines get no answer yet.",
+      EntryFields(.serverLocked))
     for server in restoration.servers {
       let name = PlainText.escaped(server.name, limit: 100)
       Console.say("  \(name) may know: `hpeer pull \(server.id.short)` asks it, and so does `hpeer run`.")

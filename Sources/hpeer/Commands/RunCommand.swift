@@ -60,7 +60,7 @@ struct RunCommand: AsyncParsableCommand {
     let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: serve, status: parts)
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
       .init(service: HangUps(home: home, reloads: reloads, reporting: reporting)),
-      .init(service: EndingWatch(home) { Console.warn(EndingText.of($0, isOver: $1)) }),
+      .init(service: EndingWatch(home, tell: EndingText.warn)),
     ]
     let zone = serve ? try HomeZone(try await store.settings.current()).timeZone : .current
     var server = Serving(home: home, local: local, options: serving, zone: zone, logger: logger)
@@ -89,7 +89,9 @@ struct RunCommand: AsyncParsableCommand {
     try await ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
     ).run()
-    Console.say("Goodbye: nothing is served, followed, delivered or done by itself on this machine any more.")
+    Console.say(
+      "Goodbye: nothing is served, followed, delivered or done by itself on this machine any more.", .information,
+      EntryFields(.processStopped))
   }
 }
 
@@ -110,7 +112,7 @@ private struct HangUps: Service {
   }
 
   @Sendable private func reload() async {
-    Console.say("Reading the settings again.")
+    Console.say("Reading the settings again.", .information, EntryFields(.settingsRead))
     reloads.request()
     // What is wrong with them, each part that needs them says.
     _ = try? await onThread { [home] _ in try home.settings() }

@@ -48,12 +48,13 @@ struct Serve: AsyncParsableCommand {
     let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: true)
     serving.onListening = { await reporting?.ready("Serving on port \($0)") }
     var services = try await serving.services(holding: lock)
-    services.append(.init(service: EndingWatch(home) { Console.warn(EndingText.of($0, isOver: $1)) }))
+    services.append(.init(service: EndingWatch(home, tell: EndingText.warn)))
     // Last, so that it is the first to hear of the end.
     if let reporting { services.append(.init(service: reporting)) }
     try await ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
     ).run()
-    Console.say("Goodbye: nothing is shared from this machine any more.")
+    Console.say(
+      "Goodbye: nothing is shared from this machine any more.", .information, EntryFields(.processStopped))
   }
 }

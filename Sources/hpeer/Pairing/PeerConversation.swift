@@ -22,7 +22,9 @@ enum PeerConversation {
   @Sendable static func tell(_ notice: PeerNotice) {
     switch notice {
     case .renamed(let server, let name):
-      Console.say("\(PlainText.escaped(server.name)) is called \(PlainText.escaped(name)) now.")
+      Console.say(
+        "\(PlainText.escaped(server.name)) is called \(PlainText.escaped(name)) now.", .information,
+        EntryFields(.peerRenamed, peer: name))
     case .clocksDiffer(let difference):
       let amount = HumanFormat.duration(.seconds(abs(difference.seconds).rounded()))
       Console.warn(
@@ -35,11 +37,12 @@ enum PeerConversation {
     case .twins(let server, let twins):
       let places = twins.addresses.map { PlainText.escaped($0, limit: 60) }.joined(separator: " and ")
       Console.warn(
-        "two machines answer as \(server.name), with one identity (last at \(places)): switch one off, or give one the record alone with `hpeer restore --new-identity`."
-      )
+        "two machines answer as \(server.name), with one identity (last at \(places)): switch one off, or give one the record alone with `hpeer restore --new-identity`.",
+        EntryFields(.peerTwins, peer: server.name))
     case .broughtUpToDate:
       Console.say(
-        "What was deleted since the backup is deleted again here: paired machines are answered from now on.")
+        "What was deleted since the backup is deleted again here: paired machines are answered from now on.",
+        .information, EntryFields(.serverUnlocked))
     case .wrongCode(let peer, let left):
       Console.say(
         "Wrong code. \(HumanFormat.count(left, "attempt")) left; \(PlainText.escaped(peer)) shows a new code now.")

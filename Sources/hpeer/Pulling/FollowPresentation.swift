@@ -39,20 +39,21 @@ struct FollowPresentation {
   }
 
   static func tell(_ event: FollowEvent, of server: ServerRecord, json: Bool) throws {
-    func say(_ text: String, _ priority: LinePriority = .information) {
-      Console.say("\(PlainText.escaped(server.name)): \(text)", priority)
+    func say(_ text: String, _ event: EntryFields.Event, _ priority: LinePriority = .information) {
+      Console.say("\(PlainText.escaped(server.name)): \(text)", priority, EntryFields(event, peer: server.name))
     }
     switch event {
     case .came(let new): try print(new, of: server, json: json)
-    case .upToDate: say("up to date; waiting for what happens there (Ctrl-C ends it).")
+    case .upToDate: say("up to date; waiting for what happens there (Ctrl-C ends it).", .peerUpToDate)
     case .lost(let error, let wasReached):
       say(
         "\(wasReached ? "contact lost" : "no contact yet") (\(reason(error))); trying again until it is there.",
-        .warning)
-    case .noRoom: say("waiting for room on this machine's disk (`hpeer doctor`); it goes on by itself then.", .warning)
-    case .back: say("back.")
+        .peerLost, .warning)
+    case .noRoom:
+      say("waiting for room on this machine's disk (`hpeer doctor`); it goes on by itself then.", .diskFull, .warning)
+    case .back: say("back.", .peerBack)
     case .gaveUp(let error):
-      say(ErrorText.of(error), .warning)
+      say(ErrorText.of(error), .peerGivenUp, .warning)
       if json { try FailedPull.print(server, error) }
     }
   }
@@ -66,7 +67,8 @@ struct FollowPresentation {
     }
     try Console.print(
       "\(PlainText.escaped(server.name)): \(HumanFormat.count(new.added)) added, \(HumanFormat.count(new.deleted)) deleted, "
-        + "\(HumanFormat.count(new.unchanged)) unchanged, \(HumanFormat.bytes(new.bytes))")
+        + "\(HumanFormat.count(new.unchanged)) unchanged, \(HumanFormat.bytes(new.bytes))",
+      EntryFields(.peerChanges, peer: server.name))
   }
 
   /// In a few words: what an error advises is being done.

@@ -13,7 +13,7 @@ enum InboxPresentation {
       case .proxied: "as HTTP from this machine only, for a reverse proxy"
       case .insecure: "as HTTP"
       }
-    Console.say("Inbox open on port \(port), \(how).")
+    Console.say("Inbox open on port \(port), \(how).", .information, EntryFields(.inboxStarted))
     if settings.security == .insecure {
       Console.warn("whoever is on this network can read the secrets of the inbox and everything that is sent to it.")
     }

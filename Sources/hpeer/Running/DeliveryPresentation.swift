@@ -6,20 +6,23 @@ import Terminal
 enum DeliveryPresentation {
   static func tell(_ destination: String, _ event: DeliveryEvent) {
     let name = PlainText.escaped(destination)
+    let failed = EntryFields(.deliveryFailed, destination: destination)
     switch event {
     case .began: break
     case .courier(.failed(let reason, let pause)):
       Console.say(
-        "\(name): \(PlainText.escaped(reason, limit: 300)); trying again in \(HumanFormat.duration(pause)).", .warning)
+        "\(name): \(PlainText.escaped(reason, limit: 300)); trying again in \(HumanFormat.duration(pause)).", .warning,
+        failed)
     case .courier(.refused(let samples)):
       Console.say(
         "\(name): \(HumanFormat.count(samples.count, "sample")) refused: `hpeer destination rejected \(name)`.",
-        .warning)
+        .warning, EntryFields(.deliveryRefused, destination: destination))
     case .courier: break
     case .ended(let error, let pause):
-      Console.say("\(name): \(ErrorText.of(error)) Trying again in \(HumanFormat.duration(pause)).", .warning)
+      Console.say(
+        "\(name): \(ErrorText.of(error)) Trying again in \(HumanFormat.duration(pause)).", .warning, failed)
     case .unreadableSettings(let error):
-      Console.warn("the settings stay as they were: \(ErrorText.of(error))")
+      Console.warn("the settings stay as they were: \(ErrorText.of(error))", EntryFields(.settingsRefused))
     }
   }
 }

@@ -29,7 +29,7 @@ struct ServePresentation: Sendable {
     case .code(let code): show(code)
     case .codeUnavailable(let error): Console.warn("the code cannot be shown: \(error)")
     case .advertising(let event): tell(event)
-    case .notAdvertised(let error): advertising("Not announced: \(error)")
+    case .notAdvertised(let error): advertising("Not announced: \(error)", .serverNotAnnounced)
     }
   }
 
@@ -40,7 +40,7 @@ struct ServePresentation: Sendable {
     let shared = "Sharing \(samples) of \(types) as \(name)"
     let isEmpty = counts.allSatisfy { $0.samples == 0 }
     guard interactive else {
-      log("\(shared) on port \(port)")
+      log("\(shared) on port \(port)", .serverStarted)
       if isEmpty { log(Self.empty) }
       log("Certificate \(fingerprint.hex)")
       log("No terminal, so no code is shown here: run `hpeer pair --wait` on this machine to pair another.")
@@ -77,48 +77,51 @@ struct ServePresentation: Sendable {
   private func tell(_ event: PairingEvent) {
     switch event {
     case .windowOpened(let expiresAt):
-      if !interactive { log("Pairing window open until \(expiresAt.localText)") }
+      if !interactive { log("Pairing window open until \(expiresAt.localText)", .windowOpened) }
     case .windowClosed(.expired):
-      tell("The code has expired.", hint: "n + Enter makes a new one.")
+      tell("The code has expired.", .windowClosed, hint: "n + Enter makes a new one.")
     case .windowClosed(.openerGone):
-      tell("The pairing window is closed: `hpeer pair --wait` has ended.", hint: "n + Enter makes a new code.")
+      tell(
+        "The pairing window is closed: `hpeer pair --wait` has ended.", .windowClosed,
+        hint: "n + Enter makes a new code.")
     case .windowClosed: break
     case .windowLocked:
-      tell("Five wrong codes: pairing is locked.", hint: "If that was you, n + Enter makes a new code.")
+      tell(
+        "Five wrong codes: pairing is locked.", .windowLocked, hint: "If that was you, n + Enter makes a new code.")
     case .codeRotated(let left):
       let text = "A wrong code was tried; \(HumanFormat.count(left, "attempt")) left."
-      tell(text, hint: interactive ? "This is the new code:" : "")
+      tell(text, .pairingFailed, hint: interactive ? "This is the new code:" : "")
     case .succeeded(_, let name, _):
       let text = "Paired with \(PlainText.escaped(name))."
       tell(
-        interactive ? Console.style.green(text) : text,
+        interactive ? Console.style.green(text) : text, .pairingSucceeded, peer: name,
         hint: "`hpeer peers` says what it may read. n + Enter makes a code for another machine.")
     case .failed: break
     case .keptOut(let caller, let holders):
-      tell(WindowPresentation.keptOut(caller, holders), hint: "")
+      tell(WindowPresentation.keptOut(caller, holders), .pairingKeptOut, hint: "")
     }
   }
 
   private func tell(_ event: AdvertisingEvent) {
     switch event {
-    case .published(let name): advertising("Announced on this network as \(PlainText.escaped(name)).")
+    case .published(let name): advertising("Announced on this network as \(PlainText.escaped(name)).", .serverAnnounced)
     case .renamed(let from, let to):
       advertising(
-        "Another machine is called \(PlainText.escaped(from)) already, so this one is announced as \(PlainText.escaped(to))."
-      )
-    case .daemonUnavailable(let error): advertising("Not announced: \(error)")
+        "Another machine is called \(PlainText.escaped(from)) already, so this one is announced as \(PlainText.escaped(to)).",
+        .serverAnnounced)
+    case .daemonUnavailable(let error): advertising("Not announced: \(error)", .serverNotAnnounced)
     }
   }
 
-  private func advertising(_ text: String) {
-    if interactive { Console.say(Console.style.dim(text)) } else { log(text) }
+  private func advertising(_ text: String, _ event: EntryFields.Event) {
+    if interactive { Console.say(Console.style.dim(text)) } else { log(text, event) }
   }
 
-  private func tell(_ text: String, hint: String) {
-    if interactive { Console.say("\(text) \(hint)") } else { log(text) }
+  private func tell(_ text: String, _ event: EntryFields.Event, peer: String? = nil, hint: String) {
+    if interactive { Console.say("\(text) \(hint)") } else { log(text, event, peer: peer) }
   }
 
-  private func log(_ text: String) {
-    Console.log(text)
+  private func log(_ text: String, _ event: EntryFields.Event? = nil, peer: String? = nil) {
+    Console.log(text, .information, event.map { EntryFields($0, peer: peer) } ?? .none)
   }
 }

@@ -29,7 +29,8 @@ struct Serving {
     if let restoration = try await servingLock.restoration() {
       RestorationText.sayWaiting(restoration)
     } else if try await servingLock.since != nil {
-      Console.warn("this machine is locked: paired machines get no answer until `hpeer unlock`.")
+      Console.warn(
+        "this machine is locked: paired machines get no answer until `hpeer unlock`.", EntryFields(.serverLocked))
     }
     let isInteractive = Console.isInteractive
     let presentation = ServePresentation(

@@ -6,6 +6,11 @@ import PeerTrust
 
 /// A certificate or token that ends, as a person reads it, with what to do.
 enum EndingText {
+  /// Says it while something runs for long.
+  @Sendable static func warn(_ ending: Ending, isOver: Bool) {
+    Console.warn(of(ending, isOver: isOver), EntryFields(.validityEnding, peer: ending.name))
+  }
+
   /// May quote anything.
   static func of(_ ending: Ending, isOver: Bool) -> String {
     let name = ending.name ?? ""

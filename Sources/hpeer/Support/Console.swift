@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import Terminal
 
 /// Data goes to standard output, everything said to the person to standard error.
@@ -13,19 +14,39 @@ enum Console {
   /// Whether what is said goes to the journal.
   static let isJournal = JournalStream.leads(from: .error)
 
-  static func say(_ line: String = "", _ priority: LinePriority = .information) {
+  /// The journal that standard error leads to, which takes more than lines.
+  private static let journal = isJournal ? SystemJournal(behind: StandardStream.error.rawValue) : nil
+
+  /// - Parameter fields: what the journal gets beside the line.
+  static func say(_ line: String = "", _ priority: LinePriority = .information, _ fields: EntryFields = .none) {
+    if enter(line, priority, fields) { return }
     // Where nobody can be told, the work goes on.
     try? OutputWriter.standardError.writeLine(isJournal ? JournalStream.entries(line, priority) : line)
   }
 
   /// A line of a log, with the time at which it is said; the journal adds that by itself.
-  static func log(_ line: String, _ priority: LinePriority = .information) {
-    say(isJournal ? line : "\(Date().localText) \(line)", priority)
+  static func log(_ line: String, _ priority: LinePriority = .information, _ fields: EntryFields = .none) {
+    say(isJournal ? line : "\(Date().localText) \(line)", priority, fields)
   }
 
   /// Warnings quote errors, and those quote anybody.
-  static func warn(_ line: String) {
-    say("\(style.yellow("warning:")) \(PlainText.escaped(line, limit: 1000))", .warning)
+  static func warn(_ line: String, _ fields: EntryFields = .none) {
+    say("\(style.yellow("warning:")) \(PlainText.escaped(line, limit: 1000))", .warning, fields)
+  }
+
+  /// A line of data that is an event, too: where standard output leads to the journal as well, it gets the fields.
+  static func print(_ line: String, _ fields: EntryFields) throws {
+    if JournalStream.leads(from: .output), enter(line, .information, fields) { return }
+    try print(line)
+  }
+
+  /// - Returns: whether the journal has it.
+  private static func enter(_ line: String, _ priority: LinePriority, _ fields: EntryFields) -> Bool {
+    guard let journal else { return false }
+    // An empty line sets others apart for a person.
+    if line.isEmpty { return true }
+    return journal.write(
+      JournalEntry(line, priority: priority.rawValue, program: "hpeer", fields: fields.values))
   }
 
   static func print(_ line: String) throws {

@@ -16,11 +16,14 @@ struct TerminalLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
-    let text = (["\(event.message)"] + fields.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
+    let fields = metadata.merging(event.metadata ?? [:]) { $1 }
+    let text = (["\(event.message)"] + fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }).joined(
+      separator: " ")
     let line = "\(label): \(PlainText.escaped(text, limit: Self.limit))"
     // The journal says the level by itself.
-    Console.log(Console.isJournal ? line : "\(event.level) \(line)", Self.priority(event.level))
+    Console.log(
+      Console.isJournal ? line : "\(event.level) \(line)", Self.priority(event.level),
+      EntryFields(values: fields.mapValues { String("\($0)".prefix(Self.limit)) }))
   }
 
   private static func priority(_ level: Logger.Level) -> LinePriority {
