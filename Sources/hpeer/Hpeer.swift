@@ -55,6 +55,7 @@ struct Hpeer: AsyncParsableCommand {
 
   static func main() async {
     ProcessMemory.keepPrivate()
+    quietWorkerThreads()
     // Not a command of a person's: hpeer starts itself so, and nothing else of it runs there.
     QRPicture.readingProcess(Array(CommandLine.arguments.dropFirst()))
     StandardStream.prepareAll()

@@ -63,8 +63,6 @@ public struct UserUnit: Hashable, Sendable {
       TimeoutStopSec=1min
       WatchdogSec=60
 
-      # Swift's threads ask for priorities that they are not given, and would say so in the journal each time.
-      Environment=LIBDISPATCH_LOG=NO
       \(environment)UMask=0077
       # %t has the control socket. A folder that a destination writes into needs a line of its own.
       ReadWritePaths=\(Self.word("-" + directory)) %t
