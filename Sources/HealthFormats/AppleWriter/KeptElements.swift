@@ -24,13 +24,7 @@ struct KeptElements {
   /// Of the element that was started last.
   mutating func attribute(_ name: String, _ value: String) {
     guard !open.isEmpty else { return }
-    open[open.count - 1].attributes.append(WrittenElement.Attribute(name: name, value: Self.sayable(value)))
-  }
-
-  /// A text without the characters that XML cannot say.
-  static func sayable(_ text: String) -> String {
-    guard text.utf8.contains(where: XMLOutput.isUnsayable) else { return text }
-    return String(decoding: text.utf8.filter { !XMLOutput.isUnsayable($0) }, as: UTF8.self)
+    open[open.count - 1].attributes.append(WrittenElement.Attribute(name: name, value: XMLOutput.sayable(value)))
   }
 
   mutating func end() {

@@ -93,7 +93,14 @@ struct XMLOutput {
 
   private static func append(escaped text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
     guard text.contains(where: isSpecial) else { return bytes.append(contentsOf: text) }
-    for byte in text {
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      if isNoncharacter(text, index) {
+        index += 3
+        continue
+      }
+      index += 1
       switch byte {
       case UInt8(ascii: "&"): bytes.append("&amp;")
       case UInt8(ascii: "<"): bytes.append("&lt;")
@@ -109,12 +116,30 @@ struct XMLOutput {
 
   private static func isSpecial(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
-      || byte == UInt8(ascii: "\"")
+      || byte == UInt8(ascii: "\"") || byte == noncharacterStart
   }
 
-  static func isUnsayable(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D }
+  private static func isUnsayable(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D }
 
-  /// Whether a text can be the name of an attribute.
+  /// The first byte in UTF-8 of U+FFFE and U+FFFF.
+  private static let noncharacterStart: UInt8 = 0xEF
+
+  private static func isNoncharacter(_ text: UnsafeBufferPointer<UInt8>, _ index: Int) -> Bool {
+    text[index] == noncharacterStart && index + 2 < text.count && text[index + 1] == 0xBF && text[index + 2] >= 0xBE
+  }
+
+  /// A text without the characters that XML 1.0 cannot say.
+  static func sayable(_ text: String) -> String {
+    guard text.utf8.contains(where: { isUnsayable($0) || $0 == noncharacterStart }) else { return text }
+    var kept = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if let byte = UInt8(exactly: scalar.value), isUnsayable(byte) { continue }
+      if scalar.value != 0xFFFE, scalar.value != 0xFFFF { kept.append(scalar) }
+    }
+    return String(kept)
+  }
+
+  /// Whether a text can be the name of an element or attribute.
   static func isName(_ text: String) -> Bool {
     guard let first = text.unicodeScalars.first, isNameStart(first) else { return false }
     return text.unicodeScalars.allSatisfy {
@@ -122,8 +147,12 @@ struct XMLOutput {
     }
   }
 
+  /// Of other scripts what all parsers take: not every letter is a `NameStartChar` (section 2.3).
   private static func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
-    ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || scalar == "_"
-      || scalar.value >= 0xC0 && scalar.properties.isAlphabetic
+    switch scalar.value {
+    case 0x41...0x5A, 0x5F, 0x61...0x7A: true
+    case 0xC0...0x2FF, 0x370...0x1FFF, 0x3001...0xD7FF: scalar.properties.isAlphabetic
+    default: false
+    }
   }
 }

@@ -31,7 +31,7 @@ public struct PlainTableRows {
       let metadata = try CanonicalJSON.decode(Metadata.self, metadata)
       if metadata.keys.contains(where: { $0.begins(with: "hpeer.") || $0.contains("#") }) { return nil }
       let entries = KeptMetadata(metadata, text).entries.map {
-        (column: "metadata_" + KeptElements.sayable($0.key), value: Self.value($0.value))
+        (column: "metadata_" + XMLOutput.sayable($0.key), value: Self.value($0.value))
       }
       // Two that XML spells alike are for the other way.
       return Set(entries.map(\.column)).count == entries.count ? entries : nil
@@ -73,5 +73,5 @@ public struct PlainTableRows {
     return result
   }
 
-  private static func value(_ text: String) -> TableRow.Value { .text(KeptElements.sayable(text)) }
+  private static func value(_ text: String) -> TableRow.Value { .text(XMLOutput.sayable(text)) }
 }

@@ -116,6 +116,22 @@ import Testing
     #expect(reading.report.skipped.keys.allSatisfy { !$0.contains("malformed") && !$0.contains("text between") })
   }
 
+  @Test("characters that XML cannot say, and names that are none, do not get into the file")
+  func unsayable() {
+    let sample = Sample(
+      uuid: UUID(), type: SampleType(ExportText.heartRate), start: Timestamp(seconds: 0), end: Timestamp(seconds: 0),
+      source: Source(name: "a\u{FFFE}b\u{FFFF}\u{1}\u{FFFD}\u{FF01}\u{10FFFF}"),
+      metadata: ["hpeer.attribute.\u{24B6}": .string("1"), "hpeer.attribute.\u{E9}": .string("2")],
+      payload: .quantity(Quantity(72, "count/min")))
+    var writer = AppleExportWriter(exportDate: Timestamp(seconds: 0), offset: 0)
+    let isWritten = writer.append(sample)
+    let text = String(decoding: writer.take(), as: UTF8.self)
+    #expect(isWritten)
+    #expect(text.contains("sourceName=\"ab\u{FFFD}\u{FF01}\u{10FFFF}\""))
+    #expect(text.contains(" \u{E9}=\"2\"") && !text.contains(" \u{24B6}="))
+    #expect(text.contains("<MetadataEntry key=\"hpeer.attribute.\u{24B6}\" value=\"1\"/>"))
+  }
+
   @Test func aggregatesOfAnotherAppAreLeftOut() {
     let sample = Sample(
       uuid: UUID(), type: SampleType("hae.step_count"), start: Timestamp(seconds: 0), end: Timestamp(seconds: 0),
