@@ -23,15 +23,23 @@ extension CourierError {
     case .gaveUp(_, _, let reason), .unusable(_, let reason): reason
     }
   }
+
+  /// As the settings have it: `steps` of the consumers `folder:steps` and `folder:steps:again:…`.
+  private var name: Substring {
+    switch self {
+    case .gaveUp(let destination, _, _), .unusable(let destination, _):
+      destination.split(separator: ":").dropFirst().first ?? destination[...]
+    }
+  }
 }
 
 extension CourierError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .gaveUp(let destination, let attempts, let reason):
-      "\(destination) could not be delivered to, \(attempts) times in a row (\(reason)); nothing is lost, and it goes on later."
-    case .unusable(let destination, let reason):
-      "\(destination) takes nothing (\(reason)): put that right; nothing is lost, and it goes on then."
+    case .gaveUp(_, let attempts, let reason):
+      "\(name) could not be delivered to, \(attempts) times in a row (\(reason)); nothing is lost, and it goes on later."
+    case .unusable(_, let reason):
+      "\(name) takes nothing (\(reason)): put that right; nothing is lost, and it goes on then."
     }
   }
 }

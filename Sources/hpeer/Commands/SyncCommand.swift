@@ -154,12 +154,12 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   private static func text(_ line: Line) -> String {
-    var text = "\(line.name): "
     if let reason = line.reason {
-      text += reason
+      var text = ErrorText.line(reason, named: line.name)
       if line.delivered > 0 { text += " \(HumanFormat.count(line.delivered, "change")) delivered before that." }
       return text
     }
+    var text = "\(line.name): "
     text += line.delivered == 0 ? "nothing new" : "\(HumanFormat.count(line.delivered, "change")) delivered"
     if line.refused > 0 {
       text += ", \(HumanFormat.count(line.refused)) refused (hpeer destination rejected \(line.name))"

@@ -44,6 +44,11 @@ enum ErrorText {
     return sentence(error)
   }
 
+  /// A sentence that begins with the name does not need it once more.
+  static func line(_ sentence: String, named name: String) -> String {
+    sentence.hasPrefix("\(name) ") ? sentence : "\(name): \(sentence)"
+  }
+
   /// On one line, for a text that quotes it.
   static func sentence(_ error: any Error) -> String {
     if case PeerError.certificateChanged(let peer, _, _) = error {

@@ -19,8 +19,8 @@ enum DeliveryPresentation {
         .warning, EntryFields(.deliveryRefused, destination: destination))
     case .courier: break
     case .ended(let error, let pause):
-      Console.say(
-        "\(name): \(ErrorText.of(error)) Trying again in \(HumanFormat.duration(pause)).", .warning, failed)
+      let reason = ErrorText.line(ErrorText.of(error), named: name)
+      Console.say("\(reason) Trying again in \(HumanFormat.duration(pause)).", .warning, failed)
     case .unreadableSettings(let error):
       Console.warn("the settings stay as they were: \(ErrorText.of(error))", EntryFields(.settingsRefused))
     }
