@@ -17,7 +17,7 @@ struct BackupKeyOptions: ParsableArguments {
 
   /// What opens the backup at `path`; asks for a passphrase where none is named.
   func keys(for path: String) async throws -> [AgeKey] {
-    switch try await onThread({ _ in try BackupVerification.protection(of: path) }) {
+    switch try await protection(of: path) {
     case .none: return []
     case .key:
       guard let identityFile else { throw AgeError.needsKey }
@@ -25,6 +25,16 @@ struct BackupKeyOptions: ParsableArguments {
     case .passphrase:
       if let passphraseFile { return [.passphrase(try BackupSecrets.passphrase(in: passphraseFile))] }
       return [.passphrase(try await Prompt.readSecret(prompt: "Passphrase of the backup: "))]
+    }
+  }
+
+  private func protection(of path: String) async throws -> BackupReader.Protection {
+    do {
+      return try await onThread { _ in try BackupVerification.protection(of: path) }
+    } catch let error as SystemError where error.path == path {
+      throw CommandFailure(
+        .badInput,
+        "\(PlainText.escaped(path)) cannot be read (\(error.reason)): name a file that `hpeer backup` has written.")
     }
   }
 }

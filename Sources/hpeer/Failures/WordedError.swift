@@ -30,7 +30,7 @@ extension ExportError: WordedError {
     case .diskFull(let path):
       "The disk that is to hold \(path) is full, so nothing was written; make room and export again."
     case .unwritable(let path, let reason):
-      "\(path) could not be written (\(reason)); check the folder and export again."
+      "\(path) could not be written (\(reason)); check the folder and run the command again."
     }
   }
 }

@@ -55,6 +55,12 @@ struct BackupCommandTests {
     #expect(wrong.status == 4 && wrong.errors.contains("The passphrase is wrong"))
     let damaged = try await home.run("backup", "verify", try await SampleExport.small.path)
     #expect(damaged.status == 65 && damaged.errors.contains("no backup of hpeer"))
+    for command in [["backup", "verify"], ["restore", "--new-identity"]] {
+      let missing = try await home.start(command + [scratch.path + "/none.age"]).outcome()
+      #expect(missing.status == 65 && missing.errors.contains("name a file that `hpeer backup` has written"))
+    }
+    let unwritable = try await home.run("backup", "--passphrase-file", passphrase, scratch.path + "/none/a.age")
+    #expect(unwritable.status == 1 && unwritable.errors.contains("check the folder and run the command again"))
   }
 
   @Test("the passphrase is asked for twice, and never shown")
