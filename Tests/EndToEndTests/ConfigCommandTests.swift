@@ -78,6 +78,15 @@ struct ConfigCommandTests {
     #expect(try await home.run("import", SampleExport.small.path).status == 0)
     try write("[serve]\nlocked = \"yes\"\n")
     #expect(try await home.run("config", "check").errors.contains("must be true or false"))
+    for port in ["70000", "-1", "\"many\""] {
+      try write("# One.\n[serve]\nport = \(port)\n")
+      let outcome = try await home.run("config", "check")
+      #expect(outcome.status == 2)
+      #expect(
+        outcome.errors.contains("config.toml:3: serve.port: takes a number from 0 to 65535."), "\(outcome.errors)")
+    }
+    try write("[serve]\nport = \"0\"\n")
+    #expect(try await home.run("config", "check").status == 0)
     try write("[seve]\nport = 1\n")
     #expect(try await home.run("config", "check").errors.contains("did you mean serve?"))
     // Nothing that must be asked for each time.

@@ -90,6 +90,23 @@ struct InboxCommandTests {
     #expect(try await home.run("inbox", "add", "No Name").status == 2)
   }
 
+  @Test("the address to type has the port that the settings say, and none that there is not")
+  func settingsOfPort() async throws {
+    let home = try Scratch().host("home")
+    _ = try await home.run("config", "init")
+    func write(_ port: String) throws {
+      try Data("[serve]\ninbox-port = \(port)\n".utf8).write(to: URL(fileURLWithPath: home.home + "/config.toml"))
+    }
+    try write("\"8799\"")
+    #expect(try await add(home, ["phone", "--host", "localhost"]).url == "https://localhost:8799/inbox/phone")
+    for port in ["70000", "-1", "\"many\""] {
+      try write(port)
+      let outcome = try await home.run("inbox", "add", "other")
+      #expect(outcome.status == 2, "\(outcome.errors)")
+      #expect(outcome.errors.contains("config.toml:2: serve.inbox-port: takes a number"), "\(outcome.errors)")
+    }
+  }
+
   @Test("behind a proxy it takes HTTP, from this machine; settings say it once")
   func plain() async throws {
     let home = try Scratch().host("home")

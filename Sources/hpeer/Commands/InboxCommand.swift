@@ -49,7 +49,7 @@ struct InboxList: AsyncParsableCommand {
   func run() async throws {
     let home = common.homeDirectory
     let senders = try await home.openRegistry().inboxSenders()
-    let place = InboxPlace(try home.settings(), host: nil)
+    let place = try InboxPlace(home.settings(), host: nil)
     if output.json {
       return try Console.print(
         json: Report(
@@ -113,9 +113,10 @@ struct InboxAdd: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
+    // Before anything is asked.
+    let place = try InboxPlace(home.settings(), host: host)
     let senders = InboxSenders(try await home.openRegistry(), auditedIn: try home.createStore())
     if try await senders.needsPerson(), !mergePerson { try await askWhosePhone(home) }
-    let place = InboxPlace(try home.settings(), host: host)
     let secret = try await senders.add(name, types: selection.set)
     Console.say("Type this into the app. The secret is shown once:")
     try Console.print("URL     \(place.url(of: name))")

@@ -33,9 +33,7 @@ struct InboxProfileCommand: AsyncParsableCommand {
   @Flag(help: "Make a new authority: phones that trust the one before must install the new profile.")
   var new = false
 
-  func validate() throws {
-    guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
-  }
+  func validate() throws { try ListeningPort.require(port, "--port") }
 
   func run() async throws {
     let home = common.homeDirectory

@@ -21,9 +21,7 @@ struct InboxOptions: ParsableArguments {
   var inboxInsecureHttp = false
 
   func validate() throws {
-    guard (0...65_535).contains(inboxPort) else {
-      throw ValidationError("--inbox-port takes a number from 0 to 65535.")
-    }
+    try ListeningPort.require(inboxPort, "--inbox-port")
     guard (inboxCert == nil) == (inboxKey == nil) else {
       throw ValidationError("--inbox-cert and --inbox-key belong together.")
     }

@@ -12,13 +12,18 @@ struct InboxPlace {
   var port: Int
 
   /// What `[run]` and `[serve]` of the settings say.
-  init(_ settings: SettingsFile, host: String?) {
-    let tables = ["run", "serve"].compactMap { name in settings.commands.first { $0.command == name }?.values }
-    func value(_ key: String) -> DestinationSettings.Value? { tables.lazy.compactMap { $0[key] }.first }
+  ///
+  /// - Throws: `SettingsFileError` where a table has a mistake, such as a port that there is not.
+  init(_ settings: SettingsFile, host: String?) throws {
+    let tables = ["run", "serve"].compactMap { name in settings.commands.first { $0.command == name } }
+    func value(_ key: String) -> DestinationSettings.Value? { tables.lazy.compactMap { $0.values[key] }.first }
     let isPlain = value("inbox-http") == .boolean(true) || value("inbox-insecure-http") == .boolean(true)
     scheme = isPlain ? "http" : "https"
-    port = if case .integer(let port)? = value("inbox-port") { Int(port) } else { InboxServer.defaultPort }
     self.host = host ?? "\(Hostname.short.lowercased()).local"
+    port = InboxServer.defaultPort
+    guard let table = tables.first(where: { $0.values["inbox-port"] != nil }) else { return }
+    let values = try CommandSettings.checked(table, in: settings)
+    port = try ListeningPort.port(values["inbox-port"], of: "inbox-port") ?? port
   }
 
   /// What to type into an app.

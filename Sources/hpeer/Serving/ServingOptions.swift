@@ -27,10 +27,8 @@ struct ServingOptions: ParsableArguments {
   @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
   func validate() throws {
-    guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
-    guard (0...65_535).contains(metrics ?? 0) else {
-      throw ValidationError("--metrics takes a number from 0 to 65535.")
-    }
+    try ListeningPort.require(port, "--port")
+    try ListeningPort.require(metrics ?? 0, "--metrics")
     guard (0...100_000).contains(auditDays) else {
       throw ValidationError("--audit-days takes a number of days, or 0 to keep everything.")
     }

@@ -78,6 +78,11 @@ struct CommandSettings {
       guard let option = options.first(where: { $0.name == key }) else {
         throw file.error(SettingsError(key, .unknown(known: options.map(\.name))), in: table)
       }
+      do {
+        _ = try ListeningPort.port(table.values[key], of: key)
+      } catch {
+        throw file.error(error, in: table)
+      }
       switch (option.isFlag, table.values[key]) {
       case (true, .boolean), (false, .text), (false, .integer), (false, .number), (false, .list): continue
       case (true, _): throw file.error(SettingsError(key, .invalid("must be true or false")), in: table)
