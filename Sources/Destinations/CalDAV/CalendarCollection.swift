@@ -146,10 +146,11 @@ actor CalendarCollection {
       </C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>
       """)
     if let error = HTTPService.failure(response) { throw error }
-    guard (200...299).contains(response.status) else {
-      throw DeliveryError.unusable(
-        reason: "there is no calendar at this address, and none can be made (\(response.status)): is url right?")
-    }
+    if (200...299).contains(response.status) { return }
+    // Another program may have made it meanwhile, or a proxy has sent the request twice.
+    if try await request("PROPFIND", "", [("Depth", "0")]).status == 207 { return }
+    throw DeliveryError.unusable(
+      reason: "there is no calendar at this address, and none can be made (\(response.status)): is url right?")
   }
 
   private static func escaped(_ text: String) -> String {

@@ -1,0 +1,34 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Destinations
+
+/// Answers of calendars that Radicale does not give.
+@Suite(.timeLimit(.minutes(1)))
+struct CalendarCollectionTests {
+  @Test("a calendar that another program makes at the same moment is written to", arguments: [405, 409])
+  func madeMeanwhile(_ status: Int) async throws {
+    let isMade = Mutex(false)
+    let endpoint = try RawEndpoint { exchange in
+      switch exchange.request.method {
+      case "PUT": return exchange.answer(isMade.withLock(\.self) ? 201 : 409)
+      case "PROPFIND": return exchange.answer(isMade.withLock(\.self) ? 207 : 404)
+      default:
+        isMade.withLock { $0 = true }
+        return exchange.answer(status)
+      }
+    }
+    let service = try HTTPServiceTests.service(endpoint.url)
+    let calendar = CalendarCollection(service, url: endpoint.url, authorization: [], displayName: "Health")
+    let time = Timestamp(seconds: 1_718_447_400)
+    let event = CalendarEvent(
+      uid: "a", stamp: time, time: .instants(start: time, end: time), summary: "Run", category: "Workout")
+    #expect(try await calendar.put(event, named: CalendarCollection.name("a")) == .done)
+    #expect(endpoint.requests.last?.method == "PUT")
+    await service.close()
+  }
+}
