@@ -159,8 +159,11 @@ extension WebDAVObjectStore {
       if case .temporary(_, .some) = error { throw Postponed(reason: error) }
       throw error
     }
-    guard [200, 201, 204].contains(first.status) else { throw refusal(first, "PUT") }
-    let tag = try await ask("GET", name).header("ETag") ?? ""
+    guard [200, 201, 204, 412].contains(first.status) else { throw refusal(first, "PUT") }
+    let present = try await ask("GET", name)
+    // No other writer has the name: a proxy has sent the request twice, and 412 is the second answer.
+    if first.status == 412, present.body != bytes { throw refusal(first, "PUT") }
+    let tag = present.header("ETag") ?? ""
     let second = try await ask("PUT", name, headers, bytes)
     var found = WebDAVProtection(
       heedsConditions: second.status == 412, hasStrongTags: !tag.isEmpty && !tag.hasPrefix("W/"), hasLocks: false)

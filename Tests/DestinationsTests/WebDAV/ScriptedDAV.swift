@@ -7,6 +7,8 @@ import Synchronization
 final class ScriptedDAV: Sendable {
   struct Manners: Sendable {
     var heedsConditions = false
+    /// Gets each write twice, from a proxy that hands on the second answer.
+    var getsWritesTwice = false
     /// In the DAV header.
     var classes = "1"
     /// Refuses what others have locked; else it grants every lock, as some do so that certain clients write at all.
@@ -90,7 +92,8 @@ final class ScriptedDAV: Sendable {
         state.files[target] = method == "PUT" ? exchange.request.body : nil
         return true
       }
-      return exchange.answer(isDone ? 201 : 423)
+      let isRepeated = manners.getsWritesTwice && headers["if-none-match"] == "*"
+      return exchange.answer(isDone ? isRepeated ? 412 : 201 : 423)
     case "LOCK":
       let token = state.withLock { state -> String? in
         if let condition = headers["if"] {

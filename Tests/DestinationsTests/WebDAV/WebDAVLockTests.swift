@@ -129,6 +129,19 @@ struct WebDAVLockTests {
     #expect(server.files.keys.contains { $0.hasSuffix("data.jsonl") })
   }
 
+  @Test("a request that a proxy sends twice is not taken for a refusal, and what it wrote is there once")
+  func twice() async throws {
+    let server = try ScriptedDAV(.init(heedsConditions: true, getsWritesTwice: true))
+    let place = try destination(server.url)
+    var maker = SampleMaker(seed: 97)
+    try await home.add([maker.steps(at: 0)])
+    #expect(try await home.deliver(to: place).delivered == 1)
+    await place.close()
+    let data = try #require(server.files.first { $0.key.hasSuffix("data.jsonl") })
+    #expect(data.value.split(separator: UInt8(ascii: "\n")).count == 1)
+    #expect(!server.files.keys.contains { $0.contains("hpeer-probe") })
+  }
+
   @Test("what a server does is found out once, and again where that was lost")
   func foundOutOnce() async throws {
     let server = try ScriptedDAV(.init(classes: "1, 2"))
