@@ -151,6 +151,15 @@ import Testing
     #expect(error?.key == key && "\(String(describing: error))".contains("s3cret") == false)
   }
 
+  @Test("a token of two lines is the token's fault")
+  func brokenToken() throws {
+    let endpoint = try RawEndpoint { $0.answer(200) }
+    let error = #expect(throws: SettingsError.self) {
+      try webhook(endpoint, ["token": .text("env:BROKEN")], secrets: ["BROKEN": "s3cret\nX: y"])
+    }
+    #expect(error?.key == "token" && "\(String(describing: error))".contains("s3cret") == false)
+  }
+
   @Test("a check says nothing, and takes a receiver that wants samples for one that is there")
   func check() async throws {
     for (status, isGood) in [(200, true), (400, true), (422, true), (404, false), (500, false), (403, false)] {
