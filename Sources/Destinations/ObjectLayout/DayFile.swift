@@ -76,6 +76,9 @@ struct DayFile: Sendable {
     return (file, isWhole)
   }
 
+  /// In bytes: a UUID and a date have more.
+  private static let shortest = 36 + 10
+
   private struct Head: Decodable {
     var uuid: String
     var startDate: String
@@ -84,8 +87,12 @@ struct DayFile: Sendable {
   private mutating func readLines(_ bytes: [UInt8]) -> Bool {
     let decoder = JSONDecoder()
     var isWhole = true
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      let record = line.trimmed
+    // Line by line: of what is no record there may be millions.
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+      let record = rest[..<end].trimmed
+      rest = rest[end...].dropFirst()
       if record.isEmpty { continue }
       if !add(json: record, decoder) { isWhole = false }
     }
@@ -119,8 +126,8 @@ struct DayFile: Sendable {
   }
 
   private mutating func add(json: ArraySlice<UInt8>, _ decoder: JSONDecoder) -> Bool {
-    guard let head = try? decoder.decode(Head.self, from: Data(json)), let uuid = UUID(uuidString: head.uuid),
-      let start = Timestamp(iso8601: head.startDate)
+    guard json.count > Self.shortest, let head = try? decoder.decode(Head.self, from: Data(json)),
+      let uuid = UUID(uuidString: head.uuid), let start = Timestamp(iso8601: head.startDate)
     else { return false }
     records[uuid] = Record(uuid: uuid, start: start, bytes: json)
     return true
