@@ -211,6 +211,24 @@ struct CourierTests {
     #expect(try await letters.read().isEmpty)
   }
 
+  @Test("what was refused is kept where the place has no time for it, or never answers", .timeLimit(.minutes(1)))
+  func retryLater() async throws {
+    let letters = DeadLetters(path: directory.path("refused.jsonl"))
+    try await letters.add(
+      samples[..<3].map { RefusedSample($0.reference, reason: "400") }, of: DeliveryKey(description: "key"))
+    let deadline = Duration.milliseconds(20)
+    let busy = ScriptedDestination(before: { _, _ in throw DeliveryError.temporary(reason: "503") })
+    let silent = ScriptedDestination(
+      DestinationCapabilities(deadline: deadline), before: { _, _ in try await Task.sleep(for: .seconds(3_600)) })
+    for (place, reason) in [(busy, "503"), (silent, "it did not answer within \(deadline)")] {
+      let redelivery = Redelivery(to: place, of: "test:home", from: store, filter: .everything, deadLetters: letters)
+      let error = await #expect(throws: CourierError.self) { try await redelivery.run() }
+      #expect(error == .gaveUp(destination: "test:home", attempts: 1, reason: reason))
+      #expect(error?.description.contains("times") == false)
+    }
+    #expect(Set(try await letters.read().map(\.sample)) == Set(samples[..<3].map(\.reference)))
+  }
+
   @Test("a type of which a place refuses everything keeps no other back, the first time and later")
   func refusesType() async throws {
     var maker = SampleMaker(seed: 6)

@@ -223,7 +223,7 @@ public struct Courier<Place: Destination>: Sendable {
   ) async throws -> Delivery {
     while true {
       do {
-        let delivery = try await attempt(batch, key)
+        let delivery = try await destination.attempt(batch, key: key, clock: clock)
         run.failures = 0
         run.backOff.reset()
         return delivery
@@ -248,34 +248,5 @@ public struct Courier<Place: Destination>: Sendable {
 
   private static func instant(after pause: Duration) -> Timestamp {
     Timestamp(microseconds: Timestamp.now.microseconds + pause.components.seconds * 1_000_000)
-  }
-
-  /// One delivery, no longer than its deadline.
-  private func attempt(_ batch: DeliveryBatch, _ key: DeliveryKey) async throws -> Delivery {
-    let deadline = destination.capabilities.deadline
-    return try await withThrowingTaskGroup(of: Delivery?.self) { group in
-      group.addTask {
-        do {
-          return try await destination.deliver(batch, key: key)
-        } catch let error as DeliveryError {
-          throw error
-        } catch let error as DecodingError {
-          // The store is damaged, and no later attempt reads it better.
-          throw error
-        } catch {
-          try Task.checkCancellation()
-          throw DeliveryError.temporary(reason: "\(error)")
-        }
-      }
-      group.addTask {
-        try await clock.sleep(for: deadline)
-        return nil
-      }
-      defer { group.cancelAll() }
-      guard let delivery = try await group.next() ?? nil else {
-        throw DeliveryError.temporary(reason: "it did not answer within \(deadline)")
-      }
-      return delivery
-    }
   }
 }

@@ -37,9 +37,11 @@ extension CourierError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .gaveUp(_, let attempts, let reason):
-      "\(name) could not be delivered to, \(attempts) times in a row (\(reason)); nothing is lost, and it goes on later."
+      "\(name) could not be delivered to\(Self.times(attempts)) (\(reason)); nothing is lost, and it goes on later."
     case .unusable(_, let reason):
       "\(name) takes nothing (\(reason)): put that right; nothing is lost, and it goes on then."
     }
   }
+
+  private static func times(_ attempts: Int) -> String { attempts == 1 ? "" : ", \(attempts) times in a row" }
 }

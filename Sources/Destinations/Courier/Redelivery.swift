@@ -50,10 +50,11 @@ public struct Redelivery<Place: Destination>: Sendable {
       }
     } catch {
       try await finish(.deliveryFailed, report, reason: "\(error)")
-      if let error = error as? DeliveryError {
-        throw CourierError.unusable(destination: name, reason: error.description)
+      switch error as? DeliveryError {
+      case .temporary(let reason, _): throw CourierError.gaveUp(destination: name, attempts: 1, reason: reason)
+      case .refused(let reason), .unusable(let reason): throw CourierError.unusable(destination: name, reason: reason)
+      case nil: throw error
       }
-      throw error
     }
     try await finish(.deliveryFinished, report)
     return report
@@ -98,7 +99,8 @@ public struct Redelivery<Place: Destination>: Sendable {
     let (batch, known) = budget.divided(batch)
     if batch.count == 0 { return known }
     do {
-      let delivery = try await destination.deliver(batch, key: DeliveryKey(description: key))
+      let delivery = try await destination.attempt(
+        batch, key: DeliveryKey(description: key), clock: ContinuousClock())
       budget.note(delivery, of: batch)
       return known + delivery.refused
     } catch DeliveryError.refused(let reason) {
