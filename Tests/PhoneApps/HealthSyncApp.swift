@@ -29,6 +29,8 @@ public final class HealthSyncApp: PhoneApp {
     public var tokens: Set<String> = []
     /// Whether this version has routes of workouts.
     public var hasRoutes = false
+    /// What it answers instead when it is asked for them; 0 for nothing, and it hangs up.
+    public var routesStatus: Int?
     /// Why it has ended.
     public var crash: String?
     public var requests: [String] = []
@@ -126,6 +128,8 @@ public final class HealthSyncApp: PhoneApp {
         "{\"status\":\"ok\",\"version\":\"1\",\"deviceName\":\"HealthSync-3FA2C41D\",\"enabledTypes\":[\(enabled)]}")
     case ("GET", "/api/v1/health/types"): return Self.json("{\"enabledTypes\":[\(enabled)]}")
     case ("POST", "/api/v1/health/data"): return try Self.data(body, &state)
+    case ("POST", "/api/v1/health/routes") where state.routesStatus != nil:
+      return state.routesStatus == 0 ? [] : Self.plain(state.routesStatus ?? 0, "Not now")
     case ("POST", "/api/v1/health/routes") where state.hasRoutes: return Self.json("{\"status\":\"ok\",\"routes\":[]}")
     default: return Self.plain(404, "Unknown route")
     }

@@ -84,6 +84,39 @@ struct HealthSyncPullTests {
     }
   }
 
+  @Test(
+    "that it has no routes is taken from the answer that means it, and from no other refusal",
+    arguments: [0, 400, 401, 403, 423, 429, 500, 503])
+  func routes(_ status: Int) async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthSync(into: store)
+      phone.add(PhoneSample.heartRates(30))
+      func asked() -> Int { phone.app.state.withLock { $0.requests.count { $0.contains("/health/routes") } } }
+      phone.app.state.withLock { $0.routesStatus = status }
+      if [401, 423, 429].contains(status) {
+        // What they mean is for all requests.
+        await #expect(throws: PeerError.self) { try await phone.pull() }
+      } else {
+        #expect(try await phone.pull().added == 30)
+      }
+      let before = asked()
+      #expect(before >= 1)
+      phone.app.state.withLock { $0.routesStatus = nil }
+      for _ in 0..<3 { try await phone.pull() }
+      // Once more, and its 404 is remembered.
+      #expect(asked() == before + 1)
+    }
+  }
+
+  @Test("what an earlier version took for an answer is asked again")
+  func routesOfBefore() throws {
+    let before = #"{"r":false,"t":{},"v":1,"x":[]}"#
+    #expect(try #require(HealthSyncPosition(before)).hasRoutes == nil)
+    var position = HealthSyncPosition()
+    position.hasRoutes = false
+    #expect(HealthSyncPosition(position.text)?.hasRoutes == false)
+  }
+
   @Test("many pulls of one process share the sixty requests of a minute, and none is refused")
   func pace() async throws {
     try await withStore { store in

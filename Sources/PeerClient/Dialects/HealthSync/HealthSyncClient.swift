@@ -58,10 +58,19 @@ final class HealthSyncClient {
     }
   }
 
-  /// Whether this version of the app has routes of workouts.
-  func hasRoutes() async throws -> Bool {
-    let answer = try await send(.routes(token: server.credential.text))
-    return answer.status == 200
+  /// Whether this version of the app has routes of workouts; `nil` where it did not say.
+  func hasRoutes() async throws -> Bool? {
+    do {
+      return switch try await send(.routes(token: server.credential.text)).status {
+      case 200: true
+      // Its answer to what it does not know, and to nothing else.
+      case 404: false
+      default: nil
+      }
+    } catch let error as PeerError where error.category == .interrupted {
+      // Nothing else needs it: what hinders that, too, is met there.
+      return nil
+    }
   }
 
   private func send(_ request: HealthSyncRequest) async throws -> AppAnswer {

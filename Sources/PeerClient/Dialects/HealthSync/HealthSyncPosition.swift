@@ -55,7 +55,7 @@ struct HealthSyncPosition: PhonePosition {
   var types: [String: TypeState] = [:]
   /// What the phone offers and is not asked for.
   var unknown: [String] = []
-  /// Whether this version of the app has routes of workouts; `nil` before it was asked.
+  /// Whether this version of the app has routes of workouts; `nil` before it has said so.
   var hasRoutes: Bool?
   /// What may have been deleted there.
   var absences: Absences?
@@ -66,7 +66,8 @@ struct HealthSyncPosition: PhonePosition {
     case version = "v"
     case types = "t"
     case unknown = "x"
-    case hasRoutes = "r"
+    // Not "r": what was kept under that may be any refusal.
+    case hasRoutes = "q"
     case absences = "a"
     case problems = "p"
   }
