@@ -293,6 +293,19 @@ struct InboxServerTests {
     }
   }
 
+  @Test("without a run, the bytes of an older reading are a late copy of it, and restore nothing")
+  func lateCopy() async throws {
+    try await RunningInbox.run(try TestHome()) { inbox in
+      let secret = try await inbox.add("phone")
+      for steps in [8432, 9000, 8432] {
+        let answer = try await inbox.post(SenderBodies.autoExport(steps: steps), to: "/inbox/phone", secret: secret)
+        #expect(answer.status == 200, "\(answer.text)")
+      }
+      let readings = try await inbox.home.store.samples.page(of: SampleType("hae.step_count"), limit: 10)
+      #expect(readings.map(\.payload) == [.quantity(Quantity(9000, "count"))])
+    }
+  }
+
   @Test("samples of one time that pile up from body to body are refused at some point, whole")
   func crowd() async throws {
     let home = try TestHome()
