@@ -59,6 +59,17 @@ struct InboxCommandTests {
     #expect(try await home.run("lock").status == 0)
     #expect(try await post(home, port, header) == "423")
     #expect(try await home.run("unlock").status == 0)
+    // Refused by its own lock, it does not fail.
+    let status = try await home.run("status", "--json")
+    #expect(status.status == 0, "\(status.output)")
+    let schema = try JSONSchema(directory: Build.root + "/docs/reference/schemas")
+    #expect(try schema.violations(of: status.output.split(separator: "\n")[0], against: "status.json") == [])
+    let inbox = try #require(try status.json()["inbox"] as? [String: Any])
+    let standing = try #require((inbox["senders"] as? [[String: Any]])?.first)
+    #expect(standing["state"] as? String == "fine" && standing["lastReceived"] is String)
+    #expect((standing["refused"] as? [String: Any])?["reason"] as? String == "locked")
+    #expect((inbox["certificate"] as? [String: Any])?["isOver"] as? Bool == false)
+    #expect(try await home.run("status").output.contains(#/phone +fine +20\d\d-\S+ \S+ +1 \(locked\), last /#))
     let listed = try await home.run("inbox", "list", "--json").json()
     let sender = try #require((listed["senders"] as? [[String: Any]])?.first)
     #expect(sender["lastSeen"] is String && sender["state"] as? String == "active")
@@ -69,6 +80,31 @@ struct InboxCommandTests {
     let log = try await home.run("audit").output
     #expect(log.contains("inbox.changed") && log.contains("inbox.received") && log.contains("inbox.refused"))
     #expect(!log.contains(header.suffix(43)))
+    server.send(SIGTERM)
+    #expect(try await server.outcome().status == 0)
+  }
+
+  @Test("a certificate that cannot be read, and a body that is refused, are said by status, which ends with 5")
+  func failing() async throws {
+    let home = try Scratch().host("home")
+    let (_, header) = try await add(home, ["phone", "--types", "heartRate", "--host", "localhost"])
+    let (server, port) = try await serve(home, ["serve", "--inbox"])
+    // Steps, which it may not send.
+    #expect(try await post(home, port, header) == "403")
+    let refused = try await home.run("status")
+    #expect(refused.status == 5)
+    #expect(refused.output.contains(#/phone +failing +never +1 \(scope\), last /#), "\(refused.output)")
+    #expect(refused.output.contains("What phone sends is refused (scope)"), "\(refused.output)")
+    // A new secret, and nothing was refused since.
+    _ = try await add(home, ["phone", "--host", "localhost"])
+    #expect(try await home.run("status").status == 0)
+
+    let path = home.scratch.path + "/none.pem"
+    let settings = "[serve]\ninbox-cert = \"\(path)\"\ninbox-key = \"\(path)\"\n"
+    try Data(settings.utf8).write(to: URL(fileURLWithPath: home.home + "/config.toml"))
+    let unreadable = try await home.run("status")
+    #expect(unreadable.status == 5)
+    #expect(unreadable.output.contains("The certificate of the inbox cannot be used"), "\(unreadable.output)")
     server.send(SIGTERM)
     #expect(try await server.outcome().status == 0)
   }

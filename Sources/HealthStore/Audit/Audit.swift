@@ -49,6 +49,20 @@ extension HealthStore.Audit {
     try await store.read { db in try AuditRecord.fetch(db, after: id, since: since, limit: limit) }
   }
 
+  /// The newest records of one kind of event since then, oldest first.
+  public func latest(
+    _ name: AuditEvent.Name, since: Timestamp, limit: Int
+  ) async throws(StoreError) -> [AuditRecord] {
+    try await store.read { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT \(AuditRecord.columns) FROM audit WHERE event = ? AND time >= ? ORDER BY id DESC LIMIT ?
+          """, arguments: [name.rawValue, since.microseconds, limit]
+      ).reversed().map(AuditRecord.init)
+    }
+  }
+
   /// A part of the log, and what is counted of reads and not in it yet, at one moment.
   ///
   /// - Returns: `records` as ``records(after:since:limit:)`` has them; `open`, whose numbers are 0: what peers have

@@ -54,7 +54,7 @@ public final class InboxCertificates: Sendable {
     }
   }
 
-  private static func context(_ material: Material) throws -> NIOSSLContext {
+  static func context(_ material: Material) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMBytes(material.chain).map { .certificate($0) },
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: material.key, format: .pem)))

@@ -118,6 +118,11 @@ public struct InboxAuthority: Sendable {
     }
   }
 
+  /// Whether a home has one.
+  public static func exists(in directory: URL) -> Bool {
+    PrivateFile.exists("\(directory.path)/\(directoryName)/\(namesName)")
+  }
+
   /// `nil` if there is none.
   private static func load(_ path: String) throws -> InboxAuthority? {
     let files = ["\(path)/\(namesName)", "\(path)/\(certificateName)", "\(path)/\(keyName)"]

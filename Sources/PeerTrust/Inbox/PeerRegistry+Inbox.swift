@@ -94,6 +94,16 @@ extension PeerRegistry {
     }
   }
 
+  /// When the newest body of each sender came that is remembered, by the senders' names.
+  public func inboxLastReceived() async throws -> [String: Timestamp] {
+    try await read { db in
+      let rows = try Row.fetchAll(db, sql: "SELECT sender, MAX(received) AS received FROM inboxBody GROUP BY sender")
+      return Dictionary(
+        try rows.map { (try $0.required("sender") as String, Timestamp(microseconds: try $0.required("received"))) }
+      ) { $1 }
+    }
+  }
+
   /// When the bodies of all senders but one came, as far as that is remembered.
   public func inboxArrivals(fromOthersThan sender: String) async throws -> Set<Timestamp> {
     try await read { db in

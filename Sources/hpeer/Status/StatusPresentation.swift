@@ -40,6 +40,7 @@ struct StatusPresentation {
       report.automations.map {
         [$0.name, $0.when, $0.state.rawValue, $0.last.map(text) ?? "never", $0.next.map(text) ?? "-"]
       })
+    if let inbox = report.inbox { try printInbox(inbox) }
     try printFailures()
     guard !endings.isEmpty else { return }
     try Console.print("")
@@ -77,6 +78,21 @@ struct StatusPresentation {
     if unreadable > 0 { notes.append("\(HumanFormat.count(unreadable, "sample")) that could not be understood") }
     if coverage.empty == true { notes.append("at the last look it listed nothing, as a locked phone does") }
     if !notes.isEmpty { try Console.print("\(PlainText.escaped(peer.name)): \(notes.joined(separator: "; ")).") }
+  }
+
+  private func printInbox(_ inbox: InboxReport) throws {
+    try printTable(
+      ["APP THAT SENDS", "STATE", "LAST RECEIVED", "REFUSED LATELY"],
+      inbox.senders.map { sender in
+        [
+          sender.name, sender.state.rawValue, sender.lastReceived.map(text) ?? "never",
+          sender.refused.map { "\(HumanFormat.count($0.count)) (\($0.reason)), last \(text($0.last))" } ?? "-",
+        ]
+      })
+    guard let ends = inbox.certificate?.ends, ends < Timestamp(Date() + Ending.notice) else { return }
+    try Console.print(
+      "The certificate of the inbox \(inbox.certificate?.isOver == true ? "was" : "is") valid until "
+        + "\(ends.date(in: zone)): phones do not send to one whose time is up, so renew it.")
   }
 
   private func text(_ instant: Timestamp) -> String { instant.shortText(in: zone) }
@@ -136,6 +152,14 @@ struct StatusPresentation {
       note(
         automation.name, automation.failingSince, automation.failures, automation.reason,
         isFailing: automation.state == .failing)
+    }
+    if let problem = report.inbox?.certificate?.problem {
+      lines.append("The certificate of the inbox cannot be used: \(PlainText.escaped(problem, limit: 500))")
+    }
+    for sender in report.inbox?.senders ?? [] where sender.state == .failing {
+      lines.append(
+        "What \(sender.name) sends is refused (\(sender.refused?.reason ?? "unknown")): docs/how-to/inbox.md says what "
+          + "to do, and `hpeer audit` when.")
     }
     guard !lines.isEmpty else { return }
     try Console.print("")

@@ -65,13 +65,15 @@ struct StatusReport: Encodable {
   var peers: [Peer]
   var destinations: [DestinationReport]
   var automations: [AutomationReport]
+  /// `nil` where no app may send here.
+  var inbox: InboxReport?
   /// Certificates and tokens that end soon, or have ended.
   var endings: [EndingObject]
 
   /// Where something fails.
   var isFailing: Bool {
     peers.contains { $0.state == .failing } || destinations.contains { $0.state == .failing }
-      || automations.contains { $0.state == .failing }
+      || automations.contains { $0.state == .failing } || inbox?.isFailing == true
   }
 
   /// - Parameters:
@@ -96,7 +98,13 @@ struct StatusReport: Encodable {
     automations = try await AutomationReport.all(file, store)
     self.endings = endings.map { EndingObject($0) }
     ok = false
-    if PeerRegistry.isWritable(in: home.url) { locked = try await home.openRegistry().lockedSince() }
+    if PeerRegistry.isWritable(in: home.url) {
+      let registry = try await home.openRegistry()
+      locked = try await registry.lockedSince()
+      let security = try? InboxPlace(file, host: nil).security
+      let standing = try await InboxStanding(of: home, registry, store, security)
+      if !standing.senders.isEmpty { inbox = InboxReport(standing) }
+    }
     ok = process != nil && !isFailing
   }
 
