@@ -34,20 +34,39 @@ extension PairOperation {
   ///
   /// Throws `PairingPayloadError` where none is, and ``PairError/severalCodes(_:)`` where more than one is.
   public static func invitation(among texts: [String]) throws -> String {
-    var (found, failure): ([(text: String, place: String)], (any Error)?) = ([], nil)
-    for text in texts {
+    let found = try shownInvitations(among: texts)
+    guard found.count == 1 else { throw PairError.severalCodes(found.map(\.place).sorted()) }
+    return found[0].text
+  }
+
+  /// An invitation that a picture shows.
+  public struct ShownInvitation: Hashable, Sendable {
+    public let text: String
+    /// Where it says that its server is: hostile text.
+    public let place: String
+    /// Whose it may be: names of dialects.
+    public let kinds: [String]
+  }
+
+  /// Those of several texts, as a picture has them, that are invitations of something that is paired with, each once.
+  ///
+  /// Throws `PairingPayloadError` where none is.
+  public static func shownInvitations(among texts: [String]) throws -> [ShownInvitation] {
+    var (found, failure): ([ShownInvitation], (any Error)?) = ([], nil)
+    for text in texts where !found.contains(where: { $0.text == text }) {
       do {
-        let invitation = try invitations(in: text)[0].invitation
-        found.append((text, (invitation.endpoint ?? invitation.loopback)?.description ?? "an unknown address"))
+        let candidates = try invitations(in: text)
+        let invitation = candidates[0].invitation
+        let place = (invitation.endpoint ?? invitation.loopback)?.description ?? "an unknown address"
+        found.append(ShownInvitation(text: text, place: place, kinds: candidates.map { $0.dialect.name }))
       } catch PairingPayloadError.notAPayload {
         continue
       } catch {
         failure = failure ?? error
       }
     }
-    guard let first = found.first else { throw failure ?? PairingPayloadError.notAPayload }
-    guard found.count == 1 else { throw PairError.severalCodes(found.map(\.place).sorted()) }
-    return first.text
+    guard !found.isEmpty else { throw failure ?? PairingPayloadError.notAPayload }
+    return found
   }
 
   /// - Parameters:

@@ -83,7 +83,7 @@ extension PairError: WordedError {
       "That is not a code of what answers there: hpeer and HealthAppTransfer show six digits, HealthSync eight characters."
     case .severalCodes(let places):
       "This picture shows the codes of several machines (\(places.map { PlainText.escaped($0, limit: 60) }.joined(separator: ", "))): "
-        + "cut it down to the one that you mean."
+        + "cut it down to the one that you mean, or run this on a terminal and choose."
     }
   }
 }

@@ -39,8 +39,7 @@ struct PairingDialogue {
       case .prompt: .asked(Self.ask)
       case .standardInput: try await Self.readStandardInput()
       case .text(let name): try await Self.readText(name: name)
-      case .picture(let path, let name):
-        .text(try PairOperation.invitation(among: try await QRPicture.texts(in: path)), name: name)
+      case .picture(let path, let name): .text(try await Self.readPicture(path), name: name)
       case .pinned(let fingerprint, let name, let fromStandardInput):
         .typed(try await Self.readCode(of: name, fromStandardInput), fingerprint, name: name)
       }
@@ -96,6 +95,24 @@ struct PairingDialogue {
     if let code = PairingCode(text.trimmingCharacters(in: .whitespacesAndNewlines)) { return .digits(code) }
     if digits(in: text) != nil { throw CommandFailure(.badInput, noCode(text)) }
     return .text(text, name: name)
+  }
+
+  /// The code in a picture; of several, the one that is chosen by whom can be asked.
+  private static func readPicture(_ path: String) async throws -> String {
+    let texts = try await QRPicture.texts(in: path)
+    let shown = try PairOperation.shownInvitations(among: texts)
+    guard shown.count > 1, Console.isInteractive else { return try PairOperation.invitation(among: texts) }
+    Console.say("This picture shows the codes of several machines:")
+    for (index, invitation) in shown.enumerated() {
+      let kinds = invitation.kinds.joined(separator: " or ")
+      Console.say("  \(index + 1)  \(PlainText.escaped(invitation.place, limit: 60)) (\(kinds))")
+    }
+    let answer = try await Prompt.readLine(prompt: "Which one do you mean? [1-\(shown.count)] ", limit: 16)
+    guard let number = Int(answer.trimmingCharacters(in: .whitespaces)), shown.indices.contains(number - 1) else {
+      throw CommandFailure(
+        .badInput, "That is no number from 1 to \(shown.count), so nothing was sent: run the same command again.")
+    }
+    return shown[number - 1].text
   }
 
   @Sendable private static func ask(_ peer: String) async throws -> PairOperation.TypedCode? {

@@ -82,6 +82,39 @@ struct PairByPictureTests {
     }
   }
 
+  @Test(
+    "of several codes in one picture a person chooses one, and anything else than its number sends nothing",
+    .enabled(if: PairByPictureTests.hasLibraries, "libzbar0 and libpng16-16 are not installed"))
+  func choosing() async throws {
+    let studio = scratch.host("studio")
+    let (_, port) = try await studio.serve(["--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name", "studio"])
+    let waiting = try studio.start(["pair", "--wait", "--pairing-json"])
+    let json = try await eventually("the code's text") {
+      waiting.output.split(separator: "\n").first { $0.hasPrefix("{") }
+    }
+    let other =
+      #"{"version":"1","host":"192.0.2.7","port":5000,"code":"AbCdEf23","certificateFingerprint":"\#(String(repeating: "9f", count: 32))"}"#
+    let ground = GreyImage(width: 1_200, height: 600)
+    let two = try Self.picture(of: other, scale: 4)
+      .placed(on: Self.picture(of: String(json), scale: 4).placed(on: ground, x: 20, y: 20), x: 620, y: 40)
+    let words = ["HPEER_HOME=\(client.home)", Build.hpeer, "pair", "--qr", try file("choice.png", two.png)]
+
+    let wrong = try PseudoTerminal(words)
+    try await wrong.text(matching: #/[12]  192\.0\.2\.7:5000 \(HealthSync\)/#)
+    try await wrong.text(matching: #/Which one do you mean\? \[1-2\]/#)
+    wrong.type("3\n")
+    try await wrong.text(matching: #/nothing was sent/#)
+    #expect(try await wrong.exitStatus() == 65)
+
+    let right = try PseudoTerminal(words)
+    let line = try await right.text(matching: #/([12])  127\.0\.0\.1:(\d+) \(hpeer/#)
+    #expect(Int(line.2) == port)
+    try await right.text(matching: #/Which one do you mean\? \[1-2\]/#)
+    right.type("\(line.1)\n")
+    try await right.text(matching: #/with studio/#)
+    #expect(try await right.exitStatus() == 0)
+  }
+
   @Test("options that say whom a code is of exclude each other, and a fingerprint is 64 digits")
   func options() async throws {
     let hex = String(repeating: "9F:", count: 31) + "9F"

@@ -183,6 +183,11 @@ import Testing
     #expect(throws: PairError.severalCodes(["192.0.2.7:5000", "192.0.2.8:6000"])) {
       try PairOperation.invitation(among: [one, two])
     }
+    // One code that is in the picture twice is one.
+    #expect(try PairOperation.invitation(among: [one, one]) == one)
+    let shown = try PairOperation.shownInvitations(among: [two, "x", one, two])
+    #expect(shown.map(\.place) == ["192.0.2.8:6000", "192.0.2.7:5000"])
+    #expect(shown.map(\.text) == [two, one] && shown.allSatisfy { $0.kinds == ["HealthSync"] })
     #expect(throws: PairingPayloadError.notAPayload) { try PairOperation.invitation(among: ["https://example.org"]) }
     #expect(throws: PairingPayloadError.unsupportedVersion("2")) {
       try PairOperation.invitation(among: [one.replacing(#""version":"1""#, with: #""version":"2""#), "x"])
