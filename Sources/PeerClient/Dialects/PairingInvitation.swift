@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import PeerProtocol
 
 /// What a QR code says, in whichever dialect: where a server is, which certificate it has, and the code.
@@ -30,7 +31,8 @@ public struct PairingInvitation: Sendable {
 
   /// What an app puts there when it knows no address of its own.
   private static func isLoopback(_ host: String) -> Bool {
-    host.hasPrefix("127.") || ["localhost", "::1", "0.0.0.0", "::"].contains(host.lowercased())
+    if let address = IPv4Address(host) { return address.bytes[0] == 127 || address.value == 0 }
+    return ["localhost", "::1", "::", "::ffff:127.0.0.1"].contains(host.lowercased())
   }
 
   /// For how long the apps' codes are valid, in seconds.

@@ -173,6 +173,19 @@ import Testing
     }
   }
 
+  @Test(
+    "a host that is this machine is told by its address, and not by how a name begins",
+    arguments: [
+      ("127.0.0.1", true), ("127.9.9.9", true), ("0.0.0.0", true), ("::1", true), ("::ffff:127.0.0.1", true),
+      ("localhost", true), ("127.example.org", false), ("192.0.2.127", false),
+    ])
+  func loopback(_ host: String, _ isHere: Bool) {
+    let invitation = PairingInvitation(
+      host: host, port: 5_000, fingerprint: Fingerprint(certificateDER: [7]), code: "AbCdEf23", expiry: nil)
+    #expect((invitation.loopback != nil) == isHere)
+    #expect((invitation.endpoint == nil) == isHere)
+  }
+
   @Test("of the codes in a picture, the one that is an invitation is taken, and of several none")
   func several() throws {
     let app = HealthSyncApp()
