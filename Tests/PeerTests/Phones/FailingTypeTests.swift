@@ -131,6 +131,36 @@ struct FailingTypeTests {
     }
   }
 
+  @Test(
+    "where it is among the newest is remembered, so that a look costs one request, and two with news",
+    arguments: [0, 5, 700], [3_000, 800])
+  func remembered(_ index: Int, _ count: Int) async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      var rates = PhoneSample.heartRates(count)
+      rates[index].value = .nan
+      phone.add(rates)
+      #expect(try await phone.pull().added == count - 1)
+      // Beside the list of types.
+      #expect(try await phone.counted() == Counted(added: 0, requests: 2))
+      phone.add([PhoneSample.heartRate(61, at: 1_780_000_010)])
+      let first = try await phone.counted()
+      #expect(first.added == 1 && (index == 0 || first.requests == 3))
+      // More than there are rows before it, where it is one of the first.
+      phone.add((0..<30).map { .heartRate(62, at: 1_780_000_020 + Double($0)) })
+      #expect(try await phone.counted().added == 30)
+      #expect(try await phone.counted() == Counted(added: 0, requests: 2))
+      phone.add((0..<20).map { .heartRate(63, at: 1_780_000_060 + Double($0)) })
+      #expect(try await phone.counted() == Counted(added: 20, requests: 3))
+      // One that goes is noticed, and the rows beside it are known as before.
+      phone.app.state.withLock { $0.remove([rates[index].id]) }
+      phone.add([PhoneSample.heartRate(64, at: 1_780_000_100)])
+      #expect(try await phone.counted().added == 1)
+      #expect(try await Set(phone.uuids()) == phone.held)
+      #expect(try await phone.counted().requests == 2)
+    }
+  }
+
   @Test("nor others, where the app gives fewer rows than it is asked for")
   func unsendableInSmallPages() async throws {
     try await withStore { store in

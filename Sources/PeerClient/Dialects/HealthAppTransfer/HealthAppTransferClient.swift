@@ -61,11 +61,22 @@ final class HealthAppTransferClient {
           }
           left -= 1
           guard left >= 0 else { throw error }
-          parts.append(HealthAppTransferPage(unsendable: 1))
+          parts.append(HealthAppTransferPage(unsendableAt: part.offset))
           if rest.isEmpty, let end = try await end(of: type, at: offset + limit) { parts.append(end) }
         }
       }
       return HealthAppTransferPage(parts)
+    }
+  }
+
+  /// A page that is not read in parts; `nil` where it has a row that the app cannot send.
+  func pageWithoutUnsendable(
+    of type: HealthAppTransferRequest.AppType, _ rows: Range<Int>
+  ) async throws -> HealthAppTransferPage? {
+    do {
+      return try await wholePage(of: type, offset: rows.lowerBound, limit: rows.count)
+    } catch let error as PeerError where error == Self.unsendable {
+      return nil
     }
   }
 

@@ -41,6 +41,8 @@ struct HealthAppTransferPage {
   var rows: [Row]
   /// Rows that came and could not be understood.
   var unreadable: Int
+  /// Where in the list there are rows that the app has and cannot send; counted in ``unreadable``.
+  var unsendable: [Int] = []
   /// Whether older rows follow.
   var hasMore: Bool
   /// The most rows that it could have: as the app says, which may give fewer than it was asked for.
@@ -68,11 +70,12 @@ struct HealthAppTransferPage {
   init(_ parts: [HealthAppTransferPage]) {
     rows = parts.flatMap(\.rows)
     unreadable = parts.reduce(0) { $0 + $1.unreadable }
+    unsendable = parts.flatMap(\.unsendable)
     (hasMore, total) = (parts.last?.hasMore ?? false, parts.last?.total)
   }
 
-  /// Rows that the app has and cannot send; whether others follow is not known.
-  init(unsendable count: Int) { (rows, unreadable, hasMore, total) = ([], count, true, nil) }
+  /// A row that the app has and cannot send; whether others follow is not known.
+  init(unsendableAt offset: Int) { (rows, unreadable, unsendable, hasMore, total) = ([], 1, [offset], true, nil) }
 
   private struct Wire: Decodable {
     var samples: [Lenient]

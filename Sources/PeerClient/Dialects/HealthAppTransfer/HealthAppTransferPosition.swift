@@ -23,6 +23,8 @@ struct HealthAppTransferPosition: PhonePosition {
     /// How many walks through all rows in a row have ended so; `nil` for none. Rows that cannot be read are counted twice
     /// where pages overlap, so that the numbers may never agree.
     var doubts: Int?
+    /// Where among the newest rows, at the last look, there were such that the app cannot send, ascending; `nil` for none.
+    var unsendable: [Int]?
 
     var samples: Int? { count }
     var isUnderWay: Bool { walk != nil }
@@ -37,6 +39,7 @@ struct HealthAppTransferPosition: PhonePosition {
       case unreadable = "u"
       case isDoubtful = "d"
       case doubts = "e"
+      case unsendable = "q"
     }
   }
 

@@ -106,6 +106,7 @@ extension HealthAppTransferWalk {
     var (second, found, samples): (Int64, Set<UUID>, [Sample]) = (index == 0 ? .max : end - 1, [], [])
     for _ in 0..<Self.mostPages {
       let page = try await client.page(of: type, offset: offset)
+      if offset == 0 { note(page.unsendable) }
       guard let last = page.rows.last?.second, page.unreadable == 0, offset == 0 || Self.reaches(back: second, page),
         !page.hasMore || page.rows.count == page.limit
       else { break }

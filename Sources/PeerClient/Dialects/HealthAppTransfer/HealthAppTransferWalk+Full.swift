@@ -10,6 +10,7 @@ extension HealthAppTransferWalk {
     var walk = state.walk ?? Position.Walk()
     if walk == Position.Walk() { candidates = sender == nil ? nil : [] }
     var page = try await client.page(of: type, offset: walk.offset)
+    if walk.offset == 0 { note(page.unsendable) }
     var back = Self.stepBack
     while let second = walk.second, walk.offset > 0, !isBlind,
       !Self.reaches(back: walk.isWhole == true ? second - 1 : second, page)

@@ -120,7 +120,7 @@ struct HealthAppTransferWalk: PhoneWalk {
       state.walk = Position.Walk()
       return try await full(pages: 1)
     }
-    guard count > Self.fewRows else {
+    guard count > Self.fewRows || state.unsendable != nil else {
       state.walk = Position.Walk()
       return try await full()
     }
@@ -131,7 +131,9 @@ struct HealthAppTransferWalk: PhoneWalk {
 
   private mutating func head(_ walk: HeadWalk) async throws -> PhoneStep {
     var walk = walk
+    if walk.offset == 0, walk.second == nil, let step = try await headBesideUnsendable(walk) { return step }
     let page = try await client.page(of: type, offset: walk.offset)
+    if walk.offset == 0 { note(page.unsendable) }
     if let second = walk.second, walk.offset > 0, !isBlind, !Self.reaches(back: second, page) {
       walk.offset = max(0, walk.offset - Self.stepBack)
       mode = .head(walk)
@@ -166,7 +168,7 @@ struct HealthAppTransferWalk: PhoneWalk {
   /// Compares the numbers after a walk from the newest row.
   ///
   /// - Returns: whether that was all.
-  private mutating func settle(_ walk: HeadWalk) async throws -> Bool {
+  mutating func settle(_ walk: HeadWalk) async throws -> Bool {
     mode = .end
     // A walk that was interrupted goes on by itself.
     guard let count = state.count else { return true }
@@ -267,7 +269,7 @@ struct HealthAppTransferWalk: PhoneWalk {
   }
 
   /// Counts rows that have been found.
-  private mutating func add(_ new: [Sample]) {
+  mutating func add(_ new: [Sample]) {
     let seconds = new.map(\.start.seconds)
     if let count = state.count {
       state.count = count + new.count
