@@ -5,7 +5,7 @@ import HealthStore
 import OperatingSystem
 
 /// Waits for files in a folder. The mark is which versions of which were dealt with, of those that were there when any file
-/// was: an empty folder may be that of a disk that is away.
+/// was: an empty folder may be that of a disk that is away. What is passed over is in it, too, and in the audit log once.
 struct FolderWatcher: AutomationWatcher {
   /// Between two looks: also on file systems that report nothing.
   private static let pause = Duration.seconds(2)
@@ -24,10 +24,14 @@ struct FolderWatcher: AutomationWatcher {
   }
 
   mutating func pending() async throws -> AutomationOccasion? {
-    let files = try await files()
+    let contents = try await contents()
+    let files = contents.files
     let before = try await versions()
-    let names = Set(files.map(\.name))
-    let after = names.isEmpty ? before : before.filter { names.contains($0.key) }
+    let names = Set(files.map(\.name)).union(contents.passedOver.keys)
+    var after = names.isEmpty ? before : before.filter { names.contains($0.key) }
+    let new = contents.passedOver.filter { after[$0.key] != $0.value.rawValue }
+    try await tell(of: new)
+    after.merge(new.mapValues(\.rawValue)) { $1 }
     if after != before { try await keep(after) }
     let waiting = files.filter { after[$0.name] != $0.version }
     current = waiting.first { postponed[$0.name] != $0.version } ?? waiting.first
@@ -49,7 +53,7 @@ struct FolderWatcher: AutomationWatcher {
 
   func hasOther() async throws -> Bool {
     let known = try await versions()
-    return try await files().contains { known[$0.name] != $0.version && postponed[$0.name] != $0.version }
+    return try await contents().files.contains { known[$0.name] != $0.version && postponed[$0.name] != $0.version }
   }
 
   /// Whether the same file would fail again.
@@ -60,8 +64,23 @@ struct FolderWatcher: AutomationWatcher {
       }()
   }
 
-  private func files() async throws -> [WatchedFolder.File] {
-    try await onThread { [folder] _ throws(SystemError) in try folder.files() }
+  private func contents() async throws -> WatchedFolder.Contents {
+    try await onThread { [folder] _ throws(SystemError) in try folder.contents() }
+  }
+
+  /// One event for each reason, however many there are.
+  private func tell(of passedOver: [String: WatchedFolder.Obstacle]) async throws {
+    for (obstacle, files) in Dictionary(grouping: passedOver, by: \.value).sorted(by: {
+      $0.key.rawValue < $1.key.rawValue
+    }) {
+      try await store.audit.record(
+        AuditEvent(
+          .automationPassedOver,
+          [
+            "automation": String(activity.dropFirst(Automation.activityPrefix.count)), "reason": obstacle.rawValue,
+            "file": files.map(\.key).min() ?? "", "count": String(files.count),
+          ]))
+    }
   }
 
   private func versions() async throws -> [String: String] {

@@ -26,29 +26,54 @@ public struct WatchedFolder: Hashable, Sendable {
     var modified: Double
   }
 
-  /// The files that are whole, the oldest first. Blocking.
+  /// Why a file is not taken that looks as if it were to be.
+  enum Obstacle: String {
+    /// A symbolic link: what it points to may be anything.
+    case link
+    /// Its name is not UTF-8, so that it could be named nowhere.
+    case name
+  }
+
+  /// What is in it.
+  struct Contents {
+    /// Those that are whole, the oldest first.
+    var files: [File] = []
+    /// By name, as far as that can be read.
+    var passedOver: [String: Obstacle] = [:]
+  }
+
+  /// Blocking.
   ///
   /// - Parameter now: seconds since 1970.
-  func files(now: Double = Date().timeIntervalSince1970) throws(SystemError) -> [File] {
+  func contents(now: Double = Date().timeIntervalSince1970) throws(SystemError) -> Contents {
     guard let folder = opendir(path) else { throw SystemError("read", path, code: errno) }
     defer { closedir(folder) }
-    var files: [File] = []
-    while files.count < Self.mostFiles, let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    var contents = Contents()
+    while contents.files.count + contents.passedOver.count < Self.mostFiles, let entry = readdir(folder) {
+      let (name, isText) = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+          (String(cString: $0), String(validatingCString: $0) != nil)
+        }
       }
       guard !name.hasPrefix("."), fnmatch(pattern, name, 0) == 0,
         !Self.unfinished.contains(where: name.lowercased().hasSuffix)
       else { continue }
+      guard isText else {
+        contents.passedOver[name] = .name
+        continue
+      }
       var status = stat()
       let path = "\(path)/\(name)"
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { continue }
+      guard lstat(path, &status) == 0 else { continue }
+      if status.st_mode & S_IFMT == S_IFLNK { contents.passedOver[name] = .link }
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { continue }
       let modified = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
       // Another machine's clock may be ahead.
       guard abs(now - modified) >= Self.quiet else { continue }
       let version = "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)-\(status.st_ino)"
-      files.append(File(name: name, path: path, version: version, modified: modified))
+      contents.files.append(File(name: name, path: path, version: version, modified: modified))
     }
-    return files.sorted { ($0.modified, $0.name) < ($1.modified, $1.name) }
+    contents.files.sort { ($0.modified, $0.name) < ($1.modified, $1.name) }
+    return contents
   }
 }

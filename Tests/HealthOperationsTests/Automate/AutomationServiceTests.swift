@@ -251,6 +251,43 @@ struct AutomationServiceTests {
     #expect(try await watcher.pending() == nil)
   }
 
+  @Test("links and names that are no text are passed over, and the log has that once, also after a restart")
+  func passedOver() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data("whole".utf8).write(to: URL(filePath: folder + "/a.xml"))
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: folder + "/a.xml")
+    for name in ["b.xml", "c.xml"] { #expect(symlink("/etc/hostname", folder + "/" + name) == 0) }
+    let noText = Array(folder.utf8CString.dropLast()) + [0x2f, CChar(bitPattern: 0xe4), 0x2e, 0x78, 0x6d, 0x6c, 0]
+    let descriptor = open(noText, O_CREAT | O_WRONLY, 0o600)
+    #expect(descriptor >= 0)
+    close(descriptor)
+    func watcher() -> FolderWatcher {
+      FolderWatcher(
+        activity: "automation:drop", folder: WatchedFolder(path: folder, pattern: "*.xml"), store: home.store,
+        time: AutomationClock())
+    }
+    func told() async throws -> [[String: String]] {
+      try await home.audited().filter { $0.event == "automation.passedOver" }.map(\.detail)
+    }
+    var first = watcher()
+    let occasion = try #require(try await first.pending())
+    try await first.dealtWith(occasion, failure: nil)
+    for _ in 0..<2 {
+      var again = watcher()
+      #expect(try await again.pending() == nil)
+    }
+    let events = try await told()
+    #expect(events.map { $0["reason"] } == ["link", "name"])
+    #expect(events.map { $0["count"] } == ["2", "1"])
+    #expect(events.allSatisfy { $0["automation"] == "drop" } && events.first?["file"] == "b.xml")
+    #expect(symlink("/etc/hostname", folder + "/d.xml") == 0)
+    var later = watcher()
+    #expect(try await later.pending() == nil)
+    #expect(try await told().last?["file"] == "d.xml")
+  }
+
   @Test("a folder that is missing is said, and shown as failing")
   func missingFolder() async throws {
     try settings(#"[automation.drop]\nwhen = "file"\nfolder = "/nowhere/at/all"\ndo = "import""#)
