@@ -114,7 +114,7 @@ public struct PullOperation: Sendable {
         }
       }
       stage.finish()
-      let coverage = try await Pull.coverage(of: server, types: types, in: local.store)
+      let coverage = try await Pull.coverage(of: server, types: types, after: done, in: local.store)
       let unread = coverage?.failing ?? []
       try await uncancelled {
         async let noted: Void = note(server, at: endpoint, name: done.peerName)

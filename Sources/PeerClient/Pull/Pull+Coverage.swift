@@ -6,13 +6,16 @@ extension Pull {
   /// What is vouched for of an app's record as far as it has been pulled; `nil` for an hpeer, of which whatever came is
   /// complete, and before the first pull.
   ///
-  /// - Parameter types: those that the pull was restricted to.
+  /// - Parameters:
+  ///   - types: those that the pull was restricted to.
+  ///   - done: a pull that has just ended, which tells more than the store does where it was the first and brought nothing.
   public static func coverage(
-    of server: ServerRecord, types: [SampleType] = [], in store: HealthStore
+    of server: ServerRecord, types: [SampleType] = [], after done: PullProgress? = nil, in store: HealthStore
   ) async throws -> PullCoverage? {
-    guard let dialect = PeerDialects.dialect(named: server.dialect), server.traits.isApp,
-      let position = try await store.feed.position(of: consumer(of: server, types: types))
-    else { return nil }
+    guard let dialect = PeerDialects.dialect(named: server.dialect), server.traits.isApp else { return nil }
+    var position = done?.unkeptPosition
+    if position == nil { position = try await store.feed.position(of: consumer(of: server, types: types)) }
+    guard let position else { return nil }
     return dialect.coverage(of: position)
   }
 

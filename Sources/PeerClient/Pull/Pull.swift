@@ -143,6 +143,7 @@ public struct Pull: Sendable {
         let isKept = !last.more && waiting?.keep(last.token) == true
         // Whoever has a position counts as having pulled something.
         if isKept || !last.more && position == nil {
+          if position == nil { done.unkeptPosition = last.token }
           arrived = await answer.batches(during: nil, beside: 0)
           continue
         }
@@ -156,7 +157,7 @@ public struct Pull: Sendable {
       if bytes < session.limits.bytesAhead { next = await answer.batches(during: writing, beside: bytes) }
       let summary: WriteSummary
       (summary, owner) = try await written
-      position = last.token
+      (position, done.unkeptPosition) = (last.token, nil)
       done.add(summary)
       done.bytes = max(done.bytes, answer.bytesReceived)
       done.requests = requestsBefore + answer.furtherRequests

@@ -18,6 +18,8 @@ public struct PullProgress: Hashable, Sendable {
   public var peerName: String?
   /// Which machine it is, of those that may have its identity, if it says so.
   public var machine: MachineMark?
+  /// Where a first pull ended that brought nothing: no position is kept of it. `nil` of any other.
+  var unkeptPosition: String?
 
   /// Changes that have been committed.
   public var changes: Int { added + deleted + unchanged }
@@ -44,6 +46,7 @@ public struct PullProgress: Hashable, Sendable {
     difference.requests = later.requests - earlier.requests
     difference.peerName = later.peerName
     difference.machine = later.machine
+    difference.unkeptPosition = later.unkeptPosition
     return difference
   }
 
@@ -56,6 +59,7 @@ public struct PullProgress: Hashable, Sendable {
     sum.requests += more.requests
     sum.peerName = more.peerName ?? sum.peerName
     sum.machine = more.machine ?? sum.machine
+    sum.unkeptPosition = more.unkeptPosition
   }
 }
 

@@ -98,13 +98,15 @@ struct HealthAppTransferTests {
     let hosts = try await TwoHosts()
     let laptop = hosts.laptop
     do {
-      let phone = try await Phone("hat", "HealthSync-iOS", on: hosts, heartRates: 40)
+      let phone = try await Phone("hat", "HealthSync-iOS", on: hosts, heartRates: 0)
       let code = try QRCode(try await phone.tell("payload"))
       let picture = GreyImage(modules: code.moduleCount, scale: 4, isDark: code.isDark).turned(degrees: 9)
       let path = hosts.scratch.path + "/shot.png"
       try Data(picture.png).write(to: URL(fileURLWithPath: path))
       let paired = try await laptop.run("pair", "HealthSync-iOS", "--qr", path)
       #expect(paired.status == 0, "\(paired.errors)")
+      #expect(try await laptop.run("pull").output.contains("the phone lists nothing"))
+      try await phone.tell("add 40")
       #expect(try await laptop.run("pull", "--json").json()["added"] as? Int == 40)
       #expect(try await phone.tell("state") == "done ")
       // Paired, and still nothing for a code alone.

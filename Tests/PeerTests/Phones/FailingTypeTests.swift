@@ -99,6 +99,25 @@ struct FailingTypeTests {
     }
   }
 
+  @Test("a first pull that brings nothing says why, though it is none that the next goes on from")
+  func nothing() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      let empty = try await phone.pull()
+      #expect(try await Pull.coverage(of: phone.server, after: empty, in: store)?.listsNothing == true)
+      phone.add(Self.masses)
+      phone.app.state.withLock { $0.faults = ["bodyMass": .status(500)] }
+      let refused = try await phone.pull()
+      let coverage = try await Pull.coverage(of: phone.server, after: refused, in: store)
+      #expect(coverage?.failing.map(\.type.shortName) == ["bodyMass"])
+      #expect(try await phone.coverage == nil)
+      phone.app.state.withLock { $0.faults = [:] }
+      let whole = try await phone.pull()
+      #expect(whole.added == Self.masses.count)
+      #expect(try await Pull.coverage(of: phone.server, after: whole, in: store)?.failing == [])
+    }
+  }
+
   @Test("a row that the app cannot send costs neither its page nor its type, and many of them do")
   func unsendable() async throws {
     try await withStore { store in
