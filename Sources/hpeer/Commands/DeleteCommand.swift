@@ -21,13 +21,12 @@ struct Delete: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
-  @Flag(help: "Do not ask.")
-  var yes = false
+  @OptionGroup var asking: YesOption
 
   func validate() throws {
     let isBounded = !selection.types.isEmpty && period.dates.start != nil && period.dates.end != nil
     guard isBounded || sources.set != nil else {
-      throw ValidationError("Say what to delete: --types, --from and --to, or --source.")
+      throw ValidationError("Say what to delete: --types together with --from and --to, or --source.")
     }
   }
 
@@ -42,11 +41,9 @@ struct Delete: AsyncParsableCommand {
       Console.say("There is no sample of \(ScopeText.of(operation.filter, in: period.zone)).")
       return
     }
-    if !yes {
-      guard try await Prompt.confirm(question(plan, period)) else {
-        Console.say("Nothing was deleted.")
-        return
-      }
+    guard try await asking.confirm(question(plan, period)) else {
+      Console.say("Nothing was deleted.")
+      return
     }
     try await operation.run(plan, in: store) { type, count in
       try Console.print("\(HumanFormat.count(count, "sample")) of \(type.shortName) deleted")

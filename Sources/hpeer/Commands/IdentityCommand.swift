@@ -62,8 +62,7 @@ struct IdentityRotate: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Flag(help: "Do not ask.")
-  var yes = false
+  @OptionGroup var asking: YesOption
 
   func run() async throws {
     let home = common.homeDirectory
@@ -73,11 +72,9 @@ struct IdentityRotate: AsyncParsableCommand {
     let registry = try await home.openRegistry()
     let clients = try await registry.clients().filter { $0.revoked == nil }
     let servers = try await registry.servers()
-    if !yes {
-      let count = HumanFormat.count(clients.count, "machine that pulls from here", "machines that pull from here")
-      guard try await Prompt.confirm("Replace this machine's certificate? \(count) must then pair again.") else {
-        throw CommandFailure(.interrupted, "Nothing was changed.")
-      }
+    let count = HumanFormat.count(clients.count, "machine that pulls from here", "machines that pull from here")
+    guard try await asking.confirm("Replace this machine's certificate? \(count) must then pair again.") else {
+      throw CommandFailure(.interrupted, "Nothing was changed.")
     }
     let identity = try await IdentityRotation(in: home, auditedIn: try home.createStore(), holding: lock).run()
     Console.say("This machine has a new certificate. SHA-256 \(identity.fingerprint.grouped)")

@@ -25,8 +25,7 @@ struct Undelete: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
-  @Flag(help: "Do not ask.")
-  var yes = false
+  @OptionGroup var asking: YesOption
   @Flag(help: "Say what would come back, and change nothing.")
   var dryRun = false
   @Argument(help: "export.zip, export.xml, the unzipped folder, or a JSON or CSV file.", completion: .file())
@@ -35,7 +34,7 @@ struct Undelete: AsyncParsableCommand {
   func validate() throws {
     let isBounded = !selection.types.isEmpty && period.dates.start != nil && period.dates.end != nil
     guard isBounded || sources.set != nil else {
-      throw ValidationError("Say what to bring back: --types, --from and --to, or --source.")
+      throw ValidationError("Say what to bring back: --types together with --from and --to, or --source.")
     }
     if file == "-" { throw ValidationError("undelete reads the file twice, so it takes no standard input.") }
   }
@@ -60,13 +59,10 @@ struct Undelete: AsyncParsableCommand {
       Console.say("Would bring back \(what); nothing was changed.")
       return try finish(report)
     }
-    if yes {
-      Console.say("Bringing back \(what).")
-    } else {
-      guard try await Prompt.confirm("Bring back \(what), here and on every machine that pulls from here?") else {
-        Console.say("Nothing was brought back.")
-        return try finish(report)
-      }
+    if asking.yes { Console.say("Bringing back \(what).") }
+    guard try await asking.confirm("Bring back \(what), here and on every machine that pulls from here?") else {
+      Console.say("Nothing was brought back.")
+      return try finish(report)
     }
     let restored = try await interruptible("what has come back stays, and the same command brings the rest.") {
       try await operation.run(plan, in: store)

@@ -25,6 +25,19 @@ struct UndeleteTests {
 
   private func grouped(_ number: Int) -> String { HumanFormat.count(number) }
 
+  @Test("without a terminal to ask on nothing is deleted, and it is said what would be and how")
+  func noTerminal() async throws {
+    let before = try await home.sampleCount()
+    let outcome = try await home.start(["delete"] + steps).outcome()
+    #expect(outcome.status == 2)
+    #expect(
+      outcome.errors.contains(#/Delete [\d,]+ samples of stepCount, .* --yes does it without asking\./#),
+      "\(outcome.errors)")
+    #expect(try await home.sampleCount() == before)
+    let unbounded = try await home.run("delete", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01")
+    #expect(unbounded.status == 2 && unbounded.errors.contains("--types together with --from and --to"))
+  }
+
   @Test("an import counts what is deleted here, and names the way to bring it back")
   func told() async throws {
     let deleted = try await deleteSteps(home)
