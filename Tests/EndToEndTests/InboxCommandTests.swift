@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `hpeer inbox`, and what serves it, with curl in the place of an app.
