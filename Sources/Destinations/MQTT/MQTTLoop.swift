@@ -26,6 +26,9 @@ final class MQTTLoop {
   private static let tick: Int32 = 5_000
   /// Messages in flight where the broker does not ask for fewer.
   private static let window = 20
+  /// In bytes: what a broker of MQTT 5 may send at once. Another of its clients may have retained anything where this
+  /// one reads.
+  private static let longestPacket: UInt32 = 64 * 1_024
   /// How often a broker is asked again that ends connections without saying why.
   private static let repetitions = 3
   private static let library: Int32 = mosquitto_lib_init()
@@ -103,8 +106,14 @@ final class MQTTLoop {
     self.client = client
     setCallbacks(client)
     if let error = configure(client) { return error }
+    var properties: OpaquePointer?
+    defer { mosquitto_property_free_all(&properties) }
+    if configuration.version == .v5 {
+      mosquitto_property_add_int32(
+        &properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), Self.longestPacket)
+    }
     let code = mosquitto_connect_bind_v5(
-      client, configuration.host, Int32(configuration.port), Self.keepAlive, nil, nil)
+      client, configuration.host, Int32(configuration.port), Self.keepAlive, nil, properties)
     guard code == success else {
       let number = errno
       wasTaken = MQTTFailure.isAfterHandshake(code, errno: number)

@@ -102,6 +102,22 @@ struct MQTTDestinationTests {
     await place.close()
   }
 
+  @Test("what others publish where hpeer reads is not taken however large it is")
+  func tooLarge() async throws {
+    let broker = try MosquittoBroker()
+    try broker.start()
+    let client = try await MQTTClient(MQTTConfiguration(host: "127.0.0.1", port: broker.port, clientID: "test"))
+    let first = MQTTReply<Int>()
+    try await client.subscribe("t") { first.answer(.success($0.payload.count)) }
+    let other = try await MQTTClient(MQTTConfiguration(host: "127.0.0.1", port: broker.port, clientID: "other"))
+    for count in [1_000_000, 3] {
+      try await other.publish([MQTTMessage("t", [UInt8](repeating: 0x78, count: count), isRetained: false)])
+    }
+    #expect(try await first.value() == 3)
+    other.disconnect()
+    client.disconnect()
+  }
+
   @Test("what is in flight when the broker is killed is an error and nothing hangs")
   func killedInTheMiddle() async throws {
     let broker = try MosquittoBroker(["max_inflight_messages 1"])
