@@ -44,8 +44,9 @@ actor CalendarCollection {
       return .refused(reason: "a calendar has no such year")
     }
     var response = try await write(body, name, ("If-None-Match", "*"))
-    if [404, 409].contains(response.status), try await isMissing() {
-      try await make()
+    if [404, 409].contains(response.status) {
+      // Another program may have made it since.
+      if try await isMissing() { try await make() }
       response = try await write(body, name, ("If-None-Match", "*"))
     }
     if response.status == 412 {

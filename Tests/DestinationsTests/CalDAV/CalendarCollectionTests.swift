@@ -10,16 +10,20 @@ import Testing
 /// Answers of calendars that Radicale does not give.
 @Suite(.timeLimit(.minutes(1)))
 struct CalendarCollectionTests {
-  @Test("a calendar that another program makes at the same moment is written to", arguments: [405, 409])
-  func madeMeanwhile(_ status: Int) async throws {
+  /// - Parameter status: what is answered to who makes it too late; `nil` where it is made before that is tried.
+  @Test("a calendar that another program makes at the same moment is written to", arguments: [nil, 405, 409])
+  func madeMeanwhile(_ status: Int?) async throws {
     let isMade = Mutex(false)
     let endpoint = try RawEndpoint { exchange in
+      let wasMade = isMade.withLock(\.self)
       switch exchange.request.method {
-      case "PUT": return exchange.answer(isMade.withLock(\.self) ? 201 : 409)
-      case "PROPFIND": return exchange.answer(isMade.withLock(\.self) ? 207 : 404)
+      case "PUT":
+        if status == nil { isMade.withLock { $0 = true } }
+        return exchange.answer(wasMade ? 201 : 409)
+      case "PROPFIND": return exchange.answer(wasMade ? 207 : 404)
       default:
         isMade.withLock { $0 = true }
-        return exchange.answer(status)
+        return exchange.answer(status ?? 405)
       }
     }
     let service = try HTTPServiceTests.service(endpoint.url)
