@@ -183,6 +183,23 @@ struct CourierTests {
     #expect(try await courier(to: place).run() == CourierReport())
   }
 
+  @Test("a place that starts over forgets also where it refuses the first of what follows")
+  func poisonAtTheStart() async throws {
+    let refuses = Mutex(false)
+    let place = ScriptedDestination(
+      DestinationCapabilities(maximumChanges: 1, deadline: .seconds(1_000_000)),
+      before: { _, batch in
+        if refuses.withLock(\.self), batch.count > 0 { throw DeliveryError.refused(reason: "400") }
+      })
+    #expect(try await courier(to: place).run().delivered == 50)
+    try await store.startConsumerOver("test:home")
+    refuses.withLock { $0 = true }
+    #expect(try await courier(to: place).run() == CourierReport(refused: 50))
+    #expect(place.seen.samples.isEmpty)
+    let keys = place.seen.keys.dropFirst(50)
+    #expect(Set(keys).count == keys.count)
+  }
+
   @Test("a place that refuses everything is not asked about each change, and takes all of it once it is put right")
   func refusesEverything() async throws {
     var maker = SampleMaker(seed: 5)

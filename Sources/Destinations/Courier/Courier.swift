@@ -200,7 +200,11 @@ public struct Courier<Place: Destination>: Sendable {
           parts.append((first, part.suffix + "0"))
         } else if part.batch.startsOver {
           // To go on would mix what was forgotten with what follows.
-          throw CourierError.unusable(destination: name, reason: reason)
+          guard let (start, rest) = part.batch.startAlone else {
+            throw CourierError.unusable(destination: name, reason: reason)
+          }
+          parts.append((rest, part.suffix + "1"))
+          parts.append((start, part.suffix + "0"))
         } else {
           budget.noteRefusal(reason, of: part.batch)
           try await setAside(part.batch.refused(reason), key, &run)

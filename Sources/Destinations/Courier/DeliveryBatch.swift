@@ -53,6 +53,15 @@ public struct DeliveryBatch: Sendable {
     return (DeliveryBatch(changes: first, startsOver: startsOver), DeliveryBatch(changes: second, startsOver: false))
   }
 
+  /// That everything is to be forgotten, and what follows; `nil` where nothing follows or nothing is to be forgotten.
+  var startAlone: (start: DeliveryBatch, rest: DeliveryBatch)? {
+    guard startsOver, count > 0 else { return nil }
+    return (
+      DeliveryBatch(changes: ChangeCoder().changes, startsOver: true),
+      DeliveryBatch(changes: changes, startsOver: false)
+    )
+  }
+
   /// The changes of a type, and all others, which start over where this does.
   func parts(of type: SampleType) -> (these: DeliveryBatch, others: DeliveryBatch) {
     let isOfType = changes.types.map { $0 == type }
