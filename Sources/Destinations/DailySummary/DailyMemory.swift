@@ -11,6 +11,8 @@ import OperatingSystem
 ///
 /// Where the file is gone, the days of the beginning are sent again.
 struct DailyMemory: Sendable {
+  /// The years 1 to 9999, in days since 1970-01-01: what a damaged file says beyond them is none of its days.
+  private static let years = -719_162...2_932_896
   private static let longest = 64 * 1_024 * 1_024
 
   /// The first day that is ever sent, in days since 1970-01-01; `nil` before anything was.
@@ -31,8 +33,8 @@ struct DailyMemory: Sendable {
       for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
         let words = line.split(separator: " ")
         guard words.count == 2 else { continue }
-        if words[0] == "first", let day = Int(words[1]) { memory.first = day }
-        if let day = Int(words[0]), words[1].count == 16 { memory.prints[day] = String(words[1]) }
+        if words[0] == "first", let day = Int(words[1]), years.contains(day) { memory.first = day }
+        if let day = Int(words[0]), years.contains(day), words[1].count == 16 { memory.prints[day] = String(words[1]) }
       }
       return memory
     }

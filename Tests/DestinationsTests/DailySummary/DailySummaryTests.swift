@@ -262,6 +262,19 @@ struct DailySummaryTests {
     await place.close()
   }
 
+  @Test("days that there are not, as a damaged file has them, are none")
+  func damagedMemory() async throws {
+    let directory = try TemporaryDirectory()
+    let print = String(repeating: "f", count: 16)
+    let lines = [
+      "first 20600", "20600 \(print)", "first \(Int.min)", "first \(Int.max)", "\(Int.min) \(print)", "2060",
+    ]
+    try Data((lines.joined(separator: "\n") + "20601 \(print)\n").utf8).write(
+      to: URL(filePath: directory.path("days.txt")))
+    let memory = await DailyMemory.read(in: directory.path)
+    #expect(memory.first == 20_600 && memory.prints == [20_600: print])
+  }
+
   @Test("what a person says is lost is sent again, all of it or from a day on")
   func forgetting() async throws {
     let fixture = try RecordFixture()
