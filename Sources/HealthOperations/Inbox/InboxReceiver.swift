@@ -27,11 +27,7 @@ public struct InboxReceiver: InboxTaking {
   public func take(_ delivery: InboxDelivery) async throws -> InboxReceipt {
     let sender = delivery.sender
     let hash = Self.hash(of: delivery)
-    if let answer = try await registry.inboxAnswer(to: hash, of: sender.name),
-      let receipt = try? JSONDecoder().decode(InboxReceipt.self, from: Data(answer.utf8))
-    {
-      return receipt
-    }
+    if let receipt = try await knownReceipt(for: hash, of: sender) { return receipt }
     // What a body says is as new as its first arrival, however often and late it comes again: most apps say no time.
     let arrival = try await registry.inboxArrival(of: hash, from: sender.name) ?? .now
     let body = try await read(delivery, arrivedAt: arrival)
@@ -43,10 +39,36 @@ public struct InboxReceiver: InboxTaking {
       try await write(body, of: sender)
     }
     // Killed before this, the same body comes again, and adds nothing.
-    try await registry.keepInboxAnswer(
-      String(decoding: try JSONEncoder().encode(receipt), as: UTF8.self), to: hash, of: sender.name)
+    try await keep(receipt, for: hash, of: sender)
     return receipt
   }
+
+  // MARK: What is known
+
+  /// An answer, and where the store stood when it was given: one that was put back from an older copy, or made anew, may
+  /// lack what was taken.
+  private struct KnownAnswer: Codable {
+    var receipt: InboxReceipt
+    var change: Int64
+    var epoch: Epoch
+  }
+
+  private func knownReceipt(for hash: Data, of sender: InboxSender) async throws -> InboxReceipt? {
+    guard let text = try await registry.inboxAnswer(to: hash, of: sender.name),
+      let answer = try? JSONDecoder().decode(KnownAnswer.self, from: Data(text.utf8)),
+      try await store.feed.holds(Anchor(change: answer.change), answer.epoch)
+    else { return nil }
+    return answer.receipt
+  }
+
+  private func keep(_ receipt: InboxReceipt, for hash: Data, of sender: InboxSender) async throws {
+    let position = try await store.feed.currentPosition()
+    let answer = KnownAnswer(receipt: receipt, change: position.anchor.change, epoch: position.epoch)
+    try await registry.keepInboxAnswer(
+      String(decoding: try JSONEncoder().encode(answer), as: UTF8.self), to: hash, of: sender.name)
+  }
+
+  // MARK: What is new
 
   private static func hash(of delivery: InboxDelivery) -> Data {
     let run = delivery.session.map { (delivery.aggregation ?? "") + "\u{1F}" + $0 }

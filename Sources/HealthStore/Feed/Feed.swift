@@ -56,6 +56,12 @@ extension HealthStore.Feed {
     }
   }
 
+  /// Whether all that happened up to a ``currentPosition()`` of before is in this store. Not so where it was put back from an
+  /// older copy, or is another store; and perhaps not known where tombstones were forgotten or an import was undone.
+  public func holds(_ anchor: Anchor, _ epoch: Epoch) async throws(StoreError) -> Bool {
+    try await store.read { db in try epoch.covers(anchor.change, db) }
+  }
+
   /// Where the store stands now.
   public func currentAnchor() async throws(StoreError) -> Anchor {
     try await store.read { db in Anchor(change: try Schema.counter(db)) }

@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerServer
 import PeerTrust
 import TestSupport
@@ -72,6 +73,32 @@ import Testing
     try await add("phone")
     for steps in [8_432, 9_000, 8_432] { try await take(SenderBodies.autoExport(steps: steps), from: "phone") }
     #expect(try await values() == count(9_000))
+  }
+
+  @Test("what a store lacks that was put back from an older copy, or made anew, is taken when it comes again")
+  func putBack() async throws {
+    try await add("phone")
+    try await take(SenderBodies.transfer1, from: "phone")
+    let older = home.directory.path("older")
+    try FileManager.default.createDirectory(
+      atPath: older, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    try await onThread { [store = home.store] _ in
+      try store.copyBlocking(to: "\(older)/\(HealthStore.fileName)", withoutKey: false)
+    }
+    try await take(SenderBodies.autoExport(steps: 8_432), from: "phone")
+    let copy = try HealthStore(directory: older)
+    let anew = try TestHome()
+    let sender = try #require(try await registry.inboxSenders().first)
+    let again = InboxDelivery(
+      sender: sender, bytes: Array(SenderBodies.autoExport(steps: 8_432).utf8), aggregation: "Days")
+    for store in [copy, anew.store] {
+      // Twice: what is known by then is not read again, and is there.
+      for _ in 0..<2 {
+        let receipt = try await InboxReceiver(store: store, registry: registry).take(again)
+        #expect(receipt.taken == 2)
+        #expect(try await store.samples.page(of: Self.steps, limit: 10).map(\.payload) == count(8_432))
+      }
+    }
   }
 
   @Test func aSenderReplacesNoReadingOfAnotherThatWasWhole() async throws {
