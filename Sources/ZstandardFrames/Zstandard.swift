@@ -22,6 +22,27 @@ package enum Zstandard {
     return frame
   }
 
+  /// Maximum bytes of a block (RFC 8878 section 3.1.1.2).
+  private static let mostOfBlock = 128 << 10
+
+  /// One frame whose blocks hold the content as it is (RFC 8878 section 3.1.1), with its size, below 4 GiB, in the header.
+  package static func store(_ bytes: [UInt8]) -> [UInt8] {
+    var frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+    frame.reserveCapacity(bytes.count + bytes.count / mostOfBlock * 3 + 16)
+    // A content size of four bytes; a single segment, so without a window; no checksum.
+    frame.append(0b1010_0000)
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: bytes.count).littleEndian) { frame.append(contentsOf: $0) }
+    var start = 0
+    repeat {
+      let end = min(start + mostOfBlock, bytes.count)
+      let header = UInt32(end - start) << 3 | (end == bytes.count ? 1 : 0)
+      withUnsafeBytes(of: header.littleEndian) { frame.append(contentsOf: $0.prefix(3)) }
+      frame.append(contentsOf: bytes[start..<end])
+      start = end
+    } while start < bytes.count
+    return frame
+  }
+
   /// The content of bytes that are exactly one frame, at most `limit` of it.
   package static func decompress(_ frame: UnsafeRawBufferPointer, limit: Int) throws(Failure) -> [UInt8] {
     let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)

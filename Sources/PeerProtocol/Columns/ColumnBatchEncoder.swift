@@ -5,6 +5,8 @@ import ZstandardFrames
 
 /// Writes batches of the change feed in columns, each with its length before it: see `changes.proto`.
 public enum ColumnBatchEncoder {
+  private static let limits = ClientLimits()
+
   /// One frame: four bytes of length, big-endian, and as many of Zstandard (RFC 8878).
   ///
   /// - Throws: what SwiftProtobuf throws of a message of 2 GiB, or the compressor for want of memory.
@@ -25,7 +27,12 @@ public enum ColumnBatchEncoder {
   }
 
   private static func framed(_ message: Hpeer_V2_ChangeBatch) throws -> [UInt8] {
-    let frame = try Zstandard.compress(try message.serializedBytes())
+    let content: [UInt8] = try message.serializedBytes()
+    var frame = try Zstandard.compress(content)
+    // What expands more than that, a reader takes for an attack; a sample may all the same hold one thing over and over.
+    if content.count > max(limits.freelyExpandedBytes, frame.count * limits.expansion) {
+      frame = Zstandard.store(content)
+    }
     return withUnsafeBytes(of: UInt32(frame.count).bigEndian) { Array($0) } + frame
   }
 }

@@ -24,6 +24,16 @@ import Testing
     for sample in SampleMaker.edgeCases { try expectUnchanged([sample], []) }
   }
 
+  @Test("a large sample that says one thing over and over is not taken for an attack")
+  func monotonousSample() throws {
+    let text = String(repeating: "ab", count: 5 << 20)
+    let sample = Sample(
+      uuid: UUID(), type: SampleType("hae.workout"), start: Timestamp(seconds: 0), end: Timestamp(seconds: 1),
+      source: Source(name: "app"),
+      payload: .unknown(kind: "healthAutoExport", content: .object(["name": .string(text)])))
+    try expectUnchanged([sample], [])
+  }
+
   @Test func extremeTombstonesTravelUnchanged() throws {
     var maker = SampleMaker(seed: 6)
     let extremes = [Int64.min, -1, 0, 1, .max].map(Timestamp.init(microseconds:))
