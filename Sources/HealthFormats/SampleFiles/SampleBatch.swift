@@ -57,7 +57,7 @@ struct SampleCollector {
   }
 
   mutating func add(_ sample: Sample, weight: Int = 0, isDrifting: Bool = false, line: () -> Int? = { nil }) throws {
-    guard try weight < Self.worthWeighing(sample.payload) || isWithinBudget(sample) else {
+    guard try weight < Self.worthWeighing(sample.payload) || isWithinBudget(sample, weight) else {
       return report.skipped.add("\(sample.type.rawValue): a sample larger than other machines take", line: line)
     }
     if isDrifting { drifting.append(sample) } else { try coder.add(sample) }
@@ -72,10 +72,15 @@ struct SampleCollector {
     payload.holdsAnyJSON ? 256 : worthWeighing
   }
 
-  private func isWithinBudget(_ sample: Sample) throws -> Bool {
+  private func isWithinBudget(_ sample: Sample, _ weight: Int) throws -> Bool {
     var rest = sample
     rest.payload = .unknown(kind: sample.payload.kind, content: .null)
-    return try JSONBudget.metadata.verdict(on: CanonicalJSON.encode(rest)) == .fits && sample.payload.isWithinBudget
+    let beside = try CanonicalJSON.encode(rest)
+    guard JSONBudget.metadata.verdict(on: beside) == .fits, try sample.payload.isWithinBudget else { return false }
+    // Numbers may have a few times as many digits as in the file.
+    if weight < JSONBudget.sampleBytes / 8 { return true }
+    let payload = try CodedPayload(sample.payload).json?.utf8.count ?? 0
+    return beside.utf8.count + payload <= JSONBudget.sampleBytes
   }
 
   mutating func add(_ tombstone: Tombstone) throws {

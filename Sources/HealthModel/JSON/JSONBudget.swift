@@ -34,6 +34,8 @@ public struct JSONBudget: Hashable, Sendable {
   public static let payload = Self(bytes: 24 << 20, weight: 2_000_000)
   /// The budget of all that a sample says beside its payload.
   public static let metadata = Self(bytes: 4 << 20, weight: 2_000_000)
+  /// Maximum bytes of all that a sample says: the most that other machines take at once has room for deletions, too.
+  public static let sampleBytes = (28 << 20) - (512 << 10)
   /// The budget of a route or an electrocardiogram, whose numbers are in columns that take little memory: eight for
   /// each of 200,000 points, at which an import divides a route.
   public static let columns = Self(bytes: 28 << 20, weight: 3_400_000)

@@ -10,8 +10,11 @@ struct FeedReader {
     var isLast: Bool
   }
 
-  /// Metadata and payloads of one page, in bytes; the sample that exceeds it is its last.
+  /// Metadata, payloads and names of one page, in bytes; the sample that exceeds it is its last.
   static let maximumText = 1 << 20
+  /// A sample with more metadata and payload than that begins a page: other machines take one of the greatest samples at
+  /// once, and little beside it.
+  private static let largeText = 4 << 20
 
   private let db: Database
   private let epochs: EpochKeeper
@@ -48,7 +51,7 @@ struct FeedReader {
   ///   - tombstones: which are meant; `nil` for none.
   ///   - shown: whether to read what this machine shows, and not what it holds: a sample that became hidden is a tombstone then,
   ///     and one that is shown again an addition.
-  ///   - text: the most bytes of metadata and payloads, but for the sample that exceeds it.
+  ///   - text: the most bytes of metadata, payloads and names, but for the sample that exceeds it.
   func walk(
     after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?, cut: SampleCut? = nil,
     shown: Bool = false, limit: Int, text: Int = maximumText
@@ -56,12 +59,16 @@ struct FeedReader {
     let limit = max(1, limit)
     let tables = try shown && Visibility.isUsed(db) ? Tables.shown : .held
     var stored = StoredChanges(db, cut: cut)
-    let isCut = try readSamples(
+    var isCut = try readSamples(
       tables.samples, after: start, upTo: end, samples, limit: limit, text: text, into: &stored)
     if let tombstones {
       let last = isCut ? stored.sampleNumbers.last : nil
-      try readTombstones(
-        tables.tombstones, after: start, upTo: last ?? end, tombstones, limit: limit, into: &stored)
+      let areTombstonesCut = try readTombstones(
+        tables.tombstones, after: start, upTo: last ?? end, tombstones, limit: limit, text: text / 8, into: &stored)
+      if areTombstonesCut {
+        isCut = true
+        stored.dropSamplesAfterTombstones()
+      }
     }
     let isFull = stored.keepFirst(limit) >= limit
     // What is not full has seen everything, filtered or not.
@@ -128,6 +135,10 @@ struct FeedReader {
     query.bind(Int64(limit))
     var isCut = false
     try query.rows(db) { row in
+      if !stored.samples.isEmpty, StoredChanges.textCount(of: row) > max(text, Self.largeText) {
+        isCut = true
+        return false
+      }
       try stored.addSample(row)
       isCut = stored.textCount > text
       return !isCut
@@ -135,10 +146,11 @@ struct FeedReader {
     return isCut
   }
 
+  /// True if the page ends here because of the names in it.
   private func readTombstones(
-    _ table: String, after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int,
+    _ table: String, after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, text: Int,
     into stored: inout StoredChanges
-  ) throws {
+  ) throws -> Bool {
     var query = try Binding(
       db,
       """
@@ -147,9 +159,13 @@ struct FeedReader {
     query.bind(start)
     query.bind(end)
     query.bind(Int64(limit))
+    let maximum = stored.textCount + text
+    var isCut = false
     try query.rows(db) { row in
       try stored.addTombstone(row)
-      return true
+      isCut = stored.textCount > maximum
+      return !isCut
     }
+    return isCut
   }
 }

@@ -20,6 +20,12 @@ extension StoredChanges {
     return limit
   }
 
+  /// Ends with the last tombstone.
+  mutating func dropSamplesAfterTombstones() {
+    guard let last = tombstoneNumbers.last else { return }
+    keepFirst(samples: sampleNumbers.prefix { $0 < last }.count, tombstones: tombstones.count)
+  }
+
   /// The changes as they happened.
   func inOrder() throws -> [Change] {
     try expanded { changes, expander in

@@ -23,7 +23,14 @@ struct StoredChanges {
   private(set) var sampleNumbers: [Int64] = []
   private(set) var tombstoneNumbers: [Int64] = []
   /// The size of all metadata and payloads so far, in bytes.
-  private(set) var textCount = 0
+  private var ownTextCount = 0
+  /// The size of all texts so far, also of names, in bytes.
+  var textCount: Int {
+    ownTextCount + types.textCount + units.textCount + kinds.textCount + sources.textCount + devices.textCount
+  }
+
+  /// The size of metadata and payload of a row of ``sampleColumns``.
+  static func textCount(of row: StoredColumns) -> Int { row.textCount(11) + row.textCount(12) }
 
   /// - Parameter cut: what whoever reads them may know of samples; `nil` for all of them.
   init(_ db: Database, cut: SampleCut? = nil) {
@@ -44,7 +51,7 @@ struct StoredChanges {
     if let text = payloadText {
       payload = UInt32(payloads.count)
       payloads.append(text)
-      textCount += text.utf8.count
+      ownTextCount += text.utf8.count
     }
     samples.append(
       CodedSample(
@@ -63,7 +70,7 @@ struct StoredChanges {
     let index = metadata.index(of: text)
     if Int(index) == metadataCount {
       metadataCount += 1
-      textCount += text.utf8.count
+      ownTextCount += text.utf8.count
     }
     return index
   }

@@ -29,6 +29,9 @@ struct StoredColumns {
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
+  /// The length in bytes of a text; 0 of none.
+  func textCount(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }
+
   func uuid(_ column: Int32) throws -> UUID {
     guard let bytes = sqlite3_column_blob(statement, column), sqlite3_column_bytes(statement, column) == 16 else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a sample has no UUID")

@@ -4,6 +4,8 @@ import HealthModel
 /// The rows of one dictionary table that a read has met, each read once, in order of appearance.
 struct StoredDictionary<Value> {
   private(set) var values: [Value] = []
+  /// The size of the texts of all values, in bytes.
+  private(set) var textCount = 0
   /// The index of each row by its id: ids are small numbers given out one after the other.
   private var indices: [UInt32?] = []
   private let sql: String
@@ -24,6 +26,7 @@ struct StoredDictionary<Value> {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a dictionary row is missing")
     }
     let index = UInt32(values.count)
+    textCount += text.utf8.count
     values.append(try decode(text))
     if Int(id) >= indices.count { indices.append(contentsOf: repeatElement(nil, count: Int(id) + 1 - indices.count)) }
     indices[Int(id)] = index

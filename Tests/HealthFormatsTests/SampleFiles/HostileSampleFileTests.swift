@@ -63,12 +63,15 @@ import Testing
     let leaves = JSONValue.array(Array(repeating: .string(""), count: 12_000))
     let heaviest = (0..<100).reduce(leaves) { value, _ in .array([value]) }
     let long = String(repeating: "a", count: 5 << 20)
-    var heavy = Array(repeating: samples[1], count: 4)
+    var heavy = Array(repeating: samples[1], count: 5)
     heavy[0].payload = .clinicalRecord(
       ClinicalRecord(identifier: "a", resource: heaviest))
     heavy[1].metadata = ["a": .string(long)]
     heavy[2].source.name = long
     heavy[3].payload = .unknown(kind: "of tomorrow", content: .string("\u{1}" + String(repeating: long, count: 5)))
+    // Each as large as it may be, and both too large together.
+    heavy[4].payload = .unknown(kind: "of tomorrow", content: .string(String(repeating: "a", count: (24 << 20) - 100)))
+    heavy[4].metadata = ["a": .string(String(repeating: "a", count: (4 << 20) - 2_000))]
     for index in heavy.indices { heavy[index].uuid = UUID() }
     // An unknown payload as large as one may be, in words that need no decoding.
     var large = samples[2]
@@ -78,8 +81,8 @@ import Testing
     #expect(reading.samples.map(\.uuid) == [samples[0], large, samples[3]].map(\.uuid))
     let finding = try #require(
       reading.report.skipped["\(samples[1].type.rawValue): \(Self.tooLarge)"])
-    #expect(finding.count == 4)
-    #expect(finding.lines.count == 4)
+    #expect(finding.count == 5)
+    #expect(finding.lines.count == 5)
   }
 
   private static let tooLarge = "a sample larger than other machines take"

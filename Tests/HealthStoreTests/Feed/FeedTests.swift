@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 import HealthStore
 import Testing
@@ -60,6 +61,41 @@ import TestSupport
     #expect(!page.isLast)
     let rest = try await store.feed.changes(since: page.anchor, limit: whole.count)
     #expect(rest.changes.isEmpty && rest.isLast)
+  }
+
+  @Test("names count in the size of a page, and one of the greatest samples has a page alone")
+  func pagesThatOtherMachinesTake() async throws {
+    var maker = SampleMaker(seed: 2)
+    var samples = (0..<60).map { maker.steps(at: $0) }
+    let name = String(repeating: "n", count: 100_000)
+    for index in samples.indices { samples[index].source = Source(name: "\(name)\(index)") }
+    samples[30].metadata = ["k": .string(String(repeating: "m", count: 5 << 20))]
+    try await store.apply(ChangeBatch(additions: samples))
+    var (anchor, found, isLast) = (Anchor.zero, [UUID](), false)
+    while !isLast {
+      let page = try await store.feed.codedChanges(since: anchor, limit: 1000)
+      let uuids = page.changes.samples.map(\.uuid)
+      #expect(uuids.contains(samples[30].uuid) ? uuids.count == 1 : uuids.count <= 12)
+      found += uuids
+      (anchor, isLast) = (page.anchor, page.isLast)
+    }
+    #expect(found == samples.map(\.uuid))
+    // Among deletions, too, however samples stand between them.
+    try await store.apply(ChangeBatch(deletions: samples[..<40].map { $0.tombstone() }))
+    try await store.add(maker.steps(at: 1_000))
+    anchor = .zero
+    var (left, deleted): (Set<UUID>, Int) = ([], 0)
+    isLast = false
+    while !isLast {
+      let page = try await store.feed.codedChanges(since: anchor, limit: 1000)
+      left.formUnion(page.changes.samples.map(\.uuid))
+      deleted += page.changes.tombstones.count
+      #expect(page.changes.tombstones.count <= 2)
+      #expect(page.anchor > anchor)
+      (anchor, isLast) = (page.anchor, page.isLast)
+    }
+    #expect(deleted == 40)
+    #expect(left.count == 21 && left.isSuperset(of: samples[40...].map(\.uuid)))
   }
 
   @Test func anEmptyStoreHasNothingToSay() async throws {
