@@ -58,6 +58,18 @@ import Testing
     #expect(table.rendered(width: 20)[0] == "NAME       a machin…")
   }
 
+  @Test func whatIsNeverCutGoesOnBelowItselfInABlock() {
+    var table = Table(columns: [.init("SETTING"), .init("TAKES"), .init("WHAT IT IS", isWhole: true)])
+    table.append([.init("path"), .init("a path"), .init("The folder, which must be there already.")])
+    #expect(
+      table.rendered(width: 32) == [
+        "SETTING     path", "TAKES       a path", "WHAT IT IS  The folder, which", "            must be there",
+        "            already.",
+      ])
+    let whole = table.rendered(width: 60)
+    #expect(whole.count == 2 && whole[1].hasSuffix("The folder, which must be there already."))
+  }
+
   @Test func aPipeSeesTextsInFull() {
     var table = Table(columns: [.init("NAME")])
     table.append([.init(String(repeating: "x", count: 150))])

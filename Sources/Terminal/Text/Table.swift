@@ -72,7 +72,8 @@ public struct Table: Sendable {
 
   /// The header in bold and the rows, one line each, without spaces at the end.
   ///
-  /// Where that is far too wide for a window, a block of lines for each row, a title and a cell on each.
+  /// Where that is far too wide for a window, a block of lines for each row, a title and a cell on each; what is never
+  /// cut goes on below itself there.
   ///
   /// - Parameter width: the terminal's columns; leading-aligned text is cut with `…` to fit. `nil` (a pipe) cuts nothing.
   public func rendered(width: Int? = nil, style: Style = .plain) -> [String] {
@@ -103,15 +104,26 @@ public struct Table: Sendable {
   /// Empty cells are left out.
   private func blocks(width: Int, style: Style) -> [String] {
     let titles = columns.map { DisplayWidth.of($0.title) }.max() ?? 0
+    let room = max(1, width - titles - Table.gap.count)
     let blocks = rows.map { cells in
-      columns.indices.filter { !cells[$0].text.isEmpty }.map { index in
-        let title = columns[index].title
-        let padding = String(repeating: " ", count: titles - DisplayWidth.of(title)) + Table.gap
-        let text = DisplayWidth.truncated(cells[index].text, to: max(1, width - titles - Table.gap.count))
-        return style.bold(title) + padding + (cells[index].attribute.map { style.applying($0, to: text) } ?? text)
+      columns.indices.filter { !cells[$0].text.isEmpty }.flatMap { index in
+        lines(of: cells[index], below: columns[index], titles: titles, room: room, style: style)
       }
     }
     return Array(blocks.joined(separator: [""]))
+  }
+
+  /// In a block, where a title stands before the first.
+  private func lines(of cell: Cell, below column: Column, titles: Int, room: Int, style: Style) -> [String] {
+    let texts =
+      column.isWhole
+      ? TextLine(cell.text).wrapped(to: room).map(\.text) : [DisplayWidth.truncated(cell.text, to: room)]
+    let padding = String(repeating: " ", count: titles - DisplayWidth.of(column.title)) + Table.gap
+    let indent = String(repeating: " ", count: titles) + Table.gap
+    return texts.enumerated().map { number, text in
+      let start = number == 0 ? style.bold(column.title) + padding : indent
+      return start + (cell.attribute.map { style.applying($0, to: text) } ?? text)
+    }
   }
 
   private func line(of cells: [Cell], widths: [Int], style: Style) -> String {

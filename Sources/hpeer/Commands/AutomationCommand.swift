@@ -112,7 +112,7 @@ struct AutomationKinds: AsyncParsableCommand {
       return try Console.print(json: ["when": kinds(whens), "do": kinds(dos)])
     }
     for (title, all) in [("WHEN", whens), ("DO", dos)] {
-      var table = Table(columns: [.init(title), .init("WHAT IT IS"), .init("SETTINGS")])
+      var table = Table(columns: [.init(title), .init("WHAT IT IS", isWhole: true), .init("SETTINGS", isWhole: true)])
       for (name, summary, fields) in all {
         let settings = fields.map { "\($0.key)\($0.isRequired ? "" : "?")" }.joined(separator: " ")
         table.append([.init(name), .init(summary), .init(settings)])

@@ -105,14 +105,16 @@ struct DestinationKindsCommand: AsyncParsableCommand {
     if output.json { return try Console.print(json: ["kinds": kinds.map(Self.object)]) }
     var table: Table
     if kind == nil {
-      table = Table(columns: [.init("KIND"), .init("WHAT IT DOES"), .init("WHAT COMES TWICE")])
+      table = Table(columns: [.init("KIND"), .init("WHAT IT DOES", isWhole: true), .init("WHAT COMES TWICE")])
       for kind in kinds.map({ $0.description }) {
         table.append([
           .init(kind.kind.rawValue), .init(kind.summary), .init(DestinationList.text(kind.repetition.rawValue)),
         ])
       }
     } else {
-      table = Table(columns: [.init("SETTING"), .init("TAKES"), .init("DEFAULT"), .init("WHAT IT IS")])
+      table = Table(columns: [
+        .init("SETTING"), .init("TAKES", isWhole: true), .init("DEFAULT"), .init("WHAT IT IS", isWhole: true),
+      ])
       for field in kinds.flatMap({ $0.description.fields + CommonSettings.fields(of: $0.description) }) {
         table.append([
           .init(field.key), .init(field.kind.name), .init(field.isRequired ? "(needed)" : field.defaultValue ?? ""),
