@@ -16,10 +16,14 @@ protocol AutomationWatcher {
 
   /// Whether there is another reason than the one that has just failed, which need not wait for it.
   func hasOther() async throws -> Bool
+
+  /// Whether the same would fail in the same way again, so that it is not tried again.
+  static func isFinal(_ failure: any Error) -> Bool
 }
 
 extension AutomationWatcher {
   func hasOther() async throws -> Bool { false }
+  static func isFinal(_ failure: any Error) -> Bool { false }
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws {}
 }
 

@@ -56,8 +56,7 @@ struct FolderWatcher: AutomationWatcher {
     return try await contents().files.contains { known[$0.name] != $0.version && postponed[$0.name] != $0.version }
   }
 
-  /// Whether the same file would fail again.
-  private static func isFinal(_ error: any Error) -> Bool {
+  static func isFinal(_ error: any Error) -> Bool {
     error is ImportError || error is SampleFileError || error is ImportRefusal
       || {
         if case AutomationFailure.partly = error { true } else { false }

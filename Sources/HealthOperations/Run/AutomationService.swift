@@ -105,7 +105,8 @@ public struct AutomationService: Service {
           if Task.isCancelled { return }
           try await watcher.dealtWith(occasion, failure: error)
           let goesOn = try await watcher.hasOther()
-          let pause = automation.trigger.kind.retries && !goesOn ? backOff.next() : nil
+          let isTriedAgain = automation.trigger.kind.retries && !type(of: watcher).isFinal(error)
+          let pause = isTriedAgain && !goesOn ? backOff.next() : nil
           tell(automation.name, .failed(error, pause: pause))
           if let pause { try await time.clock.sleep(for: pause) }
         }

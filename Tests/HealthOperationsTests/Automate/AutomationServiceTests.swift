@@ -164,6 +164,23 @@ struct AutomationServiceTests {
     #expect(try await home.count() == 5)
   }
 
+  @Test("of a file that is left alone it is not said that it is tried again")
+  func leftAlone() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data("<x".utf8).write(to: URL(filePath: "\(folder)/bad.xml"))
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: "\(folder)/bad.xml")
+    try settings("[automation.drop]\nwhen = \"file\"\nfolder = \"\(folder)\"\ndo = \"import\"")
+    let pauses = Mutex<[Duration?]>([])
+    try await running { _ in
+      try await waitFor { pauses.withLock { !$0.isEmpty } }
+    } tell: { _, event in
+      if case .failed(_, let pause) = event { pauses.withLock { $0.append(pause) } }
+    }
+    #expect(pauses.withLock { $0 } == [nil])
+  }
+
   @Test("a file that cannot be dealt with holds up no other, and is tried again after them and when it is another")
   func badFile() async throws {
     let folder = home.directory.path("in")
