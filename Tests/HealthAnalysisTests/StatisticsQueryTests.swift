@@ -75,6 +75,18 @@ import Testing
     #expect(try await sums(query(Self.steps)).map { $0.sum.rounded() } == [6700])
   }
 
+  @Test func whatIsTrueOfThePersonWasRecordedByNoSourceAtNoTime() async throws {
+    let born = Sample(
+      uuid: UUID(), type: SampleType("HKCharacteristicTypeIdentifierDateOfBirth"), start: Timestamp(seconds: 0),
+      end: Timestamp(seconds: 0), source: Self.phone, device: nil, metadata: [:],
+      payload: .characteristic(CharacteristicValue(value: "1986-05-17")))
+    let walked = try Self.sample(Self.steps, Self.phone, "08:00", "08:30", 1500)
+    try await store.apply(ChangeBatch(additions: [born, walked]))
+    let listed = try await SourceSurvey.sources(of: nil, in: store)
+    #expect(listed.map(\.samples) == [1])
+    #expect(listed.first?.starts == walked.start...walked.start)
+  }
+
   @Test func whatIsLeftOutByAFilterStillRanks() async throws {
     let samples = try Self.walk.map { try Self.sample(Self.steps, $0.3, $0.0, $0.1, $0.2) }
     try await store.apply(ChangeBatch(additions: samples))

@@ -78,9 +78,10 @@ public final class NumberReader {
     public var starts: ClosedRange<Int64>
   }
 
-  /// What each source has recorded of a type, or of all. Reads the whole table, or the type's part of it.
+  /// What each source has recorded of a type, or of all that has a time. Reads the whole table, or the type's part of it.
   public func sourceCounts(of type: SampleType?) throws -> [SourceCount] {
-    var condition = "TRUE"
+    // What is true of the person, such as a date of birth, was never recorded, and lies at 1970.
+    var condition = "kind IS NOT (SELECT id FROM kind WHERE name = 'characteristic')"
     if let type {
       guard let id = try type.id(in: db) else { return [] }
       condition = "type = \(id)"
