@@ -172,6 +172,15 @@ struct QuestionTests {
     return terminal
   }
 
+  @Test("a calendar of few months says of which year they are")
+  func fewMonths() async throws {
+    try await home.hold(.small)
+    let coverage = try await home.run("coverage", "--from", "2019-01", "--to", "2019-01")
+    #expect(coverage.status == 0, "\(coverage.errors)")
+    let header = try #require(coverage.output.split(separator: "\n", omittingEmptySubsequences: false).first)
+    #expect(header.hasSuffix(" 2019"), "\(coverage.output)")
+  }
+
   @Test("every answer fits the window, in UTF-8 and in ASCII, in colours and without", arguments: [40, 80] as [UInt16])
   func windows(columns: UInt16) async throws {
     try await home.hold(.small)

@@ -73,13 +73,13 @@ struct CoveragePresentation {
     }
   }
 
-  /// A year above its January, as far as there is room for it.
+  /// A year above its January, as far as there is room for it; one in any case.
   private func years(_ first: Int, _ last: Int) -> String {
     var line = ""
     for number in first...last where number % 12 == 0 || number == first {
       let place = number - first
       let year = "\(number / 12)"
-      guard place >= line.count + (line.isEmpty ? 0 : 1), place + year.count <= last - first + 1 else { continue }
+      guard line.isEmpty || (place > line.count && place + year.count <= last - first + 1) else { continue }
       line += String(repeating: " ", count: place - line.count) + year
     }
     return line
