@@ -72,8 +72,12 @@ struct AppleExportSeries {
     }
   }
 
-  /// The end of where the export is, for people.
+  /// The end of where the export is, for people: as much of it as tells it from the others.
   private func place(of export: AppleHealthExport) -> String {
-    export.location.split(separator: "/").suffix(2).joined(separator: "/")
+    let parts = export.location.split(separator: "/")
+    let others = exports.map { $0.location.split(separator: "/") }.filter { $0 != parts }
+    var count = 2
+    while count < parts.count, others.contains(where: { $0.suffix(count) == parts.suffix(count) }) { count += 1 }
+    return parts.suffix(count).joined(separator: "/")
   }
 }

@@ -68,6 +68,16 @@ struct SeveralExportsTests {
     #expect(try await home.sampleCount() == 0)
   }
 
+  @Test("exports in folders of one name are told apart")
+  func ofOneName() async throws {
+    try write("a/apple_health_export", exported: "2024-07-01", values: [60])
+    try write("b/apple_health_export", exported: "2024-08-01", values: [61], born: "1987-01-02")
+    let told = try await home.run("import", scratch.path + "/Downloads")
+    #expect(told.status == 65)
+    let places = ["a", "b"].map { "\($0)/apple_health_export/export.xml" }.joined(separator: " and ")
+    #expect(told.errors.contains("2 exports, of which \(places) do not agree"), "\(told.errors)")
+  }
+
   @Test("where one is of another person than the store, none is read; confirmed or imported before, all are")
   func ofAnotherPersonThanTheStore() async throws {
     try write("own", exported: "2024-06-20", values: [60], sex: "HKBiologicalSexMale")
