@@ -80,6 +80,21 @@ struct CommandLineTests {
     }
   }
 
+  @Test("a pull that finds nobody leaves no store behind, and one that was there as it was")
+  func foundNobody() async throws {
+    let vain: [([String], Int32)] = [(["pull", "--host", "127.0.0.1:1"], 3), (["pull", "--all"], 4)]
+    for (arguments, status) in vain {
+      #expect(try await home.start(arguments).outcome().status == status)
+      #expect(try await home.run("types").status == 10)
+    }
+    try await home.hold(.small)
+    let before = try await home.sampleCount()
+    for (arguments, status) in vain {
+      #expect(try await home.start(arguments).outcome().status == status)
+      #expect(try await home.sampleCount() == before && before > 0)
+    }
+  }
+
   @Test("a store from a newer version: code 10, left untouched")
   func newerStore() async throws {
     try await home.hold(.small)

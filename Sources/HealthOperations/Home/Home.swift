@@ -57,6 +57,15 @@ public struct Home: Sendable {
     }
   }
 
+  /// The store that exists here, or `nil` before the first import or pull. Blocking.
+  public func openStoreIfThere() throws(StoreError) -> HealthStore? {
+    do throws(StoreError) {
+      return try openStore()
+    } catch .missing {
+      return nil
+    }
+  }
+
   /// The store here, which is made where there is none. Blocking.
   public func createStore() throws(StoreError) -> HealthStore {
     try HealthStore(directory: directory, whileLocked: whileLocked, space: DiskSpace.init(path:))

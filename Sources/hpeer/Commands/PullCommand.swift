@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HealthModel
 import HealthOperations
+import HealthStore
 import OperatingSystem
 import PeerClient
 import PeerProtocol
@@ -93,9 +94,18 @@ struct PullCommand: AsyncParsableCommand {
     // Each takes some milliseconds, and a pull that finds nothing new has little else to do.
     async let openedRegistry = home.openRegistry()
     async let ownIdentity = home.identity()
-    async let openedStore = onThread { _ in try home.createStore() }
-    let (registry, identity, store) = try await (openedRegistry, ownIdentity, openedStore)
+    async let openedStore = onThread { _ in try home.openStoreIfThere() }
+    let (registry, identity, existing) = try await (openedRegistry, ownIdentity, openedStore)
     let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
+    let servers = all ? try await registry.servers() : []
+    if all, servers.isEmpty {
+      throw CommandFailure(
+        .refused, "This machine is paired with nobody yet: run `hpeer pull NAME` or `hpeer pair NAME` first.")
+    }
+    let target = all ? nil : try await target(finder)
+    // Not before there is a machine that something may come from: an empty store would look like one that was filled.
+    let store: HealthStore
+    if let existing { store = existing } else { store = try await onThread { _ in try home.createStore() } }
     let local = LocalPeer(store: store, registry: registry, identity: identity)
     let pull = PullOperation(
       local, finder: finder, persons: PersonCheck(registry, merges: mergePerson), types: selection.types, isFull: full,
@@ -107,8 +117,8 @@ struct PullCommand: AsyncParsableCommand {
       ? VerifyOperation(
         local, finder: finder, types: selection.types, isDeep: deep, silenceLimit: timeout, progress: ProgressBars())
       : nil
-    if all { return try await pullAll(try await registry.servers(), pull, comparison) }
-    switch try await target(finder) {
+    switch target {
+    case nil: try await pullAll(servers, pull, comparison)
     case .paired(let server, let endpoints):
       try await run(pull, comparison, server, endpoints)
     case .unpaired(let name, let endpoints):
@@ -147,10 +157,6 @@ struct PullCommand: AsyncParsableCommand {
   private func pullAll(
     _ servers: [ServerRecord], _ pull: PullOperation, _ comparison: VerifyOperation?
   ) async throws {
-    guard !servers.isEmpty else {
-      throw CommandFailure(
-        .refused, "This machine is paired with nobody yet: run `hpeer pull NAME` or `hpeer pair NAME` first.")
-    }
     if watch {
       return try await FollowPresentation(pull: pull, json: output.json)
         .follow(servers.map { ($0, PeerFinder.hint(of: $0)) })
