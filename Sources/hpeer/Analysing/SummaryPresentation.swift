@@ -7,9 +7,6 @@ struct SummaryPresentation {
   let summary: DaySummary
   let question: Question
 
-  /// Narrower windows have fewer columns.
-  private static let wide = 60
-
   private static let weekdays = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
 
   func print() throws {
@@ -26,8 +23,6 @@ struct SummaryPresentation {
     try Console.print("")
     try Console.print(table)
   }
-
-  private var width: Int { Console.capabilities.isTerminal(.output) ? Console.capabilities.size.columns : 80 }
 
   // MARK: Parts
 
@@ -80,38 +75,61 @@ struct SummaryPresentation {
 
   // MARK: Types
 
+  private enum Column: String {
+    case today, usual, week, days, change
+    case half = "half of days"
+  }
+
+  /// What a row says of a type, from a wide window to a narrow one: rather fewer numbers, and then no unit, than names
+  /// that are cut.
+  private static let layouts: [(columns: [Column], hasUnit: Bool)] = [
+    ([.today, .usual, .half, .week, .days, .change], true), ([.today, .usual, .half, .week, .change], true),
+    ([.today, .usual, .week, .change], true), ([.today, .usual, .week], true), ([.today, .usual, .week], false),
+    ([.today, .usual], false),
+  ]
+
+  /// The most that fits. What goes into a pipe has all of it.
   private var table: Table {
-    let isWide = width >= Self.wide
-    var columns: [Table.Column] = [.init("TYPE"), .init(summary.isPartial ? "TODAY" : "DAY", .trailing)]
-    columns += [.init("USUAL", .trailing)] + (isWide ? [.init("HALF OF DAYS", .trailing)] : [])
-    columns += [.init("WEEK", .trailing)] + (isWide ? [.init("DAYS", .trailing), .init("CHANGE", .trailing)] : [])
-    var table = Table(columns: columns)
-    for entry in summary.types { table.append(row(entry, isWide)) }
+    let tables = Self.layouts.lazy.map { table(of: $0.columns, hasUnit: $0.hasUnit) }
+    guard Console.capabilities.isTerminal(.output) else { return tables[0] }
+    let width = Console.capabilities.size.columns
+    return tables.first { $0.rendered().allSatisfy { DisplayWidth.of($0) <= width } } ?? tables[tables.count - 1]
+  }
+
+  private func table(of columns: [Column], hasUnit: Bool) -> Table {
+    var table = Table(
+      columns: [.init("TYPE")]
+        + columns.map { .init($0 == .today && !summary.isPartial ? "DAY" : $0.rawValue.uppercased(), .trailing) })
+    for entry in summary.types { table.append(row(entry, columns, hasUnit: hasUnit)) }
     return table
   }
 
-  private func row(_ entry: DaySummary.TypeSummary, _ isWide: Bool) -> [Table.Cell] {
+  private func row(_ entry: DaySummary.TypeSummary, _ columns: [Column], hasUnit: Bool) -> [Table.Cell] {
     let own = entry.unit ?? ""
     let unit = question.units.unit(for: entry.type, in: own)
     let text = NumberText(unit: unit, aggregation: entry.aggregation)
     func number(_ value: Double) -> String { text.number(UnitConversion.convert(value, from: own, to: unit) ?? value) }
-    let today = entry.number.map { number($0.representative) } ?? "-"
-    let name = ["", "count", "%"].contains(unit) ? entry.type.shortName : "\(entry.type.shortName), \(unit)"
-    let change = entry.week.share.map { share -> String in
-      let percent = NumberText.rounded(share * 100, digits: 0)
-      return (percent > 0 ? "+" : "") + "\(HumanFormat.number(percent)) %"
-    }
-    var cells: [Table.Cell] = [
-      .init(name), .init(entry.isUnusual ? "! \(today)" : today, entry.isUnusual ? .yellow : nil),
-      .init(entry.baseline.map { number($0.median) } ?? "-"),
-    ]
-    if isWide {
-      cells.append(
-        .init(entry.baseline.map { "\(number($0.band.lowerBound)) to \(number($0.band.upperBound))" } ?? "-"))
-    }
-    cells.append(.init(entry.week.now.mean.map(number) ?? "-"))
-    if isWide { cells += [.init("\(entry.week.now.days)"), .init(change ?? "-")] }
-    return cells
+    let isPlain = !hasUnit || ["", "count", "%"].contains(unit)
+    return [.init(isPlain ? entry.type.shortName : "\(entry.type.shortName), \(unit)")]
+      + columns.map { column in
+        switch column {
+        case .today:
+          let today = entry.number.map { number($0.representative) } ?? "-"
+          return .init(entry.isUnusual ? "! \(today)" : today, entry.isUnusual ? .yellow : nil)
+        case .usual: return .init(entry.baseline.map { number($0.median) } ?? "-")
+        case .half:
+          return .init(
+            entry.baseline.map { "\(number($0.band.lowerBound)) to \(number($0.band.upperBound))" } ?? "-")
+        case .week: return .init(entry.week.now.mean.map(number) ?? "-")
+        case .days: return .init("\(entry.week.now.days)")
+        case .change: return .init(entry.week.share.map(Self.change) ?? "-")
+        }
+      }
+  }
+
+  private static func change(_ share: Double) -> String {
+    let percent = NumberText.rounded(share * 100, digits: 0)
+    return (percent > 0 ? "+" : "") + "\(HumanFormat.number(percent)) %"
   }
 }
 
