@@ -36,8 +36,9 @@ public protocol Destination: Sendable {
   var capabilities: DestinationCapabilities { get }
 
   /// Finds out whether settings make sense by themselves: looks at nothing else, neither secrets nor files, so that a settings
-  /// file says the same wherever it is read. Whether a secret is set is for ``init(_:in:)``: a person is asked for it later.
-  /// The settings have keys of ``description``, each of its type. By default, they do.
+  /// file says the same wherever it is read. The settings have keys of ``description``, each of its type. By default, they do.
+  ///
+  /// What is missing comes last: a person who adds a destination is asked for secrets once the rest makes sense.
   ///
   /// - Throws: ``SettingsError``, as ``init(_:in:)`` does of the same settings.
   static func validate(_ settings: DestinationSettings) throws(SettingsError)
@@ -109,7 +110,7 @@ public struct DestinationDescription: Sendable {
   public let summary: String
   /// Shown to whoever lists or adds one.
   public let repetition: Repetition
-  /// Its own settings, in the order in which a person is asked; those that all kinds have are not among them.
+  /// Its own settings, in the order in which a person is asked, secrets last; those that all kinds have are not among them.
   public let fields: [SettingField]
   /// Whether it passes on whatever samples it is given, so that these may be the numbers of hours or days, and in other units
   /// (``DeliveryShape``); others make numbers of their own.

@@ -35,18 +35,21 @@ struct CalDAVDestination: Destination {
       throw SettingsError("username", .invalid("has a colon, which it may not have"))
     }
     _ = try milestones(settings.table("milestones"))
+    switch (settings.has("username"), settings.has("password")) {
+    case (true, false): throw SettingsError("password", .missing("It belongs to username."))
+    case (false, true): throw SettingsError("username", .missing("It belongs to password."))
+    default: break
+    }
   }
 
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     try Self.validate(settings)
     let url = try settings.url("url")
     var authorization: [(name: String, value: String)] = []
-    let password = try environment.secrets.read("password", of: settings)
-    if let user = settings.optionalText("username") {
-      guard let password else { throw SettingsError("password", .missing("It belongs to username.")) }
+    if let user = settings.optionalText("username"),
+      let password = try environment.secrets.read("password", of: settings)
+    {
       authorization = [HTTPHeaderText.basic(user, password)]
-    } else if password != nil {
-      throw SettingsError("username", .missing("It belongs to password."))
     }
     hasWorkouts = settings.boolean("workouts")
     days = CalendarDays(

@@ -39,9 +39,12 @@ struct HomeAssistantDestination: Destination {
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
     _ = try HomeAssistantPerson.read(settings)
-    guard let id = settings.optionalText("webhook-id") else { return }
-    guard !id.isEmpty, id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/?#%".utf8.contains($0) }) else {
-      throw SettingsError("webhook-id", .invalid("must be the last part of the webhook's address"))
+    if let id = settings.optionalText("webhook-id") {
+      guard !id.isEmpty, id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/?#%".utf8.contains($0) }) else {
+        throw SettingsError("webhook-id", .invalid("must be the last part of the webhook's address"))
+      }
+    } else if !settings.has("token") || !settings.boolean("states") && !settings.boolean("history") {
+      throw SettingsError("token", .missing("without it only a webhook-id makes something to do."))
     }
   }
 
@@ -64,9 +67,6 @@ struct HomeAssistantDestination: Destination {
       (states, history) = (nil, nil)
     }
     webhook = try Self.webhook(settings, environment, service, url)
-    guard states != nil || history != nil || webhook != nil else {
-      throw SettingsError("token", .missing("without it only a webhook-id makes something to do."))
-    }
   }
 
   private static func webhook(

@@ -36,19 +36,27 @@ struct AWSCredentialSource: Sendable {
     (self.settings, self.secrets, self.environment) = (settings, secrets, environment)
   }
 
+  /// Throws ``SettingsError`` where settings have half of what belongs together.
+  static func validate(_ settings: DestinationSettings) throws(SettingsError) {
+    switch (settings.has("access-key"), settings.has("secret-key")) {
+    case (true, false):
+      throw SettingsError("secret-key", .missing("the access key has a secret one, and this says where it is."))
+    case (false, true):
+      throw SettingsError("access-key", .missing("the secret key belongs to one, and this says where it is."))
+    default: break
+    }
+  }
+
   /// As they are now. Blocking.
   ///
   /// - Throws: ``SettingsError`` where there are none, or half of them.
   func read() throws(SettingsError) -> AWSCredentials {
-    if let accessKey = try secrets.read("access-key", of: settings) {
-      guard let secretKey = try secrets.read("secret-key", of: settings) else {
-        throw SettingsError("secret-key", .missing("the access key has a secret one, and this says where it is."))
-      }
+    try Self.validate(settings)
+    if let accessKey = try secrets.read("access-key", of: settings),
+      let secretKey = try secrets.read("secret-key", of: settings)
+    {
       return AWSCredentials(
         accessKey: accessKey, secretKey: secretKey, sessionToken: try secrets.read("session-token", of: settings))
-    }
-    if settings.has("secret-key") {
-      throw SettingsError("access-key", .missing("the secret key belongs to one, and this says where it is."))
     }
     if !settings.has("profile"), let accessKey = environment["AWS_ACCESS_KEY_ID"],
       let secretKey = environment["AWS_SECRET_ACCESS_KEY"], !accessKey.isEmpty, !secretKey.isEmpty

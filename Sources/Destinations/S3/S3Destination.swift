@@ -26,6 +26,7 @@ struct S3Destination: Destination {
     _ = try DayFiles.Options(settings)
     _ = try encryption(settings)
     try HTTPService.requireAcceptedRisk(settings, url: try S3Bucket(settings).url, key: "endpoint")
+    try AWSCredentialSource.validate(settings)
   }
 
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {

@@ -35,7 +35,7 @@ public struct DestinationSection: Sendable {
     try kind.validate(settings)
   }
 
-  /// Finds out whether settings make sense as far as they go, before a person is asked for the secrets that are missing.
+  /// Finds out whether settings make sense as far as they go, before a person is asked for what is missing.
   ///
   /// - Parameter values: of the kind and of ``CommonSettings``.
   /// - Throws: ``SettingsError`` of the first that does not.
@@ -44,7 +44,11 @@ public struct DestinationSection: Sendable {
   ) throws(SettingsError) {
     let given = values.reduce(into: [:]) { $0[$1.key] = $1.value }
     let fields = kind.description.fields.filter { $0.kind != .secret || given[$0.key] != nil }
-    _ = try DestinationSection("", kind, given, fields: fields, line: 1)
+    do {
+      _ = try DestinationSection("", kind, given, fields: fields, line: 1)
+    } catch {
+      guard case .missing = error.problem else { throw error }
+    }
   }
 
   /// Whether a text can be the name of one: letters, digits, `-` and `_`, at most 64, the first a letter or digit.

@@ -27,6 +27,13 @@ struct WebDAVDestination: Destination {
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     _ = try DayFiles.Options(settings)
     try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
+    try requireUser(settings)
+  }
+
+  private static func requireUser(_ settings: DestinationSettings) throws(SettingsError) {
+    if !settings.has("username"), settings.has("password") {
+      throw SettingsError("username", .missing("a password belongs to a name to log in with."))
+    }
   }
 
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
@@ -45,10 +52,8 @@ struct WebDAVDestination: Destination {
   private static func authorization(
     _ settings: DestinationSettings, _ secrets: SecretStore
   ) throws(SettingsError) -> @Sendable () throws(SettingsError) -> [(name: String, value: String)] {
+    try requireUser(settings)
     let user = settings.optionalText("username")
-    if user == nil, settings.has("password") {
-      throw SettingsError("username", .missing("a password belongs to a name to log in with."))
-    }
     let authorization = { @Sendable () throws(SettingsError) -> [(name: String, value: String)] in
       guard let user else { return [] }
       return [HTTPHeaderText.basic(user, try secrets.read("password", of: settings) ?? "")]

@@ -64,6 +64,42 @@ import Testing
     }
   }
 
+  @Test("of what belongs together both are there, unless a person is still to be asked")
+  func missing() throws {
+    let url = (key: "url", value: DestinationSettings.Value.text("https://example.org/"))
+    let (user, secret) = (DestinationSettings.Value.text("ada"), DestinationSettings.Value.text("env:NOT_THERE"))
+    let bucket = (key: "bucket", value: DestinationSettings.Value.text("health"))
+    let wrong: [(any Destination.Type, Values, missing: String)] = [
+      (HomeAssistantDestination.self, [url], "token"),
+      (
+        HomeAssistantDestination.self,
+        [url, ("token", secret), ("states", .boolean(false)), ("history", .boolean(false))], "token"
+      ),
+      (CalDAVDestination.self, [url, ("username", user)], "password"),
+      (CalDAVDestination.self, [url, ("password", secret)], "username"),
+      (WebDAVDestination.self, [url, ("password", secret)], "username"),
+      (S3Destination.self, [bucket, ("access-key", secret)], "secret-key"),
+      (S3Destination.self, [bucket, ("secret-key", secret)], "access-key"),
+    ]
+    let home = try DestinationHome()
+    for (kind, values, missing) in wrong {
+      let name = kind.description.kind
+      let told = #expect(throws: SettingsFileError.self, "\(name)") {
+        try SettingsFile(text: "", path: Self.file).appending("a", kind: name, values)
+      }
+      let mistake = #expect(throws: SettingsError.self, "\(name)") {
+        try home.make(kind, values.reduce(into: [:]) { $0[$1.key] = $1.value })
+      }
+      #expect(mistake?.key == missing)
+      #expect(told?.key == "destination.a.\(missing)" && told?.reason == mistake?.reason)
+      try DestinationSection.validate(values, of: kind)
+    }
+    #expect(throws: SettingsError.self) {
+      try DestinationSection.validate(
+        [url, ("username", user), ("milestones", .table(["heartRate": "180"]))], of: CalDAVDestination.self)
+    }
+  }
+
   @Test("is no mistake where only a secret or a file is missing, or a risk is accepted")
   func right() throws {
     let text = """
@@ -78,6 +114,7 @@ import Testing
       bucket = "health"
       endpoint = "http://127.0.0.1:9000"
       access-key = "file:/nowhere"
+      secret-key = "file:/nowhere"
       prefix = "ada"
 
       [destination.program]
