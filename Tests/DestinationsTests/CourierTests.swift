@@ -8,7 +8,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite("Courier", .timeLimit(.minutes(2)))
+@Suite("Courier", .timeLimit(.minutes(5)))
 struct CourierTests {
   private let directory: TemporaryDirectory
   private let store: HealthStore
@@ -228,7 +228,7 @@ struct CourierTests {
     #expect(try await letters.read().isEmpty)
   }
 
-  @Test("what was refused is kept where the place has no time for it, or never answers", .timeLimit(.minutes(1)))
+  @Test("what was refused is kept where the place has no time for it, or never answers", .timeLimit(.minutes(5)))
   func retryLater() async throws {
     let letters = DeadLetters(path: directory.path("refused.jsonl"))
     try await letters.add(

@@ -50,7 +50,7 @@ struct HomeTests {
     #expect(!FileManager.default.fileExists(atPath: home.path + "/deep"))
   }
 
-  @Test("a used home is healthy, and not a file in it is touched", .timeLimit(.minutes(1)))
+  @Test("a used home is healthy, and not a file in it is touched", .timeLimit(.minutes(5)))
   func usedHome() async throws {
     try await makeEverything()
     try await home.untilAtRest()
@@ -61,7 +61,7 @@ struct HomeTests {
     #expect(try home.traces() == before)
   }
 
-  @Test("a home in use is healthy, and its files hold the same bytes after", .timeLimit(.minutes(1)))
+  @Test("a home in use is healthy, and its files hold the same bytes after", .timeLimit(.minutes(5)))
   func homeInUse() async throws {
     let store = try HealthStore(directory: home.path)
     let registry = try await PeerRegistry.open(in: home.url)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The program of Examples/TextFileStore beside a record that hpeer keeps.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExternalStoreExampleTests {
   private static let example = URL(fileURLWithPath: Build.hpeer).deletingLastPathComponent()
     .appendingPathComponent("text-file-store").path

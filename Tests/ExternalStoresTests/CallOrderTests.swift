@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What is called when, which is what a port of a program for HealthDataSync relies on.
-@Suite("the order of calls", .timeLimit(.minutes(2)))
+@Suite("the order of calls", .timeLimit(.minutes(5)))
 struct CallOrderTests {
   private let directory: TemporaryDirectory
   private let record: HealthStore

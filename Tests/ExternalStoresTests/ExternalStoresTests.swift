@@ -5,7 +5,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-@Suite("external stores", .timeLimit(.minutes(2)))
+@Suite("external stores", .timeLimit(.minutes(5)))
 struct ExternalStoresTests {
   private let directory: TemporaryDirectory
   private let record: HealthStore

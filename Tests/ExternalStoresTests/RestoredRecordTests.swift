@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A record whose file was put back from a copy, so that it knows nothing of what was passed on since.
-@Suite("a record that was put back", .timeLimit(.minutes(2)))
+@Suite("a record that was put back", .timeLimit(.minutes(5)))
 struct RestoredRecordTests {
   private let directory: TemporaryDirectory
   private let samples: [Sample]

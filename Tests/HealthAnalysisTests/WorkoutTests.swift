@@ -221,7 +221,7 @@ import Testing
   }
 
   /// More than a page of them, so that one that is passed over must not shift the next page.
-  @Test(.timeLimit(.minutes(1))) func whatNobodyKnowsAsAWorkoutIsPassedOver() async throws {
+  @Test(.timeLimit(.minutes(5))) func whatNobodyKnowsAsAWorkoutIsPassedOver() async throws {
     let directory = try TemporaryDirectory()
     let store = try HealthStore(directory: directory.path)
     let unknown = (0..<700).map { number in

@@ -16,7 +16,7 @@ struct OnThreadTests {
     }
   }
 
-  @Test("more may block than there are processors", .timeLimit(.minutes(1)))
+  @Test("more may block than there are processors", .timeLimit(.minutes(5)))
   func blocking() async {
     let count = 4 * ProcessInfo.processInfo.activeProcessorCount
     let (arrived, all) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -36,7 +36,7 @@ struct OnThreadTests {
     }
   }
 
-  @Test("learns that its task has been cancelled, and is woken", .timeLimit(.minutes(1)))
+  @Test("learns that its task has been cancelled, and is woken", .timeLimit(.minutes(5)))
   func cancellation() async {
     let bell = DispatchSemaphore(value: 0)
     let task = Task {
@@ -51,7 +51,7 @@ struct OnThreadTests {
     #expect(after && still)
   }
 
-  @Test("learns it too when the task was cancelled before", .timeLimit(.minutes(1)))
+  @Test("learns it too when the task was cancelled before", .timeLimit(.minutes(5)))
   func cancelledBefore() async {
     let task = Task {
       while !Task.isCancelled { await Task.yield() }

@@ -3,7 +3,7 @@ import OperatingSystem
 import TestSupport
 import Testing
 
-@Suite("The service manager", .timeLimit(.minutes(1)))
+@Suite("The service manager", .timeLimit(.minutes(5)))
 struct ServiceManagerTests {
   @Test("is told, by path and by abstract name, one message at a time", arguments: [false, true])
   func tells(isAbstract: Bool) async throws {

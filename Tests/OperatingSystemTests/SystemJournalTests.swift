@@ -4,7 +4,7 @@ import Testing
 
 @testable import OperatingSystem
 
-@Suite("The system's journal", .timeLimit(.minutes(1)))
+@Suite("The system's journal", .timeLimit(.minutes(5)))
 struct SystemJournalTests {
   @Test("an entry is what the native protocol says, whatever is in its values")
   func encoding() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Terminal
 
-@Suite(.timeLimit(.minutes(1))) struct LineReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct LineReaderTests {
   /// A blocking pipe, as a shell makes one.
   private struct Input: ~Copyable {
     let readEnd: Int32

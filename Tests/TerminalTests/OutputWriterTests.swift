@@ -4,7 +4,7 @@ import Testing
 
 @testable import Terminal
 
-@Suite(.timeLimit(.minutes(1))) struct OutputWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct OutputWriterTests {
   private func makePipe(nonBlocking: Bool = false) throws -> (readEnd: Int32, writeEnd: Int32) {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import Terminal
 
 // One at a time: a question replaces the process's signal handlers.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct PromptTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PromptTests {
   private func secret(on pseudo: PseudoTerminal, limit: Int = 4096) -> Task<Result<String, PromptError>, Never> {
     Task {
       do throws(PromptError) {

@@ -8,7 +8,7 @@ import Testing
 
 /// Servers say in their errors what they were sent, headers and all: none of it may reach an error, the audit log, the state
 /// of a delivery or the list of what was refused.
-@Suite("Secrets of destinations", .timeLimit(.minutes(3))) struct DestinationSecretsTests {
+@Suite("Secrets of destinations", .timeLimit(.minutes(5))) struct DestinationSecretsTests {
   struct Subject: Sendable, CustomTestStringConvertible {
     let kind: any Destination.Type
     let values: [String: DestinationSettings.Value]

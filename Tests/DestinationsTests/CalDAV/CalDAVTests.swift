@@ -8,7 +8,7 @@ import Testing
 
 /// What Radicale holds, as icalendar reads it.
 @Suite(
-  .serialized, .timeLimit(.minutes(1)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled(if: RadicaleServer.canJudge, "\(RadicaleServer.missing), or its judge is missing"))
 struct CalDAVTests {
   private static let server = Result { try RadicaleServer() }

@@ -8,7 +8,7 @@ import Testing
 @testable import Destinations
 
 /// Answers of calendars that Radicale does not give.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CalendarCollectionTests {
   /// - Parameter status: what is answered to who makes it too late; `nil` where it is made before that is tried.
   @Test("a calendar that another program makes at the same moment is written to", arguments: [nil, 405, 409])

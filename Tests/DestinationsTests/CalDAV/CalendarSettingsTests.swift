@@ -31,7 +31,7 @@ import Testing
     #expect(error?.key == key)
   }
 
-  @Test("a page that is answered to an event is not taken for a calendar", .timeLimit(.minutes(1)))
+  @Test("a page that is answered to an event is not taken for a calendar", .timeLimit(.minutes(5)))
   func page() async throws {
     let endpoint = try RawEndpoint { $0.answer(200, ["Content-Type": "text/html"], "<html>Log in</html>") }
     let destination = try home.make(CalDAVDestination.self, ["url": .text(endpoint.url)])
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "what servers answer to an event that they have written is taken for that", .timeLimit(.minutes(1)),
+    "what servers answer to an event that they have written is taken for that", .timeLimit(.minutes(5)),
     arguments: [(200, ""), (201, ""), (201, "<html>Created</html>"), (204, "")])
   func written(_ status: Int, _ body: String) async throws {
     let endpoint = try RawEndpoint { $0.answer(status, ["Content-Type": "text/html; charset=UTF-8"], body) }

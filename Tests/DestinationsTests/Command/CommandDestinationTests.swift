@@ -8,7 +8,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite(.timeLimit(.minutes(1))) struct CommandDestinationTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandDestinationTests {
   private let directory: TemporaryDirectory
   private let environment: DestinationEnvironment
   private let batch: DeliveryBatch

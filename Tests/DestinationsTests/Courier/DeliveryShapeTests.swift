@@ -9,7 +9,7 @@ import Testing
 @testable import Destinations
 
 /// What travels where it is not samples, or not in their units.
-@Suite("Shapes of deliveries", .timeLimit(.minutes(1))) struct DeliveryShapeTests {
+@Suite("Shapes of deliveries", .timeLimit(.minutes(5))) struct DeliveryShapeTests {
   private let fixture: RecordFixture
 
   init() throws { fixture = try RecordFixture() }

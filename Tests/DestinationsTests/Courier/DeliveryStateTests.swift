@@ -8,7 +8,7 @@ import Testing
 @testable import Destinations
 
 /// What the store knows of deliveries, and what is refused and delivered again.
-@Suite(.timeLimit(.minutes(1))) struct DeliveryStateTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryStateTests {
   private let directory: TemporaryDirectory
   private let store: HealthStore
   private let samples = DestinationHarnesses.steps(30)

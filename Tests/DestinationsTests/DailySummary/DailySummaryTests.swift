@@ -7,7 +7,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite("Daily summaries", .timeLimit(.minutes(1)))
+@Suite("Daily summaries", .timeLimit(.minutes(5)))
 struct DailySummaryTests {
   private static func type(_ name: String) -> SampleType { SampleType("HKQuantityTypeIdentifier\(name)") }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Destinations
 
 /// Servers that refuse, and what they say.
-@Suite(.timeLimit(.minutes(1))) struct FHIRRefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct FHIRRefusalTests {
   private let home: DestinationHome
   private let samples: [Sample]
 

@@ -11,7 +11,7 @@ private let fhirJudges = PythonEnvironment("fhir")
 
 /// What a server that validates takes, keeps and deletes.
 @Suite(
-  .serialized, .timeLimit(.minutes(2)), .enabled(if: fhirJudges.folder != nil, "\(fhirJudges.missing)"))
+  .serialized, .timeLimit(.minutes(5)), .enabled(if: fhirJudges.folder != nil, "\(fhirJudges.missing)"))
 struct FHIRTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path

@@ -5,7 +5,7 @@ import Testing
 @testable import Destinations
 
 /// Servers of OpenSSL's, with good certificates and others.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HTTPServiceTLSTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HTTPServiceTLSTests {
   private static let openssl = "/usr/bin/openssl"
   private let folder: TemporaryDirectory
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Destinations
 
 /// What the client of all destinations makes of servers that are not as they should be.
-@Suite(.timeLimit(.minutes(1))) struct HTTPServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPServiceTests {
   static let description = DestinationDescription(
     DestinationKind("http"), "Speaks HTTP.", repetition: .atLeastOnce,
     fields: [SettingField("url", .url(schemes: ["https", "http"]), "Where.", required: true)] + HTTPService.fields)

@@ -5,7 +5,7 @@ import Testing
 @testable import Destinations
 
 /// A page for logging in, which a proxy answers everything with whose session has ended: nothing is written or deleted there.
-@Suite("A page for people", .timeLimit(.minutes(1)))
+@Suite("A page for people", .timeLimit(.minutes(5)))
 struct LoginPageTests {
   private let home: DestinationHome
 

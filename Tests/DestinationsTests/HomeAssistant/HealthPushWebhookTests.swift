@@ -5,7 +5,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite("HealthPush's webhook", .timeLimit(.minutes(1)))
+@Suite("HealthPush's webhook", .timeLimit(.minutes(5)))
 struct HealthPushWebhookTests {
   private let fixture: RecordFixture
 

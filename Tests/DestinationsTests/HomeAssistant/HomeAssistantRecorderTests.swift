@@ -9,7 +9,7 @@ import Testing
 @Suite(
   "Home Assistant's recorder",
   .enabled(if: HomeAssistantServer.isInstalled, Comment(rawValue: HomeAssistantServer.environment.missing)),
-  .timeLimit(.minutes(2)))
+  .timeLimit(.minutes(5)))
 struct HomeAssistantRecorderTests {
   private let fixture: RecordFixture
 

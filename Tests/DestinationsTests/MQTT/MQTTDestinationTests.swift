@@ -8,7 +8,7 @@ import Testing
 
 @Suite(
   "MQTT", .enabled(if: MosquittoBroker.isInstalled, Comment(rawValue: MosquittoBroker.missing)),
-  .timeLimit(.minutes(2)))
+  .timeLimit(.minutes(5)))
 struct MQTTDestinationTests {
   private let fixture: RecordFixture
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Destinations
 
 /// Answers of S3 that moto does not give.
-@Suite("S3's answers", .timeLimit(.minutes(1)))
+@Suite("S3's answers", .timeLimit(.minutes(5)))
 struct S3AnswerTests {
   private static let now = Timestamp(seconds: 1_718_447_400)
 

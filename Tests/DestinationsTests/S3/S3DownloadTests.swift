@@ -6,7 +6,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite("Reading a bucket back", .timeLimit(.minutes(1)), .enabled(if: MotoServer.isHere, "\(MotoServer.missing)"))
+@Suite("Reading a bucket back", .timeLimit(.minutes(5)), .enabled(if: MotoServer.isHere, "\(MotoServer.missing)"))
 struct S3DownloadTests {
   @Test("what was delivered is read back whole")
   func roundTrip() async throws {

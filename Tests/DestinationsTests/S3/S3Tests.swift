@@ -6,7 +6,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite("S3", .timeLimit(.minutes(2)), .enabled(if: MotoServer.isHere, "\(MotoServer.missing)"))
+@Suite("S3", .timeLimit(.minutes(5)), .enabled(if: MotoServer.isHere, "\(MotoServer.missing)"))
 struct S3Tests {
   private let moto: MotoServer
   private let home: DestinationHome

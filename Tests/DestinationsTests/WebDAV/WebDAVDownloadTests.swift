@@ -6,7 +6,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite("Reading a WebDAV server back", .timeLimit(.minutes(2)))
+@Suite("Reading a WebDAV server back", .timeLimit(.minutes(5)))
 struct WebDAVDownloadTests {
   private static let environment = ["PASSWORD": "s3cret", "WEBDAV_USERNAME": "ada", "WEBDAV_PASSWORD": "s3cret"]
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite("WebDAV locks", .serialized, .timeLimit(.minutes(2)))
+@Suite("WebDAV locks", .serialized, .timeLimit(.minutes(5)))
 struct WebDAVLockTests {
   private let home: DestinationHome
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite("WebDAV", .serialized, .timeLimit(.minutes(2)), .enabled(if: WebDAVServer.isHere, "\(WebDAVServer.missing)"))
+@Suite("WebDAV", .serialized, .timeLimit(.minutes(5)), .enabled(if: WebDAVServer.isHere, "\(WebDAVServer.missing)"))
 struct WebDAVTests {
   private let home: DestinationHome
 

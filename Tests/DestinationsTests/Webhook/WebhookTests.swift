@@ -9,7 +9,7 @@ import Testing
 
 @testable import Destinations
 
-@Suite(.timeLimit(.minutes(1))) struct WebhookTests {
+@Suite(.timeLimit(.minutes(5))) struct WebhookTests {
   private let home: DestinationHome
   private let samples: [Sample]
 

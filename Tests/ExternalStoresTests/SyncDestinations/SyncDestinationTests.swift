@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("destinations of HealthPush", .timeLimit(.minutes(2)))
+@Suite("destinations of HealthPush", .timeLimit(.minutes(5)))
 struct SyncDestinationTests {
   private let directory: TemporaryDirectory
   private let record: HealthStore

@@ -11,7 +11,7 @@ import Testing
 @testable import HealthOperations
 
 /// Automations of a home while `hpeer run` would run, and as `hpeer sync` does them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct AutomationServiceTests {
   private let home: TestHome
   private let context: AutomationContext

@@ -10,7 +10,7 @@ import Testing
 @testable import PeerTrust
 
 /// What leaves a machine for a stranger: looked through for everything that must not.
-@Suite(.timeLimit(.minutes(2))) struct SupportBundleTests {
+@Suite(.timeLimit(.minutes(5))) struct SupportBundleTests {
   private let home: TestHome
 
   init() throws { home = try TestHome() }

@@ -9,7 +9,7 @@ import Testing
 @testable import HealthOperations
 
 /// Deliveries of a home while `hpeer run` would run, and what other processes do to them meanwhile.
-@Suite("Deliveries while they go on", .timeLimit(.minutes(2)))
+@Suite("Deliveries while they go on", .timeLimit(.minutes(5)))
 struct DeliveryServiceTests {
   private let home: TestHome
 

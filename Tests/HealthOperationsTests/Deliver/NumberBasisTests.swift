@@ -8,7 +8,7 @@ import Testing
 @testable import HealthOperations
 
 /// What becomes of numbers that were delivered when the person decides about them anew.
-@Suite("Numbers made anew", .timeLimit(.minutes(2)))
+@Suite("Numbers made anew", .timeLimit(.minutes(5)))
 struct NumberBasisTests {
   private let home: TestHome
 

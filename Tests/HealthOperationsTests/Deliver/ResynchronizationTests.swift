@@ -6,7 +6,7 @@ import Testing
 @testable import HealthOperations
 
 /// What is asked of a destination while something else is done for it.
-@Suite("Delivering again", .timeLimit(.minutes(1)))
+@Suite("Delivering again", .timeLimit(.minutes(5)))
 struct ResynchronizationTests {
   private let home: TestHome
   private let consumer = "command:one"

@@ -58,7 +58,7 @@ import TestSupport
   }
 
   /// An app's samples start at any microsecond, and pages end anywhere among them.
-  @Test(.timeLimit(.minutes(1)), arguments: [7, 2_100])
+  @Test(.timeLimit(.minutes(5)), arguments: [7, 2_100])
   func samplesOfOneSecondAreWrittenOnceEach(count: Int) async throws {
     let home = try TestHome()
     let samples = (0..<count).map { number in

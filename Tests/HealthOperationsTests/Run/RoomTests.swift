@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What is done while the disk is nearly full, and after.
-@Suite(.timeLimit(.minutes(2))) struct RoomTests {
+@Suite(.timeLimit(.minutes(5))) struct RoomTests {
   private let room = ChangingRoom()
 
   /// Another look at a home's store, whose disk is this suite's.

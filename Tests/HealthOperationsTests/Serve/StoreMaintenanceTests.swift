@@ -10,7 +10,7 @@ import Testing
 @testable import HealthOperations
 
 @Suite struct StoreMaintenanceTests {
-  @Test("five years: once a day, every table in its turn, and nothing is left open", .timeLimit(.minutes(2)))
+  @Test("five years: once a day, every table in its turn, and nothing is left open", .timeLimit(.minutes(5)))
   func years() async throws {
     let home = try TestHome()
     try await home.fill(20)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Reporting to the service manager", .timeLimit(.minutes(1)))
+@Suite("Reporting to the service manager", .timeLimit(.minutes(5)))
 struct ServiceReportingTests {
   private func manager(_ socket: NotifySocket, watchdog: String? = nil) throws -> ServiceManager {
     var environment = ["NOTIFY_SOCKET": socket.name]

@@ -12,7 +12,7 @@ private enum PackagedUnit {
     .path
 }
 
-@Suite("A service of this user", .timeLimit(.minutes(2)))
+@Suite("A service of this user", .timeLimit(.minutes(5)))
 struct UserServiceTests {
   private let directory: TemporaryDirectory
 

@@ -253,7 +253,7 @@ import TestSupport
     await #expect(throws: StoreError.consumerChanged(name: "a")) { for try await _ in consumer.pages() {} }
   }
 
-  @Test(.timeLimit(.minutes(1))) func followsWhatHappens() async throws {
+  @Test(.timeLimit(.minutes(5))) func followsWhatHappens() async throws {
     let consumer = try await store.consumer("a", filter: onlySteps)
     let other = try fixture.again()
     var mirror = Mirror()

@@ -75,7 +75,7 @@ import TestSupport
     #expect(shape.events.map(\.name) == ["import", "other", "other"])
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [2, 100, 1000, 4096, 4097, 60_000])
+  @Test(.timeLimit(.minutes(5)), arguments: [2, 100, 1000, 4096, 4097, 60_000])
   func aStoreThatWasCutOffIsDamaged(length: Int) async throws {
     try await write().prefix(length).write(to: file)
     try await expectRefused()
@@ -83,7 +83,7 @@ import TestSupport
 
   /// Found only when the page is read, by when the store is open, and pages of the schema may have been written: GRDB makes
   /// a write-ahead log by creating a table and dropping it.
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func aPageThatWasOverwrittenIsDamage() async throws {
     var bytes = try await write()
     // The first pages are those of tables, of which most are empty; the last are full of samples.
@@ -105,7 +105,7 @@ import TestSupport
     try await expectRefused()
   }
 
-  @Test(.enabled(if: SQLiteShell.isAvailable), .timeLimit(.minutes(1)), arguments: [true, false])
+  @Test(.enabled(if: SQLiteShell.isAvailable), .timeLimit(.minutes(5)), arguments: [true, false])
   func aStoreOfANewerVersionIsLeftAsItIs(create: Bool) async throws {
     _ = try await write()
     try await SQLiteShell.run("INSERT INTO grdb_migrations VALUES ('v999')", on: file.path)

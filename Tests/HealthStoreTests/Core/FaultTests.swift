@@ -7,7 +7,7 @@ import TestSupport
 
 /// What disks, other processes and power failures do to a store's files: each ends in the right error, nothing is
 /// overwritten, and what was committed before stays readable.
-@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultTests {
   let file: StoreFile
   private let batches: [ChangeBatch]
 

@@ -30,7 +30,7 @@ import TestSupport
       uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(filePath: directory.path($0)))) })
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func aStoreAtRestIsSoundAndNotTouched() async throws {
     try await write()
     try await waitUntilClosed()
@@ -128,7 +128,7 @@ import TestSupport
     #expect(finding.description.hasSuffix("."))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func pagesThatWereOverwrittenAreFound() async throws {
     var maker = SampleMaker(seed: 1)
     let samples = (0..<3000).map { maker.steps(at: $0) }

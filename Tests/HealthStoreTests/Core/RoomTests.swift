@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Stopping while there is still some room on the disk.
-@Suite(.timeLimit(.minutes(1))) struct RoomTests {
+@Suite(.timeLimit(.minutes(5))) struct RoomTests {
   private let directory: TemporaryDirectory
   private let room = ChangingRoom()
 

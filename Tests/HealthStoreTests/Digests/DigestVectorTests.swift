@@ -44,7 +44,7 @@ import TestSupport
   }
 
   /// Every kind of payload, extreme instants, odd texts and numbers.
-  @Test(.enabled(if: Python.isAvailable), .timeLimit(.minutes(3)), arguments: [1, 2] as [UInt64])
+  @Test(.enabled(if: Python.isAvailable), .timeLimit(.minutes(5)), arguments: [1, 2] as [UInt64])
   func pythonAgrees(seed: UInt64) async throws {
     let fixture = try StoreFixture()
     var maker = SampleMaker(seed: seed)

@@ -102,7 +102,7 @@ extension HealthStore {
   }
 
   /// Two that keep at once, and deletions between reading and writing.
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(5)))
   func whoeverKeepsAtOnceDoesNotCountTwice() async throws {
     let fixture = try StoreFixture()
     let stores = [fixture.store, try fixture.again(), try fixture.again()]
@@ -147,7 +147,7 @@ extension HealthStore {
     #expect(try await fixture.store.read { try DigestTable.position($0) } == 100)
   }
 
-  @Test(.enabled(if: SQLiteShell.isAvailable), .timeLimit(.minutes(1)))
+  @Test(.enabled(if: SQLiteShell.isAvailable), .timeLimit(.minutes(5)))
   func aStoreThatIsLockedHasADigest() async throws {
     let fixture = try StoreFixture()
     var maker = SampleMaker(seed: 9)

@@ -10,7 +10,7 @@ struct Position {
   var epoch: Epoch?
 }
 
-@Suite(.timeLimit(.minutes(2))) struct EpochTests {
+@Suite(.timeLimit(.minutes(5))) struct EpochTests {
   let file: StoreFile
   private let samples: [Sample]
 

@@ -6,7 +6,7 @@ import TestSupport
 @testable import HealthStore
 
 /// What commits are noticed by whom, and what it costs.
-@Suite(.timeLimit(.minutes(2))) struct FollowingTests {
+@Suite(.timeLimit(.minutes(5))) struct FollowingTests {
   let fixture: StoreFixture
   let other: HealthStore
   var store: HealthStore { fixture.store }

@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// A store of the version that showed a workout twice, as it is and as HealthSync calls it, shows it once when it is opened.
-@Suite(.enabled(if: SQLiteShell.isAvailable), .timeLimit(.minutes(2))) struct WorkoutMigrationTests {
+@Suite(.enabled(if: SQLiteShell.isAvailable), .timeLimit(.minutes(5))) struct WorkoutMigrationTests {
   private let file: StoreFile
   private let exported: Sample
   private let other: Sample

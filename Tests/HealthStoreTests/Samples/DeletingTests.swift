@@ -56,7 +56,7 @@ import TestSupport
     #expect(try await store.samples.typeCounts() == [TypeCount(type: type, samples: 10)])
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [0, -1])
+  @Test(.timeLimit(.minutes(5)), arguments: [0, -1])
   func aStepOfNothingStillEnds(step: Int) async throws {
     try await store.apply(ChangeBatch(additions: samples))
     #expect(try await store.samples.delete(type, in: samples[0].start..<samples[3].start, step: step) == 3)

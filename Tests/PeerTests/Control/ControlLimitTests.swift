@@ -8,7 +8,7 @@ import Testing
 
 @testable import PeerServer
 
-@Suite("The control socket and local processes that mean no good", .timeLimit(.minutes(1)))
+@Suite("The control socket and local processes that mean no good", .timeLimit(.minutes(5)))
 struct ControlLimitTests {
   private func connect(_ path: String) async throws -> ByteChannel {
     try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

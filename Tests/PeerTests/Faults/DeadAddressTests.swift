@@ -21,7 +21,7 @@ struct DeadAddressTests {
   }
 
   @Test(
-    "no time is spent on addresses that swallow everything, and each that answers is tried", .timeLimit(.minutes(1)))
+    "no time is spent on addresses that swallow everything, and each that answers is tried", .timeLimit(.minutes(5)))
   func blackHoles() async throws {
     let refusing = try await withListener { _, _ in
     } _: {
@@ -60,7 +60,7 @@ struct DeadAddressTests {
     }
   }
 
-  @Test("where nothing answers, the first address says why", .timeLimit(.minutes(1)))
+  @Test("where nothing answers, the first address says why", .timeLimit(.minutes(5)))
   func nothingAnswers() async throws {
     try await Self.withHoles { holes, _, _ in
       await #expect(
@@ -69,7 +69,7 @@ struct DeadAddressTests {
     }
   }
 
-  @Test("a cancelled search does not wait for dead addresses", .timeLimit(.minutes(1)))
+  @Test("a cancelled search does not wait for dead addresses", .timeLimit(.minutes(5)))
   func cancelled() async throws {
     try await Self.withHoles { holes, finder, server in
       let record = try await server.record().server
@@ -83,7 +83,7 @@ struct DeadAddressTests {
     }
   }
 
-  @Test("an address that swallows everything is called unreachable, never a lost connection", .timeLimit(.minutes(1)))
+  @Test("an address that swallows everything is called unreachable, never a lost connection", .timeLimit(.minutes(5)))
   func unreachable() async throws {
     try await Self.withHoles { holes, _, _ in
       await withTaskGroup(of: Void.self) { group in

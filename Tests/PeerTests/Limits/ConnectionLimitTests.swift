@@ -7,7 +7,7 @@ import PeerProtocol
 import PeerServer
 import Testing
 
-@Suite("Crowds of connections", .timeLimit(.minutes(2)))
+@Suite("Crowds of connections", .timeLimit(.minutes(5)))
 struct ConnectionLimitTests {
   /// Connections that stay open until the test ends.
   private func withCrowd(

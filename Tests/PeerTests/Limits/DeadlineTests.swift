@@ -5,7 +5,7 @@ import PeerServer
 import Testing
 
 /// Each waits for the server to hang up, which it would otherwise not do for a quarter of a minute and more.
-@Suite("Connections that keep a server waiting", .timeLimit(.minutes(1)))
+@Suite("Connections that keep a server waiting", .timeLimit(.minutes(5)))
 struct DeadlineTests {
   private static let long = Duration.seconds(3600)
 

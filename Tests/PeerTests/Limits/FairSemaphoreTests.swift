@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerServer
 
-@Suite("Fair semaphore", .timeLimit(.minutes(1)))
+@Suite("Fair semaphore", .timeLimit(.minutes(5)))
 struct FairSemaphoreTests {
   private let client: PeerID
   private let other: PeerID

@@ -4,7 +4,7 @@ import PeerProtocol
 import PeerServer
 import Testing
 
-@Suite("Request heads and framing that never end, or are too much", .timeLimit(.minutes(2)))
+@Suite("Request heads and framing that never end, or are too much", .timeLimit(.minutes(5)))
 struct HeadLimitTests {
   private static let get = "GET /status HTTP/1.1\r\nHost: a\r\n"
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerServer
 
-@Suite("How often a machine is reached back for", .timeLimit(.minutes(1)))
+@Suite("How often a machine is reached back for", .timeLimit(.minutes(5)))
 struct WayBackTests {
   private static let reached = PairingView.Following(endpoint: "192.168.1.7:8737", outcome: .reached)
 

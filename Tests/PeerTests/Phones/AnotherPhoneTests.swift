@@ -7,7 +7,7 @@ import Testing
 @testable import PeerClient
 
 /// Phones have one name and addresses that go from one to the next: the certificate alone says which it is.
-@Suite("Another phone than the paired one", .timeLimit(.minutes(2)))
+@Suite("Another phone than the paired one", .timeLimit(.minutes(5)))
 struct AnotherPhoneTests {
   private static func record(_ certificate: PhoneCertificate, at port: Int, name: String) throws -> ServerRecord {
     let fingerprint = try #require(Fingerprint(hex: certificate.fingerprint))

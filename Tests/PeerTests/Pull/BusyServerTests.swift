@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerServer
 
-@Suite("Pulling from a server that has its hands full", .timeLimit(.minutes(2))) struct BusyServerTests {
+@Suite("Pulling from a server that has its hands full", .timeLimit(.minutes(5))) struct BusyServerTests {
   @Test("a pull that finds no place says when to come again, and has its turn then")
   func noPlace() async throws {
     var options = ServerOptions(samples: Samples.bulky(9_000))

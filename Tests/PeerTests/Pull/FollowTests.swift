@@ -11,7 +11,7 @@ import TestSupport
 
 @testable import PeerClient
 
-@Suite("Following a peer", .timeLimit(.minutes(3)))
+@Suite("Following a peer", .timeLimit(.minutes(5)))
 struct FollowTests {
   /// What following has reported so far.
   private final class Log: Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerServer
 
-@Suite("Rights that are taken away while an answer is sent", .timeLimit(.minutes(1)))
+@Suite("Rights that are taken away while an answer is sent", .timeLimit(.minutes(5)))
 struct AuthorizationRecheckTests {
   enum Change: CaseIterable, Sendable {
     case revoked, narrowed, unpaired, locked

@@ -116,7 +116,7 @@ struct DigestRouteTests {
     }
   }
 
-  @Test("contents of too many samples are refused, and those of a month never", .timeLimit(.minutes(3)))
+  @Test("contents of too many samples are refused, and those of a month never", .timeLimit(.minutes(5)))
   func tooDeep() async throws {
     let first = CalendarMonth(containing: Timestamp(seconds: Samples.noon))
     let digest = RecordDigest(types: [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PeerServer
 
-@Suite("Pages in HealthAppTransfer's way", .timeLimit(.minutes(2))) struct HealthAppTransferPagingTests {
+@Suite("Pages in HealthAppTransfer's way", .timeLimit(.minutes(5))) struct HealthAppTransferPagingTests {
   private struct Entry: Equatable {
     var id: String
     var start: Double

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerServer
 
-@Suite("A machine that its owner has locked", .timeLimit(.minutes(1)))
+@Suite("A machine that its owner has locked", .timeLimit(.minutes(5)))
 struct LockTests {
   @Test("a paired machine is told that, whatever it asks for, and is answered again afterwards")
   func everything() async throws {

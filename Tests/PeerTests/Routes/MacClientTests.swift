@@ -11,7 +11,7 @@ import Testing
 
 /// The whole way of HealthAppTransfer's client for the Mac, as it makes its requests and reads its answers: one connection
 /// each, no certificate of its own, and a decoder that refuses a page for one member that is missing.
-@Suite("HealthAppTransfer's client for the Mac", .timeLimit(.minutes(2)))
+@Suite("HealthAppTransfer's client for the Mac", .timeLimit(.minutes(5)))
 struct MacClientTests {
   private struct Envelope<Content: Decodable>: Decodable {
     var success: Bool

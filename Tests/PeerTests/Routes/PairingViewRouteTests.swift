@@ -10,7 +10,7 @@ import Testing
 
 @testable import PeerServer
 
-@Suite("What a server says of its pairing with whoever asks", .timeLimit(.minutes(2)))
+@Suite("What a server says of its pairing with whoever asks", .timeLimit(.minutes(5)))
 struct PairingViewRouteTests {
   private func view(_ server: TestServer, _ token: BearerToken) async throws -> PairingView {
     let answer = try await server.get(Route.pairing, token: token)

@@ -9,7 +9,7 @@ import Testing
 @testable import PeerServer
 @testable import PeerTrust
 
-@Suite("Requests that wait for changes", .timeLimit(.minutes(3)))
+@Suite("Requests that wait for changes", .timeLimit(.minutes(5)))
 struct WaitingTests {
   /// The changes of an answer and the token that follows them.
   private static func read(_ answer: Answer) throws -> (changes: Int, token: String) {

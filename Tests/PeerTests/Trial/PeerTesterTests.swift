@@ -7,7 +7,7 @@ import Testing
 @testable import PeerClient
 @testable import PeerServer
 
-@Suite("Trying a paired machine", .timeLimit(.minutes(2)))
+@Suite("Trying a paired machine", .timeLimit(.minutes(5)))
 struct PeerTesterTests {
   private static func announcement(
     _ name: String, id: PeerID?, port: Int, address: String = "127.0.0.1"
