@@ -27,7 +27,7 @@ struct FolderStore: ObjectStore {
 
   private final class OfProcess: Sendable {
     let leftoversAreDeleted = Mutex(false)
-    /// Held by who has the lock of the folder or waits for it, so that writers of one process do not wait for a clock.
+    /// Held while the folder's lock is held or waited for: writers of one process follow each other at once.
     let turn = Mutex(())
   }
 

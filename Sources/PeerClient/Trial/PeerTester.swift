@@ -161,7 +161,7 @@ public actor PeerTester {
       .GET, Route.types, headers: [("Authorization", "Bearer \(server.credential.text)")])
     let raw = try await connection.body()
     return switch head.status.code {
-    // The second to those who may ask for numbers of days only.
+    // 403 says that the token is valid, and good for numbers of whole days only.
     case 200, 403: .accepted
     case 401: .refused
     case 423: .locked

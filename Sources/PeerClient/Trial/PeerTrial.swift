@@ -69,7 +69,7 @@ public struct PeerTrial: Hashable, Sendable {
     public var clockLead: Double?
     /// Whether it still lets this machine in.
     public var token: Verdict
-    /// `nil` where it was not asked: it does not let this machine in, or nobody wanted to know.
+    /// `nil` where it was not asked: it does not let this machine in, or that was not wanted.
     public var otherEnd: OtherEnd?
 
     /// - Parameter name: hostile text, not escaped here.

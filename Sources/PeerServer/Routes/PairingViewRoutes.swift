@@ -6,7 +6,7 @@ import Hummingbird
 import PeerProtocol
 import PeerTrust
 
-/// `GET /api/v2/pairing`: what this machine knows of its pairing with the caller, for whoever looks for what is wrong.
+/// `GET /api/v2/pairing`: what this machine knows of its pairing with the caller, which looks for what is wrong.
 ///
 /// If it pulls from the caller, too, it tries to reach it where it last did: never an address that the caller names, and
 /// not for each request (``WayBack``).

@@ -39,7 +39,7 @@ struct FindingPresentation {
     }
   }
 
-  /// A machine that is off is nobody's fault, and yet not "nothing" to a person who wonders where it is.
+  /// A machine that is off stands in no way, and is named all the same: a person may wonder where it is.
   private static func away(_ names: [String]) -> String {
     guard !names.isEmpty else { return "" }
     let more = names.count - namedPeers

@@ -97,7 +97,7 @@ struct PairingDialogue {
     return .text(text, name: name)
   }
 
-  /// The code in a picture; of several, the one that is chosen by whom can be asked.
+  /// The code in a picture; of several, the one that a person on a terminal chooses.
   private static func readPicture(_ path: String) async throws -> String {
     let texts = try await QRPicture.texts(in: path)
     let shown = try PairOperation.shownInvitations(among: texts)

@@ -10,7 +10,7 @@ import Testing
 /// Answers of calendars that Radicale does not give.
 @Suite(.timeLimit(.minutes(5)))
 struct CalendarCollectionTests {
-  /// - Parameter status: what is answered to who makes it too late; `nil` where it is made before that is tried.
+  /// - Parameter status: the answer to MKCALENDAR, which comes too late; `nil` where it is made before that is sent.
   @Test("a calendar that another program makes at the same moment is written to", arguments: [nil, 405, 409])
   func madeMeanwhile(_ status: Int?) async throws {
     let isMade = Mutex(false)

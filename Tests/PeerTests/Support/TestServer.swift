@@ -87,7 +87,7 @@ struct ServerOptions: Sendable {
   var whenListening: @Sendable () async -> Void = {}
   /// Instead of a new one.
   var identity: PeerIdentity?
-  /// How much room there is on the store's disk; nobody looks otherwise.
+  /// How much room there is on the store's disk; that is not looked at otherwise.
   var space: (@Sendable (String) -> DiskSpace?)?
   /// Tries the way back to a machine; nothing is tried otherwise.
   var wayBack: (@Sendable (ServerRecord) async -> PairingView.Following)?
