@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import NIOCore
 import NIOSSL
@@ -17,6 +18,14 @@ public final class InboxCertificates: Sendable {
     /// - Parameter version: equal for what is equal.
     public init(chain: [UInt8], key: [UInt8], version: String) {
       (self.chain, self.key, self.version) = (chain, key, version)
+    }
+
+    /// When its certificates end, in the order of ``chain``.
+    ///
+    /// Throws where certificate and key are not what they should be, as ``InboxCertificates`` does.
+    public func ends() throws -> [Date] {
+      _ = try InboxCertificates.context(self)
+      return try NIOSSLCertificate.fromPEMBytes(chain).map { Date(timeIntervalSince1970: Double($0.notValidAfter)) }
     }
   }
 
@@ -54,7 +63,7 @@ public final class InboxCertificates: Sendable {
     }
   }
 
-  static func context(_ material: Material) throws -> NIOSSLContext {
+  private static func context(_ material: Material) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMBytes(material.chain).map { .certificate($0) },
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: material.key, format: .pem)))
