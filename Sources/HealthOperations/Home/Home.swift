@@ -50,17 +50,17 @@ public struct Home: Sendable {
 
   /// The same, or `nil` before the first import or pull. Blocking.
   public func openStoreForReadingIfThere() throws(StoreError) -> HealthStore? {
-    do throws(StoreError) {
-      return try openStoreForReading()
-    } catch .missing {
-      return nil
-    }
+    try Self.ifThere(openStoreForReading)
   }
 
   /// The store that exists here, or `nil` before the first import or pull. Blocking.
   public func openStoreIfThere() throws(StoreError) -> HealthStore? {
+    try Self.ifThere(openStore)
+  }
+
+  private static func ifThere(_ open: () throws(StoreError) -> HealthStore) throws(StoreError) -> HealthStore? {
     do throws(StoreError) {
-      return try openStore()
+      return try open()
     } catch .missing {
       return nil
     }
