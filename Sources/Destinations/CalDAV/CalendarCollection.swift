@@ -130,8 +130,12 @@ actor CalendarCollection {
   // MARK: The calendar
 
   private func isMissing() async throws -> Bool {
-    let response = try await request("PROPFIND", "", [("Depth", "0")])
-    return [404, 409].contains(response.status)
+    [404, 409].contains(try await statusOfCalendar())
+  }
+
+  /// 207 where it is there.
+  private func statusOfCalendar() async throws -> Int {
+    try await request("PROPFIND", "", [("Depth", "0")]).status
   }
 
   private func make() async throws {
@@ -149,7 +153,7 @@ actor CalendarCollection {
     if let error = HTTPService.failure(response) { throw error }
     if (200...299).contains(response.status) { return }
     // Another program may have made it meanwhile, or a proxy has sent the request twice.
-    if try await request("PROPFIND", "", [("Depth", "0")]).status == 207 { return }
+    if try await statusOfCalendar() == 207 { return }
     throw DeliveryError.unusable(
       reason: "there is no calendar at this address, and none can be made (\(response.status)): is url right?")
   }
