@@ -48,7 +48,7 @@ extension PairOperation {
     public let kinds: [String]
   }
 
-  /// Those of several texts, as a picture has them, that are invitations of something that is paired with, each once.
+  /// The pairing invitations among the texts of a picture's codes, each once.
   ///
   /// Throws `PairingPayloadError` where none is.
   public static func shownInvitations(among texts: [String]) throws -> [ShownInvitation] {
