@@ -120,6 +120,7 @@ struct AutomationCommandTests {
       do = "import"
       """
     try Data(settings.utf8).write(to: URL(filePath: home.home + "/config.toml"))
+    #expect(symlink("/etc/hostname", folder + "/link.zip") == 0)
     let running = try home.start(["run", "--port", "0", "--no-advertise", "--bind", "127.0.0.1"])
     try FileManager.default.copyItem(atPath: try await SampleExport.small.path, toPath: folder + "/export.zip")
     let before = try await HealthStore(directory: home.home).samples.typeCounts().count
@@ -131,6 +132,8 @@ struct AutomationCommandTests {
       return outcome.status == 5 ? outcome : nil
     }
     #expect(status.output.contains("broken fails since"), "\(status.output)")
+    let history = try await run("automation", "history", "drop").output
+    #expect(history.contains("automation.passedOver  link.zip  1 file  link"), "\(history)")
     // Its automation has not come yet.
     #expect(kept == 0)
     #expect(try await run("automation", "run", "nightly").errors.contains("delivered"))

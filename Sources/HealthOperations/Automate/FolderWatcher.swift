@@ -77,7 +77,7 @@ struct FolderWatcher: AutomationWatcher {
           .automationPassedOver,
           [
             "automation": String(activity.dropFirst(Automation.activityPrefix.count)), "reason": obstacle.rawValue,
-            "file": files.map(\.key).min() ?? "", "count": String(files.count),
+            "file": files.map(\.key).min() ?? "", "files": String(files.count),
           ]))
     }
   }

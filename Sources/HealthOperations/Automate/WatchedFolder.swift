@@ -7,7 +7,7 @@ public struct WatchedFolder: Hashable, Sendable {
   /// What was not written to for so long is taken to be whole. One that goes on growing afterwards is another version, and
   /// comes again.
   static let quiet: TimeInterval = 3
-  /// Of one folder; what is beyond comes when others are gone.
+  /// Of one folder; what is beyond comes when others are gone. As many are passed over at most.
   private static let mostFiles = 10_000
   /// What browsers and copying programs call a file that is not whole yet.
   private static let unfinished = [".part", ".partial", ".crdownload", ".download", ".tmp", ".filepart", "~"]
@@ -44,12 +44,20 @@ public struct WatchedFolder: Hashable, Sendable {
 
   /// Blocking.
   ///
-  /// - Parameter now: seconds since 1970.
-  func contents(now: Double = Date().timeIntervalSince1970) throws(SystemError) -> Contents {
+  /// - Parameters:
+  ///   - now: seconds since 1970.
+  ///   - most: how many files are listed, and how many that are passed over.
+  func contents(
+    now: Double = Date().timeIntervalSince1970, most: Int = mostFiles
+  ) throws(SystemError) -> Contents {
     guard let folder = opendir(path) else { throw SystemError("read", path, code: errno) }
     defer { closedir(folder) }
     var contents = Contents()
-    while contents.files.count + contents.passedOver.count < Self.mostFiles, let entry = readdir(folder) {
+    func passOver(_ name: String, _ obstacle: Obstacle) {
+      // What is not taken leaves its place to what is.
+      if contents.passedOver.count < most { contents.passedOver[name] = obstacle }
+    }
+    while contents.files.count < most, let entry = readdir(folder) {
       let (name, isText) = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
           (String(cString: $0), String(validatingCString: $0) != nil)
@@ -59,13 +67,13 @@ public struct WatchedFolder: Hashable, Sendable {
         !Self.unfinished.contains(where: name.lowercased().hasSuffix)
       else { continue }
       guard isText else {
-        contents.passedOver[name] = .name
+        passOver(name, .name)
         continue
       }
       var status = stat()
       let path = "\(path)/\(name)"
       guard lstat(path, &status) == 0 else { continue }
-      if status.st_mode & S_IFMT == S_IFLNK { contents.passedOver[name] = .link }
+      if status.st_mode & S_IFMT == S_IFLNK { passOver(name, .link) }
       guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { continue }
       let modified = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
       // Another machine's clock may be ahead.
@@ -73,6 +81,8 @@ public struct WatchedFolder: Hashable, Sendable {
       let version = "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)-\(status.st_ino)"
       contents.files.append(File(name: name, path: path, version: version, modified: modified))
     }
+    // A name that is not UTF-8 may read like that of a file that is taken.
+    for file in contents.files { contents.passedOver[file.name] = nil }
     contents.files.sort { ($0.modified, $0.name) < ($1.modified, $1.name) }
     return contents
   }

@@ -98,8 +98,8 @@ public struct AuditEvent: Hashable, Sendable {
     case automationFinished = "automation.finished"
     /// It has failed at that, or was interrupted; `reason` says why.
     case automationFailed = "automation.failed"
-    /// Files were put into the folder of an automation that it does not take, of which `file` is one; `reason` says why: they
-    /// are symbolic links (link), or their names are not UTF-8 (name).
+    /// `files` files were put into the folder of an automation that it does not take, of which `file` is one; `reason` says
+    /// why: they are symbolic links (link), or their names are not UTF-8 (name).
     case automationPassedOver = "automation.passedOver"
     /// The owner has changed what is done by itself; `change` says what: added, removed, paused, resumed.
     case automationChanged = "automation.changed"

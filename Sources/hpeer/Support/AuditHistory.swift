@@ -44,6 +44,7 @@ struct AuditHistory {
     if let change = record.detail["change"] { phrases.append(PlainText.escaped(change, limit: 40)) }
     if let occasion = record.detail["occasion"] { phrases.append(PlainText.escaped(occasion, limit: 40)) }
     if let file = record.detail["file"] { phrases.append(PlainText.escaped(file, limit: 100)) }
+    if let files = record.detail["files"].flatMap({ Int($0) }) { phrases.append(HumanFormat.count(files, "file")) }
     if let count = record.detail["count"].flatMap({ Int($0) }) {
       phrases.append("\(HumanFormat.count(count)) delivered")
     }

@@ -276,10 +276,7 @@ struct AutomationServiceTests {
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: folder + "/a.xml")
     for name in ["b.xml", "c.xml"] { #expect(symlink("/etc/hostname", folder + "/" + name) == 0) }
-    let noText = Array(folder.utf8CString.dropLast()) + [0x2f, CChar(bitPattern: 0xe4), 0x2e, 0x78, 0x6d, 0x6c, 0]
-    let descriptor = open(noText, O_CREAT | O_WRONLY, 0o600)
-    #expect(descriptor >= 0)
-    close(descriptor)
+    try makeNameless(in: folder)
     func watcher() -> FolderWatcher {
       FolderWatcher(
         activity: "automation:drop", folder: WatchedFolder(path: folder, pattern: "*.xml"), store: home.store,
@@ -297,12 +294,49 @@ struct AutomationServiceTests {
     }
     let events = try await told()
     #expect(events.map { $0["reason"] } == ["link", "name"])
-    #expect(events.map { $0["count"] } == ["2", "1"])
+    #expect(events.map { $0["files"] } == ["2", "1"])
     #expect(events.allSatisfy { $0["automation"] == "drop" } && events.first?["file"] == "b.xml")
     #expect(symlink("/etc/hostname", folder + "/d.xml") == 0)
     var later = watcher()
     #expect(try await later.pending() == nil)
     #expect(try await told().last?["file"] == "d.xml")
+  }
+
+  @Test("a name that is no text does not have a file taken again whose name reads like it")
+  func namesThatReadAlike() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data("whole".utf8).write(to: URL(filePath: folder + "/\u{FFFD}.xml"))
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: folder + "/\u{FFFD}.xml")
+    try makeNameless(in: folder)
+    var watcher = FolderWatcher(
+      activity: "automation:drop", folder: WatchedFolder(path: folder, pattern: "*"), store: home.store,
+      time: AutomationClock())
+    try await watcher.dealtWith(try #require(try await watcher.pending()), failure: nil)
+    for _ in 0..<2 { #expect(try await watcher.pending() == nil) }
+  }
+
+  @Test("what is passed over takes no place of what is taken")
+  func manyPassedOver() throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for number in 0..<6 {
+      #expect(symlink("/etc/hostname", "\(folder)/link\(number)") == 0)
+      try Data("whole".utf8).write(to: URL(filePath: "\(folder)/file\(number)"))
+    }
+    let later = Date().timeIntervalSince1970 + 60
+    let contents = try WatchedFolder(path: folder, pattern: "*").contents(now: later, most: 5)
+    #expect(contents.files.count == 5 && contents.passedOver.count <= 5)
+    #expect(try WatchedFolder(path: folder, pattern: "*").contents(now: later).passedOver.count == 6)
+  }
+
+  /// A file whose name is the letter ä in Latin-1, which is no UTF-8.
+  private func makeNameless(in folder: String) throws {
+    let path = Array(folder.utf8CString.dropLast()) + [0x2f, CChar(bitPattern: 0xe4), 0x2e, 0x78, 0x6d, 0x6c, 0]
+    let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
+    try #require(descriptor >= 0)
+    close(descriptor)
   }
 
   @Test("a folder that is missing is said, and shown as failing")
