@@ -15,6 +15,9 @@ public final class AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
   private let noise = Mutex(EventRateLimiter())
+  /// Of each sender of the inbox, of whom there are as many as the owner has made: none keeps another's refusals out of
+  /// the log. Those of strangers are under the empty name.
+  private let inboxNoise = Mutex<[String: EventRateLimiter]>([:])
   private let clock: any Clock<Duration>
   /// Since this trail began.
   private let elapsed: @Sendable () -> Duration
@@ -225,11 +228,12 @@ public final class AuditTrail: Sendable {
     await record(.tokenRefused, detail)
   }
 
-  /// Records what the inbox does not take, rate-limited by ``EventRateLimiter`` for each reason.
+  /// Records what the inbox does not take, rate-limited by ``EventRateLimiter`` for each sender and reason.
   ///
   /// - Parameter sender: `nil` where nobody knows whose it is.
   func refusedBody(_ reason: String, of sender: String?, address: String) async {
-    guard let skipped = noise.withLock({ $0.admit("inbox \(reason)", at: elapsed()) }) else { return }
+    let skipped = inboxNoise.withLock { $0[sender ?? "", default: EventRateLimiter()].admit(reason, at: elapsed()) }
+    guard let skipped else { return }
     var detail = ["reason": reason, "address": address]
     detail["sender"] = sender
     if skipped > 0 { detail["alsoRefused"] = String(skipped) }

@@ -26,7 +26,7 @@ public struct InboxStanding: Sendable {
 
   /// Bodies of one app that were not taken.
   public struct Refusals: Sendable {
-    /// At least: of a flood not each is counted.
+    /// At least: of a flood, the latest are counted later.
     public var count: Int
     public var last: Timestamp
     /// Of the last, as the audit log has it.
@@ -63,8 +63,9 @@ public struct InboxStanding: Sendable {
     var refused: [String: Refusals] = [:]
     for event in events {
       guard let name = event.detail["sender"] else { continue }
-      let known = refused[name]?.count ?? 0
-      refused[name] = Refusals(count: known + 1, last: event.time, reason: event.detail["reason"] ?? "unknown")
+      let unwritten = event.detail["alsoRefused"].flatMap { UInt32($0) } ?? 0
+      let count = (refused[name]?.count ?? 0) + 1 + Int(unwritten)
+      refused[name] = Refusals(count: count, last: event.time, reason: event.detail["reason"] ?? "unknown")
     }
     senders = try await registry.inboxSenders().filter { $0.revoked == nil }.map { sender in
       // What was refused before its secret was made anew is over.

@@ -101,6 +101,18 @@ import Testing
     }
   }
 
+  @Test("refusals that were not written down are counted with the next that is")
+  func refusals() async throws {
+    try await add("phone")
+    for unwritten in [nil, "4"] {
+      var detail = ["sender": "phone", "reason": "scope"]
+      detail["alsoRefused"] = unwritten
+      try await home.store.audit.record(AuditEvent(.inboxRefused, detail))
+    }
+    let standing = try await InboxStanding(of: home.home, registry, home.store, nil)
+    #expect(standing.senders.map { $0.refused?.count } == [6])
+  }
+
   @Test func aSenderReplacesNoReadingOfAnotherThatWasWhole() async throws {
     for name in ["phone", "tablet"] { try await add(name) }
     try await take(SenderBodies.autoExport(steps: 8_432), from: "phone")

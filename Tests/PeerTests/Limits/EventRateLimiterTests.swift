@@ -99,4 +99,23 @@ struct EventRateLimiterTests {
       #expect(counted > 3_000)
     }
   }
+
+  @Test("what one sender of the inbox is refused keeps nothing of another out of the log")
+  func senders() async throws {
+    try await withStore { store in
+      var logger = Logger(label: "test")
+      logger.logLevel = .critical
+      let clock = ManualClock()
+      let audit = AuditTrail(store: store, logger: logger, clock: clock)
+      for _ in 0..<30 {
+        await audit.refusedBody("scope", of: "phone", address: "192.0.2.1")
+        clock.advance(by: .seconds(60))
+      }
+      await audit.refusedBody("scope", of: "phone", address: "192.0.2.1")
+      await audit.refusedBody("scope", of: "tablet", address: "192.0.2.2")
+      await audit.refusedBody("unknown", of: nil, address: "192.0.2.3")
+      let senders = try await store.audit.records().map { $0.detail["sender"] }
+      #expect(senders == Array(repeating: "phone", count: 10) + ["tablet", nil])
+    }
+  }
 }
