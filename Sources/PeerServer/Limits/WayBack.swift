@@ -31,10 +31,26 @@ actor WayBack {
   func following(_ server: ServerRecord) async -> PairingView.Following {
     if let last = tried[server.id], elapsed() - last.at < Self.pause { return last.following }
     guard let trial, trying.insert(server.id).inserted else { return .init(endpoint: nil, outcome: .untried) }
-    defer { trying.remove(server.id) }
-    let following =
-      await TimeLimit.run(Self.patience, clock: clock) { await trial(server) }
-      ?? .init(endpoint: nil, outcome: .unreachable)
+    let attempt = Task { await trial(server) }
+    let found = await TimeLimit.run(Self.patience, clock: clock) {
+      await withTaskCancellationHandler {
+        await attempt.value
+      } onCancel: {
+        attempt.cancel()
+      }
+    }
+    if found != nil {
+      trying.remove(server.id)
+    } else {
+      // The search for an address cannot be ended: until it has, nothing else is tried.
+      Task {
+        _ = await attempt.value
+        trying.remove(server.id)
+      }
+      // The caller has gone, which says nothing of the way.
+      if Task.isCancelled { return .init(endpoint: nil, outcome: .untried) }
+    }
+    let following = found ?? .init(endpoint: nil, outcome: .unreachable)
     // Of machines that do not ask any more, nothing stays.
     tried = tried.filter { elapsed() - $0.value.at < Self.pause }
     tried[server.id] = (elapsed(), following)

@@ -59,6 +59,53 @@ struct WayBackTests {
     #expect(await way.following(laptop).outcome == .unreachable)
   }
 
+  @Test("while an attempt goes on that cannot be ended no other begins, and what comes of it is not told")
+  func endless() async throws {
+    let clock = ManualClock()
+    let attempts = NIOLockedValueBox<[CheckedContinuation<Void, Never>]>([])
+    let isOver = NIOLockedValueBox(false)
+    let way = WayBack(
+      { _ in
+        if isOver.withLockedValue(\.self) { return Self.reached }
+        await withCheckedContinuation { attempt in attempts.withLockedValue { $0.append(attempt) } }
+        return .init(endpoint: nil, outcome: .notTLS)
+      }, clock: clock)
+    let laptop = try Self.server()
+    async let first = way.following(laptop)
+    _ = try await eventually { clock.sleepers > 0 && attempts.withLockedValue(\.count) == 1 ? true : nil }
+    clock.advance(by: WayBack.patience)
+    #expect(await first.outcome == .unreachable)
+    clock.advance(by: WayBack.pause)
+    #expect(await way.following(laptop).outcome == .untried)
+    #expect(attempts.withLockedValue(\.count) == 1)
+    isOver.withLockedValue { $0 = true }
+    for attempt in attempts.withLockedValue(\.self) { attempt.resume() }
+    _ = try await eventually { await way.following(laptop).outcome == .reached ? true : nil }
+  }
+
+  @Test("that the caller has gone is not told as that the machine was not reached")
+  func callerGone() async throws {
+    let clock = ManualClock()
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let attempts = NIOLockedValueBox(0)
+    let way = WayBack(
+      { _ in
+        let isFirst = attempts.withLockedValue { count in
+          count += 1
+          return count == 1
+        }
+        begin.yield()
+        if isFirst { try? await Task.sleep(for: .seconds(3600)) }
+        return Self.reached
+      }, clock: clock)
+    let laptop = try Self.server()
+    let asking = Task { await way.following(laptop) }
+    _ = await begun.first { _ in true }
+    asking.cancel()
+    #expect(await asking.value.outcome == .untried)
+    _ = try await eventually { await way.following(laptop).outcome == .reached ? true : nil }
+  }
+
   @Test("nothing is tried by a server that was not told how")
   func nothing() async throws {
     #expect(await WayBack(nil).following(try Self.server()).outcome == .untried)
