@@ -95,7 +95,11 @@ public enum Resynchronization {
     // First: a delivery that makes a request, and finds the position there afterwards, leaves the request to what follows.
     try await forget(consumer)
     try await NumberBasis.forget(of: consumer, in: store)
-    for position in try await store.consumers() where isOf(position.name, consumer) { try await forget(position.name) }
+    // The state of a request that is dealt with outlives its position.
+    let (positions, states) = (try await store.consumers(), try await store.deliveries.all())
+    for name in Set(positions.map(\.name) + states.map(\.consumer)) where isOf(name, consumer) {
+      try await forget(name)
+    }
 
     func forget(_ name: String) async throws {
       try await store.removeConsumer(name)

@@ -63,6 +63,17 @@ struct NumberBasisTests {
     #expect(try await home.store.consumers().map(\.name) == ["command:one"])
   }
 
+  @Test("of a destination that is removed no state is left, either, of what was taken back and sent again")
+  func removedAfterwards() async throws {
+    let operation = try operation()
+    _ = try await operation.run()
+    try await home.store.settings.setHomeZone("Asia/Tokyo")
+    _ = try await operation.run()
+    try await Resynchronization.forget("command:one", in: home.store)
+    #expect(try await home.store.deliveries.all().isEmpty)
+    #expect(try await home.store.consumers().isEmpty)
+  }
+
   @Test("hours that are the same in both zones are not taken back")
   func hours() async throws {
     let operation = try operation("hour")
