@@ -51,7 +51,14 @@ final class S3Client: Sendable {
     var hasMended = false
     while true {
       let (response, credentials) = try await attempt(request, hash)
-      guard let failure = S3Failure(response, mayComeLate: request.method == "POST") else { return response }
+      guard let failure = S3Failure(response, mayComeLate: request.method == "POST") else {
+        // What GET and POST are answered with, their callers look at.
+        if ["PUT", "DELETE"].contains(request.method), response.isPage {
+          throw DeliveryError.unusable(
+            reason: "the server answers with a page for people (\(response.status)), as no S3 does: is endpoint right?")
+        }
+        return response
+      }
       if !hasMended {
         hasMended = true
         if try await mend(failure, response, used: credentials) { continue }

@@ -61,9 +61,9 @@ struct LoginPageTests {
     await destination.close()
   }
 
-  @Test("deletes no object of S3")
-  func object() async throws {
-    let endpoint = try endpoint(for: "DELETE")
+  @Test("writes and deletes no object of S3", arguments: ["PUT", "DELETE"])
+  func object(_ method: String) async throws {
+    let endpoint = try endpoint(for: method)
     let settings = try DestinationSettings(
       name: "x",
       [
@@ -71,7 +71,11 @@ struct LoginPageTests {
         "secret-key": .text("env:KEY"),
       ], of: S3Destination.description)
     let client = try S3Client(settings, AWSCredentialSource(settings, SecretStore(environment: ["KEY": "k"])))
-    await expectUnusable { try await S3ObjectStore(client, encryption: .none).delete("a") }
+    let store = S3ObjectStore(client, encryption: .none)
+    await expectUnusable {
+      try await store.put([1], at: "a", contentType: "text/plain", if: .always)
+      try await store.delete("a")
+    }
     await client.close()
   }
 
