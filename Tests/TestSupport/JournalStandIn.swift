@@ -18,7 +18,8 @@ public final class JournalStandIn: Sendable {
   public init(in directory: TemporaryDirectory, takesEntries: Bool = true) throws {
     stream = directory.path("stdout")
     listener = try DatagramSocket.bound(stream, SOCK_STREAM)
-    guard listen(listener, 8) == 0 else { throw POSIXError(.EIO) }
+    // Where no program has connected, a test fails rather than waits.
+    guard listen(listener, 8) == 0, fcntl(listener, F_SETFL, O_NONBLOCK) == 0 else { throw POSIXError(.EIO) }
     let receive: @Sendable ([UInt8]) -> Void = { [log] datagram in
       log.entries.withLock { $0.append(Result { try JournalDatagram.fields(datagram) }) }
     }
