@@ -12,7 +12,7 @@ struct ContactCheck: Check {
   /// What tries them; made only if there is at least one machine to try.
   var tester: @Sendable () async -> @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerTrial
 
-  /// Enough to listen for announcements, shake hands and get two answers; all machines are tried at the same time.
+  /// Enough to listen for announcements, shake hands and get three answers; all machines are tried at the same time.
   let limit = Duration.seconds(25)
 
   /// The ids of the findings that say that a machine was not reached, without and with its name.

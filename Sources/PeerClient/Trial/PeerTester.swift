@@ -4,7 +4,7 @@ import PeerProtocol
 import PeerTrust
 
 /// Tries paired machines, any number at a time: where they are announced and were last, what listens there, and whether
-/// it still accepts this machine. Changes nothing here; over there it leaves a line in the audit log, as every access
+/// it still accepts this machine. Changes nothing here; over there it leaves lines in the audit log, as every access
 /// does.
 public actor PeerTester {
   /// What is announced on the network. Throws ``DiscoveryError``.
