@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  .serialized, .timeLimit(.minutes(5)),
+  .serialized, .timeLimit(.minutes(10)),
   .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
 struct HealthAppTransferTests {
   @Test("a phone is discovered, paired with by its QR text, pulled from, found at another port, and forgotten")
