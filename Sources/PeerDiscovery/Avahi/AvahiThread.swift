@@ -92,21 +92,19 @@ final class AvahiThread: Sendable {
     try converse(session, on: loop)
   }
 
-  /// Connects, and connects again whenever the connection breaks, after 1 s at first and 30 s at most.
+  /// Connects, and connects again whenever the connection breaks.
   private func converse(_ session: any AvahiSession, on loop: AvahiLoop) throws(DiscoveryError) {
-    var delay = Duration.seconds(1)
+    var pause = ReconnectionPause()
     while !isStopped {
       let start = ContinuousClock.now
       let connection = AvahiConnection(loop: loop, session: session)
       let reason = try connection.serve(while: { !isStopped })
       guard let reason else { return }
       try session.connectionBroke(reason)
-      if start.duration(to: .now) > .seconds(30) { delay = .seconds(1) }
-      let end = ContinuousClock.now + delay
+      let end = ContinuousClock.now + pause.next(after: start.duration(to: .now))
       while !isStopped, ContinuousClock.now < end {
         try loop.iterate(for: ContinuousClock.now.duration(to: end))
       }
-      delay = min(delay * 2, .seconds(30))
     }
   }
 }
