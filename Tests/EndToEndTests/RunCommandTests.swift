@@ -48,4 +48,12 @@ struct RunCommandTests {
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.contains("Goodbye"))
   }
+
+  @Test("hundreds of wake-ups later it has no more descriptors open and holds no more memory (scripts/lib/wake-ups)")
+  func wakeUps() async throws {
+    // A long run is measured with 5 %; what other tests do beside it moves a short one by more.
+    let outcome = try await RunningCommand([Build.root + "/scripts/lib/wake-ups", Build.hpeer, "900", "25"])
+      .outcome(within: .seconds(240))
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+  }
 }

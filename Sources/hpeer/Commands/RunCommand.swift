@@ -49,6 +49,7 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    ProcessMemory.returnLargeBlocks()
     let home = common.homeDirectory
     let store = try home.createStore()
     // Of two that run, both would follow and deliver.
