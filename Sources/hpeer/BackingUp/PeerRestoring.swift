@@ -22,6 +22,7 @@ struct PeerRestoring {
       var name: String
       var id: String
       var added: Int
+      /// Deletions that were not known here, also of samples that were never here.
       var deleted: Int
     }
     var peers: [Peer]
@@ -40,19 +41,19 @@ struct PeerRestoring {
       local, finder: finder, persons: PersonCheck(registry), isFull: true, progress: ProgressBars(),
       confirm: PeerConversation.confirmation, notice: PeerConversation.tell)
     var report = Report(peers: [], samples: 0, deleted: 0, digest: "")
+    var record = BackupManifest.Record(try await store.digests.current().record)
     for (server, endpoints) in try await servers(local, finder) {
       let result = try await interruptible { try await pull.run(from: server, at: endpoints) }
-      report.peers.append(
-        .init(
-          name: server.name, id: server.id.hex, added: result.done.added, deleted: result.done.deleted))
+      let before = record.deleted
+      record = BackupManifest.Record(try await store.digests.current().record)
+      let (added, deleted) = (result.done.added, max(0, record.deleted - before))
+      report.peers.append(.init(name: server.name, id: server.id.hex, added: added, deleted: deleted))
       if !json {
         let name = PlainText.escaped(server.name)
         try Console.print(
-          "\(name) gave back \(HumanFormat.count(result.done.added, "sample")) and \(HumanFormat.count(result.done.deleted, "deletion"))."
-        )
+          "\(name) gave back \(HumanFormat.count(added, "sample")) and \(HumanFormat.count(deleted, "deletion")).")
       }
     }
-    let record = BackupManifest.Record(try await store.digests.current().record)
     (report.samples, report.deleted, report.digest) = (record.samples, record.deleted, record.digest)
     if json { return try Console.print(json: report) }
     Console.say(

@@ -96,7 +96,8 @@ struct RestoreCommand: AsyncParsableCommand {
       "Restored \(HumanFormat.count(manifest.record.samples, "sample")) of \(manifest.created.formatted(.iso8601)).")
     if result.keepsIdentity {
       Console.say(
-        "This machine is \(PlainText.escaped(manifest.host ?? "the other", limit: 100)) now: that must not run any more."
+        "This machine has the identity of \(PlainText.escaped(manifest.host ?? "the other", limit: 100)) now: "
+          + "the one that was backed up must not run any more."
       )
     } else {
       Console.say("This machine has its own identity: pair it with the others (`hpeer pair`).")

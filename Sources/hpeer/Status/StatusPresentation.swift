@@ -100,16 +100,15 @@ struct StatusPresentation {
   private func printServing() throws {
     guard let served else {
       guard let process = report.process else {
-        return try Console.print("Nothing runs here: `hpeer run` serves, follows and delivers all the time.")
+        try Console.print("Nothing runs here: `hpeer run` serves, follows and delivers all the time.")
+        return try printLock()
       }
-      return try Console.print("hpeer runs (process \(process)) and serves nothing.")
+      try Console.print("hpeer runs (process \(process)) and serves nothing.")
+      return try printLock()
     }
     let name = served.name.map { " as \(PlainText.escaped($0))" } ?? ""
     try Console.print("Serving\(name) (process \(served.process)).")
-    if let locked = report.locked {
-      let since = Timestamp(seconds: Timestamp(locked).seconds).iso8601(in: zone)
-      try Console.print("Locked since \(since): paired machines get no answer until `hpeer unlock`.")
-    }
+    try printLock()
     switch served.window {
     case .closed: try Console.print("No pairing window is open: `hpeer pair --wait` opens one.")
     case .locked:
@@ -122,6 +121,17 @@ struct StatusPresentation {
           + (window.process.map { "by `hpeer pair --wait` (process \($0))." } ?? "on the server's terminal."))
       try Console.print(ScopeText.ofCode(window.scope, in: zone))
     }
+  }
+
+  private func printLock() throws {
+    guard let locked = report.locked else { return }
+    let since = Timestamp(seconds: Timestamp(locked).seconds).iso8601(in: zone)
+    try Console.print("Locked since \(since): paired machines get no answer until `hpeer unlock`.")
+    guard let names = report.waitsFor, !names.isEmpty else { return }
+    let list = names.map { PlainText.escaped($0, limit: 100) }.joined(separator: ", ")
+    try Console.print(
+      "This machine was restored, and \(list) may know what was deleted since the backup: "
+        + "it unlocks by itself when all of them have been pulled from.")
   }
 
   private func printTable(_ titles: [String], _ rows: [[String]]) throws {

@@ -56,6 +56,8 @@ struct StatusReport: Encodable {
   var name: String?
   /// Since when no client is answered.
   var locked: Date?
+  /// After a restore, those that may know what was deleted since the backup; `nil` where nobody is waited for.
+  var waitsFor: [String]?
   /// `nil` where nothing is served.
   var window: Window?
   /// `nil` before the first import or pull.
@@ -101,6 +103,7 @@ struct StatusReport: Encodable {
     if PeerRegistry.isWritable(in: home.url) {
       let registry = try await home.openRegistry()
       locked = try await registry.lockedSince()
+      waitsFor = try await registry.restoration().map { $0.servers.map(\.name) + $0.clients.map(\.name) }
       let security = try? InboxPlace(file, host: nil).security
       let standing = try await InboxStanding(of: home, registry, store, security)
       if !standing.senders.isEmpty { inbox = InboxReport(standing) }

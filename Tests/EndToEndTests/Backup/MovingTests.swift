@@ -46,6 +46,13 @@ struct MovingTests {
     let new = homes.scratch.host("new")
     let restored = try await restore(backup, to: new, "--yes")
     #expect(restored.errors.contains(#/may know: run `hpeer serve` there/#))
+    #expect(restored.errors.contains("the one that was backed up must not run any more"))
+    // Also said while nothing runs there.
+    let status = try await new.run("status")
+    #expect(status.status == 3)
+    #expect(status.output.contains(#/Locked since .*\n.* may know what was deleted since/#), "\(status.output)")
+    let waitsFor = try await new.run("status", "--json").json()["waitsFor"] as? [String]
+    #expect(waitsFor?.count == 1)
     #expect(try await new.run("identity").output == homes.studio.run("identity").output)
 
     // The laptop may know what was deleted since, and cannot be asked: its owner decides.
@@ -54,6 +61,7 @@ struct MovingTests {
     #expect(try await homes.laptop.run("pull", "--host", first).status == 14)
     try await end(waiting)
     let (server, address) = try await serve(new, "--now")
+    #expect(try await !new.run("status").output.contains("Locked"))
     let pulled = try await homes.laptop.run("pull", "--verify", "--host", address)
     #expect(pulled.status == 0, "\(pulled.errors)")
     try await end(server)
@@ -140,7 +148,7 @@ struct MovingTests {
 
   @Test("a dead machine without a backup: those that had its record give it back")
   func fromPeers() async throws {
-    let homes = try await PairedHomes(export: .small)
+    let homes = try await PairedHomes(export: .small, deleting: "bodyMass")
     let (server, port) = try await homes.serve()
     #expect(try await homes.laptop.run("pull", "--host", "127.0.0.1:\(port)").status == 0)
     try await end(server)
@@ -151,7 +159,10 @@ struct MovingTests {
     #expect(nobody.status == 2 && nobody.errors.contains("paired with nobody"))
     let restored = try await new.run("restore", "--from-peers", "--host", address, "--code-stdin", input: code)
     #expect(restored.status == 0, "\(restored.errors)")
-    #expect(restored.output.contains(#/gave back [\d,]+ samples/#))
+    // A deletion is given back, too, where the sample was never here.
+    #expect(restored.output.contains(#/gave back [\d,]+ samples and [1-9][\d,]* deletions?\./#), "\(restored.output)")
+    let again = try await new.run("restore", "--from-peers")
+    #expect(again.status == 0 && again.output.contains("gave back 0 samples and 0 deletions"), "\(again.output)")
     #expect(try await new.run("digest").output == homes.studio.run("digest").output)
     try await end(laptop)
   }
