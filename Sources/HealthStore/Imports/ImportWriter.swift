@@ -22,11 +22,14 @@ public final class ImportWriter {
   /// Names this import; see ``HealthStore/Imports/finish(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export,
   /// and of which nothing needs to be remembered.
   public let id: Int64
-  /// The id of the undo journal; see ``init(_:_:continuing:)``.
-  public var journal: Int64 { undo.id }
+  /// The id of the undo journal; see ``init(_:_:continuing:)``. `nil` as long as the import has changed nothing, and the
+  /// one before can still be undone.
+  public var journal: Int64? { undo?.id }
   private let isCancelled: @Sendable () -> Bool
   private let lock: ImportLock
-  private let undo: UndoJournal
+  private let name: String
+  private let started = Timestamp.now
+  private var undo: UndoJournal?
   private let road: SampleRoad
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
@@ -91,24 +94,28 @@ public final class ImportWriter {
     self.store = store
     self.isCancelled = isCancelled
     self.road = road
+    name = file.name
     lock = try ImportLock(shared: store.directory, isCancelled: isCancelled)
     let person = file.person.map { store.hash(of: $0) }
     let confirmed = file.confirmed.map { store.hash(of: $0) }
-    (id, trail, undo) = try store.writeBlocking(isCancelled) { db -> (Int64, ImportTrail?, UndoJournal) in
-      guard isExport || confirmed != nil else {
-        return (0, nil, try UndoJournal.begin(file.name, import: nil, db))
-      }
+    let started = started
+    (id, trail, undo) = try store.writeBlocking(isCancelled) { db -> (Int64, ImportTrail?, UndoJournal?) in
+      guard isExport || confirmed != nil else { return (0, nil, nil) }
       try db.execute(
         sql: """
           INSERT INTO import(started, name, exported, person, confirmedPerson, isComplete, isSnapshot)
           VALUES (?, ?, ?, ?, ?, FALSE, FALSE)
           """,
         arguments: [
-          Timestamp.now.microseconds, file.name, file.exported?.microseconds, person, confirmed,
+          started.microseconds, file.name, file.exported?.microseconds, person, confirmed,
         ])
       let id = db.lastInsertedRowID
-      let undo = try journal.flatMap { try UndoJournal.resume($0, db) }
-      return (id, isExport ? try ImportTrail(db) : nil, try undo ?? UndoJournal.begin(file.name, import: id, db))
+      var undo = try journal.flatMap { try UndoJournal.resume($0, db) }
+      // That somebody has said whose it is can be taken back too.
+      if undo == nil, confirmed != nil {
+        undo = try UndoJournal.begin(file.name, at: started, import: id, db)
+      }
+      return (id, isExport ? try ImportTrail(db) : nil, undo)
     }
     do {
       checkpoints = try WALCheckpoints(path: store.path)
@@ -211,26 +218,46 @@ public final class ImportWriter {
     checkpoints.waitIfLarge()
     try store.requireRoomBlocking()
     do {
-      let (written, owner) = try store.writeBlocking(isCancelled) { db -> (WriteSummary, RecordOwner?) in
+      let (written, owner, undo) = try store.writeBlocking(isCancelled) { db in
         if let admission = self.admission, !admission.holds(for: try RecordOwner(db)) {
           throw StoreError.ownerChanged(path: self.store.path)
         }
-        var writer = try SampleWriter(
-          db, epochs: self.store.epochs, trail: self.trail.take(), undo: self.undo, road: self.road)
-        try body(db, &writer)
-        try writer.finish()
-        var summary = writer.summary
-        self.trail = writer.takeTrail()
-        if !drifting.isEmpty {
-          summary += try self.store.replace(drifting: drifting, undo: self.undo, road: self.road, db: db)
+        var written = WriteSummary()
+        var undo = self.undo
+        if let undo {
+          written = try self.write(drifting: drifting, undo, db, body)
+        } else {
+          // An import that changes nothing leaves the one before to be undone.
+          try db.inSavepoint {
+            let begun = try UndoJournal.begin(self.name, at: self.started, import: self.id, db)
+            written = try self.write(drifting: drifting, begun, db, body)
+            guard try begun.hasChanges(db) else { return .rollback }
+            undo = begun
+            return .commit
+          }
         }
-        return (summary, try self.admission.map { _ in try RecordOwner(db) })
+        return (written, try self.admission.map { _ in try RecordOwner(db) }, undo)
       }
       if let owner { admission?.owner = owner }
+      self.undo = undo
       summary += written
     } catch {
       throw StoreError(error, path: store.path)
     }
+  }
+
+  private func write(
+    drifting: [Sample], _ undo: UndoJournal, _ db: Database, _ body: (Database, inout SampleWriter) throws -> Void
+  ) throws -> WriteSummary {
+    var writer = try SampleWriter(db, epochs: store.epochs, trail: trail.take(), undo: undo, road: road)
+    try body(db, &writer)
+    try writer.finish()
+    var summary = writer.summary
+    trail = writer.takeTrail()
+    if !drifting.isEmpty {
+      summary += try store.replace(drifting: drifting, undo: undo, road: road, db: db)
+    }
+    return summary
   }
 
   private func forEachMissing(

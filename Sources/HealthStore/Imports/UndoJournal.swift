@@ -13,10 +13,13 @@ struct UndoJournal {
   /// The counter when the import began.
   private let first: Int64
 
-  /// Begins the journal of an import, within the import's first transaction, and drops the one before.
+  /// Begins the journal of an import, within the first of its transactions that changes anything, and drops the one
+  /// before.
   ///
-  /// - Parameter row: the id of the import's record, if it has one.
-  static func begin(_ name: String, import row: Int64?, _ db: Database) throws -> UndoJournal {
+  /// - Parameters:
+  ///   - started: when the import began.
+  ///   - row: the id of the import's record; 0 where it has none.
+  static func begin(_ name: String, at started: Timestamp, import row: Int64, _ db: Database) throws -> UndoJournal {
     // None that an import which was undone, or is going on elsewhere, may still know.
     let id = Int64.random(in: 1...Int64.max)
     try clear(db, keepsPending: true)
@@ -26,7 +29,9 @@ struct UndoJournal {
     // What is counted up to now was read before it.
     try OpenReads.seal(db)
     let event = try AuditEnds.fetch(db).last.id
-    let values: StatementArguments = [id, name, Timestamp.now.microseconds, row, first, first, floor, event]
+    // Imports that change nothing may follow. Once this one is undone, their files are no longer all here.
+    let record = row != 0 ? row : try Int64.fetchOne(db, sql: "SELECT IFNULL(MAX(id), 0) + 1 FROM import")
+    let values: StatementArguments = [id, name, started.microseconds, record, first, first, floor, event]
     try db.execute(
       sql: """
         INSERT INTO undo(id, name, started, import, first, last, isAlone, isKept, tombstoneFloor, event,
@@ -52,8 +57,19 @@ struct UndoJournal {
     return UndoJournal(id: id, first: first)
   }
 
+  /// Whether anything has changed since ``begin(_:at:import:_:)``, in the same transaction.
+  func hasChanges(_ db: Database) throws -> Bool {
+    if try Schema.counter(db) != first { return true }
+    return try Bool.fetchOne(
+      db,
+      sql: """
+        SELECT EXISTS(SELECT 1 FROM undoTwin)
+          OR EXISTS(SELECT first, last FROM importedRange EXCEPT SELECT first, last FROM undoRange)
+        """) ?? false
+  }
+
   /// What has been changed for the import that begins is its own. What it has changed before stays as it was then.
-  private static func takeAliases(_ db: Database) throws {
+  static func takeAliases(_ db: Database) throws {
     try db.execute(
       sql: """
         UPDATE OR IGNORE undoAlias SET isPending = FALSE WHERE isPending;

@@ -136,6 +136,7 @@ struct UndoableImport {
   }
 
   private func takeBackRecords(_ db: Database) throws {
+    try UndoJournal.takeAliases(db)
     try UndoJournal.removeDictionaryRows(db)
     try db.execute(
       sql: """
@@ -146,7 +147,7 @@ struct UndoableImport {
         INSERT INTO sourceAlias(name, identity)
           SELECT name, identity FROM undoAlias WHERE NOT isPending AND identity IS NOT NULL;
         """)
-    // Of several exports that were imported as one, this is the first, and nothing else has begun since.
+    // Of several exports that were imported as one, this is the first. Those after it have changed nothing.
     if let record { try db.execute(sql: "DELETE FROM import WHERE id >= ?", arguments: [record]) }
   }
 }

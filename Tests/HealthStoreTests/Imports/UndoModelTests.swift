@@ -87,7 +87,9 @@ import TestSupport
     for index in readers.indices {
       try await readers[index].read(one.store, to: start, random.oneIn(2) ? 1 : 3, pages: index * 5)
     }
-    let file = File(&random)
+    var file = File(&random)
+    // One that changes nothing would leave the one before to be undone.
+    file.samples.append(ExportedSample(minute: 70).sample())
     _ = try file.write(to: one.store)
     if random.oneIn(2) { _ = try await one.store.digests.keep(step: 10, rest: 0) }
     for index in readers.indices { try await readers[index].read(one.store, to: start, 1, pages: 4) }

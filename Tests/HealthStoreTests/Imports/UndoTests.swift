@@ -80,12 +80,60 @@ import TestSupport
     #expect(try await store.samples.page(of: other.type, limit: 10) == [other])
   }
 
+  @Test func oneThatChangesNothingLeavesTheOneBeforeToBeUndone() async throws {
+    let again = ImportRecord.File(name: "again.zip")
+    try store.importExport(samples(0..<5), file: .init(name: "a.zip"))
+    let before = try await store.digests.deep().record
+    try store.importExport(samples(4..<9), file: .init(name: "b.zip"), snapshotOf: [type])
+    let digest = Data("again".utf8)
+    do {
+      let writer = try ImportWriter(store, again)
+      try writer.write(try store.coder(samples(4..<9)))
+      try writer.write(try store.coder(samples(0..<2)))
+      #expect(writer.summary.total == .init(unchanged: 5, refused: 2))
+      #expect(writer.journal == nil)
+      try await store.imports.finish(writer.id, digest: digest, isComplete: true)
+    }
+    do {
+      let writer = try ImportWriter(store, named: "copy.json")
+      try writer.write(try store.coder(samples(4..<9)))
+    }
+    let undo = try await undo()
+    #expect((undo.name, undo.removed[type], undo.restored[type]) == ("b.zip", 4, 4))
+    #expect(try await store.digests.deep().record == before)
+    // What it held is no longer all here.
+    #expect(try await store.imports.finished(digest: digest) == nil)
+    try await expectSound()
+  }
+
+  @Test func theFirstThatIsWrittenOfSeveralFilesIsUndoneWithWhatItChanges() async throws {
+    let digest = Data("again".utf8)
+    do {
+      let writer = try ImportWriter(store, named: "copy.json")
+      try writer.write(try store.coder(samples(0..<3)))
+    }
+    // Of the other there is nothing that would not be known.
+    let id = try ImportWriter(store, .init(name: "empty.zip")).id
+    try await store.imports.finish(id, digest: digest, isComplete: true)
+    #expect(try await undo().name == "copy.json")
+    #expect(try await store.imports.finished(digest: digest) == nil)
+  }
+
+  @Test func whatAnExportHasNewlySaidItHoldsIsAChange() async throws {
+    try store.importExport(samples(0..<2))
+    try await store.add(ExportedSample(minute: 3).sample())
+    try store.importExport(samples(0..<4).filter { $0.start != ExportedSample(minute: 2).sample().start })
+    #expect(try await undo().removed.isEmpty)
+    #expect(try await refusal() == .noImport)
+  }
+
   @Test func theSameFileCanBeImportedAgain() async throws {
     let digest = Data("a".utf8)
     let file = ImportRecord.File(name: "a", exported: Timestamp(seconds: 1_700_000_000), person: ["1986"])
     func bring() async throws {
-      let id = try ImportWriter(store, file).id
-      try await store.imports.finish(id, digest: digest, isComplete: true)
+      let writer = try ImportWriter(store, file)
+      try writer.write(try store.coder(samples(0..<2)))
+      try await store.imports.finish(writer.id, digest: digest, isComplete: true)
     }
     try await bring()
     #expect(try await store.imports.hasExports(ofOthersThan: ["1987"]))
@@ -126,7 +174,7 @@ import TestSupport
   @Test func severalExportsInOneFileAreOne() async throws {
     try store.importExport(samples(0..<3))
     let before = try await store.digests.deep().record
-    let journal: Int64
+    let journal: Int64?
     do {
       let first = try ImportWriter(store, .init(name: "both.zip", person: ["1986"]))
       try first.write(try store.coder(samples(2..<6)))
@@ -222,8 +270,7 @@ import TestSupport
       #expect(try await refusal() == .running)
       withExtendedLifetime(writer) {}
     }
-    // It has changed nothing, and is the last.
-    #expect(try await undo().name == "running")
+    #expect(try await undo().name == "export.zip")
   }
 
   @Test func betweenTheExportsOfOneFile() async throws {
@@ -237,7 +284,12 @@ import TestSupport
   }
 
   @Test func anImportThatWasUndoneGoesOnAsAnother() async throws {
-    let first = try ImportWriter(store, .init(name: "both.zip")).journal
+    let first: Int64?
+    do {
+      let writer = try ImportWriter(store, .init(name: "both.zip"))
+      try writer.write(try store.coder(samples(0..<1)))
+      first = try #require(writer.journal)
+    }
     _ = try await undo()
     try store.importExport(samples(0..<2), file: .init(name: "other.zip"))
     do {
@@ -283,7 +335,7 @@ import TestSupport
       withExtendedLifetime(first) {}
     }
     let refusal = try await refusal()
-    guard case .changedSince("b", let events)? = refusal else {
+    guard case .changedSince(later == .overlap ? "a" : "b", let events)? = refusal else {
       Issue.record("\(String(describing: refusal))")
       return
     }
