@@ -58,7 +58,7 @@ extension StoreError: CustomStringConvertible {
     case .lowSpace(let path, let free, let needed):
       "The disk that holds \(path) is nearly full (\(free >> 20) MB left, and \(max(1, needed >> 20)) MB are to stay free), so nothing more was written; what came before is safe: make room, then run the same command again."
     case .notPermitted(let path):
-      "No permission for \(path), or its disk is read-only: check the owner and mode of the file and its directory."
+      "No permission for \(path), or its disk is read-only: run this as the user who owns it (`ls -ld \(ShellWord.quoted(path))`), or give this user the right to it."
     case .openToOthers(let paths):
       "\(paths.first ?? "The store") is open to other users, so it is not used; run: chmod 600 \(paths.map(ShellWord.quoted).joined(separator: " "))"
     case .link(let path):

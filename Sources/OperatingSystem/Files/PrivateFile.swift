@@ -124,7 +124,15 @@ public enum PrivateFile {
 
   /// Throws for the first of these paths that names a symbolic link.
   public static func requireNoLinks(_ paths: [String]) throws(SystemError) {
-    if let link = paths.first(where: isLink) { throw SystemError("open", link, code: ELOOP) }
+    for path in paths {
+      var status = stat()
+      if lstat(path, &status) == 0 {
+        if status.st_mode & S_IFMT == S_IFLNK { throw SystemError("open", path, code: ELOOP) }
+      } else if errno == EACCES {
+        // Nothing that is in the folder would be found, as if it were not there.
+        throw SystemError("lstat", split(path).parent, code: EACCES)
+      }
+    }
   }
 
   private static func split(_ path: String) -> (parent: String, name: String) {

@@ -56,6 +56,23 @@ struct PermissionTests {
     try await home.expect(contents, after: "permission lost")
   }
 
+  @Test("a folder that cannot be entered is not taken for one without a store")
+  func closedFolder() async throws {
+    let folder = scratch.path + "/closed"
+    #expect(try await home.sh("mkdir '\(folder)' && cp -a '\(home.home)' '\(folder)/home'").status == 0)
+    let host = Host(home: folder + "/home", scratch: scratch, prefix: Unprivileged.prefix)
+    for (closed, mode) in [(host.home, "700"), (folder, "755")] {
+      #expect(try await host.sh("chmod 000 '\(closed)'").status == 0)
+      for command in [["types"], ["summary"], ["audit"], ["digest"], ["export", "--output", scratch.path + "/x.json"]] {
+        let outcome = try await host.start(command).outcome()
+        #expect(outcome.status == 1, "\(command): \(outcome.status) \(outcome.errors)")
+        #expect(outcome.errors.contains("No permission for \(host.home), "), "\(command): \(outcome.errors)")
+      }
+      #expect(try await RunningCommand(["chmod", mode, closed]).outcome().status == 0)
+    }
+    #expect(try await host.run("types").status == 0)
+  }
+
   @Test("a directory that cannot be written, from the first run on")
   func directory() async throws {
     let empty = scratch.path + "/empty"
