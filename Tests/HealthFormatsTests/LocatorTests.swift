@@ -89,6 +89,11 @@ import Testing
     #expect(failure(folder.path) == .exportXMLMissing(path: folder.path))
   }
 
+  @Test func aFolderOfZipFilesSaysHowTheyAreImported() throws {
+    for name in ["notes.txt", "export.zip", "export 2.ZIP"] { try folder.write("x", to: name) }
+    #expect(failure(folder.path) == .onlyZipFiles(path: folder.path, first: "\(folder.path)/export 2.ZIP"))
+  }
+
   @Test func nothingThereSaysSo() {
     #expect(failure("\(folder.path)/none.zip") == .noSuchFile(path: "\(folder.path)/none.zip"))
   }
@@ -121,7 +126,7 @@ import Testing
   @Test func everyErrorIsOneSentence() {
     let errors: [ImportError] = [
       .noSuchFile(path: "p"), .notReadable(path: "p"), .notAnExport(path: "p", looksLike: "a PDF document"),
-      .exportXMLMissing(path: "p"), .onlyClinicalDocument(path: "p"),
+      .exportXMLMissing(path: "p"), .onlyZipFiles(path: "p", first: "p/a.zip"), .onlyClinicalDocument(path: "p"),
       .damagedZip(path: "p", detail: "CRC error", someKept: true),
       .damagedZip(path: "p", detail: "CRC error", someKept: false), .encryptedZip(path: "p"),
       .tooLarge(what: "an element", at: TextPosition(line: 1, column: 2, offset: 3)), .changedWhileReading(path: "p"),

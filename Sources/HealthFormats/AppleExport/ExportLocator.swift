@@ -110,6 +110,7 @@ enum ExportLocator {
         switch DirectoryListing.kind(of: file) {
         case .folder where folder.depth < maximumDepth: folders.append((file, folder.depth + 1))
         case .file(let size) where size > 0 && isCandidate(name): search.files.append((size, file))
+        case .file where name.lowercased().hasSuffix(".zip"): search.zipFile = search.zipFile ?? file
         default: break
         }
       }
@@ -135,6 +136,8 @@ private struct XMLSearch<File> {
 
   var files: [(size: Int64, file: File)] = []
   var hasEncrypted = false
+  /// In a folder.
+  var zipFile: String?
   private var hasClinicalDocument = false
   private var damage: ImportError?
 
@@ -165,6 +168,7 @@ private struct XMLSearch<File> {
   func failure(_ path: String) -> ImportError {
     if let damage { return damage }
     if hasEncrypted { return .encryptedZip(path: path) }
+    if let zipFile { return .onlyZipFiles(path: path, first: zipFile) }
     return hasClinicalDocument ? .onlyClinicalDocument(path: path) : .exportXMLMissing(path: path)
   }
 }

@@ -10,6 +10,8 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   case notAnExport(path: String, looksLike: String)
   /// A zip file or folder without Apple's XML in it.
   case exportXMLMissing(path: String)
+  /// A folder without an unzipped export, in which there are zip files; the path of the first of them.
+  case onlyZipFiles(path: String, first: String)
   /// A zip file or folder with `export_cda.xml`, and without Apple's XML.
   case onlyClinicalDocument(path: String)
   /// - Parameter someKept: whether samples had been delivered before the damage showed.
@@ -39,6 +41,9 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .notAnExport(let path, let looksLike):
       "\(path) is not an Apple Health export but \(looksLike); give the export.zip that the Health app shares, "
         + "or the XML file in it."
+    case .onlyZipFiles(let path, let first):
+      "\(path) holds zip files and no unpacked export; import the zip files one by one, the oldest first, such as "
+        + "\(first)."
     case .exportXMLMissing(let path):
       "\(path) holds no XML of an Apple Health export; export again in the Health app and copy the whole zip file."
     case .onlyClinicalDocument(let path):
@@ -84,6 +89,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .notReadable(let path): .notReadable(path: named(path))
     case .notAnExport(let path, let looksLike): .notAnExport(path: named(path), looksLike: looksLike)
     case .exportXMLMissing(let path): .exportXMLMissing(path: named(path))
+    case .onlyZipFiles(let path, let first): .onlyZipFiles(path: named(path), first: first)
     case .onlyClinicalDocument(let path): .onlyClinicalDocument(path: named(path))
     case .damagedZip(let path, let detail, let someKept):
       .damagedZip(path: named(path), detail: detail, someKept: someKept)

@@ -14,12 +14,14 @@ struct ImportPresentation {
 
   func print(json: Bool) throws {
     if json { return try Console.print(json: ImportSummaryObject(result, isDryRun: isDryRun, duration: duration)) }
-    if let earlier = result.earlier {
-      return try Console.print(
-        "0 samples added: this very file was imported on \(zone.seconds(earlier.finished ?? earlier.started)), as "
-          + "\(PlainText.escaped(earlier.name, limit: 100)); --rescan reads it again")
-    }
     printExports()
+    if let earlier = result.earlier {
+      let (what, them) =
+        result.exports.isEmpty ? ("this very file was", "it") : ("these very exports were", "them")
+      return try Console.print(
+        "0 samples added: \(what) imported on \(zone.seconds(earlier.finished ?? earlier.started)), as "
+          + "\(PlainText.escaped(earlier.name, limit: 100)); --rescan reads \(them) again")
+    }
     try printTable()
     printFindings()
     try Console.print(lastLine)
