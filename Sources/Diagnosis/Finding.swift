@@ -33,3 +33,11 @@ public struct Finding: Hashable, Sendable, Codable {
     self.remedy = remedy
   }
 }
+
+extension [Finding] {
+  /// For each finding, whether one before it has the same remedy. A person needs it once.
+  public var repeatRemedies: [Bool] {
+    var said: Set<String> = []
+    return map { finding in finding.remedy.map { !said.insert($0).inserted } ?? false }
+  }
+}

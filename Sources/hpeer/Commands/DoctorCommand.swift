@@ -76,7 +76,7 @@ struct DoctorCommand: AsyncParsableCommand {
     } else {
       let presentation = FindingPresentation(
         style: Console.outputStyle, usesUTF8: Console.capabilities.usesUTF8)
-      for line in findings.flatMap(presentation.lines) { try Console.print(line) }
+      for line in presentation.lines(findings) { try Console.print(line) }
       Console.say(FindingPresentation.summary(findings))
       if let bundle {
         Console.say(

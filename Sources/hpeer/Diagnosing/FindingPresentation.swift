@@ -9,11 +9,17 @@ struct FindingPresentation {
   /// Long enough for a command with two paths in it.
   private static let limit = 600
 
-  func lines(_ finding: Finding) -> [String] {
+  /// A remedy that several findings have is said once, below the first of them.
+  func lines(_ findings: [Finding]) -> [String] {
+    zip(findings, findings.repeatRemedies).flatMap { lines($0, repeatsRemedy: $1) }
+  }
+
+  private func lines(_ finding: Finding, repeatsRemedy: Bool) -> [String] {
     let line = "\(mark(finding.severity)) \(PlainText.escaped(finding.text, limit: Self.limit))"
     guard let remedy = finding.remedy else { return [line] }
     let arrow = usesUTF8 ? "→" : "->"
-    return [line, "  \(style.dim(arrow)) \(PlainText.escaped(remedy, limit: Self.limit))"]
+    let text = repeatsRemedy ? "as above" : PlainText.escaped(remedy, limit: Self.limit)
+    return [line, "  \(style.dim(arrow)) \(text)"]
   }
 
   private func mark(_ severity: Finding.Severity) -> String {
