@@ -118,7 +118,7 @@ struct InboxCommandTests {
     #expect(refused.status == 13 && refused.output.isEmpty, "\(refused.errors)")
     #expect(try await home.run("inbox", "list", "--json").output.contains("[]"))
     let terminal = try PseudoTerminal(["HPEER_HOME=\(home.home)", Build.hpeer, "inbox", "add", "phone"])
-    try await terminal.text(matching: #/person whose record is on this machine\?/#)
+    try await terminal.text(matching: #/person\s+whose\s+record\s+is\s+on\s+this\s+machine\?/#)
     terminal.type("y\n")
     try await terminal.text(matching: #/Authorization: Bearer/#)
     _ = try await add(home, ["scale", "--merge-person", "--types", "bodyMass"])
@@ -160,6 +160,19 @@ struct InboxCommandTests {
     let both = try await home.start(["serve", "--inbox", "--inbox-http", "--inbox-insecure-http"]).outcome()
     #expect(both.status == 2)
     #expect(try await home.run("serve", "--inbox", "--inbox-cert", "a.pem").status == 2)
+  }
+
+  @Test("an offer that is ended by a signal says that in one sentence", arguments: [SIGINT, SIGTERM])
+  func endedOffer(signal: Int32) async throws {
+    let home = try Scratch().host("home")
+    let offering = try home.start(["inbox", "profile", "--bind", "127.0.0.1"])
+    _ = try await offering.errors(matching: #/Ctrl-C: stop\n/#)
+    offering.send(signal)
+    let outcome = try await offering.outcome()
+    #expect(outcome.status == 130)
+    let said = outcome.errors.split(separator: "Ctrl-C: stop\n").last
+    #expect(said == "hpeer: Interrupted; the profile is not offered any more.\n", "\(outcome.errors)")
+    #expect(try await home.run("inbox", "list").status == 0)
   }
 
   @Test("a phone fetches the profile once")

@@ -15,6 +15,9 @@ public struct InboxProfileOperation: Sendable {
     public let authority: InboxAuthority
   }
 
+  /// How long a connection may take to end once the offer has.
+  private static let drainLimit = Duration.seconds(2)
+
   private let authority: InboxAuthority
   private let logger: Logger
 
@@ -55,15 +58,18 @@ public struct InboxProfileOperation: Sendable {
       profile, host: host, port: port, path: path, logger: logger,
       onListening: { port in tell(Offer(url: "http://\(named):\(port)\(path)", authority: authority)) },
       onServed: { whenServed.yield(true) })
-    let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
+    var configuration = ServiceGroupConfiguration(services: [server], logger: logger)
+    configuration.maximumGracefulShutdownDuration = Self.drainLimit
+    let group = ServiceGroup(configuration: configuration)
     return try await withThrowingTaskGroup(of: Bool?.self) { tasks in
       tasks.addTask {
-        try await group.run()
+        // A server that is cancelled takes that for errors of its own: it is asked to end instead.
+        try await uncancelled { try await group.run() }
         return nil
       }
       tasks.addTask { await served.first { _ in true } ?? false }
       tasks.addTask {
-        try await Task.sleep(for: lifetime)
+        try? await Task.sleep(for: lifetime)
         return false
       }
       defer { tasks.cancelAll() }
@@ -71,6 +77,7 @@ public struct InboxProfileOperation: Sendable {
       // The answer that is on its way is sent first.
       await group.triggerGracefulShutdown()
       while let ended = try await tasks.next() { if ended == nil { break } }
+      if result != true { try Task.checkCancellation() }
       return result ?? false
     }
   }
