@@ -95,6 +95,32 @@ struct CommandLineTests {
     }
   }
 
+  @Test("a pairing that fails leaves no store behind")
+  func failedPairing() async throws {
+    let fingerprint = String(repeating: "9f", count: 32)
+    let payload =
+      #"{"code":"482913","expiry":4070908800,"fingerprint":"\#(fingerprint)","host":"127.0.0.1","port":1}"#
+    let vain: [([String], String)] = [
+      (["pair", "--host", "127.0.0.1:1", "--code-stdin"], "482913"), (["pair", "-"], payload),
+      (["pair", "-"], "nothing"), (["pair", "--qr", "/dev/null"], ""),
+    ]
+    for (arguments, input) in vain {
+      let outcome = try await home.start(arguments, input: input).outcome()
+      #expect(outcome.status != 0 && outcome.status != 2, "\(arguments): \(outcome.errors)")
+      #expect(!FileManager.default.fileExists(atPath: home.home + "/store.sqlite"), "\(arguments)")
+    }
+  }
+
+  @Test("an automation ends as the command does that it stands for")
+  func automationStatus() async throws {
+    let add = ["automation", "add", "nightly", "--when", "time", "--do", "pull", "--set", "at=03:00"]
+    #expect(try await home.start(add).outcome().status == 0)
+    let run = try await home.run("automation", "run", "nightly")
+    #expect(run.status == 4, "\(run.errors)")
+    #expect(run.errors.contains("hpeer pull NAME"), "\(run.errors)")
+    #expect(try await home.run("pull", "--all").status == run.status)
+  }
+
   @Test("a store from a newer version: code 10, left untouched")
   func newerStore() async throws {
     try await home.hold(.small)

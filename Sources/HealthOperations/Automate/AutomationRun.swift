@@ -39,10 +39,20 @@ public enum AutomationFailure: Error, Hashable, Sendable {
   case program(String)
   /// The settings name a machine that is not paired.
   case noPeer(String)
-  /// Some of what it does has failed.
+  /// It pulls from all machines, and none is paired.
+  case nothingPaired
+  /// A file that was imported ends in the middle.
   ///
-  /// - Parameter reason: a sentence for each.
-  case partly(reason: String)
+  /// - Parameter added: how many samples it has brought all the same.
+  case cutOff(file: String, added: Int)
+}
+
+/// Some of what an automation does has failed.
+public struct PartialAutomation: Error, CustomStringConvertible {
+  /// A phrase for each destination or machine.
+  public let description: String
+  /// What the first of them that failed threw.
+  public let cause: any Error
 }
 
 extension AutomationFailure: CustomStringConvertible {
@@ -52,7 +62,10 @@ extension AutomationFailure: CustomStringConvertible {
     case .late(let limit): "It did not end within \(TimeSpan.text(Int(limit.components.seconds)))."
     case .program(let reason): reason
     case .noPeer(let name): "No machine called \(name) is paired with this one: `hpeer peers` has those that are."
-    case .partly(let reason): reason
+    case .nothingPaired:
+      "No machine is paired with this one yet: `hpeer pull NAME` pairs with one that runs `hpeer serve`."
+    case .cutOff(let file, let added):
+      "\(file) ends in the middle; \(added) added: export or copy it again and import that too."
     }
   }
 }
@@ -146,7 +159,7 @@ public struct AutomationRun: Sendable {
         return server
       }
     }
-    guard !servers.isEmpty else { throw AutomationFailure.partly(reason: "No machine is paired with this one yet.") }
+    guard !servers.isEmpty else { throw AutomationFailure.nothingPaired }
     return try await each(servers, named: \.name) { server in
       let result = try await context.pull.run(from: server, at: PeerFinder.hint(of: server))
       return result.done.added == 0 ? "nothing new" : "\(result.done.added) added"
@@ -169,7 +182,7 @@ public struct AutomationRun: Sendable {
       }
     }
     if let first = failures.first {
-      throw values.count == 1 ? first : AutomationFailure.partly(reason: phrases.joined(separator: "; "))
+      throw values.count == 1 ? first : PartialAutomation(description: phrases.joined(separator: "; "), cause: first)
     }
     return phrases.joined(separator: "; ")
   }
@@ -180,7 +193,7 @@ public struct AutomationRun: Sendable {
     let result = try await ImportOperation(source, named: name).run(into: context.store)
     let count = result.summary.added
     guard result.earlier != nil || result.report.isComplete else {
-      throw AutomationFailure.partly(reason: "\(name) ends in the middle; \(count) added.")
+      throw AutomationFailure.cutOff(file: name, added: count)
     }
     return "\(name): \(count == 0 ? "nothing new" : "\(count) added")"
   }

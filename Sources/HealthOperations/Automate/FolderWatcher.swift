@@ -59,7 +59,7 @@ struct FolderWatcher: AutomationWatcher {
   static func isFinal(_ error: any Error) -> Bool {
     error is ImportError || error is SampleFileError || error is ImportRefusal
       || {
-        if case AutomationFailure.partly = error { true } else { false }
+        if case AutomationFailure.cutOff = error { true } else { false }
       }()
   }
 

@@ -148,17 +148,15 @@ extension PairOperation {
       // The phone has paired by now.
       try await uncancelled { [local] in
         try await local.registry.addServer(record)
-        try await local.store.audit.record(AuditEvent(.pairingSucceeded, Self.detail(record, candidate.dialect)))
+        try await local.record(success: Self.detail(record, candidate.dialect))
       }
       if let difference = ClockDifference(lead: candidate.invitation.clockLead()) { notice(.clocksDiffer(difference)) }
       return record
     } catch let error as PeerError {
       try await uncancelled { [local] in
         let name = called ?? endpoint.description
-        try await local.store.audit.record(
-          AuditEvent(
-            .pairingFailed,
-            ["peer": name, "role": "client", "dialect": candidate.dialect.name, "reason": error.auditReason]))
+        try await local.record(
+          failure: ["peer": name, "role": "client", "dialect": candidate.dialect.name, "reason": error.auditReason])
       }
       let lead = candidate.invitation.clockLead()
       if case .codeRefused = error, lead > 0 { notice(.codeLooksOld(seconds: lead)) }

@@ -60,7 +60,7 @@ public struct PairOperation: Sendable {
     case text(String)
   }
 
-  let local: LocalPeer
+  let local: PairingSide
   let notice: @Sendable (PeerNotice) -> Void
   let finder: PeerFinder
 
@@ -70,6 +70,26 @@ public struct PairOperation: Sendable {
   public init(
     _ local: LocalPeer, finder: PeerFinder? = nil, notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }
   ) {
+    let side = PairingSide(registry: local.registry, identity: local.identity, name: local.name) { _ in local.store }
+    self.init(side, finder: finder, notice: notice)
+  }
+
+  /// Of a machine that may have no store yet: one is made once another machine has paired with it.
+  ///
+  /// - Parameters:
+  ///   - home: with the registry and the identity.
+  ///   - finder: looks for apps on phones.
+  public init(
+    _ home: Home, registry: PeerRegistry, identity: PeerIdentity, finder: PeerFinder,
+    notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }
+  ) {
+    let side = PairingSide(registry: registry, identity: identity, name: Hostname.short) { makes in
+      try await onThread { _ in try makes ? home.createStore() : home.openStoreIfThere() }
+    }
+    self.init(side, finder: finder, notice: notice)
+  }
+
+  private init(_ local: PairingSide, finder: PeerFinder?, notice: @escaping @Sendable (PeerNotice) -> Void) {
     self.local = local
     self.notice = notice
     self.finder =
@@ -106,9 +126,11 @@ public struct PairOperation: Sendable {
   /// Asks a machine that was paired with just now whether it holds the record of the same person. `nil` where that could
   /// not be asked, or this store is still empty: the first pull tells why.
   public func introduce(to server: ServerRecord) async -> PersonAnswer.Verdict? {
-    guard let host = server.host, let port = server.port, !server.traits.isApp else { return nil }
+    guard let host = server.host, let port = server.port, !server.traits.isApp,
+      let store = try? await local.store(false)
+    else { return nil }
     return try? await PersonCheck(local.registry).introduce(
-      local.store, to: server, at: PeerEndpoint(host: host, port: Int(port)), identity: local.identity)
+      store, to: server, at: PeerEndpoint(host: host, port: Int(port)), identity: local.identity)
   }
 
   /// Throws ``PairError/codeAlone(peer:app:)`` where what answers is an app, which would be sent the code as it is.
@@ -172,16 +194,15 @@ public struct PairOperation: Sendable {
       // The other machine has paired by now.
       try await uncancelled { [local] in
         try await local.registry.addServer(record)
-        try await local.store.audit.record(
-          AuditEvent(.pairingSucceeded, ["peer": name, "id": record.id.hex, "role": "client"]))
+        try await local.record(success: ["peer": name, "id": record.id.hex, "role": "client"])
       }
       return record
     } catch let error as PeerError {
       try await uncancelled { [local] in
-        try await local.store.audit.record(
-          AuditEvent(
-            .pairingFailed,
-            ["peer": name, "id": session.hello.serverID.hex, "role": "client", "reason": error.auditReason]))
+        try await local.record(
+          failure: [
+            "peer": name, "id": session.hello.serverID.hex, "role": "client", "reason": error.auditReason,
+          ])
       }
       throw error
     }

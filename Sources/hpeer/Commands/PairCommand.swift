@@ -92,23 +92,17 @@ struct Pair: AsyncParsableCommand {
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
-    func makeDialogue() throws -> PairingDialogue {
-      PairingDialogue(
-        LocalPeer(store: try home.createStore(), registry: registry, identity: identity), finder: finder)
-    }
+    let dialogue = PairingDialogue(home, registry: registry, identity: identity, finder: finder)
     if name == "-" || source == "-" {
-      let dialogue = try makeDialogue()
       let server = try await dialogue.pair(with: [], code: .text(name: source == nil ? nil : name))
       return try await dialogue.introduce(to: server)
     }
     if let picture {
-      let dialogue = try makeDialogue()
       let server = try await dialogue.pair(with: [], code: .picture(picture, name: name))
       return try await dialogue.introduce(to: server)
     }
     if let fingerprint = fingerprint.flatMap(Fingerprint.init(shown:)) {
       let known = try host.map { [try PeerEndpoint(hostOption: $0)] } ?? []
-      let dialogue = try makeDialogue()
       let server = try await dialogue.pair(
         with: known, code: .pinned(fingerprint, name: name, fromStandardInput: codeStdin))
       return try await dialogue.introduce(to: server)
@@ -120,8 +114,6 @@ struct Pair: AsyncParsableCommand {
     } else {
       endpoints = try await find(finder)
     }
-    // Not before there is a machine to pair with: an empty store would look like one that was filled.
-    let dialogue = try makeDialogue()
     let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
     try await dialogue.introduce(to: server)
   }

@@ -123,7 +123,7 @@ struct PullCommand: AsyncParsableCommand {
       try await run(pull, comparison, server, endpoints)
     case .unpaired(let name, let endpoints):
       Console.say("Found \(PlainText.escaped(name)), not paired yet.")
-      let dialogue = PairingDialogue(local, finder: finder)
+      let dialogue = PairingDialogue(home, registry: registry, identity: identity, finder: finder)
       let server = try await dialogue.pair(with: endpoints, code: codeStdin ? .standardInput : .prompt)
       try await dialogue.introduce(to: server)
       try await run(pull, comparison, server, endpoints)

@@ -1,5 +1,6 @@
 import Foundation
 import HealthOperations
+import OperatingSystem
 import PeerClient
 import PeerProtocol
 import PeerTrust
@@ -22,14 +23,16 @@ struct PairingDialogue {
   }
 
   private let operation: PairOperation
-  private let local: LocalPeer
+  private let home: Home
+  private let registry: PeerRegistry
 
   /// - Parameters:
-  ///   - local: under whose name the server's list shall have this machine.
+  ///   - home: with the registry and the identity. A store is made once the machines are paired.
   ///   - finder: looks for what a code is of where it does not say where that is.
-  init(_ local: LocalPeer, finder: PeerFinder) {
-    self.local = local
-    operation = PairOperation(local, finder: finder, notice: PeerConversation.tell)
+  init(_ home: Home, registry: PeerRegistry, identity: PeerIdentity, finder: PeerFinder) {
+    (self.home, self.registry) = (home, registry)
+    operation = PairOperation(
+      home, registry: registry, identity: identity, finder: finder, notice: PeerConversation.tell)
   }
 
   /// Pairs and stores the result. Tries the endpoints in order.
@@ -66,11 +69,13 @@ struct PairingDialogue {
 
   /// A phone tells no person. Where nobody can answer, or says no, the first pull says what to do.
   private func askWhosePhone(_ server: ServerRecord) async throws {
-    guard try await !local.store.isEmpty(), let confirm = PeerConversation.confirmation,
+    let home = home
+    guard let store = try await onThread({ _ in try home.openStoreIfThere() }), try await !store.isEmpty(),
+      let confirm = PeerConversation.confirmation,
       try await confirm(server, .unknown)
     else { return }
-    let check = PersonCheck(local.registry)
-    try await check.confirm(try await check.agreement(onPhone: server, in: local.store), with: server, in: local.store)
+    let check = PersonCheck(registry)
+    try await check.confirm(try await check.agreement(onPhone: server, in: store), with: server, in: store)
   }
 
   /// More than any QR code holds.
