@@ -44,6 +44,17 @@ struct CommandWordsTests {
     #expect(lines.contains("  See '\(command) --help' for more information."), "\(outcome.errors)")
   }
 
+  @Test("--home before a wish for help, and without a folder")
+  func homeAndHelp() async throws {
+    let help = try await home.run("--home", home.home, "help", "types")
+    #expect(help.status == 0, "\(help.errors)")
+    #expect(try await help.output == home.run("help", "types").output)
+    let unknown = try await home.run("--home", home.home, "help", "foo")
+    #expect(unknown.status == 2 && unknown.errors.contains("`hpeer foo`"), "\(unknown.errors)")
+    let bare = try await home.run("--home")
+    #expect(bare.status == 2 && bare.errors.contains("--home takes a folder"), "\(bare.errors)")
+  }
+
   @Test("another option before the command: where it belongs")
   func optionFirst() async throws {
     let outcome = try await home.run("--json", "types")

@@ -24,12 +24,12 @@ struct CommandWords {
   /// - Throws: a usage error where a command is unknown, or an option stands where it means nothing.
   init(_ words: [String], for root: any ParsableCommand.Type) throws {
     var words = words[...]
+    let home = try Self.takeHome(from: &words)
     if words.first == "help" {
       _ = try Self.takeCommands(from: words.dropFirst(), below: root, isHelp: true)
       (path, command, rest) = ([], root, Array(words))
       return
     }
-    let home = Self.takeHome(from: &words)
     try Self.requireOwnOption(words, of: root)
     let taken = try Self.takeCommands(from: words, below: root, isHelp: false)
     (path, command) = (taken.path, taken.command)
@@ -37,10 +37,13 @@ struct CommandWords {
   }
 
   /// `--home`, which belongs to every command, and its value.
-  private static func takeHome(from words: inout ArraySlice<String>) -> [String] {
+  private static func takeHome(from words: inout ArraySlice<String>) throws -> [String] {
     var home: [String] = []
     while let word = words.first, word == "--home" || word.hasPrefix("--home=") {
       let taken = words.prefix(word == "--home" ? 2 : 1)
+      if taken.last == "--home" {
+        throw CommandFailure(.usage, "--home takes a folder, and a command after it: `hpeer --home DIR types`.")
+      }
       home += taken
       words = words.dropFirst(taken.count)
     }
