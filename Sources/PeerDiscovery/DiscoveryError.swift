@@ -26,30 +26,30 @@ extension DiscoveryError: CustomStringConvertible {
     switch self {
     case .daemonNotRunning:
       "avahi-daemon is not running: start it with `sudo systemctl start avahi-daemon`, "
-        + "or name the other machine with --host NAME:PORT"
+        + "or name the other machine with --host NAME:PORT."
     case .noDBus(let reason):
-      "the D-Bus system bus, which leads to avahi-daemon, cannot be reached (\(reason)): "
-        + "start it with `sudo systemctl start dbus avahi-daemon`, or name the other machine with --host NAME:PORT"
+      "The D-Bus system bus, which leads to avahi-daemon, cannot be reached (\(reason)): "
+        + "start it with `sudo systemctl start dbus avahi-daemon`, or name the other machine with --host NAME:PORT."
     case .daemonSilent(let seconds):
       "avahi-daemon has not answered for \(seconds) seconds: restart it with `sudo systemctl restart avahi-daemon`, "
-        + "or name the other machine with --host NAME:PORT"
+        + "or name the other machine with --host NAME:PORT."
     case .connectionLost:
-      "the connection to avahi-daemon was lost: if it does not come back by itself, "
-        + "look at `systemctl status avahi-daemon dbus`"
+      "The connection to avahi-daemon was lost: if it does not come back by itself, "
+        + "look at `systemctl status avahi-daemon dbus`."
     case .publishingNotPermitted:
       "avahi-daemon does not allow this user to publish a service: see disable-publishing and "
         + "disable-user-service-publishing in /etc/avahi/avahi-daemon.conf, "
-        + "or name this machine on the other one with --host NAME:PORT"
+        + "or name this machine on the other one with --host NAME:PORT."
     case .avahi(let code, let reason):
       "avahi-daemon refused (\(reason), error \(code)): look at `journalctl -u avahi-daemon`, "
-        + "or name the other machine with --host NAME:PORT"
+        + "or name the other machine with --host NAME:PORT."
     case .invalidTXTEntry(let key):
-      "the TXT record entry \(key.debugDescription) cannot be published: "
-        + "use a printable ASCII key without `=`, and at most 255 bytes for key and value together"
+      "The TXT record entry \(key.debugDescription) cannot be published: "
+        + "use a printable ASCII key without `=`, and at most 255 bytes for key and value together."
     case .txtRecordTooLong(let bytes, let maximum):
-      "the TXT record has \(bytes) bytes: shorten it to \(maximum)"
+      "The TXT record has \(bytes) bytes: shorten it to \(maximum)."
     case .outOfResources:
-      "the system has no file descriptor or memory left for discovery: close other programs and try again"
+      "The system has no file descriptor or memory left for discovery: close other programs and try again."
     }
   }
 }
