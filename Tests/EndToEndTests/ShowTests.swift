@@ -94,6 +94,23 @@ struct ShowTests {
     #expect(lines.allSatisfy { $0.count <= 40 }, "\(terminal.text)")
   }
 
+  @Test("in a narrow window sentences are broken between words, and an object is not broken")
+  func narrow() async throws {
+    try await home.hold(.small)
+    let sentence = try await home.run("show", "nosuchtype").errors.split(whereSeparator: \.isWhitespace)
+    let terminal = try PseudoTerminal(
+      ["HPEER_HOME=\(home.home)", "NO_COLOR=1", Build.hpeer, "show", "nosuchtype"], columns: 40)
+    #expect(try await terminal.exitStatus() != 0)
+    #expect(terminal.lines.count > 2 && terminal.lines.allSatisfy { $0.count <= 40 }, "\(terminal.lines)")
+    #expect(terminal.text.split(whereSeparator: \.isWhitespace) == sentence, "\(terminal.lines)")
+    let help = try PseudoTerminal(["HPEER_HOME=\(home.home)", Build.hpeer, "help", "show"], columns: 40)
+    #expect(try await help.exitStatus() == 0)
+    #expect(help.lines.count > 20 && help.lines.allSatisfy { $0.count <= 40 }, "\(help.lines)")
+    let object = try PseudoTerminal(["HPEER_HOME=\(home.home)", Build.hpeer, "types", "--json"], columns: 40)
+    #expect(try await object.exitStatus() == 0)
+    #expect(object.lines.first?.hasSuffix("}") == true, "\(object.lines)")
+  }
+
   @Test("without UTF-8 the code on the screen is read by a real decoder")
   func painted() async throws {
     let terminal = try PseudoTerminal([

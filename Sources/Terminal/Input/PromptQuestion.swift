@@ -16,6 +16,7 @@ struct PromptQuestion: Sendable {
     defer { try? terminal.set(before) }
     let during = attributes(from: before)
     try terminal.set(during)
+    let text = fittedText
     terminal.write(text)
     // Enter was not shown, and after Ctrl-C or Ctrl-D the cursor still stands behind the prompt.
     var isLineEnded = false
@@ -45,6 +46,11 @@ struct PromptQuestion: Sendable {
         return line
       }
     }
+  }
+
+  /// Broken between words where the window is narrower.
+  private var fittedText: String {
+    TerminalSize.ofWindow().map { WrappedText.lines(of: text, columns: $0.columns).joined(separator: "\n") } ?? text
   }
 
   /// Line editing and signals on, whatever state the terminal was left in; echo as the question wants it.

@@ -87,7 +87,7 @@ extension ExitStatus {
   /// Help and version, which are data like any other.
   private static func printAsked(_ text: String) -> Never {
     do {
-      try OutputWriter.standardOutput.writeLine(text)
+      try Console.print(text)
     } catch {
       exit(with: error)
     }

@@ -21,7 +21,16 @@ enum Console {
   static func say(_ line: String = "", _ priority: LinePriority = .information, _ fields: EntryFields = .none) {
     if enter(line, priority, fields) { return }
     // Where nobody can be told, the work goes on.
-    try? OutputWriter.standardError.writeLine(isJournal ? JournalStream.entries(line, priority) : line)
+    try? OutputWriter.standardError.writeLine(
+      isJournal ? JournalStream.entries(line, priority) : fitted(line, .error))
+  }
+
+  /// Broken between words where the window is narrower than the text.
+  private static func fitted(_ text: String, _ stream: StandardStream) -> String {
+    guard capabilities.isTerminal(stream), let columns = TerminalSize.ofWindow(of: [stream])?.columns else {
+      return text
+    }
+    return WrappedText.lines(of: text, columns: columns).joined(separator: "\n")
   }
 
   /// A line of a log, with the time at which it is said; the journal adds that by itself.
@@ -50,7 +59,7 @@ enum Console {
   }
 
   static func print(_ line: String) throws {
-    try OutputWriter.standardOutput.writeLine(line)
+    try OutputWriter.standardOutput.writeLine(fitted(line, .output))
   }
 
   /// Phrases on one line, or on more, indented, where the window is too narrow.
@@ -90,6 +99,8 @@ enum Console {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .iso8601
-    try print(PlainText.escapedJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
+    // Also on a terminal, where it may be copied, an object is one line.
+    try OutputWriter.standardOutput.writeLine(
+      PlainText.escapedJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
   }
 }

@@ -1,0 +1,84 @@
+/// Text for a window: what is too long for a line goes on in the next one between words, where a terminal would break it
+/// anywhere.
+public enum WrappedText {
+  private static let escape: Character = "\u{1B}"
+
+  /// The lines of `text` in a window that is so many columns wide. What continues a line is indented as it is, and under
+  /// the text of one that begins with a mark. Words that are too long for a line of their own stay whole, so that an
+  /// address can be copied, and what stands between backquotes is kept together where that is possible.
+  ///
+  /// - Parameter text: fit for a terminal already; may hold line feeds and styled text.
+  public static func lines(of text: String, columns: Int) -> [String] {
+    text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { wrapped($0, columns) }
+  }
+
+  private static func wrapped(_ line: Substring, _ columns: Int) -> [String] {
+    guard width(line) > columns else { return [String(line)] }
+    var parts = parts(of: line, columns)
+    // A line feed takes the place of the spaces before a word; those at the end are a prompt's.
+    let end = String(line.reversed().prefix { $0 == " " })
+    guard let first = parts.first else { return [String(line)] }
+    parts.removeFirst()
+    let hasMark = visible(first.word).count == 1 && !visible(first.word).contains { $0.isLetter || $0.isNumber }
+    let indent = first.spaces + (hasMark ? 2 : 0)
+    var lines: [String] = []
+    var current = placed(first.word, first.spaces, columns)
+    for part in parts {
+      let joined = current + String(repeating: " ", count: part.spaces) + part.word
+      if width(joined) <= columns {
+        current = joined
+      } else {
+        lines.append(current)
+        current = placed(part.word, indent, columns)
+      }
+    }
+    return lines + [current + end]
+  }
+
+  /// A word at the beginning of a line, indented by less where it would not fit.
+  private static func placed(_ word: Substring, _ indent: Int, _ columns: Int) -> String {
+    String(repeating: " ", count: min(indent, max(0, columns - width(word)))) + word
+  }
+
+  private struct Part {
+    /// Before the word.
+    var spaces: Int
+    var word: Substring
+  }
+
+  private static func parts(of line: Substring, _ columns: Int) -> [Part] {
+    var parts: [Part] = []
+    var rest = line
+    while true {
+      let spaces = rest.prefix { $0 == " " }.count
+      rest = rest.dropFirst(spaces)
+      if rest.isEmpty { return parts }
+      var word = rest.prefix { $0 != " " }
+      // A command with its arguments.
+      if word.count(where: { $0 == "`" }) % 2 == 1, let close = rest[word.endIndex...].firstIndex(of: "`") {
+        let end = rest[close...].firstIndex(of: " ") ?? rest.endIndex
+        if width(rest[..<end]) <= columns { word = rest[..<end] }
+      }
+      parts.append(Part(spaces: spaces, word: word))
+      rest = rest[word.endIndex...]
+    }
+  }
+
+  private static func width(_ text: some StringProtocol) -> Int { DisplayWidth.of(visible(text)) }
+
+  /// Without the sequences that style it.
+  private static func visible(_ text: some StringProtocol) -> String {
+    guard text.contains(escape) else { return String(text) }
+    var (visible, isInSequence) = ("", false)
+    for character in text {
+      if isInSequence {
+        isInSequence = !character.isLetter
+      } else if character == escape {
+        isInSequence = true
+      } else {
+        visible.append(character)
+      }
+    }
+    return visible
+  }
+}
