@@ -1,15 +1,12 @@
 """People at terminals: command lines of one machine or of two hosts (scripts/two-hosts), each on a pseudo-terminal."""
 
-import fcntl
 import os
 import pathlib
 import pty
 import re
 import select
-import struct
 import subprocess
 import sys
-import termios
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -18,13 +15,15 @@ COLUMNS, ROWS = 80, 24
 
 
 class Terminal:
-    """A command line on an 80x24 terminal, and everything that it has printed."""
+    """A command line on a terminal, and everything that it has printed.
+
+    The terminal does not say how large it is, so that a sentence is one line; for all else the environment says 80x24.
+    """
 
     def __init__(self, prefix, line):
         self.line, self.bytes, self.answered = line, b"", 0
         self.pid, self.descriptor = pty.fork()
         if self.pid == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
             os.execvp(prefix[0], prefix + ["bash", "-c", line])
 
     def read(self, seconds):
@@ -105,7 +104,7 @@ class Machines:
         """What leads to that person's environment on a host."""
         variables = {
             "HOME": str(self.home(person)), "PATH": f"{self.program.parent}:{os.environ['PATH']}",
-            "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+            "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TZ": "UTC", "COLUMNS": str(COLUMNS), "LINES": str(ROWS),
         }
         inside = [str(ROOT / "scripts/two-hosts"), "exec", self.name, host, "--"] if self.are_two else []
         environment = [f"{key}={value}" for key, value in variables.items()]
