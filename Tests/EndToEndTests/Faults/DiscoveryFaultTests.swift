@@ -133,7 +133,7 @@ struct DiscoveryFaultTests {
       hosts.studio.prefix + ["env", "HPEER_HOME=\(hosts.studio.home)", Build.hpeer, "serve", "--name", "studio"])
     try await terminal.text(matching: #/Announced/#)
     #expect(
-      try #/Sharing .* at \[fe80::[0-9a-f:]+%eth0\]:8737/#.firstMatch(in: terminal.text) != nil, "\(terminal.text)")
+      try #/Sharing .* at\s+\[fe80::[0-9a-f:]+%eth0\]:8737/#.firstMatch(in: terminal.text) != nil, "\(terminal.text)")
     #expect(terminal.text.contains("hpeer pull --host studio.local\r"))
 
     let waiting = try hosts.studio.start(["pair", "--wait", "--pairing-json"])
