@@ -119,10 +119,10 @@ struct IntegrityCheck {
   private static func visibility(_ db: Database) throws -> [StoreFinding] {
     // A store of the version before hides nothing.
     guard try db.tableExists("visibility") else { return [] }
-    // One of the version before has another rule for workouts, until it is opened.
-    let hasDecidedWorkouts = try SchemaHistory.hasDecidedWorkouts(db)
+    // One of the version before has another rule, until it is opened.
+    guard try SchemaHistory.hasDecidedVisibility(db) else { return [] }
     var visibility = Visibility(db)
-    let wrong = try visibility.countWrong { hasDecidedWorkouts || $0 != .workout }
+    let wrong = try visibility.countWrong()
     return wrong > 0 ? [.wrongVisibility(wrong)] : []
   }
 

@@ -24,15 +24,17 @@ enum SchemaHistory {
     // Decided by the next, too.
     migrator.registerMigration("workoutsOfAnyName") { _ in }
     migrator.registerMigration(workoutsOfNoSource, migrate: decideWorkouts)
+    migrator.registerMigration(renamedSources, migrate: joinRenamedSources)
     return migrator
   }
 
-  /// Whether what is hidden of workouts was decided by the rule as it is now.
-  static func hasDecidedWorkouts(_ db: Database) throws -> Bool {
-    try migrator().appliedIdentifiers(db).contains(workoutsOfNoSource)
+  /// Whether what is hidden was decided by the rule as it is now.
+  static func hasDecidedVisibility(_ db: Database) throws -> Bool {
+    try migrator().appliedIdentifiers(db).isSuperset(of: [workoutsOfNoSource, renamedSources])
   }
 
   private static let workoutsOfNoSource = "workoutsOfNoSource"
+  private static let renamedSources = "renamedSources"
 
   /// Dates are microseconds since 1970; `duration` and `created` are wrapping differences from `start`, which keeps
   /// them short. `value` is NULL for NaN. `payload` and `metadata` are JSON. A sample's change number is its rowid, so
@@ -389,10 +391,25 @@ enum SchemaHistory {
   /// does one whose source and activity an app does not tell (``SecondReader``): some that were shown are hidden, and consumers
   /// are told.
   private static func decideWorkouts(_ db: Database) throws {
+    try decide(db) { visibility, first, counter in
+      try visibility.updateAll(of: .workout, after: first, counter: &counter)
+    }
+  }
+
+  /// What a renamed source has under each of its names is one since then (``RenamedSources``).
+  private static func joinRenamedSources(_ db: Database) throws {
+    try decide(db) { visibility, first, counter in
+      try visibility.joinRenamed(after: first, counter: &counter)
+    }
+  }
+
+  private static func decide(
+    _ db: Database, _ body: (inout Visibility, _ first: Int64, _ counter: inout Int64) throws -> Void
+  ) throws {
     let first = try Schema.counter(db)
     var counter = first
     var visibility = Visibility(db)
-    try visibility.updateAll(of: .workout, after: first, counter: &counter)
+    try body(&visibility, first, &counter)
     if counter == first { return }
     // Copies of one store that are brought up to date apart give the same numbers out.
     try Epoch.begin(at: first + 1, db)

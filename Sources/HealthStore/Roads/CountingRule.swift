@@ -40,6 +40,12 @@ struct CountingRule {
     var hints: Set<UInt8>?
   }
 
+  /// Whether a deletion may be of what has these hints; see ``Member/hints``.
+  static func accepts(_ deletion: Deletion, _ hints: Set<UInt8>?) -> Bool {
+    guard let hints, let hint = deletion.hint else { return true }
+    return hints.contains(hint)
+  }
+
   /// What is known of a deleted sample of the group.
   struct Deletion {
     var family: Family
@@ -96,10 +102,7 @@ struct CountingRule {
       losses = things - max(0, ever - (deleted.max() ?? 0))
     }
 
-    func accepts(_ deletion: Deletion) -> Bool {
-      guard let hints, let hint = deletion.hint else { return true }
-      return hints.contains(hint)
-    }
+    func accepts(_ deletion: Deletion) -> Bool { CountingRule.accepts(deletion, hints) }
   }
 }
 

@@ -15,7 +15,7 @@ struct SecondReader {
   /// Several sources may have one name.
   private var sourceIndex = ExactIndex<String>()
   /// What Health Auto Export's workouts have as their source, because the app does not tell it.
-  private static let noSource = "Health Auto Export"
+  static let noSource = "Health Auto Export"
 
   init(_ db: Database) {
     self.db = db
@@ -34,7 +34,8 @@ struct SecondReader {
     var change: Int64
     var start: Int64
     var uuid: UUID
-    var road: SampleRoad
+    /// The index of the name of its source.
+    let name: UInt32
     var group: Group
     var value: StatedValue
     var valueClass = 0
@@ -42,8 +43,8 @@ struct SecondReader {
     var isHidden: Bool
     /// As it is right.
     var shouldHide = false
-
-    var family: CountingRule.Family { .init(uuid, road: road) }
+    /// Of a restoration, that of the deleted sample which it is.
+    var family: CountingRule.Family
   }
 
   /// A tombstone.
@@ -51,10 +52,13 @@ struct SecondReader {
     var uuid: UUID
     var road: SampleRoad
     var hint: UInt8?
+    /// The index of the name of its source.
+    let name: UInt32?
     /// `nil` for a tombstone that does not say what was deleted.
     var group: Group?
 
     var family: CountingRule.Family { .init(uuid, road: road) }
+    var counted: CountingRule.Deletion { .init(family: family, hint: hint) }
   }
 
   /// What starts in one second.
@@ -76,25 +80,65 @@ struct SecondReader {
     var second = Second(samples: try samples(type, start, limit: limit))
     guard second.samples.count <= Self.maximumSamples, var deletions = try deletions(type, start) else { return second }
     let name = try names.name(type)
-    if name == .workout { join(&second.samples, &deletions) }
     let lines = RestorationLines(deletions.map(\.uuid), present: second.samples.map(\.uuid))
     let families = Dictionary(deletions.map { ($0.uuid, $0.family) }) { first, _ in first }
-    second.gone = deletions.filter { $0.group != nil && lines.isGone($0.uuid) }
+    for index in second.samples.indices {
+      let sample = second.samples[index]
+      second.samples[index].family = lines.roots[sample.uuid].flatMap { families[$0] } ?? sample.family
+    }
+    deletions.removeAll { $0.group == nil || !lines.isGone($0.uuid) }
+    joinRenamed(&second.samples, &deletions, name)
+    if name == .workout { join(&second.samples, &deletions) }
+    second.gone = deletions
     for (group, indices) in Dictionary(grouping: second.samples.indices, by: { second.samples[$0].group }) {
       let gone = second.gone.filter { $0.group == group }
       if indices.count == 1, gone.isEmpty { continue }
-      var members = indices.map { index in
-        let sample = second.samples[index]
-        return CountingRule.Member(
-          uuid: sample.uuid, family: lines.roots[sample.uuid].flatMap { families[$0] } ?? sample.family, valueClass: 0,
-          hints: gone.isEmpty ? nil : hints(of: sample, name))
-      }
-      classify(&members, indices.map { second.samples[$0].value })
+      let members = self.members(indices.map { second.samples[$0] }, hinted: !gone.isEmpty, name)
       for (member, index) in zip(members, indices) { second.samples[index].valueClass = member.valueClass }
-      let rule = CountingRule(gone.map { .init(family: $0.family, hint: $0.hint) })
+      let rule = CountingRule(gone.map(\.counted))
       for hidden in rule.hidden(members) { second.samples[indices[hidden]].shouldHide = true }
     }
     return second
+  }
+
+  /// With their classes.
+  private func members(_ samples: [StoredSample], hinted: Bool, _ type: SampleType) -> [CountingRule.Member] {
+    var members = samples.map {
+      CountingRule.Member(
+        uuid: $0.uuid, family: $0.family, valueClass: 0, hints: hinted ? hints(of: $0, type) : nil)
+    }
+    classify(&members, samples.map(\.value))
+    return members
+  }
+
+  /// Puts what sources that were renamed have, with the same seconds of start and end, into one group.
+  private mutating func joinRenamed(
+    _ samples: inout [StoredSample], _ deletions: inout [Deletion], _ type: SampleType
+  ) {
+    let nameless = type == .workout ? sourceIndex.index(of: Self.noSource) : nil
+    for (end, indices) in Dictionary(grouping: samples.indices, by: { samples[$0].group.end }) {
+      let gone = deletions.filter { $0.group?.end == end }
+      let names = Set(indices.map { samples[$0].group.source } + gone.compactMap { $0.group?.source })
+      guard names.count > 1 else { continue }
+      let members = self.members(indices.map { samples[$0] }, hinted: !gone.isEmpty, type)
+      var bearers = zip(indices, members).map { index, member in
+        RenamedSources.Bearer(
+          name: samples[index].group.source, family: member.family, classes: [member.valueClass])
+      }
+      bearers += gone.compactMap { deletion in
+        deletion.group.map { group in
+          RenamedSources.Bearer(
+            name: group.source, family: deletion.family,
+            classes: Set(members.filter { CountingRule.accepts(deletion.counted, $0.hints) }.map(\.valueClass)))
+        }
+      }
+      let renamed = RenamedSources.representatives(among: bearers.filter { $0.name != nameless })
+      for (old, new) in renamed {
+        let group = Group(source: old, end: end)
+        for index in indices where samples[index].group == group { samples[index].group.source = new }
+        for index in deletions.indices where deletions[index].group == group { deletions[index].group?.source = new }
+      }
+    }
   }
 
   /// Puts a workout whose source is not known into the group of the workouts, deleted ones included, that start and end in
@@ -141,17 +185,18 @@ struct SecondReader {
       if Payload.kindsOneAtATime.contains(kind) { return true }
       // So many are shown whatever they say.
       let isTooMany = samples.count > Self.maximumSamples
+      let group = try self.group(start: row.integer(1), duration: row.integer(3), source: row.integer(4))
       samples.append(
         StoredSample(
           change: row.integer(0), start: row.integer(1), uuid: try row.uuid(2),
-          road: SampleRoad(stored: row.integer(9)),
-          group: try group(start: row.integer(1), duration: row.integer(3), source: row.integer(4)),
+          name: group.source, group: group,
           value: isTooMany
             ? .only
             : try StatedValue(
               kind: kind, number: row.optionalDouble(6),
               unit: try row.optionalInteger(7).map { try units.value(of: $0, db) }, payload: { row.text(8) }),
-          isHidden: row.integer(10) != 0))
+          isHidden: row.integer(10) != 0,
+          family: .init(try row.uuid(2), road: SampleRoad(stored: row.integer(9)))))
       return true
     }
     return samples
@@ -175,7 +220,7 @@ struct SecondReader {
       deletions.append(
         Deletion(
           uuid: try row.uuid(0), road: SampleRoad(stored: row.integer(4)),
-          hint: row.optionalInteger(5).flatMap(UInt8.init(exactly:)), group: group))
+          hint: row.optionalInteger(5).flatMap(UInt8.init(exactly:)), name: group?.source, group: group))
       return true
     }
     return deletions.count > Self.maximumSamples ? nil : deletions

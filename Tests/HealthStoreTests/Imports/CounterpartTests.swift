@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ExportedSample(minute: 1), ExportedSample(value: 61), ExportedSample(source: "Phone"),
+    ExportedSample(minute: 1), ExportedSample(value: 61), ExportedSample(value: 61, source: "Phone"),
     ExportedSample(type: SampleType("HKQuantityTypeIdentifierRespiratoryRate")),
   ])
   func whatDiffersIsAnother(other: ExportedSample) async throws {

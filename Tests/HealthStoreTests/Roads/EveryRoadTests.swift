@@ -177,6 +177,53 @@ import TestSupport
     }
   }
 
+  /// What an export says under one name, and an app under another.
+  @Test(arguments: [("Watch", "Ultra"), ("Ultra", "Watch")])
+  func aDeviceThatWasRenamedBetweenAnExportAndAPull(exportedName: String, toldName: String) async throws {
+    let exported = ExportedSample(source: exportedName).sample()
+    let told = ExportedSample(source: toldName).original()
+    let copies = [
+      Copy(sample: exported, road: .appleExport), Copy(sample: Self.cut(told), road: .healthAppTransfer),
+      Copy(sample: Self.poor(told), road: .healthSync),
+    ]
+    for count in 2...3 {
+      for (number, order) in Self.orders(of: Array(copies.prefix(count))).enumerated() {
+        try await meet(order, expected: exported.uuid, "\(count) copies, order \(number)")
+      }
+    }
+  }
+
+  /// Nor does Health Auto Export tell whose the workout is.
+  @Test func aWorkoutOfARenamedDevice() async throws {
+    let record = ExportedSample(type: .workout)
+    let original = Self.cut(record.original())
+    let copies = [
+      Copy(sample: Self.workout(record.sample(), .value(35), from: "Watch"), road: .appleExport),
+      Copy(sample: Self.workout(original, .value(3000), from: "Ultra"), road: .healthSync),
+      Copy(sample: Self.workout(original, .name("Rudern"), from: "Health Auto Export"), road: .healthAutoExport),
+    ]
+    for (number, order) in Self.orders(of: copies).enumerated() {
+      try await meet(order, expected: copies[0].sample.uuid, "order \(number)")
+    }
+  }
+
+  /// Equal samples of two devices, which each road tells apart, or of which nothing says which is which.
+  @Test(arguments: [
+    (["Watch"], ["Watch", "Phone"], 2), (["Watch", "Phone"], ["Phone"], 2), (["Watch"], ["Ultra", "Phone"], 3),
+    (["Watch", "Phone"], ["Ultra", "Phone"], 2), (["Watch", "Phone"], ["Ultra", "Pro"], 2),
+  ])
+  func equalSamplesOfTwoDevicesAreTwo(exported: [String], told: [String], expected: Int) async throws {
+    let copies =
+      exported.map { Copy(sample: ExportedSample(source: $0).sample(), road: .appleExport) }
+      + told.map { Copy(sample: ExportedSample(source: $0).original(), road: .healthAppTransfer) }
+    for order in Self.orders(of: copies) {
+      let fixture = try StoreFixture()
+      for copy in order { try await take(copy, into: fixture.store) }
+      #expect(try await shown(fixture.store, order[0].sample.type).count == expected, "\(exported), \(told)")
+      #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings == [])
+    }
+  }
+
   /// A class of one source and time, whatever its members are.
   @Test func aBloodPressureBesideItsMembers() async throws {
     let exported = ExportedSample(type: SampleType("HKCorrelationTypeIdentifierBloodPressure"))
