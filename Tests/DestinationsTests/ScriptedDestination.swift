@@ -16,6 +16,8 @@ final class ScriptedDestination: Destination {
   struct State {
     var samples: [UUID: Sample] = [:]
     var keys: [DeliveryKey] = []
+    /// Which samples came with each of the keys.
+    var additions: [Set<UUID>] = []
     /// Of samples that came although they were there, by how often.
     var repetitions = 0
   }
@@ -41,6 +43,7 @@ final class ScriptedDestination: Destination {
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     let attempt = state.withLock { state in
       state.keys.append(key)
+      state.additions.append(Set(batch.changes.samples.map(\.uuid)))
       return state.keys.count - 1
     }
     try await before(attempt, batch)

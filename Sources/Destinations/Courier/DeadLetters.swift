@@ -16,7 +16,16 @@ public struct DeadLetters: Sendable {
   /// - Parameter path: in a folder that is there, of this destination only.
   public init(path: String) { self.path = path }
 
+  /// Of a ``Redelivery``: what is delivered together under one key.
+  struct Batch: Sendable {
+    /// On the disk before it is used.
+    var key: UUID
+    var samples: [SampleReference]
+  }
+
   private struct Line: Codable {
+    /// The key of the ``Batch`` that it is in, while nothing is known of how that ended.
+    var again: UUID?
     var key: String
     var reason: String
     var start: Timestamp
@@ -27,6 +36,8 @@ public struct DeadLetters: Sendable {
       RefusedSample(
         SampleReference(type: SampleType(type), start: start, uuid: UUID(uuidString: uuid) ?? UUID()), reason: reason)
     }
+
+    func precedes(_ other: Line) -> Bool { (start, uuid) < (other.start, other.uuid) }
   }
 
   /// Adds them, and returns when they are on the disk. Throws `SystemError`.
@@ -51,17 +62,55 @@ public struct DeadLetters: Sendable {
     try await onThread { [self] _ in try lines().map(\.refused) }
   }
 
-  /// Removes the entries of all samples but these, atomically. Throws `SystemError`.
-  func keep(_ samples: Set<SampleReference>) async throws {
+  // MARK: Delivering again
+
+  /// All of them in batches, and returns when the keys are on the disk. A batch that was interrupted is the same again, under
+  /// the same key, without what was refused anew meanwhile. Throws `SystemError`.
+  func batches(ofAtMost size: Int) async throws -> [Batch] {
     try await onThread { [self] _ in
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      var bytes: [UInt8] = []
-      for line in try lines() where samples.contains(line.refused.sample) {
-        bytes += try encoder.encode(line) + [UInt8(ascii: "\n")]
+      var lines = try lines()
+      let isNew = lines.indices.filter { lines[$0].again == nil }.sorted { lines[$0].precedes(lines[$1]) }
+      for first in stride(from: 0, to: isNew.count, by: size) {
+        let key = UUID()
+        for index in isNew[first..<min(first + size, isNew.count)] { lines[index].again = key }
       }
-      try PrivateFile.replace(path, bytes)
+      if !isNew.isEmpty { try write(lines) }
+      var (batches, places): ([Batch], [UUID: Int]) = ([], [:])
+      for line in lines.sorted(by: { $0.precedes($1) }) {
+        guard let key = line.again else { continue }
+        if let place = places[key] {
+          batches[place].samples.append(line.refused.sample)
+        } else {
+          places[key] = batches.count
+          batches.append(Batch(key: key, samples: [line.refused.sample]))
+        }
+      }
+      return batches
     }
+  }
+
+  /// Removes what was taken of a batch, and notes of the others what was said of them now, atomically. Throws `SystemError`.
+  func settle(_ batch: Batch, refused: [RefusedSample]) async throws {
+    let reasons = Dictionary(refused.map { ($0.sample, $0.reason) }, uniquingKeysWith: { $1 })
+    try await onThread { [self] _ in
+      var left: [Line] = []
+      for var line in try lines() {
+        if line.again == batch.key {
+          guard let reason = reasons[line.refused.sample] else { continue }
+          (line.again, line.reason) = (nil, reason)
+        }
+        left.append(line)
+      }
+      try write(left)
+    }
+  }
+
+  private func write(_ lines: [Line]) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    var bytes: [UInt8] = []
+    for line in lines { bytes += try encoder.encode(line) + [UInt8(ascii: "\n")] }
+    try PrivateFile.replace(path, bytes)
   }
 
   private func lines() throws(SystemError) -> [Line] {

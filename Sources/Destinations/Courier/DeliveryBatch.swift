@@ -42,14 +42,11 @@ public struct DeliveryBatch: Sendable {
   func parts(byBit bit: Int) -> (DeliveryBatch, DeliveryBatch)? {
     // The variant's bits, which all UUIDs have in common, come last.
     guard count > 1, bit < 62 else { return nil }
-    func isSet(_ uuid: UUID) -> Bool {
-      withUnsafeBytes(of: uuid.uuid) { $0[15 - bit / 8] >> UInt8(bit % 8) & 1 == 1 }
-    }
     var (first, second) = (changes, changes)
-    first.samples.removeAll { isSet($0.uuid) }
-    second.samples.removeAll { !isSet($0.uuid) }
-    first.tombstones.removeAll { isSet($0.uuid) }
-    second.tombstones.removeAll { !isSet($0.uuid) }
+    first.samples.removeAll { $0.uuid.hasBit(bit) }
+    second.samples.removeAll { !$0.uuid.hasBit(bit) }
+    first.tombstones.removeAll { $0.uuid.hasBit(bit) }
+    second.tombstones.removeAll { !$0.uuid.hasBit(bit) }
     return (DeliveryBatch(changes: first, startsOver: startsOver), DeliveryBatch(changes: second, startsOver: false))
   }
 
@@ -79,5 +76,12 @@ public struct DeliveryBatch: Sendable {
       SampleReference(type: changes.types[Int($0.type)], start: $0.start, uuid: $0.uuid)
     }
     return (samples + deletions.map(\.sample)).map { RefusedSample($0, reason: reason) }
+  }
+}
+
+extension UUID {
+  /// Whether a bit is 1, counted from the last on; the first 62 are random in a random UUID.
+  func hasBit(_ bit: Int) -> Bool {
+    withUnsafeBytes(of: uuid) { $0[15 - bit / 8] >> UInt8(bit % 8) & 1 == 1 }
   }
 }

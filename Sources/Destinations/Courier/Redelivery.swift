@@ -4,7 +4,7 @@ import HealthStore
 import OperatingSystem
 
 /// Delivers once more what a destination has refused: what is still in the store and still selected. What it takes now is not
-/// among the dead letters any more.
+/// among the dead letters any more. Killed in between, the same batch comes again under the same key.
 public struct Redelivery<Place: Destination>: Sendable {
   private let destination: Place
   private let name: String
@@ -32,21 +32,19 @@ public struct Redelivery<Place: Destination>: Sendable {
   ///
   /// - Throws: ``CourierError`` where the destination cannot be delivered to; what it took before stays taken.
   public func run() async throws -> CourierReport {
-    let letters = try await deadLetters.read()
+    let batches = try await deadLetters.batches(ofAtMost: destination.capabilities.maximumChanges)
     var report = CourierReport()
-    if letters.isEmpty { return report }
-    var left = Set(letters.map(\.sample))
+    if batches.isEmpty { return report }
     try await store.audit.record(AuditEvent(.deliveryStarted, detail))
     do {
-      let size = destination.capabilities.maximumChanges
-      let all = left.sorted { ($0.start, $0.uuid.uuidString) < ($1.start, $1.uuid.uuidString) }
-      for first in stride(from: 0, to: all.count, by: size) {
-        let part = all[first..<min(first + size, all.count)]
-        let refused = Set(try await deliver(Array(part)).map(\.sample)).intersection(part)
-        report.delivered += part.count - refused.count
-        report.refused += refused.count
-        left.subtract(part.filter { !refused.contains($0) })
-        try await deadLetters.keep(left)
+      for batch in batches {
+        let members = Set(batch.samples)
+        // A destination of days may refuse samples that were in another batch.
+        let refused = try await deliver(batch).filter { members.contains($0.sample) }
+        try await deadLetters.settle(batch, refused: refused)
+        let count = Set(refused.map(\.sample)).count
+        report.delivered += members.count - count
+        report.refused += count
       }
     } catch {
       try await finish(.deliveryFailed, report, reason: "\(error)")
@@ -72,9 +70,9 @@ public struct Redelivery<Place: Destination>: Sendable {
     try await uncancelled { [detail] in try await store.audit.record(AuditEvent(event, detail)) }
   }
 
-  private func deliver(_ references: [SampleReference]) async throws -> [RefusedSample] {
+  private func deliver(_ members: DeadLetters.Batch) async throws -> [RefusedSample] {
     var coder = ChangeCoder()
-    for reference in references {
+    for reference in members.samples {
       if shape?.hasStatistics == true {
         // It is made of what is there now.
         coder.add(Tombstone(sample: reference, deleted: .now, end: reference.start))
@@ -90,31 +88,44 @@ public struct Redelivery<Place: Destination>: Sendable {
     if let shape { batch = try await shape.applied(to: batch) }
     if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     var budget = RefusalBudget()
-    return try await deliver(batch, key: "again-\(UUID().uuidString.lowercased())", depth: 0, &budget)
+    return try await deliver(batch, of: members.key, "", &budget)
   }
 
+  /// - Parameter path: the bits of the part's UUIDs, from the last on.
   private func deliver(
-    _ batch: DeliveryBatch, key: String, depth: Int, _ budget: inout RefusalBudget
+    _ batch: DeliveryBatch, of members: UUID, _ path: String, _ budget: inout RefusalBudget
   ) async throws -> [RefusedSample] {
     let (batch, known) = budget.divided(batch)
     if batch.count == 0 { return known }
+    let depth = path.utf8.count
+    // Of a long sample there may be many hours, and settings may want smaller batches than when the members were chosen.
+    if batch.count > destination.capabilities.maximumChanges, let parts = batch.parts(byBit: depth) {
+      return try await known + deliver(parts, of: members, path, &budget)
+    }
     do {
+      let key = "again-\(members.uuidString.lowercased())\(path)"
       let delivery = try await destination.attempt(
         batch, key: DeliveryKey(description: key), clock: ContinuousClock())
       budget.note(delivery, of: batch)
       return known + delivery.refused
     } catch DeliveryError.refused(let reason) {
-      guard let (first, second) = batch.parts(byBit: depth) else {
+      guard let parts = batch.parts(byBit: depth) else {
         budget.noteRefusal(reason, of: batch)
         return known + batch.refused(reason)
       }
-      // In another order each time: those that are refused do not keep the same others back for ever.
-      let parts = Bool.random() ? [(first, "0"), (second, "1")] : [(second, "1"), (first, "0")]
-      var refused = known
-      for (part, bit) in parts {
-        refused += try await deliver(part, key: key + bit, depth: depth + 1, &budget)
-      }
-      return refused
+      return try await known + deliver(parts, of: members, path, &budget)
     }
+  }
+
+  private func deliver(
+    _ parts: (DeliveryBatch, DeliveryBatch), of members: UUID, _ path: String, _ budget: inout RefusalBudget
+  ) async throws -> [RefusedSample] {
+    // In another order for each key: those that are refused do not keep the same others back for ever.
+    let isTurned = members.hasBit(path.utf8.count)
+    var refused: [RefusedSample] = []
+    for (part, bit) in isTurned ? [(parts.1, "1"), (parts.0, "0")] : [(parts.0, "0"), (parts.1, "1")] {
+      refused += try await deliver(part, of: members, path + bit, &budget)
+    }
+    return refused
   }
 }

@@ -110,6 +110,36 @@ import Testing
     #expect(try await again.run() == CourierReport())
   }
 
+  @Test("a retry whose answer was lost repeats its requests under the same keys, and nothing else does")
+  func interruptedRetry() async throws {
+    func add(_ samples: some Sequence<Sample>) async throws {
+      let refused = samples.map { RefusedSample($0.reference, reason: "400") }
+      try await deadLetters.add(refused, of: DeliveryKey(description: "key"))
+    }
+    func retry(_ place: ScriptedDestination) async throws -> CourierReport {
+      try await Redelivery(to: place, of: "test:home", from: store, filter: .everything, deadLetters: deadLetters).run()
+    }
+    try await add(samples[5..<30])
+    // One of the first batch is refused again; the second is there, and its answer is lost.
+    let first = ScriptedDestination(after: { [refused = samples[6].reference] attempt, _ in
+      if attempt == 0 { return Delivery(refused: [RefusedSample(refused, reason: "422")]) }
+      throw DeliveryError.temporary(reason: "reset")
+    })
+    await #expect(throws: CourierError.self) { try await retry(first) }
+    #expect(first.seen.keys.count == 2)
+    let left = try await deadLetters.read()
+    #expect(left.count == 16 && left.first { $0.sample == samples[6].reference }?.reason == "422")
+    // Earlier than all others: batches made anew would have other members.
+    try await add(samples[..<5])
+
+    let second = ScriptedDestination()
+    #expect(try await retry(second) == CourierReport(delivered: 21))
+    let repeated = try #require(second.seen.keys.firstIndex(of: first.seen.keys[1]))
+    #expect(second.seen.additions[repeated] == first.seen.additions[1])
+    #expect(second.seen.keys.count == 3 && !second.seen.keys.contains(first.seen.keys[0]))
+    #expect(try await deadLetters.read().isEmpty)
+  }
+
   @Test("a line of the dead letters that was cut off costs only itself")
   func cutLine() async throws {
     try await deadLetters.add([RefusedSample(samples[0].reference, reason: "no")], of: DeliveryKey(description: "k"))
