@@ -22,7 +22,8 @@ extension ChildProgramError: CustomStringConvertible {
   }
 }
 
-/// A program of a person's own, run once for each input. All that it starts, too, is killed when the task is cancelled.
+/// A program of a person's own, run once for each input. All that it starts, too, is killed when the task is cancelled: what
+/// its environment's `HPEER_RUN` names, wherever it is by then.
 ///
 /// ```swift
 /// guard let path = ChildProgram.path(of: "wc") else { return }
@@ -84,9 +85,11 @@ public struct ChildProgram: Sendable {
   /// - Parameter more: variables of this run alone.
   public func run(input: [UInt8], variables more: [String: String] = [:]) async throws -> End {
     let child = Child()
-    let end = try await onThread(onCancel: child.kill) { [self] _ in
-      try runBlocking(input, variables.merging(more) { $1 }, child)
-    }
+    var variables = variables.merging(more) { $1 }
+    variables["HPEER_RUN"] = child.name
+    // To look for what it has started takes a while.
+    let kill: @Sendable () -> Void = { Thread.detachNewThread { child.kill() } }
+    let end = try await onThread(onCancel: kill) { [self, variables] _ in try runBlocking(input, variables, child) }
     try Task.checkCancellation()
     return end
   }
@@ -179,6 +182,8 @@ public struct ChildProgram: Sendable {
       case cancelled
     }
 
+    /// No other run's.
+    let name = UUID().uuidString
     private let state = Mutex(State.new)
 
     func start(_ spawn: (inout pid_t) -> Int32) -> Int32 {
@@ -191,11 +196,11 @@ public struct ChildProgram: Sendable {
       }
     }
 
-    /// All of its process group.
-    @Sendable func kill() {
+    /// With all that it has started.
+    func kill() {
       state.withLock { state in
         switch state {
-        case .running(let pid): _ = Glibc.kill(-pid, SIGKILL)
+        case .running(let pid): ProcessTree(root: pid, mark: "HPEER_RUN=\(name)").kill()
         case .new: state = .cancelled
         case .over, .cancelled: break
         }
@@ -227,7 +232,7 @@ public struct ChildProgram: Sendable {
     /// `nil` while it runs.
     private func reap(blocking: Bool) -> End.Status? {
       guard case .running(let pid) = state.withLock(\.self) else { return .signal(SIGKILL) }
-      // Not reaped yet, so that its number cannot be another's while somebody kills it.
+      // Not reaped yet, so that its number cannot be another's while it is killed.
       var info = siginfo_t()
       let flags = WEXITED | WNOWAIT | (blocking ? 0 : WNOHANG)
       guard waitid(P_PID, id_t(pid), &info, flags) == 0 else { return errno == EINTR ? nil : .signal(SIGKILL) }

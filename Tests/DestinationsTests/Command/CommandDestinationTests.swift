@@ -80,18 +80,28 @@ import Testing
     #expect(said.hasSuffix("last") && said.utf8.count < 3_000)
   }
 
-  @Test("it is killed with all that it has started when the delivery is cancelled")
-  func cancelled() async throws {
+  @Test(
+    "it is killed with all that it has started when the delivery is cancelled",
+    arguments: [
+      "(echo started; sleep 1000; :)",
+      // In a session of its own, and without what tells of the run, but with its parent.
+      "env -i setsid --wait sh -c 'echo started; sleep 1000; :'",
+      // Left by its parent.
+      "(setsid sh -c 'echo started; sleep 1000; :' &); sleep 1000",
+    ])
+  func cancelled(_ script: String) async throws {
     let fifo = directory.path("fifo")
     #expect(mkfifo(fifo, 0o600) == 0)
-    // Its child has the FIFO open: reading ends when both are gone.
-    let place = try make("(sleep 1000; :) > '\(fifo)'; :")
+    // What it starts has the FIFO open: reading ends when all of that is gone.
+    let place = try make("{ \(script); } > '\(fifo)'; :")
     let task = Task { try await place.deliver(batch, key: DeliveryKey(description: "k")) }
-    let reader = open(fifo, O_RDONLY)
-    task.cancel()
-    var byte: UInt8 = 0
-    #expect(read(reader, &byte, 1) == 0)
-    close(reader)
+    let text = try await onThread { _ in
+      let output = FileHandle(fileDescriptor: open(fifo, O_RDONLY), closeOnDealloc: true)
+      let first = try output.read(upToCount: 8) ?? Data()
+      task.cancel()
+      return String(decoding: first + (try output.readToEnd() ?? Data()), as: UTF8.self)
+    }
+    #expect(text == "started\n")
     await #expect(throws: (any Error).self) { try await task.value }
   }
 
