@@ -92,6 +92,26 @@ struct AutomationServiceTests {
     #expect(lines.count == 1)
   }
 
+  @Test("after a clock that was a year ahead has been put back, it is done in its time, whichever processes look")
+  func putBack() async throws {
+    let start = Timestamp.now.seconds
+    for (trigger, due) in [
+      ("when = \"interval\"\nevery = \"1h\"", 3600), ("when = \"time\"\nat = [\"00:00\"]", 2 * 86_400),
+    ] {
+      try settings("[automation.a\(due)]\n\(trigger)\n" + keeps)
+      let automation = try #require(try Automation.all(in: home.home.settings()).first)
+      let ahead = Timestamp(seconds: start + 366 * 86_400)
+      try await home.store.activities.begin(automation.activity, event: nil, now: ahead)
+      func isPending(after seconds: Int64) async throws -> Bool {
+        let time = AutomationClock(now: { Timestamp(seconds: start + seconds) })
+        var watcher = TimeWatcher(automation: automation, context: context, time: time)
+        return try await watcher.pending() != nil
+      }
+      #expect(try await !isPending(after: 0))
+      #expect(try await isPending(after: Int64(due)))
+    }
+  }
+
   @Test("a program that fails is said, counted, tried again and forgiven")
   func failing() async throws {
     let flag = home.directory.path("flag")

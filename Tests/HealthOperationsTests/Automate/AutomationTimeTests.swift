@@ -76,6 +76,15 @@ struct AutomationTimeTests {
         == instant("2020-01-01T06:00:00Z"))
   }
 
+  @Test("a time of day that was dealt with does not come again when a clock is put right by a little")
+  func corrections() throws {
+    let automation = try daily(#"at = ["07:30"]"#)
+    let known = try state(created: "2024-06-01T00:00:00Z", started: "2024-06-15T05:30:01Z")
+    #expect(
+      try automation.nextTime(after: known, now: instant("2024-06-15T05:29:58Z"), in: berlin)
+        == instant("2024-06-16T05:30:00Z"))
+  }
+
   @Test("a line is crossed once, until the value has come back by the distance")
   func thresholds() throws {
     let automation = try AutomationSettingsTests.automation(
