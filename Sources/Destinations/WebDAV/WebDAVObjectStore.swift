@@ -103,7 +103,6 @@ struct WebDAVObjectStore: ObjectStore {
       response = try await askWhileLocked("PUT", name, headers, bytes)
     }
     switch response.status {
-    case 200 where response.isPage: throw Self.page
     case 200, 201, 204: if condition != .always, !isOnlyWriter { try await verify(bytes, name) }
     case 412 where condition != .always: throw ObjectConflict(name: name)
     default: throw refusal(response, "PUT")
@@ -122,7 +121,6 @@ struct WebDAVObjectStore: ObjectStore {
   func delete(_ name: String) async throws {
     let response = try await askWhileLocked("DELETE", name)
     switch response.status {
-    case 200 where response.isPage: throw Self.page
     case 200...206, 208...299, 404, 409, 410: return
     default: throw refusal(response, "DELETE")
     }
@@ -163,15 +161,15 @@ struct WebDAVObjectStore: ObjectStore {
     }
     let response = try await service.answer(to: request)
     switch response.status {
+    case 200 where ["PUT", "DELETE"].contains(method) && response.isPage:
+      throw DeliveryError.unusable(
+        reason: "the server answers with a page for people (200), as no WebDAV server does: is url right?")
     case 401: throw DeliveryError.unusable(reason: "the server wants a name and a password, or others (401)")
     case 507: throw DeliveryError.temporary(reason: "the server has no space left (507)")
     case 408, 425, 429, 500, 502...599: throw HTTPService.failure(response) ?? refusal(response, method)
     default: return response
     }
   }
-
-  private static let page = DeliveryError.unusable(
-    reason: "the server answers with a page for people (200), as no WebDAV server does: is url right?")
 
   func refusal(_ response: HTTPService.Response, _ method: String) -> DeliveryError {
     switch response.status {

@@ -11,6 +11,8 @@ final class ScriptedDAV: Sendable {
     var getsWritesTwice = false
     /// In the DAV header.
     var classes = "1"
+    /// Answers a write under a lock with a page, as a proxy does whose session has ended.
+    var showsPageUnderLock = false
     /// Refuses what others have locked; else it grants every lock, as some do so that certain clients write at all.
     var meansLocks = true
     /// What it grants.
@@ -83,6 +85,8 @@ final class ScriptedDAV: Sendable {
     case "GET":
       guard let bytes = files[target] else { return exchange.answer(404) }
       return exchange.answer(200, ["ETag": "W/\"1\""], String(decoding: bytes, as: UTF8.self))
+    case "PUT" where manners.showsPageUnderLock && headers["if"] != nil:
+      return exchange.answer(200, ["Content-Type": "text/html"], "<html>Log in</html>")
     case "PUT", "DELETE":
       if manners.heedsConditions, headers["if-none-match"] == "*", files[target] != nil { return exchange.answer(412) }
       if state.withLock({ $0.loseLock(headers["if"], manners) }) { return exchange.answer(207, [:], Self.lockIsLost) }

@@ -142,6 +142,19 @@ struct WebDAVLockTests {
     #expect(!server.files.keys.contains { $0.contains("hpeer-probe") })
   }
 
+  @Test("a page for people is no write, under a lock either")
+  func page() async throws {
+    let server = try ScriptedDAV(.init(classes: "1, 2", showsPageUnderLock: true))
+    let place = try destination(server.url)
+    await #expect {
+      try await place.store.put([1], at: "a/b", contentType: "text/plain", if: .absent)
+    } throws: { error in
+      if case DeliveryError.unusable(let reason) = error { reason.contains("a page for people") } else { false }
+    }
+    await place.close()
+    #expect(server.files["/a/b"] == nil && !server.isLocked)
+  }
+
   @Test("what a server does is found out once, and again where that was lost")
   func foundOutOnce() async throws {
     let server = try ScriptedDAV(.init(classes: "1, 2"))
