@@ -76,7 +76,7 @@ public struct InboxProfileOperation: Sendable {
       let result = try await tasks.next() ?? nil
       // The answer that is on its way is sent first.
       await group.triggerGracefulShutdown()
-      while let ended = try await tasks.next() { if ended == nil { break } }
+      while case .success(.some)? = await tasks.nextResult() {}
       if result != true { try Task.checkCancellation() }
       return result ?? false
     }

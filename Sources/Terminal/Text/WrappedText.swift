@@ -15,8 +15,6 @@ public enum WrappedText {
   private static func wrapped(_ line: Substring, _ columns: Int) -> [String] {
     guard width(line) > columns else { return [String(line)] }
     var parts = parts(of: line, columns)
-    // A line feed takes the place of the spaces before a word; those at the end are a prompt's.
-    let end = String(line.reversed().prefix { $0 == " " })
     guard let first = parts.first else { return [String(line)] }
     parts.removeFirst()
     let hasMark = visible(first.word).count == 1 && !visible(first.word).contains { $0.isLetter || $0.isNumber }
@@ -32,7 +30,9 @@ public enum WrappedText {
         current = placed(part.word, indent, columns)
       }
     }
-    return lines + [current + end]
+    // A line feed takes the place of the spaces before a word; one at the end is a prompt's.
+    if line.last == " ", width(current) < columns { current += " " }
+    return lines + [current]
   }
 
   /// A word at the beginning of a line, indented by less where it would not fit.

@@ -49,6 +49,23 @@ struct UndoImportTests {
       ])
   }
 
+  @Test("an import that changes nothing leaves the one before to be undone")
+  func nothingNew() async throws {
+    let home = scratch.host("home")
+    #expect(try await home.run("import", SampleExport.small.path).status == 0)
+    let before = try await home.deepDigest()
+    #expect(try await home.run("import", SampleExport.smallLater.path).status == 0)
+    let again = try await home.run("import", "--rescan", "--json", SampleExport.smallLater.path).json()
+    try #require(again["added"] as? Int == 0 && again["deleted"] as? Int == 0)
+    let undone = try await home.run("import", "--undo", "--json").json()
+    #expect(undone["file"] as? String == "small-later.zip")
+    #expect(undone["removed"] as? Int ?? 0 > 0)
+    #expect(try await home.deepDigest() == before)
+    let added = try await home.run("import", "--json", SampleExport.smallLater.path).json()
+    #expect(added["added"] as? Int == undone["removed"] as? Int)
+    try await home.expectIntegrity("undone")
+  }
+
   @Test("the first import of all, of any format")
   func firstImport() async throws {
     let home = scratch.host("home")
