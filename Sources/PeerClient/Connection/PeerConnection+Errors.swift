@@ -59,7 +59,7 @@ extension PeerConnection {
   private static let noAnswer = "no answer within 5 seconds"
 
   private static func reason(of error: NIOConnectionError) -> String {
-    if error.dnsAError != nil && error.dnsAAAAError != nil { return "no address is known for this name" }
+    if error.dnsAError != nil && error.dnsAAAAError != nil { return UnreachableReason.noAddress }
     guard let failure = error.connectionErrors.first?.error else { return "no answer" }
     if let failure = failure as? IOError { return reason(errno: failure.errnoCode) }
     if case ChannelError.connectTimeout = failure { return noAnswer }
@@ -70,7 +70,7 @@ extension PeerConnection {
     switch code {
     case ECONNREFUSED: "connection refused: nothing listens on that port"
     case EHOSTUNREACH: "no route, or the other machine's firewall rejects it"
-    case ENETUNREACH: "this machine has no network that leads there"
+    case ENETUNREACH: UnreachableReason.noNetwork
     default: SystemMessage.text(code)
     }
   }

@@ -120,7 +120,7 @@ extension PeerError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreachable(let endpoint, let reason):
-      "Nothing could be reached at \(endpoint) (\(reason)): check that `hpeer serve` runs there and that its firewall lets the port through."
+      "Nothing could be reached at \(endpoint) (\(reason)): \(UnreachableReason.advice(reason))."
     case .handshakeFailed(let endpoint, let reason):
       "No secure connection with \(endpoint) came about (\(reason)): try again, and check that it is hpeer that listens on that port."
     case .certificateChanged(let peer, let pinned, let seen):
