@@ -114,7 +114,7 @@ public struct InboxReceiver: InboxTaking {
     let (format, count, drifting) = (body.format.rawValue, body.count, body.batches.flatMap(\.drifting))
     let others = drifting.isEmpty ? [] : try await registry.inboxArrivals(fromOthersThan: sender.name)
     let summary = try await store.receive(
-      body.batches.map(\.changes), drifting: drifting, road: body.road, keeping: others
+      body.batches.map(\.changes), drifting: drifting, road: body.road, from: "inbox:\(sender.name)", keeping: others
     ) { summary in
       // What was known already leaves no trace: whoever sends it all day cannot fill the disk.
       guard summary.added > 0 || summary.deleted > 0 else { return nil }

@@ -35,17 +35,21 @@ struct SampleWriter {
   private var expectsPresent = false
   private var trail: ImportTrail?
   private let undo: UndoJournal?
+  /// The numbers of what the one who sends may change; `nil` for any.
+  private let ownChanges: SentChanges?
   private(set) var summary = WriteSummary()
 
   /// - Parameters:
   ///   - trail: of the import that writes, if that is of an export; to be taken back from ``finish()``.
   ///   - undo: of the import that writes.
   ///   - road: of the samples that do not say theirs.
+  ///   - ownChanges: of the one who sends, where copies of what others brought may say more of it, but nothing else.
   init(
     _ db: Database, epochs: EpochKeeper, trail: ImportTrail? = nil, undo: UndoJournal? = nil,
-    road: SampleRoad = .unknown
+    road: SampleRoad = .unknown, ownChanges: SentChanges? = nil
   ) throws {
     self.db = db
+    self.ownChanges = ownChanges
     self.epochs = epochs
     self.trail = trail
     self.undo = undo
@@ -189,7 +193,8 @@ struct SampleWriter {
   ) throws {
     let sample = changes.samples[index]
     guard try mayDiffer(index, from: present, of: changes, type: run.type, &ids),
-      let merge = try copies.merge(sample, road: insertion.roadOf(sample), with: present.change, db)
+      let merge = try copies.merge(sample, road: insertion.roadOf(sample), with: present.change, db),
+      mayChange(present.change) || merge.copy.sample.agrees(with: merge.present)
     else { return meet(present.change, of: sample, &run.tally) }
     let merged = merge.copy
     let wasImported = try ImportTrail.contains(present.change, db)
@@ -215,6 +220,11 @@ struct SampleWriter {
       try visibility.renew(number, as: merge.saysTheSame ? seen : nil)
     }
     touched.touch(merged.sample.start, run.type)
+  }
+
+  private func mayChange(_ number: Int64) -> Bool {
+    guard let ownChanges else { return true }
+    return number > firstCounter || ownChanges.contains(number)
   }
 
   /// False for what need not be compared: exports that say the same sample twice differ in what Apple prints from one to the

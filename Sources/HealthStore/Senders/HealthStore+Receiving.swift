@@ -2,11 +2,16 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
+  /// How many runs of changes are remembered of a sender as its own.
+  private static let rememberedRuns = 4_096
+
   /// Adds everything that came in one message, in one transaction: all of it or nothing.
   ///
   /// - Parameters:
   ///   - drifting: see ``replace(drifting:)``.
   ///   - road: how the samples came.
+  ///   - sender: who sent it: of samples that came first from elsewhere, its copies may say more, but nothing else. `nil` where any
+  ///     copy may take the place of a poorer one.
   ///   - others: when the readings were taken (``Sample/created``) that others gave: such a one stays, unless it was taken before
   ///     its time had ended, or says less.
   ///   - crowd: how many samples of one type may lie within a second of one that is new: what is shown of them is a question of
@@ -18,7 +23,7 @@ extension HealthStore {
   ///   ``StoreError/lowSpace(path:free:needed:)`` where the disk is nearly full; nothing is changed then.
   public func receive(
     _ batches: [CodedChanges], drifting: [Sample], road: SampleRoad,
-    keeping others: Set<Timestamp> = [], crowd: Int = 1_000,
+    from sender: String? = nil, keeping others: Set<Timestamp> = [], crowd: Int = 1_000,
     event: @escaping @Sendable (WriteSummary) -> AuditEvent? = { _ in nil },
     if admits: @escaping @Sendable (RecordOwner) -> Bool
   ) async throws(StoreError) -> WriteSummary? {
@@ -27,9 +32,12 @@ extension HealthStore {
       if !drifting.isEmpty { try requireRoomBlocking() }
       guard admits(try RecordOwner(db)) else { throw StoreError.ownerChanged(path: path) }
       if try Self.isCrowded(batches, drifting, crowd, db) { return nil }
-      var writer = try SampleWriter(db, epochs: epochs, road: road)
+      let before = try Schema.counter(db)
+      let sent = try sender.map { try SentChanges.read($0, db) }
+      var writer = try SampleWriter(db, epochs: epochs, road: road, ownChanges: sent)
       for changes in batches { try writer.write(changes) }
       try writer.finish()
+      if let sender { try SentChanges.note(sender, after: before, limit: Self.rememberedRuns, db) }
       var summary = writer.summary
       if !drifting.isEmpty { summary += try replace(drifting: drifting, road: road, keeping: others, db: db) }
       if let event = event(summary) { try AuditChain.append(event, db) }

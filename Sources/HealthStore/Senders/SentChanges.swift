@@ -10,7 +10,9 @@ struct SentChanges: Codable {
   private var ranges: [[Int64]] = []
 
   /// Notes that all numbers after `before`, up to the store's last, are of this sender's changes.
-  static func note(_ sender: String, after before: Int64, _ db: Database) throws {
+  ///
+  /// - Parameter limit: how many ranges to keep, the newest.
+  static func note(_ sender: String, after before: Int64, limit: Int = .max, _ db: Database) throws {
     let last = try Schema.counter(db)
     guard last > before else { return }
     var sent = try read(sender, db)
@@ -19,6 +21,7 @@ struct SentChanges: Codable {
     } else {
       sent.ranges.append([before + 1, last])
     }
+    sent.ranges.removeFirst(max(0, sent.ranges.count - limit))
     let text = String(decoding: try JSONEncoder().encode(sent), as: UTF8.self)
     try HealthStore.setPosition(text, of: key(sender), db: db)
   }

@@ -136,17 +136,62 @@ import Testing
     #expect(try await values() == count(700))
   }
 
+  private func heartRate() async throws -> Sample {
+    let samples = try await home.store.samples.page(of: SampleType("HKQuantityTypeIdentifierHeartRate"), limit: 10)
+    return try #require(samples.count == 1 ? samples[0] : nil)
+  }
+
   /// A sample with HealthKit's UUID is the copy that says most, whoever sends it and whenever.
   @Test(arguments: [true, false])
   func aSampleIsTheCopyThatSaysMost(richFirst: Bool) async throws {
     for name in ["phone", "tablet"] { try await add(name) }
     let poor = SenderBodies.transfer1.replacing(#""sourceBundleIdentifier":"com.apple.health.watch","#, with: "")
-      .replacing("62", with: "99")
     let bodies = richFirst ? [SenderBodies.transfer1, poor] : [poor, SenderBodies.transfer1]
     try await take(bodies[0], from: "phone")
     try await take(bodies[1], from: "tablet")
-    #expect(
-      try await values(SampleType("HKQuantityTypeIdentifierHeartRate")) == [.quantity(Quantity(62, "count/min"))])
+    #expect(try await heartRate().source.bundleIdentifier == "com.apple.health.watch")
+  }
+
+  /// Who knows the UUID of a sample changes nothing of what another brought, however much it says.
+  @Test func aSenderContradictsNoOther() async throws {
+    for name in ["phone", "tablet"] { try await add(name) }
+    let more = SenderBodies.transfer1.replacing(
+      #""type":"#, with: ##""metadataJSON":"{\"HKMetadataKeyHeartRateMotionContext\":1}","type":"##)
+    try await take(SenderBodies.transfer1, from: "phone")
+    let first = try await heartRate()
+    for lie in [more.replacing("62", with: "99"), more.replacing(#""Watch""#, with: #""Ring""#)] {
+      try await take(lie, from: "tablet")
+      #expect(try await heartRate() == first, "\(lie)")
+    }
+    // What it says of it beside is taken.
+    try await take(more, from: "tablet")
+    #expect(try await heartRate().metadata.count == 1)
+    // Nor of what came by a pull.
+    let pulled = try TestHome()
+    let registry = try await pulled.home.openRegistry()
+    try await registry.addInboxSender("phone", secret: .random(), types: nil, person: Person())
+    var coder = ChangeCoder()
+    try coder.add(first, road: .healthSync)
+    try await pulled.store.apply([coder.changes])
+    let sender = try #require(try await registry.inboxSenders().first)
+    _ = try await InboxReceiver(store: pulled.store, registry: registry).take(
+      InboxDelivery(sender: sender, bytes: Array(more.replacing("62", with: "99").utf8), aggregation: nil))
+    let kept = try await pulled.store.samples.page(of: first.type, limit: 10)
+    #expect(kept == [first])
+  }
+
+  /// Of its own it may.
+  @Test func aSenderCorrectsItsOwn() async throws {
+    try await add("phone")
+    try await take(SenderBodies.transfer1, from: "phone")
+    for (value, note) in [(99, "A"), (98, "B")] {
+      // Each says more than the one before.
+      let notes = (0..<(100 - value)).map { #"\"\#(note)\#($0)\":1"# }.joined(separator: ",")
+      try await take(
+        SenderBodies.transfer1.replacing("62", with: "\(value)").replacing(
+          #""type":"#, with: ##""metadataJSON":"{\##(notes)}","type":"##), from: "phone")
+      #expect(try await heartRate().payload == .quantity(Quantity(Double(value), "count/min")))
+    }
   }
 
   @Test func aReadingThatSaysMoreReplacesOneThatSaysLess() async throws {
