@@ -75,10 +75,10 @@ public struct HealthAppTransferFile: Sendable {
   /// Whether a row is the header that the app writes.
   static func isHeader(_ names: [String]) -> Bool { names == HealthSampleDTO.Member.allCases.map(\.rawValue) }
 
-  /// Whether an object is one of the app's samples.
-  static func isSample(_ value: JSONValue) -> Bool {
+  /// Whether an object is one of the app's samples, or one that lacks a little.
+  static func resemblesSample(_ value: JSONValue) -> Bool {
     guard case .object(let members) = value else { return false }
-    return ["id", "type", "startDate", "endDate", "sourceName"].allSatisfy { members[$0] != nil }
+    return ["id", "type", "startDate", "endDate", "sourceName"].count { members[$0] != nil } >= 3
   }
 
   /// Whether an object says what a file of version 2 is.

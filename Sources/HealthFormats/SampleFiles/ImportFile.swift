@@ -124,16 +124,24 @@ enum SampleFileKind: Equatable {
         return
       case "data" where try scanner.peek() == UInt8(ascii: "{"):
         try scanner.beginObject()
-        guard let list = try scanner.nextKey() else {
+        guard var list = try scanner.nextKey() else {
           found = .healthAutoExport
           break
         }
-        if lists.contains(list) {
-          found = .healthAutoExport
-        } else if AppTypes.entry(named: list) != nil {
-          found = .healthAppTransfer(.json)
+        while true {
+          if lists.contains(list) {
+            found = .healthAutoExport
+            return
+          }
+          if AppTypes.entry(named: list) != nil {
+            found = .healthAppTransfer(.json)
+            return
+          }
+          // Of a type of tomorrow.
+          try scanner.skipValue()
+          guard let next = try scanner.nextKey() else { break }
+          list = next
         }
-        return
       case "metadata" where try scanner.peek() == UInt8(ascii: "{"):
         if HealthAppTransferFile.isMetadata(try scanner.tree(limit: 100_000).value) {
           found = .healthAppTransfer(.json)
@@ -156,7 +164,11 @@ enum SampleFileKind: Equatable {
     do {
       try scanner.beginArray()
       guard try scanner.nextElement() else { return true }
-      return HealthAppTransferFile.isSample(try scanner.tree(limit: head.count).value)
+      // What one lacks is for the reader to say, which leaves it out.
+      repeat {
+        if HealthAppTransferFile.resemblesSample(try scanner.tree(limit: head.count).value) { return true }
+      } while try scanner.nextElement()
+      return false
     } catch {
       // A sample longer than a head is none that begins so.
       return false

@@ -96,6 +96,31 @@ import Testing
     #expect(throws: InboxBodyError.self) { try body(String(repeating: "[", count: 100_000)) }
   }
 
+  @Test(
+    "what the first sample lacks is said, and costs no other",
+    arguments: ["id", "type", "startDate", "endDate", "sourceName"])
+  func firstSample(lacking member: String) throws {
+    func sample(_ number: Int, without left: String? = nil) -> String {
+      let members = [
+        ("id", "B3F1C2A4-1111-4222-8333-00000000000\(number)"), ("type", "heartRate"),
+        ("startDate", "2024-06-15T10:30:00Z"), ("endDate", "2024-06-15T10:30:00Z"), ("sourceName", "Watch"),
+      ]
+      let texts = members.filter { $0.0 != left }.map { #""\#($0.0)":"\#($0.1)""# }
+      return "{\(texts.joined(separator: ",")),\"unit\":\"count/min\",\"value\":62}"
+    }
+    let reason = "HealthAppTransfer: a sample whose \(member) is missing or cannot be read"
+    let alone = try body("[\(sample(1, without: member))]")
+    #expect(alone.format == .healthAppTransfer && alone.count == 0 && alone.skipped[reason]?.count == 1)
+    for text in [
+      "[\(sample(1, without: member)),\(sample(2))]",
+      #"{"data":{"typeOfTomorrow":[\#(sample(1, without: member))],"heartRate":[\#(sample(2))]}}"#,
+    ] {
+      let found = try body(text)
+      #expect(found.format == .healthAppTransfer && found.count == 1, "\(text)")
+      #expect(found.skipped[reason]?.count == 1, "\(text)")
+    }
+  }
+
   @Test("what is no body of an app's is none, also where an import would take it")
   func others() throws {
     for text in [
