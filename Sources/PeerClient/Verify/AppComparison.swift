@@ -14,6 +14,11 @@ struct AppComparison {
   /// Samples that were listed.
   private(set) var samples = 0
   private var unread: [Verification.UnreadType] = []
+  /// Of the type that is read, those that are missing here: a walk that looks for what has come meanwhile takes them for new
+  /// each time.
+  private var missing: Set<UUID> = []
+  /// Of more, a few may be counted twice.
+  private static let mostMissing = 500_000
 
   init(_ store: HealthStore) { self.store = store }
 
@@ -30,6 +35,7 @@ struct AppComparison {
   }
 
   private mutating func read(_ walk: inout some PhoneWalk, _ progress: (VerifyProgress) async -> Void) async throws {
+    missing = []
     var (before, isLast): (Set<UUID>, Bool) = ([], false)
     while !isLast {
       let step = try await walk.next()
@@ -41,7 +47,9 @@ struct AppComparison {
   }
 
   private mutating func add(_ listed: [Sample]) async throws {
+    let listed = listed.filter { !missing.contains($0.uuid) }
     let known = try await store.samples.known(listed.map(\.reference))
+    if missing.count < Self.mostMissing { missing.formUnion(listed.lazy.map(\.uuid).filter { !known.contains($0) }) }
     samples += listed.count
     for sample in listed {
       let month = CalendarMonth(containing: sample.start)

@@ -36,6 +36,28 @@ struct HealthAppTransferPullTests {
     }
   }
 
+  @Test("what is missing here is counted once by a comparison during which something arrives")
+  func comparedWhileItMoves() async throws {
+    try await withStore { store in
+      let arrival = NIOLockedValueBox(Int.max)
+      let phone = try PhoneFixture.healthAppTransfer(into: store) { state in
+        guard state.requests.count == arrival.withLockedValue(\.self) else { return }
+        state.add([.heartRate(61, at: 1_780_000_200)])
+      }
+      phone.add(PhoneSample.heartRates(4_500, every: 60))
+      try await phone.pull()
+      phone.add([.heartRate(99, at: 1_780_000_100)])
+      // Of five pages, before the third; the types are asked for first.
+      let asked = phone.app.state.withLock(\.requests.count)
+      arrival.withLockedValue { $0 = asked + 3 }
+      let verification = try await phone.verify()
+      #expect(phone.app.state.withLock { $0.samples["heartRate"]?.count } == 4_502)
+      #expect(verification.differences.count == 1)
+      let difference = try #require(verification.differences.first)
+      #expect(difference.there.samples.count - difference.here.samples.count == 2)
+    }
+  }
+
   @Test("many rows of one second, in another order at each request, and a list that moves")
   func ties() async throws {
     // What happens at which request of a pull is another each time.
