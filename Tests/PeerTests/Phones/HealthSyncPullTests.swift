@@ -274,6 +274,31 @@ struct HealthSyncPullTests {
     }
   }
 
+  @Test("what another version of the app says of a sample is kept")
+  func unknownWords() throws {
+    let type = try #require(HealthSyncRequest.AppType("workouts"))
+    func workout(_ activity: String) throws -> Sample? {
+      let text = #"""
+        {"status":"ok","hasMore":false,"returnedCount":1,"samples":[{"id":"B3F1C2A4-1111-4222-8333-000000000001",\#
+        "type":"workouts","value":1800,"unit":"s","startDate":"2024-06-15T10:30:00Z","endDate":"2024-06-15T11:00:00Z",\#
+        "sourceName":"Watch","metadata":{"activityType":"\#(activity)","durationSeconds":"1800",\#
+        "totalDistanceMeters":"5000.00","HKIndoorWorkout":"1"}}]}
+        """#
+      return try HealthSyncPage(Array(text.utf8), type: type).samples.first
+    }
+    for (activity, expected) in [
+      ("running", .value(37)), ("rowing", .value(35)), ("HKWorkoutActivityTypeRowing", .value(35)),
+      ("other", .value(3000)), ("spaceWalk", .name("spaceWalk")),
+    ] as [(String, WorkoutActivityType)] {
+      let sample = try #require(try workout(activity))
+      #expect(sample.metadata == ["HKIndoorWorkout": .string("1")])
+      #expect(
+        sample.payload
+          == .workout(
+            Workout(activityType: expected, duration: 1800, totals: ["totalDistance": Quantity(5000, "m")])))
+    }
+  }
+
   @Test("stand hours, stages of sleep and offsets without measure cannot be asked for")
   func forbidden() throws {
     for name in [

@@ -64,9 +64,15 @@ struct HealthSyncSample: Decodable {
     default: return nil
     }
     return Sample(
-      uuid: id, type: asked.type, start: startDate, end: endDate, source: Source(name: sourceName), metadata: [:],
+      uuid: id, type: asked.type, start: startDate, end: endDate, source: Source(name: sourceName),
+      metadata: (metadata ?? [:]).filter { !Self.valueKeys.contains($0.key) }.mapValues(MetadataValue.string),
       payload: payload)
   }
+
+  /// What is no metadata of HealthKit's, but says what the sample is. Of what another version may add, nothing is dropped.
+  private static let valueKeys: Set<String> = [
+    "activityType", "durationSeconds", "totalEnergyKilocalories", "totalDistanceMeters", "sleepStage",
+  ]
 
   private var workout: Workout {
     var totals: [String: Quantity] = [:]
@@ -78,13 +84,17 @@ struct HealthSyncSample: Decodable {
     return Workout(activityType: Self.activity(metadata?["activityType"] ?? "other"), duration: value, totals: totals)
   }
 
-  /// The version that most have collapses all but five kinds to `other`.
+  /// The version that most have collapses all but five kinds to `other`. A name that is none of HealthKit's says as little of
+  /// the activity, and is kept.
   private static func activity(_ name: String) -> WorkoutActivityType {
     guard name != "other", let first = name.first else { return .value(3000) }
-    let exported = "HKWorkoutActivityType" + first.uppercased() + name.dropFirst()
+    let prefix = "HKWorkoutActivityType"
+    let exported = name.hasPrefix(prefix) ? name : prefix + first.uppercased() + name.dropFirst()
     if case .value(let value) = WorkoutActivityType(exported: exported) { return .value(value) }
-    return .value(3000)
+    return .name(String(name.prefix(longestName)))
   }
+
+  private static let longestName = 100
 }
 
 struct HealthSyncTypes: Decodable { var enabledTypes: [String] }
