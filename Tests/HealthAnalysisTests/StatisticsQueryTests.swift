@@ -181,4 +181,36 @@ import Testing
     await #expect(throws: StatisticsError.tooManyBuckets) { try await query(Self.steps, by: .hour).run(on: store) }
     #expect(try await sums(query(Self.steps, by: .year)).map(\.sum) == [1])
   }
+
+  /// By cells and by samples.
+  @Test(arguments: [BucketSize.hour, .day, .year])
+  func aTimeThatCannotBeRightIsLeftOutWhereNoneIsNamed(size: BucketSize) async throws {
+    let now = try #require(Timestamp(iso8601: "2024-06-20T00:00:00Z"))
+    let instants = try ["0001-02-01T00:00:00Z", "2024-06-15T10:00:00Z", "2025-06-22T00:00:00Z", "9999-02-01T00:00:00Z"]
+      .map {
+        try #require(Timestamp(iso8601: $0))
+      }
+    try await store.apply(
+      ChangeBatch(
+        additions: instants.map {
+          Sample(
+            uuid: UUID(), type: Self.heartRate, start: $0, end: $0, source: Self.watch,
+            payload: .quantity(Quantity(60, "count/min")))
+        }))
+    func found(from start: Timestamp? = nil, to end: Timestamp? = nil) async throws -> [Int] {
+      var query = StatisticsQuery(Self.heartRate, by: size, in: zone, now: now)
+      (query.start, query.end, query.isPlausibleOnly) = (start, end, true)
+      let statistics = try await query.run(on: store)
+      let computed = try await query.computed(from: store)
+      #expect(statistics.values.map(\.bucket) == computed.values.map(\.bucket))
+      #expect(statistics.implausibleTime == computed.implausibleTime)
+      return [statistics.values.count, statistics.implausibleTime]
+    }
+    #expect(try await found() == [1, 3])
+    #expect(try await found(from: instants[1]) == [1, 2])
+    #expect(try await found(to: now) == [1, 1])
+    #expect(try await found(from: instants[3]) == [1, 0])
+    #expect(try await found(to: instants[1]) == [0, 1])
+    #expect(PlausibleTime.limits(from: instants[0], to: nil, now: now).contains(instants[0]))
+  }
 }

@@ -11,6 +11,8 @@ public struct Coverage: Hashable, Sendable {
   public var type: SampleType
   /// How many samples start on a day, by days since 1970-01-01; of days that have any.
   public var days: [Int: Int]
+  /// Samples whose time cannot be right, in a question that names none; see ``PlausibleTime``.
+  public var implausibleTime = 0
 
   /// - Parameter days: more than 0 of each.
   public init(of type: SampleType, days: [Int: Int]) {
@@ -33,16 +35,18 @@ public struct Coverage: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - range: of their starts.
+  ///   - limits: what lies outside of them is only counted, as ``implausibleTime``; `nil` for none.
   ///   - sources: the names of sources; `nil` for all.
   public static func coverage(
-    of type: SampleType, in range: Range<Timestamp>, from sources: Set<String>? = nil, zone: ZoneRules,
-    store: HealthStore
+    of type: SampleType, in range: Range<Timestamp>, within limits: Range<Timestamp>? = nil,
+    from sources: Set<String>? = nil, zone: ZoneRules, store: HealthStore
   ) async throws(StoreError) -> Coverage {
     try await store.samples.numbers { reader in
       var days: [Int: Int] = [:]
       // Most samples are of the day of the one before.
       var (day, time) = (0, 0..<Int64(0))
-      let range = range.clamped(to: CalendarBuckets.years.lowerBound..<CalendarBuckets.years.upperBound)
+      var range = range.clamped(to: CalendarBuckets.years.lowerBound..<CalendarBuckets.years.upperBound)
+      if let limits { range = range.clamped(to: limits) }
       try reader.forEachStart(
         type, in: range.lowerBound.microseconds..<range.upperBound.microseconds, from: sources
       ) { start in
@@ -53,7 +57,9 @@ public struct Coverage: Hashable, Sendable {
         }
         days[day, default: 0] += 1
       }
-      return Coverage(of: type, days: days)
+      var coverage = Coverage(of: type, days: days)
+      coverage.implausibleTime = try limits.map { try reader.count(of: type, outside: $0, from: sources) } ?? 0
+      return coverage
     }
   }
 }

@@ -25,6 +25,7 @@ struct RollupReader {
       type: type.type, unit: rule.unit, aggregation: rule.aggregation, size: query.size, zone: query.zone.name,
       values: [])
     statistics.weekStartsOnSunday = query.weekStartsOnSunday
+    statistics.implausibleTime = try query.implausible(reader)
     guard let extent = try extent(of: type), let buckets = try query.buckets(extent) else { return statistics }
     guard let leftOut = try leftOut(of: type, buckets.range) else { return nil }
     (statistics.withoutNumber, statistics.withoutUnit) = leftOut

@@ -18,6 +18,8 @@ public struct Statistics: Hashable, Sendable {
   public var withoutNumber = 0
   /// Samples in a unit that does not convert to ``unit``.
   public var withoutUnit = 0
+  /// Samples whose time cannot be right, in a question that names none; see ``StatisticsQuery/isPlausibleOnly``.
+  public var implausibleTime = 0
 }
 
 /// What the samples of one bucket say together.

@@ -10,6 +10,7 @@ public struct StatisticsObject: Encodable, Sendable {
   var values: [Value]
   var withoutNumber: Int?
   var withoutUnit: Int?
+  var implausibleTime: Int?
 
   package struct Value: Encodable, Sendable {
     enum CodingKeys: String, CodingKey {
@@ -67,6 +68,7 @@ public struct StatisticsObject: Encodable, Sendable {
     values = entries.map { Self.value($0, statistics.aggregation, zone) }
     withoutNumber = statistics.withoutNumber == 0 ? nil : statistics.withoutNumber
     withoutUnit = statistics.withoutUnit == 0 ? nil : statistics.withoutUnit
+    implausibleTime = statistics.implausibleTime == 0 ? nil : statistics.implausibleTime
   }
 
   /// With the buckets that have a number.

@@ -35,6 +35,8 @@ public struct StatisticsQuery: Sendable {
   /// Only samples that start then count, whatever of them lies in ``start`` to ``end``; `nil` for all.
   public var startingIn: Range<Timestamp>?
   public var weekStartsOnSunday = false
+  /// Whether, where ``start`` or ``end`` is `nil`, what lies there beyond ``PlausibleTime/limits(from:to:now:)`` is left out.
+  public var isPlausibleOnly = false
   /// A bucket that it lies in is partial.
   public var now: Timestamp
 
@@ -73,6 +75,7 @@ public struct StatisticsQuery: Sendable {
     var statistics = Statistics(
       type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
     statistics.weekStartsOnSunday = weekStartsOnSunday
+    statistics.implausibleTime = try implausible(reader)
     guard let extent = try reader.extent(of: type, from: sources), let buckets = try buckets(extent) else {
       return statistics
     }
@@ -89,19 +92,38 @@ public struct StatisticsQuery: Sendable {
     return statistics
   }
 
+  private var limits: Range<Timestamp>? {
+    isPlausibleOnly ? PlausibleTime.limits(from: start, to: end, now: now) : nil
+  }
+
+  /// How many samples are left out because of their time.
+  func implausible(_ reader: NumberReader) throws -> Int {
+    try limits.map { try reader.count(of: type, outside: $0, from: sources) } ?? 0
+  }
+
   /// - Parameter extent: of the samples, in microseconds.
   /// - Returns: `nil` where none of them can be in any.
   func buckets(_ extent: ClosedRange<Int64>) throws(StatisticsError) -> CalendarBuckets? {
-    let first = start ?? Timestamp(microseconds: extent.lowerBound)
-    let last = end ?? Timestamp(microseconds: extent.upperBound == .max ? .max : extent.upperBound + 1)
-    return first < last ? try buckets(between: first, last) : nil
+    var first = start ?? Timestamp(microseconds: extent.lowerBound)
+    var last = end ?? Timestamp(microseconds: extent.upperBound == .max ? .max : extent.upperBound + 1)
+    var isLimited = (start: false, end: false)
+    if let limits {
+      isLimited = (first < limits.lowerBound, last > limits.upperBound)
+      (first, last) = (max(first, limits.lowerBound), min(last, limits.upperBound))
+    }
+    return first < last ? try buckets(between: first, last, isLimited: isLimited) : nil
   }
 
-  /// - Parameter last: not included, and after `first`.
-  func buckets(between first: Timestamp, _ last: Timestamp) throws(StatisticsError) -> CalendarBuckets {
+  /// - Parameters:
+  ///   - last: not included, and after `first`.
+  ///   - isLimited: whether what lies before `first` belongs to no bucket, or what lies after `last`, though the question names
+  ///     neither.
+  func buckets(
+    between first: Timestamp, _ last: Timestamp, isLimited: (start: Bool, end: Bool) = (false, false)
+  ) throws(StatisticsError) -> CalendarBuckets {
     do {
       return try CalendarBuckets(
-        size, in: zone, first..<last, cutsStart: start != nil, cutsEnd: end != nil,
+        size, in: zone, first..<last, cutsStart: start != nil || isLimited.start, cutsEnd: end != nil || isLimited.end,
         weekStartsOnSunday: weekStartsOnSunday)
     } catch {
       throw .tooManyBuckets

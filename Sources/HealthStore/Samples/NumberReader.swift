@@ -152,6 +152,27 @@ public final class NumberReader {
     return extent
   }
 
+  /// How many of a type's samples start outside of a range.
+  ///
+  /// - Parameter sources: the names of sources; `nil` for all.
+  public func count(
+    of type: SampleType, outside range: Range<Timestamp>, from sources: Set<String>? = nil
+  ) throws -> Int {
+    guard let id = try type.id(in: db) else { return 0 }
+    let (first, end) = (range.lowerBound.microseconds, range.upperBound.microseconds)
+    let condition = try shown + FilterCondition.from(sources, db)
+    var count: Int64 = 0
+    for starts in [first == .min ? nil : Int64.min...(first - 1), end == .max ? nil : end...Int64.max] {
+      guard let starts else { continue }
+      var query = try Binding(
+        db, "SELECT COUNT(*) FROM sample WHERE type = ? AND start BETWEEN ? AND ?\(condition)")
+      query.bind(id)
+      query.bind(starts)
+      count += try query.integer(db) ?? 0
+    }
+    return Int(count)
+  }
+
   /// Hands over a type's samples with numbers, those that start first before others; of each start in any order.
   ///
   /// - Parameters:

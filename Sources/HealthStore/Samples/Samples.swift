@@ -62,12 +62,20 @@ extension HealthStore.Samples {
   }
 
   /// The instants of the first and the last start of a type's samples that are shown.
-  public func extent(of type: SampleType) async throws(StoreError) -> ClosedRange<Timestamp>? {
+  ///
+  /// - Parameter range: in which they are to start; `nil` for all.
+  public func extent(
+    of type: SampleType, in range: Range<Timestamp>? = nil
+  ) async throws(StoreError) -> ClosedRange<Timestamp>? {
     try await store.read { db in
-      let shown = "FROM sample WHERE type = ?\(try Visibility.condition(db))"
-      guard let id = try type.id(in: db),
-        let first = try Int64.fetchOne(db, sql: "SELECT start \(shown) ORDER BY start LIMIT 1", arguments: [id]),
-        let last = try Int64.fetchOne(db, sql: "SELECT start \(shown) ORDER BY start DESC LIMIT 1", arguments: [id])
+      let shown = "FROM sample WHERE type = ? AND start BETWEEN ? AND ?\(try Visibility.condition(db))"
+      guard let id = try type.id(in: db) else { return nil }
+      let last = range.map { $0.upperBound.microseconds - ($0.isEmpty ? 0 : 1) } ?? .max
+      let arguments: StatementArguments = [id, range?.lowerBound.microseconds ?? .min, last]
+      guard
+        let first = try Int64.fetchOne(db, sql: "SELECT start \(shown) ORDER BY start LIMIT 1", arguments: arguments),
+        let last = try Int64.fetchOne(
+          db, sql: "SELECT start \(shown) ORDER BY start DESC LIMIT 1", arguments: arguments)
       else { return nil }
       return Timestamp(microseconds: first)...Timestamp(microseconds: last)
     }

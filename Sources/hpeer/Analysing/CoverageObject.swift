@@ -12,6 +12,7 @@ struct CoverageObject: Encodable {
     var last: String?
     var days: Int
     var of: Int
+    var implausibleTime: Int?
     var gaps: [Gap]
     var months: [Month]
   }
@@ -35,6 +36,7 @@ struct CoverageObject: Encodable {
         type: coverage.type.shortName, first: coverage.extent.map { CalendarDay($0.lowerBound).text },
         last: coverage.extent.map { CalendarDay($0.upperBound).text }, days: coverage.days.count,
         of: coverage.extent?.count ?? 0,
+        implausibleTime: coverage.implausibleTime == 0 ? nil : coverage.implausibleTime,
         gaps: coverage.gaps.map {
           Gap(from: CalendarDay($0.lowerBound).text, to: CalendarDay($0.upperBound - 1).text, days: $0.count)
         },

@@ -46,6 +46,7 @@ struct StatisticsText {
     if statistics.withoutUnit > 0 {
       Console.say("Left out: \(HumanFormat.count(statistics.withoutUnit, "sample")) in another kind of unit.")
     }
+    ImplausibleTime.say(statistics.implausibleTime)
     let twins = statistics.values.reduce(0) { count, value in
       if case .sum(let sum) = value.number { count + sum.twins } else { count }
     }

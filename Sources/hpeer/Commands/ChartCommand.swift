@@ -56,7 +56,8 @@ struct Chart: AsyncParsableCommand {
 
   private func numbers(of type: SampleType, _ store: HealthStore, _ question: Question) async throws {
     var query = question.statistics(of: type, by: by, from: question.start, to: question.end)
-    if query.start == nil, query.end == nil, let count, let last = try await store.samples.extent(of: type)?.upperBound
+    if query.start == nil, query.end == nil, let count,
+      let last = try await store.samples.extent(of: type, in: question.limits)?.upperBound
     {
       query.start = try CalendarBuckets.start(ofLast: count, by, in: question.zone, to: last)
     }

@@ -36,12 +36,14 @@ struct CoverageCommand: AsyncParsableCommand {
     var found: [Coverage] = []
     for type in types {
       let coverage = try await Coverage.coverage(
-        of: type, in: question.range, from: question.sources, zone: question.zone, store: store)
+        of: type, in: question.range, within: question.limits, from: question.sources, zone: question.zone,
+        store: store)
       // What is true of a person has no day.
-      if named.isEmpty, coverage.extent == nil || coverage.extent == 0...0 { continue }
+      if named.isEmpty, coverage.implausibleTime == 0, coverage.extent == nil || coverage.extent == 0...0 { continue }
       found.append(coverage)
     }
     if output.json { return try Console.print(json: CoverageObject(found, question)) }
+    defer { ImplausibleTime.say(found.reduce(0) { $0 + $1.implausibleTime }) }
     let presentation = CoveragePresentation(question: question)
     if named.isEmpty { return try presentation.print(months: found) }
     for (index, coverage) in found.enumerated() {

@@ -66,6 +66,9 @@ struct Question {
     (start ?? Timestamp(microseconds: .min))..<(end ?? Timestamp(microseconds: .max))
   }
 
+  /// Where neither end is given, and on the side of one that is not, what lies outside is left out.
+  var limits: Range<Timestamp> { PlausibleTime.limits(from: start, to: end, now: now) }
+
   /// Days since 1970-01-01 of the first date and the last; `nil` where that end is open.
   var days: (first: Int?, last: Int?) {
     (
@@ -93,6 +96,7 @@ struct Question {
     var query = StatisticsQuery(type, by: size, in: zone, now: now)
     (query.start, query.end, query.sources) = (start, end, sources)
     query.weekStartsOnSunday = weekStartsOnSunday
+    query.isPlausibleOnly = true
     return query
   }
 }
