@@ -172,6 +172,34 @@ struct QuestionTests {
     return terminal
   }
 
+  @Test("a date that cannot be right stretches no answer, is said, and is reached by name")
+  func datesThatCannotBeRight() async throws {
+    try await fill(
+      ["0001-06-15T10:00:00Z", "2024-06-15T10:00:00Z", "2024-06-16T10:00:00Z", "9999-06-15T10:00:00Z"].map {
+        try Self.sample("HeartRate", Self.watch, $0, 0, 62, "count/min")
+      })
+    let said = "Left out: 2 samples from before 1900 or from more than a year ahead"
+    for arguments in [["coverage"], ["coverage", "heartRate"], ["stats", "heartRate", "--by", "hour"]] {
+      let outcome = try await home.start(arguments).outcome()
+      #expect(outcome.status == 0 && outcome.errors.contains(said), "\(arguments): \(outcome.errors)")
+      #expect(outcome.output.split(separator: "\n").count < 10, "\(arguments): \(outcome.output)")
+    }
+    let chart = try await run("chart", "heartRate")
+    #expect(chart.output.contains("2024-06-16") && !chart.output.contains("9999"), "\(chart.output)")
+    #expect(chart.errors.contains("Left out: 1 sample from"))
+    let type = try #require(
+      (try await run("coverage", "heartRate", "--json").json()["types"] as? [[String: Any]])?.first)
+    #expect(type["first"] as? String == "2024-06-15" && type["last"] as? String == "2024-06-16")
+    #expect(type["implausibleTime"] as? Int == 2)
+    let statistics = try await run("stats", "heartRate", "--json").json()
+    #expect((statistics["values"] as? [Any])?.count == 2 && statistics["implausibleTime"] as? Int == 2)
+    for bounds in [["--from", "9000"], ["--from", "0001"], ["--to", "9999"], ["--to", "0002"]] {
+      let found = try await home.start(["stats", "heartRate", "--by", "year", "--json"] + bounds).outcome().json()
+      #expect(
+        (found["values"] as? [Any])?.count == ["9000": 1, "0001": 2, "9999": 2, "0002": 1][bounds[1]], "\(bounds)")
+    }
+  }
+
   @Test("a calendar of few months says of which year they are")
   func fewMonths() async throws {
     try await home.hold(.small)
