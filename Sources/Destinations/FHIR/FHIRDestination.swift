@@ -60,11 +60,13 @@ struct FHIRDestination: Destination {
   func check() async throws {
     let probe = UUID()
     let reference = try await subject.reference()
-    let write = FHIREntries.probe(probe, subject: reference)
-    for entry in [write, FHIREntries.deletion(of: probe, "Observation", nil)] {
-      if let refusal = try await server.send([entry]).first {
-        throw DeliveryError.unusable(reason: refusal.reason)
-      }
+    let send = { @Sendable [server] (entry: FHIREntry) async throws -> Void in
+      if let refusal = try await server.send([entry]).first { throw DeliveryError.unusable(reason: refusal.reason) }
+    }
+    try await DestinationProbe.run {
+      try await send(FHIREntries.probe(probe, subject: reference))
+    } remove: {
+      try await send(FHIREntries.deletion(of: probe, "Observation", nil))
     }
   }
 

@@ -91,8 +91,11 @@ struct HomeAssistantDestination: Destination {
   func check() async throws {
     if let states {
       let probe = states.entity("probe")
-      try await states.api.setState(probe, .string("probe"), attributes: [:])
-      try await states.api.removeState(probe)
+      try await DestinationProbe.run {
+        try await states.api.setState(probe, .string("probe"), attributes: [:])
+      } remove: {
+        try await states.api.removeState(probe)
+      }
     }
     if let history, let token {
       let late = DeliveryError.temporary(reason: "\(url.host(percentEncoded: false) ?? "") did not answer in time")

@@ -362,6 +362,23 @@ struct DayFilesTests {
     #expect(careless.objects.isEmpty)
   }
 
+  @Test("a probe that a proxy sends twice ends well, and one whose answers are lost leaves nothing behind")
+  func probeThroughProxy() async throws {
+    let (plain, twice) = (CarelessWire(to: store), CarelessWire(to: store, sendsTwice: true))
+    for wire in [plain, twice] {
+      try await ObjectStoreProbe.run(wire, prefix: "", needsConditions: true)
+      #expect(store.objects.isEmpty)
+    }
+    #expect(plain.requests > 5)
+    for lost in 0..<plain.requests {
+      let wire = CarelessWire(to: store, losing: lost)
+      await #expect(throws: DeliveryError.temporary(reason: "lost")) {
+        try await ObjectStoreProbe.run(wire, prefix: "", needsConditions: true)
+      }
+      #expect(store.objects.isEmpty, "request \(lost)")
+    }
+  }
+
   @Test(
     "a prefix is a path",
     arguments: [("", ""), ("/health/ada/", "health/ada/"), ("a//b", nil), ("a/../b", nil), ("ü", nil)])
