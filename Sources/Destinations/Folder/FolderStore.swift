@@ -113,7 +113,7 @@ struct FolderStore: ObjectStore {
       throw DeliveryError.unusable(reason: "\(path)/\(name) is no file")
     }
     guard status.st_size <= DayFiles.largestObject else {
-      throw DeliveryError.refused(reason: "\(path)/\(name) is larger than any that is merged")
+      throw DayFiles.tooLarge("\(path)/\(name)")
     }
     let bytes: [UInt8]
     do { bytes = [UInt8](try file.readToEnd() ?? Data()) } catch { throw failure("read", name) }

@@ -17,6 +17,8 @@ struct HTTPService: Sendable {
     var headers: [(name: String, value: String)] = []
     var body: [UInt8]?
     var longestAnswer = HTTPService.longestAnswer
+    /// Thrown where the answer is longer: by default, that a later one may not be.
+    var whenLonger: DeliveryError?
 
     init(_ method: String, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil) {
       (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
@@ -158,6 +160,7 @@ struct HTTPService: Sendable {
       throw error
     } catch {
       try Task.checkCancellation()
+      if error is NIOTooManyBytesError, let refusal = request.whenLonger { throw refusal }
       throw await HTTPFailure.deliveryError(error, url: request.url)
     }
   }

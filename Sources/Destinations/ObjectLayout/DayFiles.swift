@@ -36,6 +36,12 @@ struct DayFiles: Sendable {
 
   /// In bytes. A day of ECGs, routes and readings by the second has some ten million.
   static let largestObject = 256 << 20
+
+  /// What becomes of samples whose file is larger than ``largestObject``: all others go on.
+  static func tooLarge(_ name: String) -> DeliveryError {
+    .refused(reason: "\(name) is larger than any file that is read")
+  }
+
   /// How often a file is merged anew that others write at the same time.
   private static let attempts = 10
 

@@ -87,6 +87,7 @@ final class S3Client: Sendable {
       request.method, bucket.url.absoluteString + path + (query.isEmpty ? "" : "?\(query)"), headers: headers,
       body: request.body)
     outgoing.longestAnswer = request.method == "GET" ? DayFiles.largestObject : HTTPService.longestReceipt
+    if request.method == "GET", !request.name.isEmpty { outgoing.whenLonger = DayFiles.tooLarge(request.name) }
     return (try await service.answer(to: outgoing), credentials)
   }
 

@@ -155,7 +155,7 @@ struct WebDAVObjectStore: ObjectStore {
     }
     var request = HTTPService.Request(method, url(name), headers: authorization + headers, body: body)
     switch method {
-    case "GET": request.longestAnswer = DayFiles.largestObject
+    case "GET": (request.longestAnswer, request.whenLonger) = (DayFiles.largestObject, DayFiles.tooLarge(name))
     case "PROPFIND": break
     default: request.longestAnswer = HTTPService.longestReceipt
     }

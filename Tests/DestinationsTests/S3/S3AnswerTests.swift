@@ -72,6 +72,15 @@ struct S3AnswerTests {
     await client.close()
   }
 
+  @Test("an object that is too large to be read is refused, and does not hold up what follows")
+  func largeObject() async throws {
+    let error = try await failure { exchange in
+      exchange.write("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: \(DayFiles.largestObject + 1)\r\n\r\nx")
+      return .close
+    }
+    #expect(error == .refused(reason: "a is larger than any file that is read"))
+  }
+
   @Test("of what a store says to a write, not as much is read as of a file")
   func longReceipt() async throws {
     let written = Mutex(0)
