@@ -61,9 +61,14 @@ actor MQTTSession {
 
   /// Says that the person is online.
   ///
-  /// - Returns: whether nothing was retained where that is said, or it may not be read.
+  /// - Returns: whether nothing was retained where that is said, or nothing is known of it.
   private func greet(_ client: MQTTClient) async throws -> Bool {
     let online = MQTTMessage(topics.status, Array("online".utf8), quality: quality)
+    if configuration.version == .v3 {
+      // It knows no limit of what is sent here: another client may have left anything there.
+      try await client.publish([online])
+      return true
+    }
     let first = MQTTReply<Bool>()
     do {
       // What is retained comes before what is published now, which is not marked as retained.
@@ -87,14 +92,17 @@ actor MQTTSession {
     defer { client.disconnect() }
     let quality: MQTTMessage.Quality = self.quality == .atMostOnce ? .atLeastOnce : self.quality
     let text = Array(UUID().uuidString.utf8)
+    let probe = MQTTMessage(topics.probe, text, quality: quality)
     let seen = MQTTReply<Void>()
     var isReadable = true
+    // Where what is sent here has no limit, in the place of whatever another client may have left there.
+    if configuration.version == .v3 { try await client.publish([probe]) }
     do {
       try await client.subscribe(topics.probe) { if $0.payload == text { seen.answer(.success(())) } }
     } catch DeliveryError.unusable {
       isReadable = false
     }
-    try await client.publish([MQTTMessage(topics.probe, text, quality: quality)])
+    if configuration.version == .v5 { try await client.publish([probe]) }
     // With 3.1.1 a broker acknowledges also what it throws away.
     if isReadable || configuration.version == .v3 {
       let silent = DeliveryError.unusable(

@@ -118,6 +118,25 @@ struct MQTTDestinationTests {
     client.disconnect()
   }
 
+  @Test("what others have left where hpeer writes is not taken from a broker of 3.1.1, however large it is")
+  func largeRetained() async throws {
+    let broker = try MosquittoBroker()
+    try broker.start()
+    let other = try await MQTTClient(MQTTConfiguration(host: "127.0.0.1", port: broker.port, clientID: "other"))
+    let large = [UInt8](repeating: 0x78, count: 2_000_000)
+    try await other.publish([MQTTMessage("hpeer/ada/status", large), MQTTMessage("hpeer/ada/probe", large)])
+    other.disconnect()
+    let relay = try Relay(to: broker.port)
+    let place = try destination(
+      broker, ["url": .text("mqtt://127.0.0.1:\(relay.port)"), "version": .text("3.1.1")])
+    try await place.check()
+    try await fixture.add([fixture.quantity(RecordFixture.steps, 5, "count", ago: 600)])
+    try await fixture.deliver(to: place)
+    #expect(relay.passed(.toClient) < 100_000)
+    #expect(try broker.retained()["hpeer/ada/stepCount"] != nil)
+    await place.close()
+  }
+
   @Test("what is in flight when the broker is killed is an error and nothing hangs")
   func killedInTheMiddle() async throws {
     let broker = try MosquittoBroker(["max_inflight_messages 1"])
