@@ -68,6 +68,12 @@ public protocol Destination: Sendable {
   /// - Throws: `SystemError` where what it remembers cannot be changed.
   func forget(from start: Timestamp?) async throws
 
+  /// Takes away the events of days that are none any more: the home zone is another one, and everything is about to be
+  /// delivered again. Nothing by default; asked of kinds whose days are ``DestinationCapabilities/Days/named``.
+  ///
+  /// - Throws: ``DeliveryError``.
+  func withdrawDays() async throws
+
   /// Ends connections that are open, when nothing more is to be delivered. Nothing by default.
   func close() async
 }
@@ -78,6 +84,9 @@ extension Destination {
 
   /// Remembers nothing.
   public func forget(from start: Timestamp?) async throws {}
+
+  /// Has none.
+  public func withdrawDays() async throws {}
 
   /// Has nothing to end.
   public func close() async {}
@@ -139,8 +148,11 @@ public struct DestinationCapabilities: Hashable, Sendable {
     case none
     /// Totals of today, and the last night's sleep.
     case current
-    /// All of them.
+    /// All of them, beginning anew.
     case all
+    /// All of them, under names of their own among what has nothing to do with days: only what the days of the new zone have
+    /// not goes (``Destination/withdrawDays()``).
+    case named
   }
 
   /// The most samples and tombstones of one batch; at least 1.

@@ -22,7 +22,7 @@ struct CalDAVDestination: Destination {
 
   /// An event is a request, and a calendar may be slow.
   var capabilities: DestinationCapabilities {
-    DestinationCapabilities(maximumChanges: 500, deadline: .seconds(300), days: days.isEmpty ? .none : .all)
+    DestinationCapabilities(maximumChanges: 500, deadline: .seconds(300), days: days.isEmpty ? .none : .named)
   }
   private let calendar: CalendarCollection
   private let service: HTTPService
@@ -90,11 +90,15 @@ struct CalDAVDestination: Destination {
     let key = "test-\(UUID().uuidString.lowercased())"
     let name = CalendarCollection.name(key)
     let now = Timestamp.now
-    let outcome = try await calendar.put(
-      CalendarEvent(uid: key, stamp: now, time: .instants(start: now, end: now), summary: "Test", category: "Test"),
-      named: name)
-    if case .refused(let reason) = outcome { throw DeliveryError.unusable(reason: reason) }
-    try await calendar.delete(name)
+    let event = CalendarEvent(
+      uid: key, stamp: now, time: .instants(start: now, end: now), summary: "Test", category: "Test")
+    try await DestinationProbe.run {
+      if case .refused(let reason) = try await calendar.put(event, named: name) {
+        throw DeliveryError.unusable(reason: reason)
+      }
+    } remove: { [calendar] in
+      try await calendar.delete(name)
+    }
   }
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
@@ -127,6 +131,13 @@ struct CalDAVDestination: Destination {
       } else if try await calendar.list().contains(change.name) {
         try await calendar.delete(change.name)
       }
+    }
+  }
+
+  /// Others' events stay, and so does what a person has added to workouts.
+  func withdrawDays() async throws {
+    for change in try await days.changes(named: try await calendar.list()) where change.event == nil {
+      try await calendar.delete(change.name)
     }
   }
 

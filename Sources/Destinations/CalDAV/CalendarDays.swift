@@ -43,6 +43,24 @@ struct CalendarDays: Sendable {
     return changes
   }
 
+  /// Every event of a day that is there under one of these names, as it is now. Throws `StoreError`, `StatisticsError`.
+  func changes(named names: Set<String>) async throws -> [Change] {
+    func days(_ what: String) -> Set<Int> {
+      let prefix = CalendarCollection.prefix + what + "-"
+      return Set(
+        names.compactMap { name -> Int? in
+          guard name.hasPrefix(prefix),
+            let start = Timestamp(iso8601: "\(name.dropFirst(prefix.count).prefix(10))T00:00:00Z")
+          else { return nil }
+          let day = Int(start.seconds / 86_400)
+          return CalendarCollection.name(key(what, day)) == name ? day : nil
+        })
+    }
+    var changes = try await hasNights ? nights(days("night")) : []
+    for milestone in milestones { changes += try await self.days(milestone, days(Self.what(milestone))) }
+    return changes
+  }
+
   private func add(_ type: SampleType, _ start: Timestamp, _ end: Timestamp, to days: inout [SampleType: Set<Int>]) {
     let isSleep = type == SleepQuery.type
     guard isSleep ? hasNights : milestones.contains(where: { $0.type == type }) else { return }
@@ -99,9 +117,10 @@ struct CalendarDays: Sendable {
       else { continue }
       events[day] = event(milestone, day, total, value.bucket)
     }
-    let what = "milestone-\(milestone.name.lowercased())"
-    return days.sorted().map { (CalendarCollection.name(key(what, $0)), events[$0]) }
+    return days.sorted().map { (CalendarCollection.name(key(Self.what(milestone), $0)), events[$0]) }
   }
+
+  private static func what(_ milestone: Milestone) -> String { "milestone-\(milestone.name.lowercased())" }
 
   private func total(_ sum: Double, _ unit: String?, _ milestone: Milestone) -> Double? {
     guard let wanted = milestone.unit else { return sum }
@@ -113,7 +132,7 @@ struct CalendarDays: Sendable {
     let unit = milestone.unit.flatMap { $0 == "count" ? nil : " \($0)" } ?? ""
     // What is added to the total later does not change the event.
     return CalendarEvent(
-      uid: key("milestone-\(milestone.name.lowercased())", day), stamp: bucket.end, time: .day(day),
+      uid: key(Self.what(milestone), day), stamp: bucket.end, time: .day(day),
       summary: "\(name): \(Self.text(milestone.threshold))\(unit) reached", category: "Milestone")
   }
 

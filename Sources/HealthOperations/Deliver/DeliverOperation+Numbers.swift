@@ -2,6 +2,7 @@ import Destinations
 import HealthAnalysis
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 extension DeliverOperation {
   /// Delivers numbers again that have changed because the person has chosen another home zone or another first source, and
@@ -33,6 +34,10 @@ extension DeliverOperation {
         try await Resynchronization.deliverAgain(.everything, to: consumer, in: store)
       } else if place.capabilities.days == .all {
         try await store.startConsumerOver(consumer)
+      } else if place.capabilities.days == .named {
+        // First, so that none that was taken away stays so.
+        try await Resynchronization.deliverAgain(.everything, to: consumer, in: store)
+        try await withdrawDays(of: place)
       } else {
         let recent = Timestamp(microseconds: Timestamp.now.microseconds - 3 * 86_400_000_000)
         try await Resynchronization.deliverAgain(SampleFilter(earliest: recent), to: consumer, in: store)
@@ -45,6 +50,23 @@ extension DeliverOperation {
     try await basis.keep(of: consumer, in: store)
     try await store.removeConsumer(withdrawal)
     return report
+  }
+
+  private func withdrawDays<Place: Destination>(of place: Place) async throws {
+    do {
+      try await place.withdrawDays()
+    } catch let error as DeliveryError {
+      let failure =
+        switch error {
+        case .temporary(let reason, _): CourierError.gaveUp(destination: section.consumer, attempts: 1, reason: reason)
+        case .refused(let reason), .unusable(let reason):
+          CourierError.unusable(destination: section.consumer, reason: reason)
+        }
+      try await uncancelled { [store, section] in
+        try await store.deliveries.noteFailure(failure.reason, waiting: nil, section.consumer)
+      }
+      throw failure
+    }
   }
 
   private func withdraw<Place: Destination>(
