@@ -259,8 +259,8 @@ let package = Package(
     .testTarget(
       name: "DestinationsTests",
       dependencies: [
-        "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthStore", "OperatingSystem",
-        "TestSupport",
+        "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations", "HealthStore",
+        "OperatingSystem", "TestSupport",
       ]),
     .testTarget(
       name: "ExternalStoresTests", dependencies: ["ExternalStores", "HealthModel", "HealthStore", "TestSupport"]),
