@@ -48,16 +48,7 @@ struct FHIROutcome: Sendable {
         var outcome: Outcome?
       }
 
-      struct Resource: Decodable {
-        struct Extension: Decodable { var url: String? }
-
-        var resourceType: String?
-        var id: String?
-        var `extension`: [Extension]?
-      }
-
       var response: Response?
-      var resource: Resource?
     }
 
     var entry: [Entry]?
@@ -106,17 +97,6 @@ struct FHIROutcome: Sendable {
       return Answer(
         status: status.utf8.count == 3 ? Int(status).flatMap { (100...599).contains($0) ? $0 : nil } ?? 500 : 500,
         reason: entry.response?.outcome.flatMap { FHIROutcome($0).reason })
-    }
-  }
-
-  /// The ids of those resources in a search's answer that hpeer has written.
-  static func ownResources(in body: [UInt8], _ type: String) -> [String] {
-    guard let bundle = try? JSONDecoder().decode(Bundle.self, from: Data(body)) else { return [] }
-    return (bundle.entry ?? []).compactMap { entry in
-      guard let resource = entry.resource, resource.resourceType == type, let id = resource.id, isID(id),
-        resource.extension?.contains(where: { $0.url == "urn:hpeer:fhir:sample" }) == true
-      else { return nil }
-      return id
     }
   }
 

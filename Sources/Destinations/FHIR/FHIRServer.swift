@@ -97,7 +97,7 @@ struct FHIRServer: Sendable {
       body += entry.bytes
     }
     body += "]}".utf8
-    let response = try await send("POST", "", [("Prefer", "return=minimal")], body)
+    let response = try await send("POST", url, [("Prefer", "return=minimal")], body)
     if let error = HTTPService.misplaced(response) { throw error }
     return response
   }
@@ -109,7 +109,7 @@ struct FHIRServer: Sendable {
   /// - Parameter search: a query, escaped.
   func create(_ type: String, _ resource: [UInt8], unless search: String) async throws -> String {
     let response = try await send(
-      "POST", "/\(type)", [("If-None-Exist", search), ("Prefer", "return=representation")], resource)
+      "POST", "\(url)/\(type)", [("If-None-Exist", search), ("Prefer", "return=representation")], resource)
     if let error = HTTPService.misplaced(response) { throw error }
     guard (200...299).contains(response.status) else {
       throw DeliveryError.unusable(
@@ -131,37 +131,52 @@ struct FHIRServer: Sendable {
   func deleteAll(of subject: String) async throws {
     let patient = subject.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? subject
     for type in ["Observation", "DocumentReference"] {
+      let search = "\(url)/\(type)?subject=\(patient)&_count=200&_elements=identifier,extension"
       var last: Set<String> = []
       while true {
-        let response = try await send(
-          "GET", "/\(type)?subject=\(patient)&_count=200&_elements=identifier,extension", [], nil)
-        if let error = HTTPService.misplaced(response) { throw error }
-        guard response.status == 200 else {
-          throw DeliveryError.unusable(reason: "it cannot be searched: \(said(response, FHIROutcome(response.body)))")
-        }
-        guard FHIROutcome.isAnswer(response.body) else {
-          throw DeliveryError.unusable(
-            reason: "it answers 200, and something that no FHIR server says to a search: is url right?")
-        }
-        let found = FHIROutcome.ownResources(in: response.body, type)
-        // A server that goes on showing what is deleted, or shows others' only.
-        if found.isEmpty || Set(found) == last { break }
-        last = Set(found)
-        _ = try await send(
-          found.map {
-            FHIREntry(sample: nil, bytes: Array(#"{"request":{"method":"DELETE","url":"\#(type)/\#($0)"}}"#.utf8))
-          })
+        // Where pages are counted off, what is deleted on one moves others past the next.
+        let first = try await deletePages(of: type, from: search)
+        // A server that goes on showing what is deleted.
+        if first.isEmpty || !first.isDisjoint(with: last) { break }
+        last = first
       }
     }
   }
 
+  /// Deletes what is found on all pages, and returns what was on the first that had any.
+  private func deletePages(of type: String, from search: String) async throws -> Set<String> {
+    var first: Set<String> = []
+    var address: String? = search
+    while let asked = address {
+      let response = try await send("GET", asked, [], nil)
+      if let error = HTTPService.misplaced(response) { throw error }
+      guard response.status == 200 else {
+        throw DeliveryError.unusable(reason: "it cannot be searched: \(said(response, FHIROutcome(response.body)))")
+      }
+      guard FHIROutcome.isAnswer(response.body) else {
+        throw DeliveryError.unusable(
+          reason: "it answers 200, and something that no FHIR server says to a search: is url right?")
+      }
+      let page = FHIRSearchPage(response.body, of: type)
+      if !page.own.isEmpty {
+        if first.isEmpty { first = Set(page.own) }
+        _ = try await send(
+          page.own.map {
+            FHIREntry(sample: nil, bytes: Array(#"{"request":{"method":"DELETE","url":"\#(type)/\#($0)"}}"#.utf8))
+          })
+      }
+      address = page.next(after: asked)
+    }
+    return first
+  }
+
   private func send(
-    _ method: String, _ path: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?
+    _ method: String, _ address: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?
   ) async throws -> HTTPService.Response {
     var headers = headers + [("Accept", Self.contentType)]
     if body != nil { headers.append(("Content-Type", Self.contentType)) }
     if let token { headers.append(HTTPHeaderText.bearer(token)) }
-    return try await service.send(HTTPService.Request(method, url + path, headers: headers, body: body))
+    return try await service.send(HTTPService.Request(method, address, headers: headers, body: body))
   }
 
   // MARK: What it says

@@ -42,13 +42,17 @@ extension FuzzTarget {
   @Sendable static func fhirOutcome(_ input: [UInt8]) {
     let outcome = FHIROutcome(input)
     for reason in [outcome.reason].compactMap(\.self) + outcome.entries.values {
-      require(reason.count <= 300, "a reason of a bounded length")
+      require(reason.count <= 10_000, "a reason of a bounded length")
       require(
         reason.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }, "for a terminal: \(reason)")
     }
     require(outcome.entries.keys.allSatisfy { $0 >= 0 }, "places of entries")
     for answer in FHIROutcome.entries(of: input) { require((100...599).contains(answer.status), "a status") }
-    for id in FHIROutcome.ownResources(in: input, "Observation") { require(FHIROutcome.isID(id), "an id: \(id)") }
+    let page = FHIRSearchPage(input, of: "Observation")
+    for id in page.own { require(FHIROutcome.isID(id), "an id: \(id)") }
+    if let next = page.next(after: "https://localhost/fhir/Observation") {
+      require(next.hasPrefix("https://localhost"), "the same server: \(next)")
+    }
     _ = FHIROutcome.id(inLocation: text(input), of: "Patient")
   }
 
