@@ -22,7 +22,7 @@ struct CalDAVDestination: Destination {
 
   /// An event is a request, and a calendar may be slow.
   var capabilities: DestinationCapabilities {
-    DestinationCapabilities(maximumChanges: 500, deadline: .seconds(300), days: days.isEmpty ? .none : .named)
+    DestinationCapabilities(maximumChanges: 500, deadline: .seconds(900), days: days.isEmpty ? .none : .named)
   }
   private let calendar: CalendarCollection
   private let service: HTTPService
@@ -103,8 +103,9 @@ struct CalDAVDestination: Destination {
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     var refused: [RefusedSample] = []
+    await calendar.begin(key)
     if batch.startsOver {
-      for name in try await calendar.list().sorted() { try await calendar.delete(name) }
+      for name in try await calendar.listOthers().sorted() { try await calendar.delete(name) }
     }
     if hasWorkouts {
       for tombstone in batch.deletions where tombstone.sample.type == .workout {

@@ -25,6 +25,9 @@ actor CalendarCollection {
   private let displayName: String?
   /// The names of the resources in the collection that hpeer has made; `nil` before they were listed.
   private var names: Set<String>?
+  /// What is being delivered, and the digests of the events that were written for it, by their names.
+  private var delivery: DeliveryKey?
+  private var written: [String: String] = [:]
 
   init(
     _ service: HTTPService, url: String, authorization: [(name: String, value: String)], displayName: String?
@@ -37,12 +40,23 @@ actor CalendarCollection {
 
   // MARK: Events
 
+  /// A delivery that comes again, because the server failed or was too slow for all of it, goes on where it stopped: asking for
+  /// each event that is there takes longer than it took to write it.
+  func begin(_ key: DeliveryKey) {
+    if delivery != key { written = [:] }
+    delivery = key
+  }
+
+  /// The names of hpeer's resources that were not written for this delivery.
+  func listOthers() async throws -> Set<String> { try await list().subtracting(written.keys) }
+
   /// Writes an event under a name, in place of the one that is there, unless that says the same.
   func put(_ event: CalendarEvent, named name: String) async throws -> Outcome {
     let digest = Self.digest(of: event)
     guard let body = event.calendar([(Self.digest, digest)]) else {
       return .refused(reason: "a calendar has no such year")
     }
+    if written[name] == digest { return .done }
     var response = try await write(body, name, ("If-None-Match", "*"))
     if [404, 409].contains(response.status) {
       // Another program may have made it since.
@@ -51,7 +65,7 @@ actor CalendarCollection {
     }
     if response.status == 412 {
       let present = try await request("GET", name)
-      if Self.says(present.body, digest) { return done(name) }
+      if Self.says(present.body, digest) { return done(name, digest) }
       guard present.status == 200 else {
         throw DeliveryError.temporary(reason: "an event was changed at the same time")
       }
@@ -63,7 +77,7 @@ actor CalendarCollection {
     }
     switch response.status {
     case 200 where response.isPage: throw Self.unexpected(response)
-    case 200...299: return done(name)
+    case 200...299: return done(name, digest)
     case 400, 413, 415, 422: return .refused(reason: "it answers \(response.status)")
     case 403 where Self.refuses(response.body):
       return .refused(reason: "it answers 403: it has no place for this event")
@@ -73,6 +87,7 @@ actor CalendarCollection {
 
   /// Deletes an event; one that is not there is deleted.
   func delete(_ name: String) async throws {
+    written[name] = nil
     let response = try await request("DELETE", name)
     switch response.status {
     case 200 where response.isPage: throw Self.unexpected(response)
@@ -103,8 +118,9 @@ actor CalendarCollection {
   /// - Parameter key: what tells an event from all others of hpeer's: lower-case letters, digits and hyphens.
   static func name(_ key: String) -> String { prefix + key + suffix }
 
-  private func done(_ name: String) -> Outcome {
+  private func done(_ name: String, _ digest: String) -> Outcome {
     names?.insert(name)
+    written[name] = digest
     return .done
   }
 

@@ -26,7 +26,9 @@ struct CalDAVHarness: DestinationHarness {
   }
 
   /// Workouts of half an hour, one after the other.
-  func samples(_ count: Int) -> [Sample] {
+  func samples(_ count: Int) -> [Sample] { Self.workouts(count) }
+
+  static func workouts(_ count: Int) -> [Sample] {
     var maker = SampleMaker(seed: 16)
     return (0..<count).map { number in
       let start = Timestamp(seconds: 1_718_447_400 + Int64(number) * 3_600)

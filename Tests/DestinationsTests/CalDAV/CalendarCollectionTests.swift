@@ -35,4 +35,38 @@ struct CalendarCollectionTests {
     #expect(endpoint.requests.last?.method == "PUT")
     await service.close()
   }
+
+  @Test("what is delivered again goes on where it stopped, also where the record starts over")
+  func goesOn() async throws {
+    let home = try DestinationHome()
+    let samples = CalDAVHarness.workouts(10)
+    let endpoint = try RawEndpoint { exchange in
+      switch exchange.request.method {
+      case "PROPFIND":
+        return exchange.answer(
+          207, [:],
+          #"<multistatus xmlns="DAV:"><response><href>/hpeer-old.ics</href></response></multistatus>"#)
+      // One deletion and four events later.
+      case "PUT" where exchange.number == 6: return exchange.answer(503)
+      case "PUT": return exchange.answer(201)
+      default: return exchange.answer(204)
+      }
+    }
+    let destination = try home.make(CalDAVDestination.self, ["url": .text(endpoint.url)])
+    var coder = ChangeCoder()
+    for sample in samples { try coder.add(sample) }
+    let batch = DeliveryBatch(changes: coder.changes, startsOver: true)
+    let key = DeliveryKey(description: "key")
+    await #expect(throws: DeliveryError.self) { try await destination.deliver(batch, key: key) }
+    _ = try await destination.deliver(batch, key: key)
+    var written = endpoint.requests.filter { $0.method == "PUT" }.map(\.target)
+    #expect(written.count == 11 && Set(written).count == 10)
+    #expect(endpoint.requests.filter { $0.method == "DELETE" }.map(\.target) == ["/hpeer-old.ics"])
+    // Another delivery writes all of them, whatever was there before.
+    _ = try await destination.deliver(
+      DeliveryBatch(changes: coder.changes, startsOver: false), key: DeliveryKey(description: "other"))
+    written = endpoint.requests.filter { $0.method == "PUT" }.map(\.target)
+    #expect(written.count == 21)
+    await destination.close()
+  }
 }
