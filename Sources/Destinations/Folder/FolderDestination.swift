@@ -24,11 +24,14 @@ public struct FolderDestination: Destination {
 
   public init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError) {
     options = try DayFiles.Options(settings)
+    let path = UserPath.absolute(try settings.text("path"))
     store = FolderStore(
-      path: UserPath.absolute(try settings.text("path")),
-      owner: String(environment.record.store.id.uuidString.lowercased().prefix(8)))
+      path: path, owner: String(environment.record.store.id.uuidString.lowercased().prefix(8)),
+      memory: FolderMemory(of: path, landmark: DayFiles.folder(options), stateFolder: environment.stateFolder))
     files = DayFiles(in: store, options, zone: environment.record.zone)
   }
+
+  public func forget(from start: Timestamp?) async throws { try await store.forget() }
 
   public func check() async throws {
     try await ObjectStoreProbe.run(store, prefix: options.prefix, needsConditions: true)

@@ -19,23 +19,38 @@ struct FolderStore: ObjectStore {
   private static let (prefix, suffix) = (".hpeer-", ".tmp")
 
   let path: String
+  /// What system calls have in place of ``path``: of one write all go to one folder, whatever is mounted or unmounted there
+  /// meanwhile.
+  private var place: String
   /// Marks the temporary files of this store, in their names, so that those of other programs are left alone.
   let owner: String
   /// How long other programs may have the folder locked.
   private let patience: Duration
+  private let memory: FolderMemory?
   private let process = OfProcess()
 
   private final class OfProcess: Sendable {
     let leftoversAreDeleted = Mutex(false)
     /// Held while the folder's lock is held or waited for: writers of one process follow each other at once.
     let turn = Mutex(())
+    let known = Mutex(Known())
+  }
+
+  /// The folder as it was last seen.
+  private struct Known {
+    var device: dev_t = 0
+    var number: ino_t = 0
+    /// Whether something was delivered there.
+    var hasBegun = false
   }
 
   /// - Parameters:
   ///   - owner: letters and digits that no other machine writes there under.
   ///   - patience: how long other programs may have the folder locked before a write fails.
-  init(path: String, owner: String = "0", patience: Duration = .seconds(20)) {
-    (self.path, self.owner, self.patience) = (path, owner, patience)
+  ///   - memory: without it, any folder at this path is taken for the same.
+  init(path: String, owner: String = "0", patience: Duration = .seconds(20), memory: FolderMemory? = nil) {
+    (self.path, self.owner, self.patience, self.memory) = (path, owner, patience, memory)
+    place = path
   }
 
   func get(_ name: String) async throws -> StoredObject? {
@@ -45,8 +60,12 @@ struct FolderStore: ObjectStore {
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
     try await onThread { [self] isCancelled in
       for _ in 0..<Self.attempts {
-        try requireFolder()
-        if try write(bytes, name, if: condition, unless: isCancelled) { return }
+        let isWritten = try withFolder { folder in
+          guard try folder.write(bytes, name, if: condition, unless: isCancelled) else { return false }
+          try folder.noteBeginning(with: name)
+          return true
+        }
+        if isWritten { return }
       }
       throw failure("write", name, ENOENT)
     }
@@ -54,27 +73,73 @@ struct FolderStore: ObjectStore {
 
   func synchronize(_ names: [String]) async throws {
     try await onThread { [self] _ in
-      try requireFolder()
-      // Of several the first has the disk note them all, where it has a journal.
-      for folder in Set(names.map(folder(of:))).sorted() { try synchronize(folder) }
+      try withFolder { folder in
+        // Of several the first has the disk note them all, where it has a journal.
+        for name in Set(names.map(folder.folder(of:))).sorted() { try folder.synchronize(name) }
+      }
     }
   }
 
   func delete(_ name: String) async throws {
     try await onThread { [self] _ in
-      try requireFolder()
-      guard unlink("\(path)/\(name)") != 0, errno != ENOENT, errno != ENOTDIR else { return }
-      throw failure("delete", name)
+      try withFolder { folder in
+        guard unlink("\(folder.place)/\(name)") != 0, errno != ENOENT, errno != ENOTDIR else { return }
+        throw failure("delete", name)
+      }
+    }
+  }
+
+  /// From now on any folder is taken, to begin it anew. Throws `SystemError`.
+  func forget() async throws {
+    try await onThread { [memory, process] _ in
+      try memory?.forget()
+      process.known.withLock { $0 = Known() }
     }
   }
 
   // MARK: Blocking
 
-  /// A folder that is missing is not made: it may be where a disk is to be mounted.
-  private func requireFolder() throws {
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+  /// Does something in the folder that is there now, and nowhere else.
+  ///
+  /// A folder that is missing is not made: it may be where a disk is to be mounted. So may one be that has nothing of what was
+  /// delivered.
+  private func withFolder<Value>(_ body: (FolderStore) throws -> Value) throws -> Value {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      guard errno == ENOENT || errno == ENOTDIR else { throw failure("open", "") }
       throw DeliveryError.temporary(reason: "there is no folder \(path): make it, or mount what it is on")
+    }
+    defer { close(descriptor) }
+    var folder = self
+    folder.place = "/proc/self/fd/\(descriptor)"
+    try folder.requireLandmark(descriptor)
+    return try body(folder)
+  }
+
+  /// Looks again only where the folder is another than before.
+  private func requireLandmark(_ descriptor: Int32) throws {
+    guard let memory else { return }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("open", "") }
+    try process.known.withLock { known in
+      if known.device == status.st_dev, known.number == status.st_ino { return }
+      let hasBegun = known.hasBegun || memory.hasBegun
+      var found = stat()
+      if hasBegun, stat("\(place)/\(memory.landmark)", &found) != 0, errno == ENOENT || errno == ENOTDIR {
+        throw DeliveryError.temporary(
+          reason: "\(path) has nothing of what was delivered before: mount what it is on, or have it begun anew with "
+            + "`hpeer destination resync`")
+      }
+      known = Known(device: status.st_dev, number: status.st_ino, hasBegun: hasBegun)
+    }
+  }
+
+  private func noteBeginning(with name: String) throws {
+    guard let memory, name.hasPrefix(memory.landmark + "/") else { return }
+    try process.known.withLock { known in
+      if known.hasBegun { return }
+      try memory.noteBeginning()
+      known.hasBegun = true
     }
   }
 
@@ -82,7 +147,7 @@ struct FolderStore: ObjectStore {
   private func withLock<Value>(unless isCancelled: () -> Bool, _ body: () throws -> Value) throws -> Value {
     let end = ContinuousClock.now + patience
     return try process.turn.withLock { _ in
-      let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      let folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard folder >= 0 else { throw failure("open", "") }
       defer { close(folder) }
       while flock(folder, LOCK_EX | LOCK_NB) != 0 {
@@ -99,10 +164,10 @@ struct FolderStore: ObjectStore {
   }
 
   private func read(_ name: String) throws -> StoredObject? {
-    let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = open("\(place)/\(name)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR {
-        try requireFolder()
+        if place == path { try withFolder { _ in } }
         return nil
       }
       throw failure("read", name)
@@ -122,7 +187,7 @@ struct FolderStore: ObjectStore {
   }
 
   private func folder(of name: String) -> String {
-    let file = "\(path)/\(name)"
+    let file = "\(place)/\(name)"
     return String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])
   }
 
@@ -138,7 +203,7 @@ struct FolderStore: ObjectStore {
     }
     try makeFolder(folder)
     // All in one place, where they are found after a kill; beside the file where that is on another disk.
-    var code = try write(bytes, name, if: condition, through: path, unless: isCancelled)
+    var code = try write(bytes, name, if: condition, through: place, unless: isCancelled)
     if code == EXDEV || code == EACCES || code == EPERM {
       code = try write(bytes, name, if: condition, through: folder, unless: isCancelled)
     }
@@ -148,12 +213,13 @@ struct FolderStore: ObjectStore {
 
   /// Takes the lock only for the last look and the exchange: waiting for the disk takes longest, and several wait together.
   ///
-  /// - Parameter place: the folder in which the bytes are until they are whole.
+  /// - Parameter workplace: the folder in which the bytes are until they are whole.
   /// - Returns: 0, or `errno` where the file cannot be made there or not moved from there.
   private func write(
-    _ bytes: [UInt8], _ name: String, if condition: PutCondition, through place: String, unless isCancelled: () -> Bool
+    _ bytes: [UInt8], _ name: String, if condition: PutCondition, through workplace: String,
+    unless isCancelled: () -> Bool
   ) throws -> Int32 {
-    let temporary = "\(place)/\(Self.prefix)\(owner)-\(UUID().uuidString.lowercased())\(Self.suffix)"
+    let temporary = "\(workplace)/\(Self.prefix)\(owner)-\(UUID().uuidString.lowercased())\(Self.suffix)"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { return errno }
     var isDone = false
@@ -170,7 +236,7 @@ struct FolderStore: ObjectStore {
       case .absent: if try read(name) != nil { throw ObjectConflict(name: name) }
       case .unchanged(let version): if try read(name)?.version != version { throw ObjectConflict(name: name) }
       }
-      return rename(temporary, "\(path)/\(name)") == 0 ? 0 : errno
+      return rename(temporary, "\(place)/\(name)") == 0 ? 0 : errno
     }
     isDone = code == 0
     return code
@@ -182,18 +248,18 @@ struct FolderStore: ObjectStore {
     guard descriptor >= 0 else {
       // Nothing was written into it.
       if errno == ENOENT { return }
-      throw failure("open", String(folder.dropFirst(path.count + 1)))
+      throw failure("open", String(folder.dropFirst(place.count + 1)))
     }
     defer { close(descriptor) }
     // Some network file systems cannot do that for a folder.
     guard fsync(descriptor) != 0, errno != EINVAL, errno != EBADF, errno != ENOTSUP else { return }
-    throw failure("write", String(folder.dropFirst(path.count + 1)))
+    throw failure("write", String(folder.dropFirst(place.count + 1)))
   }
 
   /// What this owner was writing when it was killed, and what others were a day ago. Another process of this owner may be
   /// writing, and then writes once more.
   private func deleteLeftovers() {
-    guard let folder = opendir(path) else { return }
+    guard let folder = opendir(place) else { return }
     defer { closedir(folder) }
     while let entry = readdir(folder) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
@@ -203,20 +269,20 @@ struct FolderStore: ObjectStore {
       let middle = name.dropFirst(Self.prefix.count).dropLast(Self.suffix.count)
       guard UUID(uuidString: String(middle.suffix(36))) != nil else { continue }
       var status = stat()
-      guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      guard lstat("\(place)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
       let isOld = time(nil) - status.st_mtim.tv_sec > Self.oldAge
-      if isOld || middle.dropLast(36) == "\(owner)-" { unlink("\(path)/\(name)") }
+      if isOld || middle.dropLast(36) == "\(owner)-" { unlink("\(place)/\(name)") }
     }
   }
 
   private func makeFolder(_ folder: String) throws {
     if mkdir(folder, 0o777) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), folder.utf8.count > path.utf8.count else {
-      throw failure("make", String(folder.dropFirst(path.count + 1)))
+    guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), folder.utf8.count > place.utf8.count else {
+      throw failure("make", String(folder.dropFirst(place.count + 1)))
     }
     try makeFolder(String(folder[..<slash]))
     guard mkdir(folder, 0o777) == 0 || errno == EEXIST else {
-      throw failure("make", String(folder.dropFirst(path.count + 1)))
+      throw failure("make", String(folder.dropFirst(place.count + 1)))
     }
   }
 

@@ -191,8 +191,11 @@ struct DayFiles: Sendable {
 
   // MARK: Names
 
+  /// What all files are in, without a slash at its end.
+  static func folder(_ options: Options) -> String { "\(options.prefix)v1" }
+
   private func folder(of place: Place) -> String {
-    "\(options.prefix)v1/\(place.key)/\(Self.date(place.day, separator: "/"))/"
+    "\(Self.folder(options))/\(place.key)/\(Self.date(place.day, separator: "/"))/"
   }
 
   private func dataName(of place: Place) -> String { "\(folder(of: place))data.\(options.format.fileExtension)" }
