@@ -19,8 +19,8 @@ struct HomeAssistantDestination: Destination {
       SettingField("webhook-secret", .secret, "Its secret, of ASCII characters."),
     ] + HTTPService.fields)
 
-  /// Years of history of a type may take minutes.
-  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600), days: .current)
+  /// Years of history of a type may take minutes, and memory that longer pages would need.
+  let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(3_600), days: .current)
 
   /// How long a check may take: its recorder may have much to write first.
   private static let patience = Duration.seconds(120)
