@@ -48,7 +48,7 @@ enum AppTransport {
       }
     } catch {
       try Task.checkCancellation()
-      throw describe(error, endpoint: endpoint, silenceLimit: silenceLimit)
+      throw describe(error, of: endpoint, trust, silenceLimit: silenceLimit)
     }
   }
 
@@ -78,14 +78,20 @@ enum AppTransport {
     }
   }
 
-  private static func describe(_ error: any Error, endpoint: PeerEndpoint, silenceLimit: Int) -> any Error {
+  private static func describe(
+    _ error: any Error, of endpoint: PeerEndpoint, _ trust: CertificateTrust, silenceLimit: Int
+  ) -> any Error {
     switch error {
-    case AppAnswerReader.Failure.cutOff: PeerError.connectionLost(endpoint: endpoint.description)
+    case AppAnswerReader.Failure.cutOff: return PeerError.connectionLost(endpoint: endpoint.description)
     case AppAnswerReader.Failure.notHTTP:
-      PeerError.notHpeer(endpoint: endpoint.description, detail: "its answer is not HTTP")
+      // What has shown the phone's certificate is the phone, and need not be looked for elsewhere.
+      guard case .pinned = trust else {
+        return PeerError.notHpeer(endpoint: endpoint.description, detail: "its answer is not HTTP")
+      }
+      return PeerError.unexpectedAnswer(status: 200, message: "something else than HTTP as the app has it")
     case AppAnswerReader.Failure.tooLong:
-      PeerError.unexpectedAnswer(status: 200, message: "an answer longer than any has")
-    default: PeerConnection.describe(error, endpoint: endpoint, isConnected: true, silenceLimit: silenceLimit)
+      return PeerError.unexpectedAnswer(status: 200, message: "an answer longer than any has")
+    default: return PeerConnection.describe(error, endpoint: endpoint, isConnected: true, silenceLimit: silenceLimit)
     }
   }
 }

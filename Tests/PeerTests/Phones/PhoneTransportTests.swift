@@ -71,6 +71,34 @@ struct PhoneTransportTests {
     await server.stop()
   }
 
+  /// Answers whatever is asked with one text.
+  private struct TextApp: PhoneApp {
+    let text: String
+
+    func react(to bytes: [UInt8]) -> PhoneReaction { .answer(Array(text.utf8)) }
+  }
+
+  @Test("what has the phone's certificate and does not answer in HTTP is not looked for elsewhere")
+  func notHTTP() async throws {
+    let certificate = try PhoneCertificate.healthAppTransfer()
+    let server = try await PhoneServer(
+      TextApp(text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), certificate)
+    let (fingerprint, endpoint) = (
+      try #require(Fingerprint(hex: certificate.fingerprint)), PeerEndpoint(host: "127.0.0.1", port: server.port)
+    )
+    for (trust, suggestsAnother) in [
+      (CertificateTrust.pinned(fingerprint, peer: "phone"), false), (.anyForPairing, true),
+    ] {
+      await #expect {
+        try await AppTransport.exchange(
+          AppRequest(.get, "/status"), with: endpoint, trust, TransportProfile(leastTLS: .tls12), silenceLimit: 10)
+      } throws: {
+        ($0 as? PeerError)?.suggestsAnotherAddress == suggestsAnother
+      }
+    }
+    await server.stop()
+  }
+
   @Test("an answer is read from pieces of any size, and what is none is refused")
   func reader() throws {
     let whole = Array("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".utf8)
