@@ -92,6 +92,8 @@ public struct Pull: Sendable {
   /// Forgets the position, unless the peer's record is none for this store.
   func startOver(_ session: any PeerSession) async throws {
     try await session.prepareToStartOver()
+    // The position has what an app did not list the last time, and that is looked for in everything anyway.
+    if settings.infersDeletions, server.traits.isApp { return }
     try await store.feed.forgetPosition(of: consumer)
   }
 

@@ -37,6 +37,29 @@ struct AbsenceTests {
     }
   }
 
+  @Test("also where everything is asked for from the beginning both times", arguments: [true, false])
+  func full(_ isHealthAppTransfer: Bool) async throws {
+    func check(_ phone: PhoneFixture<some PhoneApp>, _ registry: PeerRegistry, _ remove: () -> Void) async throws {
+      try await phone.pull(full: true, inferringWith: registry)
+      remove()
+      #expect(try await phone.pull(full: true, inferringWith: registry).deleted == 0)
+      phone.network.clock.advance(by: Self.later)
+      #expect(try await phone.pull(full: true, inferringWith: registry).deleted == 1)
+    }
+    try await withStoreAndRegistry { store, registry in
+      let rates = PhoneSample.heartRates(2_500)
+      if isHealthAppTransfer {
+        let phone = try PhoneFixture.healthAppTransfer(into: store)
+        phone.add(rates)
+        try await check(phone, registry) { phone.app.state.withLock { $0.remove([rates[1_200].id]) } }
+      } else {
+        let phone = try PhoneFixture.healthSync(into: store)
+        phone.add(rates)
+        try await check(phone, registry) { phone.app.state.withLock { $0.remove([rates[1_200].id]) } }
+      }
+    }
+  }
+
   @Test("not by an empty list, a shorter one in between, too many at once, or while another type shrinks")
   func careful() async throws {
     try await withStoreAndRegistry { store, registry in
