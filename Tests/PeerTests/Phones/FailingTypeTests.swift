@@ -205,6 +205,47 @@ struct FailingTypeTests {
     #expect(try HealthAppTransferPage(Array(body.utf8), type: type).limit == limit)
   }
 
+  @Test("metadata, which are JSON in texts, are weighed together before any of a page are read")
+  func nested() throws {
+    let type = try #require(HealthAppTransferRequest.AppType("heartRate"))
+    func page(members: Int) throws -> HealthAppTransferPage {
+      let metadata = (0..<members).map { #"\"\#($0)\":1"# }.joined(separator: ",")
+      let rows = (0..<1_000).map { _ in
+        #"{"id":"\#(UUID().uuidString)","type":"heartRate","value":60,"unit":"count\/min","sourceName":"Watch","#
+          + #""startDate":"2026-01-01T00:00:00Z","endDate":"2026-01-01T00:00:00Z","metadataJSON":"{\#(metadata)}"}"#
+      }
+      let body = #"{"success":true,"data":{"hasMore":false,"samples":[\#(rows.joined(separator: ","))]}}"#
+      return try HealthAppTransferPage(Array(body.utf8), type: type)
+    }
+    let rows = try page(members: 20).rows
+    #expect(rows.count == 1_000)
+    #expect(rows.allSatisfy { $0.sample.metadata.count == 20 })
+    #expect(throws: PhoneBody.Excess.self) { try page(members: 100) }
+  }
+
+  /// Has one more row of one second each time it is asked, and always another.
+  private struct TricklingApp: PhoneApp {
+    func react(to bytes: [UInt8]) -> PhoneReaction {
+      let body =
+        String(decoding: bytes, as: UTF8.self).hasPrefix("GET ")
+        ? #"{"enabledTypes":["heartRate"]}"#
+        : #"{"status":"ok","hasMore":true,"samples":[{"id":"\#(UUID().uuidString)","type":"heartRate","value":60,"#
+          + #""unit":"count\/min","startDate":"2026-01-01T00:00:00Z","endDate":"2026-01-01T00:00:00Z","#
+          + #""sourceName":"Watch"}]}"#
+      return .answer(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8))
+    }
+  }
+
+  @Test("a second that comes a row at a time, at sixty requests a minute, does not take hours")
+  func trickling() async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture(TricklingApp(), dialect: "HealthSync", token: "token", store: store)
+      try await phone.pull()
+      #expect(try await phone.coverage?.failing.map(\.type.shortName) == ["heartRate"])
+      #expect(phone.network.state.withLock(\.requests) < 250)
+    }
+  }
+
   @Test("lists that never end are left, and the others come", arguments: [PhoneFault.repeats, .saysMore])
   func endless(_ fault: PhoneFault) async throws {
     try await withStore { store in

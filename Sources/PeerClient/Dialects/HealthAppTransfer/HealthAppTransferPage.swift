@@ -53,6 +53,7 @@ struct HealthAppTransferPage {
   /// Throws `DecodingError` for what is no page, and ``PhoneBody/Excess``.
   init(_ body: [UInt8], type: HealthAppTransferRequest.AppType) throws {
     let data = try PhoneBody.decode(HealthAppTransferEnvelope<Wire>.self, body).data
+    guard PhoneBody.fits(nested: data.samples.lazy.compactMap(\.value?.metadataJSON)) else { throw PhoneBody.Excess() }
     rows = data.samples.compactMap { element in
       // What it says it is, is not always what was asked for.
       guard let row = element.value, row.type == type.name, let sample = row.sample else { return nil }

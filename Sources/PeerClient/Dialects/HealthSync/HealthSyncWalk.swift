@@ -30,8 +30,10 @@ struct HealthSyncWalk: PhoneWalk {
   private static let mostWindows = 5_000
   /// How often a second is read that is not in one answer, whose rows come in another order each time.
   private static let mostPasses = 40
-  /// Rows of one second: far more than any app writes.
-  private static let mostOfSecond = 50_000
+  /// Rows of one second, which are held until all have come: far more than any app writes.
+  private static let mostOfSecond = 16_000
+  /// Answers that one second may take, in all passes: at sixty a minute, what sends a few rows at a time would take hours.
+  private static let mostPagesOfSecond = 200
   /// Whether of a second not as many came as there are.
   private var isShort = false
 
@@ -214,11 +216,12 @@ struct HealthSyncWalk: PhoneWalk {
   /// have come as there are.
   private mutating func crowd(_ second: Int64, _ first: HealthSyncPage) async throws -> Part? {
     var samples = Dictionary(first.samples.map { ($0.uuid, $0) }) { $1 }
-    var page = first
+    var (page, pages) = (first, 1)
     for _ in 0..<Self.mostPasses {
       var (rows, unreadable) = (page.rows, page.unreadable)
       while page.hasMore {
-        guard page.rows > 0 else { throw Self.endless }
+        pages += 1
+        guard page.rows > 0, pages <= Self.mostPagesOfSecond else { throw Self.endless }
         guard rows <= Self.mostOfSecond else {
           throw PeerError.unexpectedAnswer(status: 200, message: "more than \(Self.mostOfSecond) samples of one second")
         }

@@ -7,6 +7,20 @@ enum PhoneBody {
   /// Ten thousand rows of ten members weigh some 800,000, and none is nested deeper than six.
   static let budget = JSONBudget(bytes: 16 << 20, weight: 2_000_000, depth: 16)
 
+  /// The most commas and colons in all texts of a page that are decoded by themselves, which ``budget`` takes for one value
+  /// each: of a thousand rows with sixty members.
+  private static let mostNested = 120_000
+
+  /// Whether JSON in texts of a page may be decoded. Those in its texts count, too.
+  static func fits(nested texts: some Sequence<String>) -> Bool {
+    var count = 0
+    for text in texts {
+      count += text.utf8.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ":") }
+      if count > mostNested { return false }
+    }
+    return true
+  }
+
   /// What a body is that is not decoded.
   struct Excess: Error {}
 
