@@ -29,8 +29,10 @@ final class HealthSyncClient {
   /// The types that the phone gives, and the names of those that are not asked for.
   func types() async throws -> (known: [HealthSyncRequest.AppType], unknown: [String]) {
     let answer = try await send(.types(token: server.credential.text))
-    guard answer.status == 200, let listed = try? PhoneBody.decode(HealthSyncTypes.self, answer.body)
-    else { throw refusal(answer) }
+    guard answer.status == 200 else { throw refusal(answer) }
+    guard let listed = try? PhoneBody.decode(HealthSyncTypes.self, answer.body) else {
+      throw PeerError.unexpectedAnswer(status: 200, message: "something else than its list of types")
+    }
     let names = Set(listed.enabledTypes)
     let known = names.compactMap(HealthSyncRequest.AppType.init)
     let unknown = names.subtracting(known.map(\.name)).subtracting(HealthSyncRequest.AppType.forbidden)
