@@ -30,6 +30,28 @@ import Testing
     }
   }
 
+  /// One that no other machine takes would keep them from all that comes after it.
+  @Test func whatCouldNotTravelIsLeftOut() throws {
+    let long = String(repeating: "a", count: 5 << 20)
+    let nest = String(repeating: "<a>", count: 95) + String(repeating: "</a>", count: 95)
+    let event = #"<WorkoutEvent type="HKWorkoutEventTypePause" date="\#(ExportText.date(9))"/>"#
+    let common = #"sourceName="Watch" startDate="\#(ExportText.date(9))" endDate="\#(ExportText.date(9))""#
+    let reading = try Reading(
+      ExportText(
+        ExportText.record(at: 1), "<Thing \(common)>\(nest)</Thing>", ExportText.record(at: 2, source: long),
+        ExportText.record(at: 3, children: ExportText.metadata("a", long)),
+        #"<Workout workoutActivityType="HKWorkoutActivityTypeRunning" \#(common)>"#
+          + String(repeating: event, count: 50_001) + "</Workout>",
+        #"<Correlation type="HKCorrelationTypeIdentifierFood" \#(common)>"#
+          + ExportText.metadata("a", long) + ExportText.record(at: 4) + "</Correlation>",
+        ExportText.record(at: 5)))
+    #expect(Set(reading.samples.map(\.start.seconds)) == Set([1, 4, 5].map { ExportText.start.seconds + $0 }))
+    #expect(reading.samples.count == 3)
+    #expect(reading.report.skipped.values.reduce(0) { $0 + $1.count } == 5)
+    #expect(reading.report.skipped.keys.allSatisfy { $0.hasSuffix(Sample.tooLarge) })
+    #expect(reading.report.isComplete)
+  }
+
   @Test func emptyAttributesAreKeptAsTheyAre() throws {
     let date = ExportText.date(0)
     let reading = try Reading(

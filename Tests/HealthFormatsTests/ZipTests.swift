@@ -59,6 +59,18 @@ import Testing
     #expect(reading.report.isComplete)
   }
 
+  /// libzip then says that there is no such entry, which is not that there is no such file.
+  @Test func aSizeThatIsElsewhereAndMissingIsDamage() throws {
+    let path = try zip([("apple_health_export/export.xml", xml)])
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let directory = try #require(bytes.firstRange(of: [0x50, 0x4B, 1, 2] as [UInt8])).lowerBound
+    for index in directory + 24..<directory + 28 { bytes[index] = 0xFF }
+    let reading = try Reading(try AppleHealthExport(path: folder.write(bytes, to: "zip64.zip")))
+    #expect(reading.uuids == expected)
+    #expect(!reading.report.isComplete)
+    #expect(error("\(folder.path)/none.zip") == .noSuchFile(path: "\(folder.path)/none.zip"))
+  }
+
   @Test func otherMembersAreLeftAlone() throws {
     let path = try zip([
       ("__MACOSX/apple_health_export/._export.xml", xml + xml), ("apple_health_export/._export.xml", xml + xml),
@@ -153,7 +165,7 @@ import Testing
     let path = try zip([("export.xml", xml)])
     var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
     // The uncompressed size in the central directory (APPNOTE.TXT 4.3.12).
-    let header = try #require(bytes.firstRange(of: [0x50, 0x4B, 1, 2])).lowerBound
+    let header = try #require(bytes.firstRange(of: [0x50, 0x4B, 1, 2] as [UInt8])).lowerBound
     bytes.replaceSubrange(header + 24..<header + 28, with: [0xE8, 3, 0, 0])
     let lying = try folder.write(bytes, to: "lying.zip")
     guard case .damagedZip = error(lying) else {

@@ -90,6 +90,7 @@ extension Workout: AppleElement {
     statistics.maximum = attributes.takeNumber("maximum")
     statistics.sum = attributes.takeNumber("sum")
     statistics.unit = attributes.take("unit")
+    if attributes.isEmpty, element.children.isEmpty { return statistics }
     let place = KeptName.place("WorkoutStatistics.\(type)", earlier.count { $0.type == statistics.type } + 1)
     entries.keep(rest: attributes, of: "WorkoutStatistics", prefix: "\(place).", &context)
     for child in element.children { entries.keep(child, of: "WorkoutStatistics", at: place, &context) }

@@ -122,7 +122,7 @@ struct SampleReader: ~Copyable {
       if stack.isEmpty { person.readRoot(&context) }
     case .record, .member: return records.begin(isMember: role == .member, &context)
     case .correlation: return correlations.begin(&context)
-    case .summary: return ActivitySummaryHandler.begin(&context) ?? entities.begin(kind(of: name), &context)
+    case .summary: return try ActivitySummaryHandler.begin(&context) ?? entities.begin(kind(of: name), &context)
     case .entity: return entities.begin(kind(of: name), &context)
     case .branch, .point: return try entities.beginBranch(name, &context)
     case .beats: records.beats.beginList(&context)
@@ -160,9 +160,9 @@ struct SampleReader: ~Copyable {
     switch frame.role {
     case .record: try records.finish(&context)
     case .member:
-      if let member = records.finishMember(&context) { correlations.add(member) }
+      if let member = try records.finishMember(&context) { correlations.add(member) }
     case .correlation: try correlations.finish(&context)
-    case .summary: ActivitySummaryHandler.finish(&context)
+    case .summary: try ActivitySummaryHandler.finish(&context)
     case .entity: try entities.finish(&context)
     case .branch: entities.finishBranch()
     case .captured: unknown.finish(in: stack.frames.last, &person, &context)

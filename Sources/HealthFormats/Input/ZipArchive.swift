@@ -24,7 +24,9 @@ final class ZipArchive {
     handle = zip_open(path, ZIP_RDONLY, &code)
     guard handle != nil else {
       switch code {
-      case ZIP_ER_NOENT: throw .noSuchFile(path: path)
+      // libzip says this of a file, too, whose table of contents lacks a part (sizes of zip64).
+      case ZIP_ER_NOENT where access(path, F_OK) != 0: throw .noSuchFile(path: path)
+      case ZIP_ER_NOENT: throw .damagedZip(path: path, detail: "its table of contents is inconsistent", someKept: false)
       case ZIP_ER_OPEN, ZIP_ER_READ, ZIP_ER_SEEK: throw ImportError(errno: errno, path: path)
       case ZIP_ER_NOZIP: throw .damagedZip(path: path, detail: "its table of contents is missing", someKept: false)
       default: throw .damagedZip(path: path, detail: Self.text(of: code), someKept: false)

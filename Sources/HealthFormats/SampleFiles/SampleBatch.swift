@@ -57,8 +57,8 @@ struct SampleCollector {
   }
 
   mutating func add(_ sample: Sample, weight: Int = 0, isDrifting: Bool = false, line: () -> Int? = { nil }) throws {
-    guard try weight < Self.worthWeighing(sample.payload) || isWithinBudget(sample, weight) else {
-      return report.skipped.add("\(sample.type.rawValue): a sample larger than other machines take", line: line)
+    guard try weight < Self.worthWeighing(sample.payload) || sample.isWithinBudget(weight: weight) else {
+      return report.skipped.add("\(sample.type.rawValue): \(Sample.tooLarge)", line: line)
     }
     if isDrifting { drifting.append(sample) } else { try coder.add(sample) }
     try added(weight)
@@ -70,17 +70,6 @@ struct SampleCollector {
   /// The same for a payload: one that may be any JSON is too deep with 129 brackets and their closing ones.
   private static func worthWeighing(_ payload: Payload) -> Int {
     payload.holdsAnyJSON ? 256 : worthWeighing
-  }
-
-  private func isWithinBudget(_ sample: Sample, _ weight: Int) throws -> Bool {
-    var rest = sample
-    rest.payload = .unknown(kind: sample.payload.kind, content: .null)
-    let beside = try CanonicalJSON.encode(rest)
-    guard JSONBudget.metadata.verdict(on: beside) == .fits, try sample.payload.isWithinBudget else { return false }
-    // Numbers may have a few times as many digits as in the file.
-    if weight < JSONBudget.sampleBytes / 8 { return true }
-    let payload = try CodedPayload(sample.payload).json?.utf8.count ?? 0
-    return beside.utf8.count + payload <= JSONBudget.sampleBytes
   }
 
   mutating func add(_ tombstone: Tombstone) throws {

@@ -81,6 +81,12 @@ struct XMLScanner: ~Copyable {
   /// Where the last token began.
   var tokenPosition: TextPosition { droppedTokenStart ?? position(of: tokenStart) }
 
+  /// Where the last token began, in bytes from the beginning.
+  var tokenOffset: Int64 { droppedTokenStart?.offset ?? dropped + Int64(tokenStart) }
+
+  /// Where the next token is looked for.
+  var offset: Int64 { dropped + Int64(position) }
+
   /// The line in which the last token began. Of one token after the other it is counted from the one before.
   mutating func tokenLine() -> Int {
     if let droppedTokenStart { return droppedTokenStart.line }

@@ -5,6 +5,8 @@ struct Draft {
   var kind: ElementKind
   /// Where it began, if it has children; for notices of what shows at its end only.
   var line: Int?
+  /// Where it began, in bytes from the beginning of the file.
+  var offset: Int64
   /// Of the key; 0 for one without a date.
   var hash: UInt64
   /// Without identity and, but for records, without payload.
@@ -51,7 +53,8 @@ extension Draft {
       context.remark(device.defects)
     }
     self.init(
-      kind: key.kind, line: context.scanner.isSelfClosing ? nil : context.scanner.tokenLine(), hash: key.hash,
+      kind: key.kind, line: context.scanner.isSelfClosing ? nil : context.scanner.tokenLine(),
+      offset: context.scanner.tokenOffset, hash: key.hash,
       sample: Sample(
         uuid: .undecided, type: SampleType(rawValue: key.type.text), start: key.start, end: key.end,
         created: key.created, source: source, device: device.device, payload: .category(CategoryValue(value: nil))))
@@ -83,7 +86,8 @@ extension Draft {
     context.remark("\(name) without a startDate")
     let epoch = Timestamp(seconds: 0)
     self.init(
-      kind: .other(name: name, identifier: nil), line: context.scanner.tokenLine(), hash: 0,
+      kind: .other(name: name, identifier: nil), line: context.scanner.tokenLine(),
+      offset: context.scanner.tokenOffset, hash: 0,
       sample: Sample(
         uuid: .undecided, type: SampleType(name), start: epoch, end: epoch, source: Source(name: ""),
         payload: .category(CategoryValue(value: nil))))

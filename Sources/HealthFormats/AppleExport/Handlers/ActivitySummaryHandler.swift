@@ -3,7 +3,7 @@ import HealthModel
 /// `ActivitySummary`, whose values change from export to export.
 enum ActivitySummaryHandler {
   /// `nil` for one that says no day, which is an element like any other.
-  static func begin(_ context: inout ReadingContext) -> ElementStack.Role? {
+  static func begin(_ context: inout ReadingContext) throws -> ElementStack.Role? {
     var attributes: [String: String] = [:]
     for index in 0..<context.scanner.attributeCount {
       let (name, value) = context.decodedAttribute(index)
@@ -22,25 +22,27 @@ enum ActivitySummaryHandler {
       uuid: .undecided, type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
       created: context.report.exportDate, source: .health,
       payload: .activitySummary(ActivitySummary(date: day, attributes: attributes)))
+    let draft = Draft(
+      kind: .other(name: "ActivitySummary", identifier: nil), line: context.scanner.tokenLine(),
+      offset: context.scanner.tokenOffset, hash: 0, sample: sample)
     if context.scanner.isSelfClosing {
-      add(sample, &context)
+      try add(draft, &context)
       return .leaf
     }
-    context.open.outer = Draft(
-      kind: .other(name: "ActivitySummary", identifier: nil), line: context.scanner.tokenLine(), hash: 0,
-      sample: sample)
+    context.open.outer = draft
     return .summary
   }
 
-  static func finish(_ context: inout ReadingContext) {
+  static func finish(_ context: inout ReadingContext) throws {
     guard var draft = context.open.outer.take() else { return }
     draft.complete(&context)
-    add(draft.sample, &context)
+    try add(draft, &context)
   }
 
-  private static func add(_ summary: Sample, _ context: inout ReadingContext) {
+  private static func add(_ summary: Draft, _ context: inout ReadingContext) throws {
+    guard try context.takes(summary) else { return }
     context.report.elements["ActivitySummary", default: 0] += 1
-    context.delivery.add(drifting: summary)
+    context.delivery.add(drifting: summary.sample)
   }
 
   /// The beginning of a day in UTC; `nil` for a text that is no day.

@@ -24,9 +24,15 @@ struct CorrelationHandler {
 
   mutating func finish(_ context: inout ReadingContext) throws {
     guard var draft = context.open.outer.take() else { return }
+    defer { members = [] }
     draft.complete(&context)
+    draft.sample.payload = .correlation(Correlation(members: members.map(\.sample.reference)))
+    guard try context.takes(draft) else {
+      // They are records of their own, too.
+      for member in members { try context.delivery.add(member) }
+      return
+    }
     context.report.elements["Correlation", default: 0] += 1
     try context.delivery.add(correlation: draft, members: members)
-    members = []
   }
 }

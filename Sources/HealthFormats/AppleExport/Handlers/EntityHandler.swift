@@ -2,13 +2,13 @@ import HealthModel
 
 /// `Workout` and every other top-level element: read as a tree, made into a sample when it is whole.
 struct EntityHandler {
-  /// More elements than this in one are beyond any export.
-  private static let maximumTree = 1_000_000
+  /// Of more elements, or more bytes of tags, in one no other machine would take the sample.
+  private static let maximumTree = (elements: 50_000, bytes: JSONBudget.sampleBytes)
 
   private var draft: Draft?
   /// The element and those in it that are open.
   private var tree: [RawElement] = []
-  private var treeSize = 0
+  private var treeSize = (elements: 0, bytes: Int64(0))
   var routes: RouteHandler
 
   init(routes: RouteHandler) { self.routes = routes }
@@ -31,7 +31,7 @@ struct EntityHandler {
     }
     self.draft = draft
     tree = [RawElement(name: name, line: context.scanner.tokenLine())]
-    treeSize = 0
+    treeSize = (0, 0)
     routes.removeAll()
     return .entity
   }
@@ -50,9 +50,12 @@ struct EntityHandler {
   mutating func beginBranch(_ name: ElementName, _ context: inout ReadingContext) throws -> ElementStack.Role {
     // The points of a route, as older exports have them: not as a tree, because there are many.
     if name == .location, let route = tree.last?.route, routes.readLocation(into: route, &context) { return .point }
-    treeSize += 1
-    guard treeSize <= Self.maximumTree else {
-      throw ImportError.tooLarge(what: "an element with a million others", at: context.scanner.tokenPosition)
+    treeSize.elements += 1
+    treeSize.bytes += context.scanner.offset - context.scanner.tokenOffset
+    guard isTreeWithinBudget else {
+      // What is left out needs no memory.
+      for index in tree.indices { tree[index].children = [] }
+      return .ignored
     }
     if name == .workoutRoute, tree.count == 1, let workout = draft, workout.kind == .workout {
       let route = routes.begin(in: workout, &context)
@@ -61,6 +64,10 @@ struct EntityHandler {
       tree.append(context.element(name))
     }
     return .branch
+  }
+
+  private var isTreeWithinBudget: Bool {
+    treeSize.elements <= Self.maximumTree.elements && treeSize.bytes <= Self.maximumTree.bytes
   }
 
   mutating func finishBranch() {
@@ -72,14 +79,16 @@ struct EntityHandler {
 
   mutating func finish(_ context: inout ReadingContext) throws {
     guard var draft = draft.take(), let element = tree.popLast() else { return }
-    context.report.elements[element.name, default: 0] += 1
     context.noticeLine = element.line
+    guard isTreeWithinBudget else { return context.skipTooLarge(draft.sample.type) }
     if !draft.isUndated, let kind = AppleElements.named(element.name) {
       kind.read(element, into: &draft, &context)
     } else {
       ForeignReader.read(element, into: &draft, &context)
     }
     draft.complete(&context)
+    guard try context.takes(draft) else { return }
+    context.report.elements[element.name, default: 0] += 1
     let reference = try context.delivery.add(draft)
     if draft.kind == .workout { try routes.finish(element.children, of: reference, draft.hash, &context) }
   }

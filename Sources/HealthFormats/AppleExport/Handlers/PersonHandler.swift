@@ -5,6 +5,9 @@ import HealthModel
 /// What nothing understands in them becomes a characteristic of its own, named by its place: `HealthData/@name` is an
 /// attribute, `Me/Name` an element.
 struct PersonHandler {
+  /// In bytes: other machines take little more of what a sample says beside its payload.
+  private static let maximumName = 64 << 10
+
   /// What the survey has found, for what stands before it.
   private let exportDate: Timestamp?
   /// How many unknown elements there have been at each place.
@@ -48,6 +51,7 @@ struct PersonHandler {
   }
 
   private func add(characteristic name: String, _ value: String, _ context: inout ReadingContext) {
+    guard name.utf8.count <= Self.maximumName else { return context.skip("Me: \(Sample.tooLarge)") }
     let epoch = Timestamp(seconds: 0)
     let created = exportDate ?? context.report.exportDate
     context.delivery.add(

@@ -24,13 +24,15 @@ struct RecordHandler {
   mutating func finish(_ context: inout ReadingContext) throws {
     guard var draft = context.open.outer.take() else { return }
     complete(&draft, &context)
+    guard try context.takes(draft) else { return }
     counts.add(draft.sample.type.rawValue)
     try context.delivery.add(draft)
   }
 
-  mutating func finishMember(_ context: inout ReadingContext) -> Draft? {
+  mutating func finishMember(_ context: inout ReadingContext) throws -> Draft? {
     guard var draft = context.open.member.take() else { return nil }
     complete(&draft, &context)
+    guard try context.takes(draft) else { return nil }
     context.report.nestedRecords[draft.sample.type.rawValue, default: 0] += 1
     return draft
   }

@@ -52,7 +52,8 @@ struct RouteHandler {
     sample.metadata = [:]
     sample.device = attributes.device.flatMap { context.texts.device($0).device }
     var draft = Draft(
-      kind: .workoutRoute, line: context.scanner.tokenLine(), hash: workout.hash, sample: sample)
+      kind: .workoutRoute, line: context.scanner.tokenLine(), offset: context.scanner.tokenOffset,
+      hash: workout.hash, sample: sample)
     if let name = attributes.source.map({ context.decoded($0) }) { draft.sample.source = Source(name: name) }
     if let version = attributes.version { draft.sample.source.version = context.texts.version(version).text }
     for (name, bytes) in [
@@ -113,6 +114,8 @@ struct RouteHandler {
       routes[index].points = []
       let path = readChildren(of: element, into: &route, &context)
       route.draft.complete(&context)
+      route.draft.sample.payload = .workoutRoute(WorkoutRoute(path: path))
+      guard try context.takes(route.draft) else { continue }
       context.report.elements["WorkoutRoute", default: 0] += 1
       let hash = route.draft.hash
       let isShared = isWorkoutShared || keys.isShared(hash) || context.delivery.identities.isShared(hash)

@@ -6,6 +6,9 @@ import HealthModel
 /// Whatever would be remarked upon, whatever has no identity yet, and whatever is rare is left to ``SampleReader``,
 /// which makes the same of it by way of a ``Sample``.
 struct PlainRecordCoder: ~Copyable {
+  /// What is longer may be larger than other machines take.
+  private static let rarelyLong = 64 << 10
+
   private var record = PlainRecord()
   private var types = ByteInterner<PlainType>()
   private var typeTexts: [String] = []
@@ -28,7 +31,8 @@ struct PlainRecordCoder: ~Copyable {
     _ scanner: borrowing XMLScanner, _ dates: inout DateReader, _ coder: inout BatchCoder,
     _ identities: borrowing ExportIdentities
   ) -> Int? {
-    guard let next = scanner.plainRecord(&record), let typeBytes = record.type, let sourceBytes = record.source,
+    guard let next = scanner.plainRecord(&record), next - scanner.position < Self.rarelyLong,
+      let typeBytes = record.type, let sourceBytes = record.source,
       let startBytes = record.start, let start = dates.plain(startBytes), let endBytes = record.end,
       let end = dates.plain(endBytes)
     else { return nil }

@@ -62,6 +62,26 @@ struct ReadingContext: ~Copyable {
     report.skipped.add(reason) { place.line(noticeLine ?? scanner.tokenPosition.line) }
   }
 
+  /// Bytes of an element below which nothing that is made of it can exceed a budget, unless it may be nested at will.
+  private static let worthWeighing: (nested: Int64, flat: Int64) = (256, 64 << 10)
+
+  /// Whether other machines take the sample of an element that ends here; one that they do not is counted as skipped.
+  ///
+  /// Throws `EncodingError` for one that cannot be written as JSON.
+  mutating func takes(_ draft: Draft) throws -> Bool {
+    let weight = scanner.offset - draft.offset
+    if weight < (draft.sample.payload.holdsAnyJSON ? Self.worthWeighing.nested : Self.worthWeighing.flat) {
+      return true
+    }
+    if try draft.sample.isWithinBudget(weight: Int(weight)) { return true }
+    skipTooLarge(draft.sample.type, line: draft.line)
+    return false
+  }
+
+  mutating func skipTooLarge(_ type: SampleType, line: Int? = nil) {
+    skip("\(type.rawValue): \(Sample.tooLarge)", line.map(Place.line) ?? .here)
+  }
+
   mutating func remark(_ kind: String, _ place: Place = .here) {
     let noticeLine = noticeLine
     report.remarks.add(kind) { place.line(noticeLine ?? scanner.tokenPosition.line) }
