@@ -108,8 +108,12 @@ struct OpenDrafts {
 
   var isEmpty: Bool { outer == nil && member == nil }
 
-  /// Of the innermost.
-  var metadata: MetadataEntries { (member ?? outer)?.metadata ?? MetadataEntries() }
+  /// ``MetadataEntries/place(ofEntry:_:)`` in the innermost.
+  mutating func place(ofEntry key: String, _ value: String) -> String {
+    if let place = member?.metadata.place(ofEntry: key, value) { return place }
+    var none = MetadataEntries()
+    return outer?.metadata.place(ofEntry: key, value) ?? none.place(ofEntry: key, value)
+  }
 
   /// Adds to the metadata of the innermost.
   mutating func append(_ entries: MetadataEntries) {

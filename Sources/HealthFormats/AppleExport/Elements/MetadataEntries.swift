@@ -7,6 +7,9 @@ import HealthModel
 /// in an element that has no metadata has the place, as ``KeptName`` has it, in `in`.
 struct MetadataEntries {
   private(set) var entries: [(key: String, value: String)] = []
+  /// Of the first ``numberedCount`` entries, for ``place(ofEntry:_:)``: the number of each value under its key.
+  private var numbers: [String: [String: Int]] = [:]
+  private var numberedCount = 0
 
   var isEmpty: Bool { entries.isEmpty }
 
@@ -67,10 +70,14 @@ struct MetadataEntries {
   }
 
   /// The place of a `MetadataEntry` after these, numbered as ``metadata(_:)`` numbers keys.
-  func place(ofEntry key: String, _ value: String) -> String {
-    var values: [String] = []
-    for entry in entries where entry.key == key && !values.contains(entry.value) { values.append(entry.value) }
-    return KeptName.place("MetadataEntry.\(key)", (values.firstIndex(of: value) ?? values.count) + 1)
+  mutating func place(ofEntry key: String, _ value: String) -> String {
+    for entry in entries[numberedCount...] {
+      let next = numbers[entry.key, default: [:]].count + 1
+      if numbers[entry.key]?[entry.value] == nil { numbers[entry.key, default: [:]][entry.value] = next }
+    }
+    numberedCount = entries.count
+    let values = numbers[key, default: [:]]
+    return KeptName.place("MetadataEntry.\(key)", values[value] ?? values.count + 1)
   }
 
   /// Entries as metadata. An entry that says the same twice is one; another value under the same key becomes `key#2`.

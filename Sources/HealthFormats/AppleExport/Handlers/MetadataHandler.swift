@@ -26,7 +26,7 @@ enum MetadataHandler {
     }
     var place: String?
     if !others.isEmpty || !context.scanner.isSelfClosing {
-      place = context.open.metadata.place(ofEntry: key.text, value?.text ?? "")
+      place = context.open.place(ofEntry: key.text, value?.text ?? "")
     }
     for index in others {
       let (name, value) = context.decodedAttribute(index)
