@@ -81,7 +81,8 @@ struct PeerRestoring {
       case .paired(let server, let endpoints): servers.append((server, endpoints))
       case .unpaired(let name, let endpoints):
         Console.say("Found \(PlainText.escaped(name)), not paired yet.")
-        let dialogue = PairingDialogue(local, finder: finder)
+        let dialogue = PairingDialogue(
+          home, registry: local.registry, identity: local.identity, finder: finder)
         let server = try await dialogue.pair(with: endpoints, code: readsCode ? .standardInput : .prompt)
         servers.append((server, endpoints))
       }
