@@ -95,7 +95,7 @@ struct ShowTests {
   }
 
   @Test("in a narrow window sentences are broken between words, and an object is not broken")
-  func narrow() async throws {
+  func wrapped() async throws {
     try await home.hold(.small)
     let sentence = try await home.run("show", "nosuchtype").errors.split(whereSeparator: \.isWhitespace)
     let terminal = try PseudoTerminal(
