@@ -26,7 +26,9 @@ struct RollupReader {
       values: [])
     statistics.weekStartsOnSunday = query.weekStartsOnSunday
     statistics.implausibleTime = try query.implausible(reader)
-    guard let extent = try extent(of: type), let buckets = try query.buckets(extent) else { return statistics }
+    guard let extent = try extent(of: type), let counted = try query.plausible(extent, reader),
+      let buckets = try query.buckets(counted)
+    else { return statistics }
     guard let leftOut = try leftOut(of: type, buckets.range) else { return nil }
     (statistics.withoutNumber, statistics.withoutUnit) = leftOut
     // What does not consist of cells is computed from the samples, bucket by bucket.

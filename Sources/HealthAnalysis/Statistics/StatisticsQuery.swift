@@ -76,9 +76,9 @@ public struct StatisticsQuery: Sendable {
       type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
     statistics.weekStartsOnSunday = weekStartsOnSunday
     statistics.implausibleTime = try implausible(reader)
-    guard let extent = try reader.extent(of: type, from: sources), let buckets = try buckets(extent) else {
-      return statistics
-    }
+    guard let extent = try reader.extent(of: type, from: sources), let counted = try plausible(extent, reader),
+      let buckets = try buckets(counted)
+    else { return statistics }
     var numbers = ConvertedNumbers(unit: unit)
     let found: [(index: Int, number: BucketStatistics.Number)]
     if aggregation == .cumulative {
@@ -99,6 +99,14 @@ public struct StatisticsQuery: Sendable {
   /// How many samples are left out because of their time.
   func implausible(_ reader: NumberReader) throws -> Int {
     try limits.map { try reader.count(of: type, outside: $0, from: sources) } ?? 0
+  }
+
+  /// - Parameter extent: of the samples, in microseconds.
+  /// - Returns: from the first that counts: of the hours of a whole century there would be too many. `nil` where none does.
+  func plausible(_ extent: ClosedRange<Int64>, _ reader: NumberReader) throws -> ClosedRange<Int64>? {
+    guard let limits, extent.lowerBound < limits.lowerBound.microseconds else { return extent }
+    let counted = try reader.extent(of: type, startingIn: limits, from: sources)
+    return counted.map { $0.lowerBound...max($0.lowerBound, extent.upperBound) }
   }
 
   /// - Parameter extent: of the samples, in microseconds.

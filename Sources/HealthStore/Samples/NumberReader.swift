@@ -134,16 +134,24 @@ public final class NumberReader {
 
   /// From the first start to the last end of a type's samples, in microseconds since 1970.
   ///
-  /// - Parameter sources: the names of sources; `nil` for all.
-  public func extent(of type: SampleType, from sources: Set<String>? = nil) throws -> ClosedRange<Int64>? {
+  /// - Parameters:
+  ///   - range: of the starts of those that count; `nil` for any.
+  ///   - sources: the names of sources; `nil` for all.
+  public func extent(
+    of type: SampleType, startingIn range: Range<Timestamp>? = nil, from sources: Set<String>? = nil
+  ) throws -> ClosedRange<Int64>? {
     guard let id = try type.id(in: db) else { return nil }
     var query = try Binding(
       db,
       """
       SELECT MIN(start), MAX(start + MAX(duration, 0)) FROM sample
-      WHERE type = ?\(shown)\(try FilterCondition.from(sources, db))
+      WHERE type = ?\(range == nil ? "" : " AND start >= ? AND start < ?")\(shown)\(try FilterCondition.from(sources, db))
       """)
     query.bind(id)
+    if let range {
+      query.bind(range.lowerBound.microseconds)
+      query.bind(range.upperBound.microseconds)
+    }
     var extent: ClosedRange<Int64>?
     try query.rows(db) { row in
       if let first = row.optionalInteger(0), let last = row.optionalInteger(1) { extent = first...max(first, last) }

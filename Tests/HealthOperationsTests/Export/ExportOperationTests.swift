@@ -196,7 +196,7 @@ import TestSupport
     let watch = try #require(try await home.store.samples.sourceNames().first)
     let other = Sample(
       uuid: UUID(), type: AppleExportText.heartRate, start: AppleExportText.start, end: AppleExportText.start,
-      source: Source(name: "an app, old"), payload: .quantity(Quantity(60, "count/min")))
+      source: Source(name: "an app, old"), payload: .quantity(Quantity(61.5, "count/min")))
     try await home.store.apply(ChangeBatch(additions: [other]))
     for (source, count) in [(watch, 20), ("an app, old", 1), ("never seen", 0)] {
       let operation = ExportOperation(
