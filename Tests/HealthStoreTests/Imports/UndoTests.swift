@@ -122,8 +122,9 @@ import TestSupport
   @Test func whatAnExportHasNewlySaidItHoldsIsAChange() async throws {
     try store.importExport(samples(0..<2))
     try await store.add(ExportedSample(minute: 3).sample())
-    try store.importExport(samples(0..<4).filter { $0.start != ExportedSample(minute: 2).sample().start })
-    #expect(try await undo().removed.isEmpty)
+    let all = samples(0..<4).filter { $0.start != ExportedSample(minute: 2).sample().start }
+    try store.importExport(all, file: .init(name: "newer.zip"))
+    #expect(try await undo().name == "newer.zip")
     #expect(try await refusal() == .noImport)
   }
 
@@ -202,9 +203,10 @@ import TestSupport
     try bring("A", 0..<10, as: "A")
     try bring("B", 20..<50, as: "B")
     #expect(try await store.imports.identityNames(for: ["C": records("C", 0..<10)]) == ["C": "A"])
-    try bring("C", 0..<10, as: "A")
+    // Each with one that is new: what changes nothing is not undone.
+    try bring("C", 0..<11, as: "A")
     #expect(try await store.imports.identityNames(for: ["C": records("C", 20..<50)]) == ["C": "B"])
-    try bring("C", 20..<50, as: "B")
+    try bring("C", 20..<51, as: "B")
     _ = try await undo()
     // Nothing is known of these, so it keeps what it had.
     #expect(try await store.imports.identityNames(for: ["C": records("C", 80..<90)], remembers: false) == ["C": "A"])
