@@ -18,20 +18,29 @@ enum DestinationProbe {
     do {
       try await write()
     } catch {
-      switch error as? DeliveryError {
-      // The place has said no.
-      case .refused, .unusable: break
       // It may be there, and the answer lost.
-      case .temporary, nil: await removeWhatIsLeft(remove)
-      }
+      if !isRefusal(error) { await removeWhatIsLeft(remove) }
       throw error
     }
     do {
       try await examine()
-      try await remove()
     } catch {
       await removeWhatIsLeft(remove)
       throw error
+    }
+    do {
+      try await remove()
+    } catch {
+      if !isRefusal(error) { await removeWhatIsLeft(remove) }
+      throw error
+    }
+  }
+
+  /// Whether the place has said no, and would say so again.
+  private static func isRefusal(_ error: any Error) -> Bool {
+    switch error as? DeliveryError {
+    case .refused, .unusable: true
+    case .temporary, nil: false
     }
   }
 
