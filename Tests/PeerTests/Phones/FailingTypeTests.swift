@@ -180,6 +180,22 @@ struct FailingTypeTests {
     }
   }
 
+  @Test(
+    "nor any of its second, whose rows come in another order with each answer", arguments: [2, 3, 7, 40, 300],
+    1...6 as ClosedRange<UInt64>)
+  func unsendableAmongEqual(_ rowsOfSecond: Int, _ seed: UInt64) async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store, seed: seed)
+      let rates = (0..<2_000).map { index in
+        PhoneSample.heartRate(
+          index == 700 + 13 * Int(seed) ? .nan : 60, at: 1_780_000_000 - Double(index / rowsOfSecond))
+      }
+      phone.add(rates)
+      #expect(try await phone.pull().added == 1_999)
+      #expect(try await phone.coverage?.entries.first?.unreadable == 1)
+    }
+  }
+
   @Test("nor others, where the app gives fewer rows than it is asked for")
   func unsendableInSmallPages() async throws {
     try await withStore { store in

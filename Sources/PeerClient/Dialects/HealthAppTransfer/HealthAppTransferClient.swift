@@ -46,27 +46,44 @@ final class HealthAppTransferClient {
     do {
       return try await wholePage(of: type, offset: offset, limit: limit)
     } catch let error as PeerError where error == Self.unsendable {
-      var (parts, left): ([HealthAppTransferPage], Int) = ([], Self.mostUnsendable)
-      var rest = Self.halves(offset, limit)
-      while let part = rest.popLast() {
-        do {
-          let page = try await wholePage(of: type, offset: part.offset, limit: part.limit)
-          parts.append(page)
-          // Fewer than it was asked for.
-          if page.hasMore, page.limit < part.limit { rest.append((part.offset + page.limit, part.limit - page.limit)) }
-        } catch let error as PeerError where error == Self.unsendable {
-          guard part.limit == 1 else {
-            rest += Self.halves(part.offset, part.limit)
-            continue
-          }
-          left -= 1
-          guard left >= 0 else { throw error }
-          parts.append(HealthAppTransferPage(unsendableAt: part.offset))
-          if rest.isEmpty, let end = try await end(of: type, at: offset + limit) { parts.append(end) }
-        }
+      var page = DividedPage(try await parts(of: type, offset, limit), offset: offset)
+      var (looks, idle) = (0, 0)
+      while let places = page.doubtful, looks < Self.mostLooks, idle < Self.mostIdleLooks {
+        let isNew = page.add(try await parts(of: type, places.lowerBound, places.count))
+        (looks, idle) = (looks + 1, isNew ? 0 : idle + 1)
       }
-      return HealthAppTransferPage(parts)
+      return page.whole
     }
+  }
+
+  /// A row of which it is not known where it is comes to light in half of the looks, as a rule.
+  private static let mostLooks = 40
+  private static let mostIdleLooks = 6
+
+  /// The newest first.
+  private func parts(
+    of type: HealthAppTransferRequest.AppType, _ offset: Int, _ limit: Int
+  ) async throws -> [HealthAppTransferPage] {
+    var (parts, left): ([HealthAppTransferPage], Int) = ([], Self.mostUnsendable)
+    var rest = [(offset: offset, limit: limit)]
+    while let part = rest.popLast() {
+      do {
+        let page = try await wholePage(of: type, offset: part.offset, limit: part.limit)
+        parts.append(page)
+        // Fewer than it was asked for.
+        if page.hasMore, page.limit < part.limit { rest.append((part.offset + page.limit, part.limit - page.limit)) }
+      } catch let error as PeerError where error == Self.unsendable {
+        guard part.limit == 1 else {
+          rest += Self.halves(part.offset, part.limit)
+          continue
+        }
+        left -= 1
+        guard left >= 0 else { throw error }
+        parts.append(HealthAppTransferPage(unsendableAt: part.offset))
+        if rest.isEmpty, let end = try await end(of: type, at: offset + limit) { parts.append(end) }
+      }
+    }
+    return parts
   }
 
   /// A page that is not read in parts; `nil` where it has a row that the app cannot send.
