@@ -3,7 +3,7 @@ import Synchronization
 
 /// A process on a terminal of its own, 80x24 unless said otherwise, with everything that it has written there.
 final class PseudoTerminal: Sendable {
-  private let screen = Mutex<[UInt8]>([])
+  private let screen = Mutex<(bytes: [UInt8], isOver: Bool)>(([], false))
   private let primary: Int32
   private let process: Mutex<Process>
 
@@ -19,20 +19,22 @@ final class PseudoTerminal: Sendable {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     // A session of its own, so that the terminal is the controlling one, as at a real one.
     process.arguments = ["setsid", "--ctty", "--wait", "env", "TERM=xterm-256color", "LC_ALL=C.UTF-8"] + arguments
-    let terminal = FileHandle(fileDescriptor: secondary, closeOnDealloc: true)
+    let terminal = FileHandle(fileDescriptor: secondary, closeOnDealloc: false)
     process.standardInput = terminal
     process.standardOutput = terminal
     process.standardError = terminal
+    defer { close(secondary) }
     try process.run()
     self.process = Mutex(process)
     Thread { [weak self] in
       var buffer = [UInt8](repeating: 0, count: 65_536)
       while true {
         let count = read(descriptor, &buffer, buffer.count)
+        guard let self else { return }
         // EIO: the last process on the terminal has ended.
-        guard count > 0, let self else { return }
+        guard count > 0 else { return self.screen.withLock { $0.isOver = true } }
         // A read may end within a character.
-        self.screen.withLock { $0 += buffer[..<count] }
+        self.screen.withLock { $0.bytes += buffer[..<count] }
       }
     }.start()
   }
@@ -43,7 +45,7 @@ final class PseudoTerminal: Sendable {
   }
 
   /// Everything that was written, control sequences and all.
-  var text: String { String(decoding: screen.withLock { $0 }, as: UTF8.self) }
+  var text: String { String(decoding: screen.withLock { $0.bytes }, as: UTF8.self) }
 
   /// The lines, without control sequences, from the first that was written to the one that the cursor is on.
   var lines: [String] {
@@ -62,10 +64,13 @@ final class PseudoTerminal: Sendable {
     }
   }
 
+  /// When all that was written has been read.
   func exitStatus() async throws -> Int32 {
-    try await eventually("the process ends") { [self] in
+    let status = try await eventually("the process ends") { [self] in
       process.withLock { $0.isRunning ? nil : $0.terminationStatus }
     }
+    try await eventually("the terminal is left by all") { [self] in screen.withLock { $0.isOver ? true : nil } }
+    return status
   }
 }
 
