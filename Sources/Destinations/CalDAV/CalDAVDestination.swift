@@ -58,7 +58,8 @@ struct CalDAVDestination: Destination {
     service = try HTTPService(settings, url: url, timeout: .seconds(30))
     calendar = CalendarCollection(
       service, url: url.absoluteString, authorization: authorization,
-      displayName: settings.boolean("create") ? try settings.text("display-name") : nil)
+      displayName: settings.boolean("create") ? try settings.text("display-name") : nil,
+      record: environment.record.store.id.uuidString.lowercased())
   }
 
   /// `stepCount = "10000"`, `distanceWalkingRunning = "10 km"`.
@@ -104,9 +105,7 @@ struct CalDAVDestination: Destination {
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     var refused: [RefusedSample] = []
     await calendar.begin(key)
-    if batch.startsOver {
-      for name in try await calendar.listOthers().sorted() { try await calendar.delete(name) }
-    }
+    if batch.startsOver { try await calendar.deleteOld() }
     if hasWorkouts {
       for tombstone in batch.deletions where tombstone.sample.type == .workout {
         try await calendar.delete(Self.name(tombstone.sample))

@@ -16,6 +16,8 @@ actor CalendarCollection {
   private static let suffix = ".ics"
   /// What the event said when it was written: one that says the same is not written again, whatever a person added to it.
   private static let digest = "X-HPEER-DIGEST"
+  /// Whose event it is: a family may share a calendar.
+  private static let record = "X-HPEER-RECORD"
 
   private let service: HTTPService
   /// With a slash at its end.
@@ -23,19 +25,25 @@ actor CalendarCollection {
   private let authorization: [(name: String, value: String)]
   /// What it is called where it is made; `nil` where it must be there.
   private let displayName: String?
+  private let record: String
   /// The names of the resources in the collection that hpeer has made; `nil` before they were listed.
   private var names: Set<String>?
   /// What is being delivered, and the digests of the events that were written for it, by their names.
   private var delivery: DeliveryKey?
   private var written: [String: String] = [:]
+  /// The names of other records' events that were met meanwhile.
+  private var foreign: Set<String> = []
 
+  /// - Parameter record: what no other has.
   init(
-    _ service: HTTPService, url: String, authorization: [(name: String, value: String)], displayName: String?
+    _ service: HTTPService, url: String, authorization: [(name: String, value: String)], displayName: String?,
+    record: String
   ) {
     self.service = service
     self.url = url.hasSuffix("/") ? url : url + "/"
     self.authorization = authorization
     self.displayName = displayName
+    self.record = record
   }
 
   // MARK: Events
@@ -43,17 +51,36 @@ actor CalendarCollection {
   /// A delivery that comes again, because the server failed or was too slow for all of it, goes on where it stopped: asking for
   /// each event that is there takes longer than it took to write it.
   func begin(_ key: DeliveryKey) {
-    if delivery != key { written = [:] }
+    if delivery != key { (written, foreign) = ([:], []) }
     delivery = key
   }
 
-  /// The names of hpeer's resources that were not written for this delivery.
-  func listOthers() async throws -> Set<String> { try await list().subtracting(written.keys) }
+  /// Deletes this record's events that were not written for this delivery, and such as name no record, which an earlier
+  /// version wrote.
+  func deleteOld() async throws {
+    for name in try await list().subtracting(written.keys).subtracting(foreign).sorted() {
+      if try await isForeign(name) {
+        foreign.insert(name)
+      } else {
+        try await delete(name)
+      }
+    }
+  }
+
+  private func isForeign(_ name: String) async throws -> Bool {
+    let present = try await request("GET", name)
+    switch present.status {
+    case 200 where present.isPage: throw Self.unexpected(present)
+    case 200...299: return Self.text(of: Self.record, in: present.body).map { $0 != record } ?? false
+    case 404, 410: return false
+    default: throw HTTPService.failure(present) ?? Self.unexpected(present)
+    }
+  }
 
   /// Writes an event under a name, in place of the one that is there, unless that says the same.
   func put(_ event: CalendarEvent, named name: String) async throws -> Outcome {
     let digest = Self.digest(of: event)
-    guard let body = event.calendar([(Self.digest, digest)]) else {
+    guard let body = event.calendar([(Self.digest, digest), (Self.record, record)]) else {
       return .refused(reason: "a calendar has no such year")
     }
     if written[name] == digest { return .done }
@@ -65,7 +92,7 @@ actor CalendarCollection {
     }
     if response.status == 412 {
       let present = try await request("GET", name)
-      if Self.says(present.body, digest) { return done(name, digest) }
+      if Self.text(of: Self.digest, in: present.body) == digest { return done(name, digest) }
       guard present.status == 200 else {
         throw DeliveryError.temporary(reason: "an event was changed at the same time")
       }
@@ -128,10 +155,12 @@ actor CalendarCollection {
     SHA256.hash(data: event.calendar() ?? []).prefix(16).map { String(format: "%02x", $0) }.joined()
   }
 
-  /// Servers may fold lines in other places.
-  private static func says(_ body: [UInt8], _ digest: String) -> Bool {
-    let text = String(decoding: body, as: UTF8.self).replacing("\r\n ", with: "").replacing("\n ", with: "")
-    return text.contains("\(self.digest):\(digest)")
+  /// What an event says under a name. Servers may fold lines in other places.
+  private static func text(of name: String, in body: [UInt8]) -> String? {
+    String(decoding: body, as: UTF8.self).replacing("\r\n ", with: "").replacing("\n ", with: "")
+      .split(whereSeparator: \.isNewline).first { $0.hasPrefix("\(name):") }.map {
+        String($0.dropFirst(name.count + 1))
+      }
   }
 
   /// The preconditions of RFC 4791, section 5.3.2.1, that are about an event and not about who writes it.

@@ -26,11 +26,12 @@ struct CalDAVTests {
   private func destination(
     _ values: [String: DestinationSettings.Value] = [:], password: String = "s3cret"
   ) throws -> CalDAVDestination {
-    let base: [String: DestinationSettings.Value] = [
-      "url": .text(server.url(calendar)), "username": .text("ada"), "password": .text("env:PASSWORD"),
-    ]
-    return try home.make(
-      CalDAVDestination.self, values.merging(base) { first, _ in first }, secrets: ["PASSWORD": password])
+    try home.make(
+      CalDAVDestination.self, values.merging(settings) { first, _ in first }, secrets: ["PASSWORD": password])
+  }
+
+  private var settings: [String: DestinationSettings.Value] {
+    ["url": .text(server.url(calendar)), "username": .text("ada"), "password": .text("env:PASSWORD")]
   }
 
   private func workout(_ day: Int, _ activity: UInt = 37, uuid: UUID = UUID(), energy: Double = 350) -> Sample {
@@ -119,6 +120,25 @@ struct CalDAVTests {
     #expect(events.map(\.summary) == ["Dentist", "Running"] && events[1].start.hasPrefix("2024-06-22"))
     await destination.close()
     await later.close()
+  }
+
+  @Test("to begin anew leaves what another record has in the same calendar")
+  func sharedCalendar() async throws {
+    let other = try DestinationHome()
+    try await other.add([workout(3)])
+    let theirs = try other.make(CalDAVDestination.self, settings, secrets: ["PASSWORD": "s3cret"])
+    _ = try await other.deliver(to: theirs)
+    let destination = try destination()
+    try await home.add([workout(0)])
+    _ = try await home.deliver(to: destination)
+    var coder = ChangeCoder()
+    try coder.add(workout(7))
+    let batch = DeliveryBatch(changes: coder.changes, startsOver: true)
+    _ = try await destination.deliver(batch, key: DeliveryKey(description: "key"))
+    let starts = try await server.events(calendar).map { $0.start.prefix(10) }
+    #expect(starts == ["2024-06-18", "2024-06-22"])
+    await destination.close()
+    await theirs.close()
   }
 
   @Test("a day that reaches a milestone has an event, and one that falls back loses it")

@@ -27,7 +27,8 @@ struct CalendarCollectionTests {
       }
     }
     let service = try HTTPServiceTests.service(endpoint.url)
-    let calendar = CalendarCollection(service, url: endpoint.url, authorization: [], displayName: "Health")
+    let calendar = CalendarCollection(
+      service, url: endpoint.url, authorization: [], displayName: "Health", record: "ada")
     let time = Timestamp(seconds: 1_718_447_400)
     let event = CalendarEvent(
       uid: "a", stamp: time, time: .instants(start: time, end: time), summary: "Run", category: "Workout")
