@@ -17,6 +17,15 @@ public enum CourierError: Error, Hashable, Sendable {
 }
 
 extension CourierError {
+  /// Why a destination could not be delivered to that is asked only once.
+  package init(_ error: DeliveryError, destination: String) {
+    self =
+      switch error {
+      case .temporary(let reason, _): .gaveUp(destination: destination, attempts: 1, reason: reason)
+      case .refused(let reason), .unusable(let reason): .unusable(destination: destination, reason: reason)
+      }
+  }
+
   /// What the destination said, or why it could not be asked.
   public var reason: String {
     switch self {

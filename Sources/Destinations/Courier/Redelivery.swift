@@ -48,11 +48,8 @@ public struct Redelivery<Place: Destination>: Sendable {
       }
     } catch {
       try await finish(.deliveryFailed, report, reason: "\(error)")
-      switch error as? DeliveryError {
-      case .temporary(let reason, _): throw CourierError.gaveUp(destination: name, attempts: 1, reason: reason)
-      case .refused(let reason), .unusable(let reason): throw CourierError.unusable(destination: name, reason: reason)
-      case nil: throw error
-      }
+      guard let refusal = error as? DeliveryError else { throw error }
+      throw CourierError(refusal, destination: name)
     }
     try await finish(.deliveryFinished, report)
     return report

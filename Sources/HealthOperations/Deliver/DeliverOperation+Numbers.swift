@@ -56,12 +56,7 @@ extension DeliverOperation {
     do {
       try await place.withdrawDays()
     } catch let error as DeliveryError {
-      let failure =
-        switch error {
-        case .temporary(let reason, _): CourierError.gaveUp(destination: section.consumer, attempts: 1, reason: reason)
-        case .refused(let reason), .unusable(let reason):
-          CourierError.unusable(destination: section.consumer, reason: reason)
-        }
+      let failure = CourierError(error, destination: section.consumer)
       try await uncancelled { [store, section] in
         try await store.deliveries.noteFailure(failure.reason, waiting: nil, section.consumer)
       }
