@@ -15,8 +15,8 @@ public final class AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
   private let noise = Mutex(EventRateLimiter())
-  /// Of each sender of the inbox, of whom there are as many as the owner has made: none keeps another's refusals out of
-  /// the log. Those of strangers are under the empty name.
+  /// The limiter of each inbox sender, by its name: the refusals of one take no room in the log from those of another. Requests
+  /// without a known secret are under the empty name.
   private let inboxNoise = Mutex<[String: EventRateLimiter]>([:])
   private let clock: any Clock<Duration>
   /// Since this trail began.

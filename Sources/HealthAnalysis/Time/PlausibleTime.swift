@@ -5,7 +5,7 @@ import HealthModel
 /// A phone whose clock is off, or a sender, may date a sample in the year 1 or 9999. What a question means that names no time must
 /// not be stretched to there.
 public enum PlausibleTime {
-  /// 1900-01-01 in UTC, before which nobody whose record it is was born.
+  /// 1900-01-01 in UTC: earlier than the birth of any person with a record.
   private static let earliest = Timestamp(seconds: -2_208_988_800)
   /// For what is planned, and for clocks and zones that differ.
   private static let secondsAhead: Int64 = 366 * 86_400

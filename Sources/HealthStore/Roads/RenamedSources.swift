@@ -11,7 +11,7 @@ enum RenamedSources {
     /// The index of the name of its source.
     var name: UInt32
     var family: CountingRule.Family
-    /// Those of equal values that it belongs to, or may belong to.
+    /// The classes of equal values: that of a sample, or all that a deletion may belong to.
     var classes: Set<Int>
   }
 
@@ -20,7 +20,8 @@ enum RenamedSources {
 
   /// The one name to take for several, by each of those.
   ///
-  /// - Parameter bearers: all that start and end in the same seconds. Those of Health Auto Export, which sums sources up, join none.
+  /// - Parameter bearers: all samples and deletions with the same seconds of start and end. Those of Health Auto Export are
+  ///   ignored: it adds up several sources.
   static func representatives(among bearers: [Bearer]) -> [UInt32: UInt32] {
     let bearers = Dictionary(grouping: bearers.filter { $0.family != .autoExport }, by: \.name)
     func names(onlyIn family: CountingRule.Family) -> [UInt32: Set<Int>] {

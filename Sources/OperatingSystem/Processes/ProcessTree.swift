@@ -4,7 +4,7 @@ import Glibc
 /// A process and all that it has started, also what has left its group and session (setsid(2)), or whose parent is gone: that
 /// has the mark in its environment still.
 struct ProcessTree {
-  /// The first of them, which nobody has waited for yet.
+  /// The process that started the others. It must not have been reaped (waitpid(2)), so that its number is not reused.
   let root: pid_t
   /// As in an environment, such as `RUN=2F6C…`; no other process has it.
   let mark: String

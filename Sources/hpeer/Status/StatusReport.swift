@@ -56,7 +56,7 @@ struct StatusReport: Encodable {
   var name: String?
   /// Since when no client is answered.
   var locked: Date?
-  /// After a restore, those that may know what was deleted since the backup; `nil` where nobody is waited for.
+  /// After a restore, the names of the peers that may know what was deleted since the backup; `nil` where none was restored.
   var waitsFor: [String]?
   /// `nil` where nothing is served.
   var window: Window?
