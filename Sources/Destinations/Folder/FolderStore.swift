@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Glibc
 import OperatingSystem
@@ -164,6 +163,15 @@ struct FolderStore: ObjectStore {
   }
 
   private func read(_ name: String) throws -> StoredObject? {
+    try withFile(name) { file throws in
+      guard file.size <= DayFiles.largestObject else { throw DayFiles.tooLarge("\(path)/\(name)") }
+      let bytes = try file.bytes()
+      return StoredObject(bytes: bytes, version: FolderFile.version(of: bytes))
+    }
+  }
+
+  /// - Returns: `nil` where there is no such file.
+  private func withFile<Value>(_ name: String, _ body: (borrowing FolderFile) throws -> Value) throws -> Value? {
     let descriptor = open("\(place)/\(name)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR {
@@ -172,18 +180,10 @@ struct FolderStore: ObjectStore {
       }
       throw failure("read", name)
     }
-    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    guard let file = FolderFile(descriptor, path: "\(path)/\(name)") else {
       throw DeliveryError.unusable(reason: "\(path)/\(name) is no file")
     }
-    guard status.st_size <= DayFiles.largestObject else {
-      throw DayFiles.tooLarge("\(path)/\(name)")
-    }
-    let bytes: [UInt8]
-    do { bytes = [UInt8](try file.readToEnd() ?? Data()) } catch { throw failure("read", name) }
-    let hash = SHA256.hash(data: bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-    return StoredObject(bytes: bytes, version: ObjectVersion(rawValue: hash.joined()))
+    do { return try body(file) } catch let error as SystemError { throw failure("read", name, error.code) }
   }
 
   private func folder(of name: String) -> String {
@@ -233,8 +233,9 @@ struct FolderStore: ObjectStore {
     let code: Int32 = try withLock(unless: isCancelled) {
       switch condition {
       case .always: break
-      case .absent: if try read(name) != nil { throw ObjectConflict(name: name) }
-      case .unchanged(let version): if try read(name)?.version != version { throw ObjectConflict(name: name) }
+      case .absent: if try withFile(name, { _ in }) != nil { throw ObjectConflict(name: name) }
+      case .unchanged(let version):
+        if try withFile(name, { try $0.version() }) != version { throw ObjectConflict(name: name) }
       }
       return rename(temporary, "\(place)/\(name)") == 0 ? 0 : errno
     }

@@ -20,13 +20,16 @@ struct DayFile: Sendable {
 
   // MARK: Merging
 
-  /// Puts a record in the place of the one with its UUID.
+  /// Puts records in the place of those with their UUIDs.
   ///
   /// - Returns: whether that changes anything.
-  mutating func put(_ record: Record) -> Bool {
-    if records[record.uuid]?.bytes == record.bytes { return false }
-    records[record.uuid] = record
-    return true
+  mutating func put(_ new: [Record]) -> Bool {
+    records.reserveCapacity(records.count + new.count)
+    var hasChanged = false
+    for record in new where records.updateValue(record, forKey: record.uuid)?.bytes != record.bytes {
+      hasChanged = true
+    }
+    return hasChanged
   }
 
   /// - Returns: whether there was one.
@@ -37,7 +40,7 @@ struct DayFile: Sendable {
   /// By start, and by UUID where that is equal.
   func bytes() -> [UInt8] {
     let sorted = records.values.sorted {
-      $0.start != $1.start ? $0.start < $1.start : $0.uuid.uuidString < $1.uuid.uuidString
+      $0.start != $1.start ? $0.start < $1.start : $0.uuid < $1.uuid
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(sorted.reduce(256) { $0 + $1.bytes.count + 4 })

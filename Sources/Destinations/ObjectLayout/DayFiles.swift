@@ -28,10 +28,12 @@ struct DayFiles: Sendable {
   }
 
   /// The file of one type and day.
-  struct Place: Hashable, Sendable {
+  struct Place: Hashable, Sendable, Comparable {
     var key: String
     /// Days since 1970-01-01.
     var day: Int
+
+    static func < (lhs: Self, rhs: Self) -> Bool { (lhs.key, lhs.day) < (rhs.key, rhs.day) }
   }
 
   /// In bytes. A day of ECGs, routes and readings by the second has some ten million.
@@ -42,12 +44,16 @@ struct DayFiles: Sendable {
     .refused(reason: "\(name) is larger than any file that is read")
   }
 
+  /// In bytes. What is larger is merged alone, so that no two such files are in memory at once.
+  private static let largeObject = 16 << 20
+
   /// How often a file is merged anew that others write at the same time.
   private static let attempts = 10
 
   private let store: any ObjectStore
   private let options: Options
   private let zone: ZoneRules
+  private let latest = WrittenFile()
 
   /// - Parameter zone: whose days there are files of.
   init(in store: any ObjectStore, _ options: Options, zone: ZoneRules) {
@@ -63,93 +69,93 @@ struct DayFiles: Sendable {
   @discardableResult
   func deliver(_ batch: DeliveryBatch) async throws -> [RefusedSample] {
     let coder = try RecordCoder(batch.changes, options, zone: zone)
-    var parts: [Place: Part] = [:]
-    for row in batch.changes.tombstones { parts[coder.place(of: row), default: Part()].tombstones.append(row) }
-    for row in batch.changes.samples { parts[coder.place(of: row), default: Part()].samples.append(row) }
-    // In order, so that two writers with the same to say do not meet in one file after the other.
-    let places = parts.keys.sorted { $0.key != $1.key ? $0.key < $1.key : $0.day < $1.day }
-    let width = places.isEmpty ? 1 : try await store.concurrentWrites()
-    let refused = try await withThrowingTaskGroup(of: [RefusedSample].self) { group in
-      var refused: [RefusedSample] = []
-      for (index, place) in places.enumerated() {
-        if index >= width { refused += try await group.next() ?? [] }
-        guard let part = parts.removeValue(forKey: place) else { continue }
-        group.addTask {
-          do {
-            try await merge(try RecordChanges(part, coder), into: place)
-            return []
-          } catch DeliveryError.refused(let reason) {
-            return part.refused(reason, batch.changes.types)
-          }
-        }
+    let all = changes(of: batch.changes, coder)
+    let width = all.isEmpty ? 1 : try await store.concurrentWrites()
+    var (refused, large): ([RefusedSample], [DayFileChanges]) = ([], [])
+    func note(_ outcome: Outcome, of changes: DayFileChanges) {
+      switch outcome {
+      case .merged: break
+      case .large: large.append(changes)
+      case .refused(let reason): refused += changes.refused(reason, batch.changes.types)
       }
-      for try await found in group { refused += found }
-      return refused
     }
+    try await withThrowingTaskGroup(of: (Outcome, DayFileChanges).self) { group in
+      for (index, changes) in all.enumerated() {
+        if index >= width, let (outcome, changes) = try await group.next() { note(outcome, of: changes) }
+        group.addTask { (try await merge(changes, coder, isAlone: false), changes) }
+      }
+      for try await (outcome, changes) in group { note(outcome, of: changes) }
+    }
+    for changes in large { note(try await merge(changes, coder, isAlone: true), of: changes) }
     // Also of what was found as it should be: who wrote it may have been killed before this.
-    try await store.synchronize(places.map(dataName(of:)))
+    try await store.synchronize(all.map { dataName(of: $0.place) })
     return refused
   }
 
-  private struct Part {
-    var tombstones: [CodedTombstone] = []
-    var samples: [CodedSample] = []
-
-    func refused(_ reason: String, _ types: [SampleType]) -> [RefusedSample] {
-      let references =
-        tombstones.map { SampleReference(type: types[Int($0.type)], start: $0.start, uuid: $0.uuid) }
-        + samples.map { SampleReference(type: types[Int($0.type)], start: $0.start, uuid: $0.uuid) }
-      return references.map { RefusedSample($0, reason: reason) }
+  /// File by file, in order, so that two writers with the same to say do not meet in one file after the other.
+  private func changes(of batch: CodedChanges, _ coder: RecordCoder) -> [DayFileChanges] {
+    var found: [Place: DayFileChanges] = [:]
+    for row in batch.tombstones {
+      let place = coder.place(of: row)
+      found[place, default: DayFileChanges(place: place)].tombstones.append(row)
     }
+    for row in batch.samples {
+      let place = coder.place(of: row)
+      found[place, default: DayFileChanges(place: place)].samples.append(row)
+    }
+    if let last = batch.samples.last { found[coder.place(of: last)]?.endsBatch = true }
+    return found.values.sorted { $0.place < $1.place }
   }
 
-  /// What becomes of the records of one file.
-  private struct RecordChanges: Sendable {
-    /// Of deleted samples that leave no record.
-    var removed: [UUID] = []
-    var records: [DayFile.Record] = []
-
-    init(_ part: Part, _ coder: RecordCoder) throws {
-      for row in part.tombstones {
-        if let record = try coder.record(row) { records.append(record) } else { removed.append(row.uuid) }
-      }
-      records += try part.samples.map(coder.record)
-    }
-
-    /// - Returns: whether that changes anything.
-    func apply(to file: inout DayFile) -> Bool {
-      var hasChanged = false
-      // Of a tombstone and a sample with one UUID the sample counts, which comes later.
-      let last = Dictionary(records.map { ($0.uuid, $0) }) { $1 }
-      for uuid in removed where last[uuid] == nil { hasChanged = file.remove(uuid) || hasChanged }
-      for record in last.values { hasChanged = file.put(record) || hasChanged }
-      return hasChanged
-    }
+  private enum Outcome {
+    case merged
+    /// Nothing was done: the file is larger than what is merged beside others.
+    case large
+    case refused(String)
   }
 
-  private func merge(_ changes: RecordChanges, into place: Place) async throws {
-    let name = dataName(of: place)
-    for _ in 0..<Self.attempts {
-      let object = try await store.get(name)
-      var (file, isWhole) =
-        object.map { DayFile.reading($0.bytes, as: options.format) } ?? (DayFile(options.format), true)
-      guard changes.apply(to: &file) else {
-        // What was cut off between the two writes is made up for.
-        if object != nil { try await writeManifest(of: file, place, unlessItCounts: true) }
-        return
+  /// - Parameter isAlone: whether no other file is merged meanwhile.
+  private func merge(_ changes: DayFileChanges, _ coder: RecordCoder, isAlone: Bool) async throws -> Outcome {
+    let name = dataName(of: changes.place)
+    let records = try RecordChanges(changes, coder)
+    do {
+      for _ in 0..<Self.attempts {
+        let object = try await store.get(name)
+        if !isAlone, let object, object.bytes.count > Self.largeObject { return .large }
+        if try await merge(records, into: object, changes.place, endsBatch: changes.endsBatch) { return .merged }
       }
-      if !isWhole, let object { try await keepAside(object.bytes, name) }
-      do {
-        try await store.put(
-          file.bytes(), at: name, contentType: options.format.contentType,
-          if: object.map { .unchanged($0.version) } ?? .absent)
-      } catch is ObjectConflict {
-        continue
-      }
-      try await writeManifest(of: file, place)
-      return
+    } catch DeliveryError.refused(let reason) {
+      return .refused(reason)
     }
     throw DeliveryError.temporary(reason: "\(name) is being written by others all the time")
+  }
+
+  /// - Returns: whether it is done; otherwise others have written the file meanwhile.
+  private func merge(
+    _ records: RecordChanges, into object: StoredObject?, _ place: Place, endsBatch: Bool
+  ) async throws -> Bool {
+    let name = dataName(of: place)
+    var (file, isWhole) = object.map { read($0.bytes, name) } ?? (DayFile(options.format), true)
+    guard records.apply(to: &file) else {
+      // What was cut off between the two writes is made up for.
+      if object != nil { try await writeManifest(of: file, place, unlessItCounts: true) }
+      return true
+    }
+    if !isWhole, let object { try await keepAside(object.bytes, name) }
+    let bytes = file.bytes()
+    do {
+      try await store.put(
+        bytes, at: name, contentType: options.format.contentType, if: object.map { .unchanged($0.version) } ?? .absent)
+    } catch is ObjectConflict {
+      return false
+    }
+    if endsBatch { latest.note(file, name, bytes) }
+    try await writeManifest(of: file, place)
+    return true
+  }
+
+  private func read(_ bytes: [UInt8], _ name: String) -> (file: DayFile, isWhole: Bool) {
+    latest.file(name, bytes).map { ($0, true) } ?? DayFile.reading(bytes, as: options.format)
   }
 
   /// Copies what cannot be read to a name of its own, made of its bytes: the same is kept once.

@@ -68,13 +68,16 @@ enum WebhookBody: String, CaseIterable, Sendable {
   private static func records(_ batch: DeliveryBatch, _ record: RecordReader) throws -> WebhookDocument {
     var document = WebhookDocument()
     let coder = try RecordCoder(batch.changes, DayFiles.Options(hasWholeSamples: false), zone: record.zone)
-    func append(_ line: DayFile.Record) {
-      document.bytes += line.bytes
-      document.bytes.append(UInt8(ascii: "\n"))
-      document.isEmpty = false
+    var writer = coder.writer()
+    for row in batch.changes.tombstones where try coder.write(row, to: &writer) {
+      writer.bytes.append(UInt8(ascii: "\n"))
     }
-    for row in batch.changes.tombstones { try coder.record(row).map(append) }
-    for row in batch.changes.samples { append(try coder.record(row)) }
+    for row in batch.changes.samples {
+      try coder.write(row, to: &writer)
+      writer.bytes.append(UInt8(ascii: "\n"))
+    }
+    document.bytes = writer.bytes
+    document.isEmpty = writer.bytes.isEmpty
     return document
   }
 

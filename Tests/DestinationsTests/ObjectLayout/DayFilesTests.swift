@@ -229,16 +229,46 @@ struct DayFilesTests {
       var coder = ChangeCoder()
       try? coder.add(sample)
       let options = DayFiles.Options()
-      guard let record = try? RecordCoder(coder.changes, options, zone: berlin).record(coder.changes.samples[0]) else {
-        return
-      }
+      guard let records = try? RecordCoder(coder.changes, options, zone: berlin) else { return }
+      var writer = records.writer()
+      try? records.write(coder.changes.samples[0], to: &writer)
       var file = DayFile.reading(store.objects[name] ?? [], as: .ndjson).file
-      _ = file.put(record)
+      _ = file.put([DayFile.Record(uuid: sample.uuid, start: sample.start, bytes: writer.bytes[...])])
       store.set(name, String(decoding: file.bytes(), as: UTF8.self))
     })
     try await files(in: store).deliver(batch([mine]))
     let uuids = try records(Self.name, in: store).map { $0["uuid"] }
     #expect(Set(uuids) == Set((theirs + [mine]).map { .string($0.uuid.uuidString) }))
+  }
+
+  @Test("the next batch keeps what another has written into the file that the last one ended with, and what it deleted")
+  func continued() async throws {
+    let files = files()
+    let samples = try (0..<4).map { try heartRate("2026-04-09T09:00:0\($0)Z") }
+    try await files.deliver(batch([samples[0]]))
+    try await files.deliver(batch([samples[1]]))
+    let other = self.files()
+    try await other.deliver(batch([samples[2]], deleting: [Tombstone(sample: samples[1].reference, deleted: .now)]))
+    try await files.deliver(batch([samples[3]]))
+    #expect(try records(Self.name).map { $0["uuid"] } == samples.map { .string($0.uuid.uuidString) })
+    #expect(try records(Self.name).map { $0["deleted"] } == [.bool(false), .bool(true), .bool(false), .bool(false)])
+  }
+
+  @Test("large files come after all others, one after the other, and lose nothing")
+  func large() async throws {
+    let store = MemoryObjectStore(width: 1)
+    let names = ["v1/heart_rate/2026/04/09/data.jsonl", "v1/heart_rate/2026/04/10/data.jsonl"]
+    let padding = String(repeating: "x", count: 17 << 20)
+    for name in names {
+      let uuid = UUID().uuidString
+      store.set(name, #"{"uuid":"\#(uuid)","startDate":"2026-04-09T09:00:00.000Z","note":"\#(padding)"}"#)
+    }
+    let days = ["2026-04-09", "2026-04-10", "2026-04-11", "2026-04-12"]
+    try await files(in: store).deliver(batch(days.map { try heartRate("\($0)T12:00:00Z") }))
+    let data = store.writes.map(\.name).filter { $0.hasSuffix("data.jsonl") }
+    #expect(data == ["v1/heart_rate/2026/04/11/data.jsonl", "v1/heart_rate/2026/04/12/data.jsonl"] + names)
+    #expect(store.synchronized == data.sorted())
+    for name in names { #expect(try records(name, in: store).count == 2) }
   }
 
   @Test("a file that others write all the time is tried later")

@@ -19,12 +19,15 @@ final class MemoryObjectStore: ObjectStore {
   private let state = Mutex(State())
   private let beforePut: @Sendable (MemoryObjectStore, String) throws -> Void
   private let ignoresConditions: Bool
+  private let width: Int
 
+  /// - Parameter width: how many objects may be read and written at once.
   init(
-    ignoresConditions: Bool = false,
+    ignoresConditions: Bool = false, width: Int = 4,
     beforePut: @escaping @Sendable (MemoryObjectStore, String) throws -> Void = { _, _ in }
   ) {
     self.ignoresConditions = ignoresConditions
+    self.width = width
     self.beforePut = beforePut
   }
 
@@ -39,6 +42,8 @@ final class MemoryObjectStore: ObjectStore {
   private static func version(_ bytes: [UInt8]) -> ObjectVersion {
     ObjectVersion(rawValue: "\(bytes.count)-\(bytes.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) })")
   }
+
+  func concurrentWrites() -> Int { width }
 
   func get(_ name: String) -> StoredObject? {
     state.withLock { $0.objects[name].map { StoredObject(bytes: $0, version: Self.version($0)) } }
