@@ -52,8 +52,8 @@ struct FolderStore: ObjectStore {
     place = path
   }
 
-  func get(_ name: String) async throws -> StoredObject? {
-    try await onThread { [self] _ in try read(name) }
+  func get(_ name: String, limit: Int) async throws -> StoredObject? {
+    try await onThread { [self] _ in try read(name, limit: limit) }
   }
 
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
@@ -162,9 +162,9 @@ struct FolderStore: ObjectStore {
     }
   }
 
-  private func read(_ name: String) throws -> StoredObject? {
+  private func read(_ name: String, limit: Int) throws -> StoredObject? {
     try withFile(name) { file throws in
-      guard file.size <= DayFiles.largestObject else { throw DayFiles.tooLarge("\(path)/\(name)") }
+      guard file.size <= limit else { throw DayFiles.tooLarge("\(path)/\(name)") }
       let bytes = try file.bytes()
       return StoredObject(bytes: bytes, version: FolderFile.version(of: bytes))
     }

@@ -120,8 +120,12 @@ struct DayFiles: Sendable {
     let records = try RecordChanges(changes, coder)
     do {
       for _ in 0..<Self.attempts {
-        let object = try await store.get(name)
-        if !isAlone, let object, object.bytes.count > Self.largeObject { return .large }
+        let object: StoredObject?
+        do {
+          object = try await store.get(name, limit: isAlone ? Self.largestObject : Self.largeObject)
+        } catch DeliveryError.refused where !isAlone {
+          return .large
+        }
         if try await merge(records, into: object, changes.place, endsBatch: changes.endsBatch) { return .merged }
       }
     } catch DeliveryError.refused(let reason) {

@@ -13,8 +13,9 @@ protocol ObjectStore: Sendable {
 
   /// What is there under this name; `nil` where nothing is.
   ///
-  /// - Throws: ``DeliveryError/refused(reason:)`` of an object that is larger than ``DayFiles/largestObject``.
-  func get(_ name: String) async throws -> StoredObject?
+  /// - Parameter limit: in bytes.
+  /// - Throws: ``DeliveryError/refused(reason:)`` of an object that is larger, which is not read to its end.
+  func get(_ name: String, limit: Int) async throws -> StoredObject?
 
   /// Writes an object, and returns when every reader has it. ``synchronize(_:)`` makes sure that it stays.
   ///
@@ -34,6 +35,9 @@ extension ObjectStore {
   static var usualConcurrentWrites: Int { 4 }
 
   func concurrentWrites() async throws -> Int { Self.usualConcurrentWrites }
+
+  /// Of at most ``DayFiles/largestObject``.
+  func get(_ name: String) async throws -> StoredObject? { try await get(name, limit: DayFiles.largestObject) }
 
   /// A server that has answered has it for good.
   func synchronize(_ names: [String]) async throws {}

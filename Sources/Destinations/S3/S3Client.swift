@@ -15,6 +15,8 @@ final class S3Client: Sendable {
     var query: [(name: String, value: String)] = []
     var headers: [(name: String, value: String)] = []
     var body: [UInt8]?
+    /// Of a GET, in bytes.
+    var longestAnswer = DayFiles.largestObject
   }
 
   private struct State {
@@ -86,7 +88,7 @@ final class S3Client: Sendable {
     var outgoing = HTTPService.Request(
       request.method, bucket.url.absoluteString + path + (query.isEmpty ? "" : "?\(query)"), headers: headers,
       body: request.body)
-    outgoing.longestAnswer = request.method == "GET" ? DayFiles.largestObject : HTTPService.longestReceipt
+    outgoing.longestAnswer = request.method == "GET" ? request.longestAnswer : HTTPService.longestReceipt
     if request.method == "GET", !request.name.isEmpty { outgoing.whenLonger = DayFiles.tooLarge(request.name) }
     return (try await service.answer(to: outgoing), credentials)
   }

@@ -38,9 +38,10 @@ struct S3ObjectStore: ObjectStore {
     (self.client, self.encryption, self.threshold, self.part) = (client, encryption, threshold, part)
   }
 
-  func get(_ name: String) async throws -> StoredObject? {
+  func get(_ name: String, limit: Int) async throws -> StoredObject? {
     do {
-      let response = try await client.send(S3Client.Request(method: "GET", name: name), expecting: [403, 404])
+      let response = try await client.send(
+        S3Client.Request(method: "GET", name: name, longestAnswer: limit), expecting: [403, 404])
       guard let tag = response.header("ETag") else {
         throw DeliveryError.unusable(
           reason: "it gives objects no ETag, without which two writers lose each other's samples")

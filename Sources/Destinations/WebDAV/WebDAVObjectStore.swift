@@ -58,10 +58,10 @@ struct WebDAVObjectStore: ObjectStore {
     try await protection()?.needsLocks == true ? 1 : Self.usualConcurrentWrites
   }
 
-  func get(_ name: String) async throws -> StoredObject? {
+  func get(_ name: String, limit: Int) async throws -> StoredObject? {
     let needsLocks = try await protection()?.needsLocks ?? false
     for attempt in 1... {
-      let response = try await ask("GET", name)
+      let response = try await ask("GET", name, limit: limit)
       switch response.status {
       case 200: break
       // A collection on the way may be missing, too (RFC 4918, section 9.7.1).
@@ -144,8 +144,10 @@ struct WebDAVObjectStore: ObjectStore {
   /// Where a name is.
   func url(_ name: String) -> String { root + SignatureV4.encoded(name, keeping: "/") }
 
+  /// - Parameter limit: of a GET, in bytes.
   func ask(
-    _ method: String, _ name: String, _ headers: [(name: String, value: String)] = [], _ body: [UInt8]? = nil
+    _ method: String, _ name: String, _ headers: [(name: String, value: String)] = [], _ body: [UInt8]? = nil,
+    limit: Int = DayFiles.largestObject
   ) async throws -> HTTPService.Response {
     let authorization: [(name: String, value: String)]
     do {
@@ -155,7 +157,7 @@ struct WebDAVObjectStore: ObjectStore {
     }
     var request = HTTPService.Request(method, url(name), headers: authorization + headers, body: body)
     switch method {
-    case "GET": (request.longestAnswer, request.whenLonger) = (DayFiles.largestObject, DayFiles.tooLarge(name))
+    case "GET": (request.longestAnswer, request.whenLonger) = (limit, DayFiles.tooLarge(name))
     case "PROPFIND": break
     default: request.longestAnswer = HTTPService.longestReceipt
     }

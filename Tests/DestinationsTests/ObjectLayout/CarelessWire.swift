@@ -28,7 +28,7 @@ final class CarelessWire: ObjectStore {
     return try answer.get()
   }
 
-  func get(_ name: String) throws -> StoredObject? { try send { store.get(name) } }
+  func get(_ name: String, limit: Int) throws -> StoredObject? { try send { try store.get(name, limit: limit) } }
 
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) throws {
     try send { try store.put(bytes, at: name, contentType: contentType, if: condition) }

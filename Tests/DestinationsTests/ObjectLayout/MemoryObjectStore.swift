@@ -45,8 +45,10 @@ final class MemoryObjectStore: ObjectStore {
 
   func concurrentWrites() -> Int { width }
 
-  func get(_ name: String) -> StoredObject? {
-    state.withLock { $0.objects[name].map { StoredObject(bytes: $0, version: Self.version($0)) } }
+  func get(_ name: String, limit: Int) throws -> StoredObject? {
+    guard let bytes = objects[name] else { return nil }
+    guard bytes.count <= limit else { throw DayFiles.tooLarge(name) }
+    return StoredObject(bytes: bytes, version: Self.version(bytes))
   }
 
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) throws {
