@@ -7,12 +7,9 @@ import HealthModel
 /// sent again without an increase; a mean cannot be taken back, so that its series is cleared and sent again.
 struct HomeAssistantHistory: Sendable {
   /// Hours of one message.
-  private static let rows = 1_000
-  /// How often Home Assistant is asked whether it has written what it was sent, and the longest pause between.
-  private static let questions = 300
+  static let rows = 1_000
   /// How often it is asked to take a statistic away: each time it waits for ten seconds that its recorder comes to it.
   private static let clearings = 30
-  private static let longestPause = Duration.milliseconds(1_000)
 
   let record: RecordReader
   let person: String
@@ -133,6 +130,7 @@ struct HomeAssistantHistory: Sendable {
   ) async throws {
     guard let last = hours.last else { return }
     var sum = base
+    var numbers: [String: Double] = [:]
     let metadata: [String: JSONValue] = [
       "has_mean": .bool(entity.stateClass == .measurement), "has_sum": .bool(entity.stateClass == .totalIncreasing),
       "name": .string("\(entity.name) (\(person))"), "source": .string("hpeer"),
@@ -142,63 +140,15 @@ struct HomeAssistantHistory: Sendable {
     for start in stride(from: 0, to: hours.count, by: Self.rows) {
       let rows = hours[start..<min(start + Self.rows, hours.count)].map { hour -> JSONValue in
         var row: [String: JSONValue] = ["start": .string(hour.start.iso8601)]
-        switch hour.value {
-        case .sum(let value):
-          sum += value
-          row["state"] = .number(entity.value(value))
-          row["sum"] = .number(entity.value(sum))
-        case .mean(let mean, let minimum, let maximum):
-          row["mean"] = .number(entity.value(mean))
-          row["min"] = .number(entity.value(minimum))
-          row["max"] = .number(entity.value(maximum))
-        }
-        return .object(row)
+        if case .sum(let value) = hour.value { row["state"] = .number(entity.value(value)) }
+        numbers = Self.numbers(of: hour, after: &sum, entity)
+        return .object(row.merging(numbers.mapValues(JSONValue.number)) { own, _ in own })
       }
       _ = try await call(
         "recorder/import_statistics", ["metadata": .object(metadata), "stats": .array(rows)], over: &socket)
     }
-    var expected = last.value
-    if case .sum = expected { expected = .sum(sum) }
-    try await waitUntilWritten(last, expected, entity, over: &socket)
-  }
-
-  /// Home Assistant answers before it has written anything, and writes in order.
-  private func waitUntilWritten(
-    _ hour: HistoryHour, _ expected: HistoryHour.Value, _ entity: HomeAssistantEntity,
-    over socket: inout HomeAssistantSocket
-  ) async throws {
-    let question: [String: JSONValue] = [
-      "start_time": .string(hour.start.iso8601),
-      "end_time": .string(Timestamp(seconds: hour.start.seconds + 3_600).iso8601),
-      "statistic_ids": .array([.string(id(of: entity))]), "period": .string("hour"),
-      "types": .array(["sum", "mean"].map(JSONValue.string)),
-    ]
-    let (name, number) =
-      switch expected {
-      case .sum(let sum): ("sum", entity.value(sum))
-      case .mean(let mean, _, _): ("mean", entity.value(mean))
-      }
-    var pause = Duration.milliseconds(10)
-    for _ in 0..<Self.questions {
-      let answer = try await call("recorder/statistics_during_period", question, over: &socket)
-      if case .object(let series) = answer, case .array(let rows)? = series[id(of: entity)],
-        case .object(let row)? = rows.first, let found = Self.number(row[name]),
-        abs(found - number) <= 1e-6 * max(1, abs(number))
-      {
-        return
-      }
-      try await Task.sleep(for: pause)
-      pause = min(pause * 2, Self.longestPause)
-    }
-    throw DeliveryError.temporary(reason: "Home Assistant has not written the history of \(entity.name) yet")
-  }
-
-  private static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let number)?: Double(number)
-    case .number(let number)?: number
-    default: nil
-    }
+    try await waitUntilWritten([last.number: numbers], entity, over: &socket)
+    try await readBack(hours, after: base, entity, over: &socket)
   }
 
   func call(

@@ -1,11 +1,9 @@
 import Foundation
-import OperatingSystem
-import TestSupport
+import HealthModel
 import Testing
 
 @testable import Destinations
 
-/// A recorder that has not the time that Home Assistant gives it, which the real one has when its machine is busy.
 @Suite(
   "Home Assistant's recorder",
   .enabled(if: HomeAssistantServer.isInstalled, Comment(rawValue: HomeAssistantServer.environment.missing)),
@@ -15,47 +13,10 @@ struct HomeAssistantRecorderTests {
 
   init() throws { fixture = try RecordFixture() }
 
-  /// Refuses to clear statistics with a code, as often as it is told, and takes everything else.
-  private static let program = """
-    import asyncio, sys
-    from aiohttp import web
-    code, refusals = sys.argv[1], int(sys.argv[2])
-    async def answer(request):
-        global refusals
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
-        await socket.send_json({"type": "auth_required"})
-        await socket.receive_json()
-        await socket.send_json({"type": "auth_ok"})
-        async for message in socket:
-            command = message.json()
-            result = {"id": command["id"], "type": "result", "success": True, "result": None}
-            if command["type"] == "recorder/clear_statistics" and refusals > 0:
-                refusals -= 1
-                result["success"], result["error"] = False, {"code": code, "message": "no time"}
-            await socket.send_json(result)
-        return socket
-    async def main():
-        application = web.Application()
-        application.router.add_get("/api/websocket", answer)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        print("port", runner.addresses[0][1], flush=True)
-        await asyncio.Event().wait()
-    asyncio.run(main())
-    """
-
   /// What a check says of a server that refuses so often.
   private func check(_ code: String, times: Int) async throws -> DeliveryError? {
-    let python = try #require(HomeAssistantServer.environment.program("python"))
-    let server = try await onThread { _ in
-      try ServerProcess(python, ["-c", Self.program, code, String(times)], until: "port ")
-    }
-    let place = try HomeAssistantDestination(
-      DestinationSettings(
-        ["url": .text("http://127.0.0.1:\(server.port)"), "token": .text("env:TOKEN"), "states": .boolean(false)],
-        of: HomeAssistantDestination.self), in: fixture.environment(["TOKEN": "token"]))
+    let recorder = try await RecorderStandIn(.init(code: code, refusals: times))
+    let place = try recorder.destination(of: fixture)
     var found: DeliveryError?
     do { try await place.check() } catch let error as DeliveryError { found = error }
     await place.close()
@@ -68,5 +29,65 @@ struct HomeAssistantRecorderTests {
     let late = DeliveryError.temporary(reason: "127.0.0.1 could not keep history (no time)")
     #expect(try await check("timeout", times: 1_000) == late)
     #expect(try await check("unknown_error", times: 1) == late)
+  }
+
+  /// Ten o'clock yesterday in UTC, as seconds before now.
+  private var ten: Int64 { fixture.now.seconds % 86_400 + 86_400 - 36_000 }
+
+  @Test(
+    "what it has taken and not written when it ends is sent again, though the last hour is as it was",
+    arguments: [false, true])
+  func lostMean(isText: Bool) async throws {
+    let recorder = try await RecorderStandIn(.init(isText: isText, lost: 2))
+    let place = try recorder.destination(of: fixture)
+    func weight(_ value: Double, ago seconds: Int64) -> Sample {
+      fixture.quantity(RecordFixture.bodyMass, value, "kg", ago: seconds, for: 0)
+    }
+    func means() async throws -> [JSONValue] {
+      let start = fixture.now.seconds - ten
+      return try await recorder.numbers(
+        "mean", of: "hpeer:me_body_mass", in: Timestamp(seconds: start)..<Timestamp(seconds: start + 7_200))
+    }
+    try await fixture.add([weight(80, ago: ten), weight(81, ago: ten - 3_600)])
+    try await fixture.deliver(to: place)
+    try await fixture.add([weight(90, ago: ten)])
+    await #expect(throws: CourierError.self) { try await fixture.deliver(to: place) }
+    #expect(try await means() == [.integer(80), .integer(81)])
+    try await fixture.deliver(to: place)
+    #expect(try await means() == [.integer(85), .integer(81)])
+    await place.close()
+  }
+
+  @Test("a few steps more are another number in a sum of millions, too")
+  func lostSum() async throws {
+    let recorder = try await RecorderStandIn(.init(lost: 2))
+    let place = try recorder.destination(of: fixture)
+    try await fixture.add([
+      fixture.quantity(RecordFixture.steps, 30_000_000, "count", ago: ten),
+      fixture.quantity(RecordFixture.steps, 1, "count", ago: ten - 3_600),
+    ])
+    try await fixture.deliver(to: place)
+    try await fixture.add([fixture.quantity(RecordFixture.steps, 5, "count", ago: ten - 600)])
+    await #expect(throws: CourierError.self) { try await fixture.deliver(to: place) }
+    try await fixture.deliver(to: place)
+    let start = fixture.now.seconds - ten
+    let sums = try await recorder.numbers(
+      "sum", of: "hpeer:me_step_count", in: Timestamp(seconds: start)..<Timestamp(seconds: start + 7_200))
+    #expect(sums == [.integer(30_000_005), .integer(30_000_006)])
+    await place.close()
+  }
+
+  @Test("hours far apart are read back, however many there are between that were not sent")
+  func farApart() async throws {
+    let recorder = try await RecorderStandIn(.init(isFull: true))
+    let place = try recorder.destination(of: fixture)
+    // Nine years in one answer would be too long a message.
+    for hours in [0, 3_900, 30_000, 78_000] {
+      try await fixture.add([
+        fixture.quantity(RecordFixture.bodyMass, 80, "kg", ago: ten + Int64(hours) * 3_600, for: 0)
+      ])
+    }
+    try await fixture.deliver(to: place)
+    await place.close()
   }
 }

@@ -1,0 +1,95 @@
+import Foundation
+import HealthModel
+
+/// Home Assistant answers before it has written anything, and what it has not written is lost with it.
+extension HomeAssistantHistory {
+  /// How often Home Assistant is asked whether it has written what it was sent, and the longest pause between.
+  private static let questions = 300
+  private static let longestPause = Duration.milliseconds(1_000)
+  /// Hours from the first to the last of one question: an answer with those between that were not sent is some 500 KB.
+  private static let span: Int64 = 4_000
+
+  /// What Home Assistant has in the end of an hour that it was sent, by the names of its members.
+  ///
+  /// - Parameter sum: of all hours before, and on return with this one.
+  static func numbers(
+    of hour: HistoryHour, after sum: inout Double, _ entity: HomeAssistantEntity
+  ) -> [String: Double] {
+    switch hour.value {
+    case .sum(let value):
+      sum += value
+      return ["sum": entity.value(sum)]
+    case .mean(let mean, let minimum, let maximum):
+      return ["mean": entity.value(mean), "min": entity.value(minimum), "max": entity.value(maximum)]
+    }
+  }
+
+  /// Returns when Home Assistant has all of some hours. That it has the last one does not say so where its numbers were the
+  /// same before.
+  func readBack(
+    _ hours: [HistoryHour], after base: Double, _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
+  ) async throws {
+    var sum = base
+    var rest = hours[...]
+    while let first = rest.first {
+      let part = rest.prefix(Self.rows).prefix { $0.number < first.number + Self.span }
+      rest = rest.dropFirst(part.count)
+      var expected: [Int64: [String: Double]] = [:]
+      for hour in part { expected[hour.number] = Self.numbers(of: hour, after: &sum, entity) }
+      try await waitUntilWritten(expected, entity, over: &socket)
+    }
+  }
+
+  /// - Parameter expected: by hours since 1970.
+  func waitUntilWritten(
+    _ expected: [Int64: [String: Double]], _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
+  ) async throws {
+    guard let first = expected.keys.min(), let last = expected.keys.max() else { return }
+    let names = Set(expected.values.joined().map(\.key)).sorted()
+    let question: [String: JSONValue] = [
+      "start_time": .string(Timestamp(seconds: first * 3_600).iso8601),
+      "end_time": .string(Timestamp(seconds: (last + 1) * 3_600).iso8601),
+      "statistic_ids": .array([.string(id(of: entity))]), "period": .string("hour"),
+      "types": .array(names.map(JSONValue.string)),
+    ]
+    var pause = Duration.milliseconds(10)
+    for _ in 0..<Self.questions {
+      let answer = try await call("recorder/statistics_during_period", question, over: &socket)
+      if case .object(let series) = answer, Self.rows(series[id(of: entity)], have: expected) { return }
+      try await Task.sleep(for: pause)
+      pause = min(pause * 2, Self.longestPause)
+    }
+    throw DeliveryError.temporary(reason: "Home Assistant has not written the history of \(entity.name) yet")
+  }
+
+  private static func rows(_ rows: JSONValue?, have expected: [Int64: [String: Double]]) -> Bool {
+    guard case .array(let rows)? = rows else { return false }
+    var found: Set<Int64> = []
+    for case .object(let row) in rows {
+      guard let hour = hour(row["start"]), let numbers = expected[hour] else { continue }
+      guard numbers.allSatisfy({ isEqual(number(row[$0.key]), $0.value) }) else { return false }
+      found.insert(hour)
+    }
+    return found.count == expected.count
+  }
+
+  /// Home Assistant keeps doubles and writes all their digits: a step more in a sum of years is another number.
+  private static func isEqual(_ found: Double?, _ expected: Double) -> Bool {
+    guard let found else { return false }
+    return abs(found - expected) <= 1e-9 * max(1, abs(expected))
+  }
+
+  /// Hours since 1970 of a row's start: milliseconds, of older versions text.
+  private static func hour(_ start: JSONValue?) -> Int64? {
+    if case .string(let text)? = start { return Timestamp(iso8601: text).map { $0.seconds / 3_600 } }
+    return number(start).flatMap { Int64(exactly: ($0 / 3_600_000).rounded(.down)) }
+  }
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let number)?: Double(number)
+    case .number(let number)?: number
+    default: nil
+    }
+  }
+}

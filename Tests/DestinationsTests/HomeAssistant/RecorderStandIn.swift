@@ -1,0 +1,120 @@
+import Foundation
+import HealthModel
+import OperatingSystem
+
+@testable import Destinations
+
+/// A recorder that does what the real one does only where its machine is busy or its process is killed. It runs in the
+/// environment of Home Assistant, whose web server it uses.
+struct RecorderStandIn {
+  struct Options: Encodable, Sendable {
+    /// Refuses to clear statistics with this code, so often.
+    var code = "timeout"
+    var refusals = 0
+    /// Says when an hour begins as text, as Home Assistant did once.
+    var isText = false
+    /// Has a row for each hour that it was not sent, too.
+    var isFull = false
+    /// Takes this import, counted from 1, and ends the connection when it is asked for hours the third time, with nothing written.
+    var lost = 0
+  }
+
+  private static let program = """
+    import asyncio, json, sys
+    from datetime import datetime, timezone
+    from aiohttp import web
+    options = json.loads(sys.argv[1])
+    kept, imports, questions = {}, 0, 0
+    def seconds(text):
+        return int(datetime.fromisoformat(text).timestamp())
+    def start(second):
+        return datetime.fromtimestamp(second, timezone.utc).isoformat() if options["isText"] else second * 1000
+    def hours(command):
+        name = command["statistic_ids"][0]
+        found = kept.get(name, {})
+        other = dict.fromkeys(command["types"], 1.5) if options["isFull"] else None
+        rows = [
+            {name: row.get(name) for name in command["types"]} | {"start": start(second), "end": start(second + 3600)}
+            for second in range(seconds(command["start_time"]), seconds(command["end_time"]), 3600)
+            if (row := found.get(second, other))]
+        return {name: rows} if rows else {}
+    def result(command):
+        global imports, questions
+        match command["type"]:
+            case "recorder/clear_statistics":
+                for name in command["statistic_ids"]: kept.pop(name, None)
+            case "recorder/import_statistics":
+                imports, questions = imports + 1, 0
+                if imports != options["lost"]:
+                    rows = {seconds(row["start"]): row for row in command["stats"]}
+                    kept.setdefault(command["metadata"]["statistic_id"], {}).update(rows)
+            case "recorder/statistics_during_period":
+                questions += 1
+                return hours(command)
+    async def answer(request):
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "auth_required"})
+        await socket.receive_json()
+        await socket.send_json({"type": "auth_ok"})
+        async for message in socket:
+            command = message.json()
+            if command["type"] == "recorder/clear_statistics" and options["refusals"] > 0:
+                options["refusals"] -= 1
+                error = {"code": options["code"], "message": "no time"}
+                await socket.send_json({"id": command["id"], "type": "result", "success": False, "error": error})
+                continue
+            found = result(command)
+            if imports == options["lost"] and questions == 3:
+                await socket.close()
+                break
+            await socket.send_json({"id": command["id"], "type": "result", "success": True, "result": found})
+        return socket
+    async def main():
+        application = web.Application()
+        application.router.add_get("/api/websocket", answer)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        print("port", runner.addresses[0][1], flush=True)
+        await asyncio.Event().wait()
+    asyncio.run(main())
+    """
+
+  private let server: ServerProcess
+
+  init(_ options: Options) async throws {
+    guard let python = HomeAssistantServer.environment.program("python") else {
+      throw ServerProcess.Failure(description: HomeAssistantServer.environment.missing)
+    }
+    let text = try CanonicalJSON.encode(options)
+    server = try await onThread { _ in try ServerProcess(python, ["-c", Self.program, text], until: "port ") }
+  }
+
+  private var url: String { "http://127.0.0.1:\(server.port)" }
+
+  /// A destination that keeps the history of `me` in it.
+  func destination(of fixture: RecordFixture) throws -> HomeAssistantDestination {
+    try HomeAssistantDestination(
+      DestinationSettings(
+        ["url": .text(url), "token": .text("env:TOKEN"), "states": .boolean(false)],
+        of: HomeAssistantDestination.self), in: fixture.environment(["TOKEN": "token"]))
+  }
+
+  /// Numbers of the hours of a statistic that begin in a range of time, in order.
+  func numbers(_ name: String, of id: String, in range: Range<Timestamp>) async throws -> [JSONValue] {
+    let question: [String: JSONValue] = [
+      "start_time": .string(range.lowerBound.iso8601), "end_time": .string(range.upperBound.iso8601),
+      "statistic_ids": .array([.string(id)]), "types": .array([.string(name)]),
+    ]
+    guard let url = URL(string: url) else { return [] }
+    let answer = try await HomeAssistantSocket.with(url, token: "token", authority: nil) {
+      try await $0.call("recorder/statistics_during_period", question)
+    }
+    guard case .object(let series) = answer, case .array(let rows)? = series[id] else { return [] }
+    return rows.compactMap { row in
+      guard case .object(let members) = row else { return nil }
+      return members[name]
+    }
+  }
+}
