@@ -6,7 +6,7 @@ extension HomeAssistantHistory {
   /// How often Home Assistant is asked whether it has written what it was sent, and the longest pause between.
   private static let questions = 300
   private static let longestPause = Duration.milliseconds(1_000)
-  /// Hours from the first to the last of one question: an answer with those between that were not sent is some 500 KB.
+  /// Hours from the first to the last of one question: an answer with those between that were not sent is some 400 KB.
   private static let span: Int64 = 4_000
 
   /// What Home Assistant has in the end of an hour that it was sent, by the names of its members.
@@ -24,24 +24,26 @@ extension HomeAssistantHistory {
     }
   }
 
-  /// Returns when Home Assistant has all of some hours. That it has the last one does not say so where its numbers were the
-  /// same before.
+  /// Returns when Home Assistant has all of some hours. That it has the last one, which costs less to ask, does not say so where
+  /// its numbers were the same before.
   func readBack(
     _ hours: [HistoryHour], after base: Double, _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
   ) async throws {
     var sum = base
     var rest = hours[...]
-    while let first = rest.first {
-      let part = rest.prefix(Self.rows).prefix { $0.number < first.number + Self.span }
+    while let first = rest.first?.number {
+      let part = rest.prefix(Self.rows).prefix { $0.number < first + Self.span }
       rest = rest.dropFirst(part.count)
       var expected: [Int64: [String: Double]] = [:]
       for hour in part { expected[hour.number] = Self.numbers(of: hour, after: &sum, entity) }
+      let last = part.last?.number ?? first
+      try await waitUntilWritten(expected.filter { $0.key == last }, entity, over: &socket)
       try await waitUntilWritten(expected, entity, over: &socket)
     }
   }
 
   /// - Parameter expected: by hours since 1970.
-  func waitUntilWritten(
+  private func waitUntilWritten(
     _ expected: [Int64: [String: Double]], _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
   ) async throws {
     guard let first = expected.keys.min(), let last = expected.keys.max() else { return }

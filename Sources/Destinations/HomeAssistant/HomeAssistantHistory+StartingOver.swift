@@ -28,20 +28,19 @@ extension HomeAssistantHistory {
     }
   }
 
-  /// Imports one hour of a statistic that is nobody's, and takes it away again.
+  /// Imports one hour of ``probe``, and takes it away again.
   func probe(over socket: inout HomeAssistantSocket) async throws {
-    let id = "hpeer:\(person)_probe"
     let hour = Timestamp(seconds: Timestamp.now.seconds / 3_600 * 3_600).iso8601
     let metadata: [String: JSONValue] = [
       "has_mean": .bool(true), "has_sum": .bool(false), "name": .string("hpeer probe"), "source": .string("hpeer"),
-      "statistic_id": .string(id), "unit_of_measurement": .null,
+      "statistic_id": .string(probe), "unit_of_measurement": .null,
     ]
     let row: [String: JSONValue] = [
       "start": .string(hour), "mean": .integer(1), "min": .integer(1), "max": .integer(1),
     ]
     _ = try await call(
       "recorder/import_statistics", ["metadata": .object(metadata), "stats": .array([.object(row)])], over: &socket)
-    try await clear(id, over: &socket)
+    try await clear(probe, over: &socket)
   }
 
   /// Takes away what Home Assistant has of this person's types that are not selected or not there any more.

@@ -74,6 +74,9 @@ struct HomeAssistantHistory: Sendable {
 
   func id(of entity: HomeAssistantEntity) -> String { "hpeer:\(person)_\(entity.key)" }
 
+  /// A statistic that is nobody's.
+  var probe: String { "hpeer:\(person)_probe" }
+
   // MARK: Sending
 
   private func sendAll(
@@ -128,9 +131,8 @@ struct HomeAssistantHistory: Sendable {
     _ hours: [HistoryHour], after base: Double, _ entity: HomeAssistantEntity,
     over socket: inout HomeAssistantSocket
   ) async throws {
-    guard let last = hours.last else { return }
+    guard !hours.isEmpty else { return }
     var sum = base
-    var numbers: [String: Double] = [:]
     let metadata: [String: JSONValue] = [
       "has_mean": .bool(entity.stateClass == .measurement), "has_sum": .bool(entity.stateClass == .totalIncreasing),
       "name": .string("\(entity.name) (\(person))"), "source": .string("hpeer"),
@@ -141,14 +143,15 @@ struct HomeAssistantHistory: Sendable {
       let rows = hours[start..<min(start + Self.rows, hours.count)].map { hour -> JSONValue in
         var row: [String: JSONValue] = ["start": .string(hour.start.iso8601)]
         if case .sum(let value) = hour.value { row["state"] = .number(entity.value(value)) }
-        numbers = Self.numbers(of: hour, after: &sum, entity)
-        return .object(row.merging(numbers.mapValues(JSONValue.number)) { own, _ in own })
+        for (name, number) in Self.numbers(of: hour, after: &sum, entity) { row[name] = .number(number) }
+        return .object(row)
       }
       _ = try await call(
         "recorder/import_statistics", ["metadata": .object(metadata), "stats": .array(rows)], over: &socket)
     }
-    try await waitUntilWritten([last.number: numbers], entity, over: &socket)
     try await readBack(hours, after: base, entity, over: &socket)
+    // It does all in order: what an attempt that was cut off has sent is not written over this any more.
+    try await clear(probe, over: &socket)
   }
 
   func call(

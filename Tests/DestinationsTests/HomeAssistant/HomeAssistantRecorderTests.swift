@@ -34,15 +34,16 @@ struct HomeAssistantRecorderTests {
   /// Ten o'clock yesterday in UTC, as seconds before now.
   private var ten: Int64 { fixture.now.seconds % 86_400 + 86_400 - 36_000 }
 
+  private func weight(_ value: Double, ago seconds: Int64) -> Sample {
+    fixture.quantity(RecordFixture.bodyMass, value, "kg", ago: seconds, for: 0)
+  }
+
   @Test(
     "what it has taken and not written when it ends is sent again, though the last hour is as it was",
     arguments: [false, true])
   func lostMean(isText: Bool) async throws {
     let recorder = try await RecorderStandIn(.init(isText: isText, lost: 2))
     let place = try recorder.destination(of: fixture)
-    func weight(_ value: Double, ago seconds: Int64) -> Sample {
-      fixture.quantity(RecordFixture.bodyMass, value, "kg", ago: seconds, for: 0)
-    }
     func means() async throws -> [JSONValue] {
       let start = fixture.now.seconds - ten
       return try await recorder.numbers(
@@ -55,6 +56,23 @@ struct HomeAssistantRecorderTests {
     #expect(try await means() == [.integer(80), .integer(81)])
     try await fixture.deliver(to: place)
     #expect(try await means() == [.integer(85), .integer(81)])
+    await place.close()
+  }
+
+  @Test("what an attempt that was cut off has sent is not written after a delivery is done")
+  func heldMean() async throws {
+    let recorder = try await RecorderStandIn(.init(held: 2))
+    let place = try recorder.destination(of: fixture)
+    try await fixture.add([weight(80, ago: ten), weight(81, ago: ten - 3_600)])
+    try await fixture.deliver(to: place)
+    let late = weight(90, ago: ten)
+    try await fixture.add([late])
+    await #expect(throws: CourierError.self) { try await fixture.deliver(to: place) }
+    #expect(try await recorder.waiting() == .integer(1))
+    // It has what it should have, until it comes to that.
+    try await fixture.delete([late])
+    try await fixture.deliver(to: place)
+    #expect(try await recorder.waiting() == .integer(0))
     await place.close()
   }
 
@@ -83,9 +101,7 @@ struct HomeAssistantRecorderTests {
     let place = try recorder.destination(of: fixture)
     // Nine years in one answer would be too long a message.
     for hours in [0, 3_900, 30_000, 78_000] {
-      try await fixture.add([
-        fixture.quantity(RecordFixture.bodyMass, 80, "kg", ago: ten + Int64(hours) * 3_600, for: 0)
-      ])
+      try await fixture.add([weight(80, ago: ten + Int64(hours) * 3_600)])
     }
     try await fixture.deliver(to: place)
     await place.close()

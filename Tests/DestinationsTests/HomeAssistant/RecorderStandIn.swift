@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import OperatingSystem
+import Testing
 
 @testable import Destinations
 
@@ -17,6 +18,8 @@ struct RecorderStandIn {
     var isFull = false
     /// Takes this import, counted from 1, and ends the connection when it is asked for hours the third time, with nothing written.
     var lost = 0
+    /// The same, but it and what follows is written when statistics are cleared.
+    var held = 0
   }
 
   private static let program = """
@@ -24,7 +27,7 @@ struct RecorderStandIn {
     from datetime import datetime, timezone
     from aiohttp import web
     options = json.loads(sys.argv[1])
-    kept, imports, questions = {}, 0, 0
+    kept, waiting, imports, questions = {}, [], 0, 0
     def seconds(text):
         return int(datetime.fromisoformat(text).timestamp())
     def start(second):
@@ -38,16 +41,23 @@ struct RecorderStandIn {
             for second in range(seconds(command["start_time"]), seconds(command["end_time"]), 3600)
             if (row := found.get(second, other))]
         return {name: rows} if rows else {}
+    def write():
+        for command in waiting:
+            rows = {seconds(row["start"]): row for row in command["stats"]}
+            kept.setdefault(command["metadata"]["statistic_id"], {}).update(rows)
+        waiting.clear()
     def result(command):
         global imports, questions
         match command["type"]:
             case "recorder/clear_statistics":
+                write()
                 for name in command["statistic_ids"]: kept.pop(name, None)
             case "recorder/import_statistics":
                 imports, questions = imports + 1, 0
-                if imports != options["lost"]:
-                    rows = {seconds(row["start"]): row for row in command["stats"]}
-                    kept.setdefault(command["metadata"]["statistic_id"], {}).update(rows)
+                if imports != options["lost"]: waiting.append(command)
+                if not options["held"] or imports < options["held"]: write()
+            case "waiting":
+                return len(waiting)
             case "recorder/statistics_during_period":
                 questions += 1
                 return hours(command)
@@ -65,7 +75,7 @@ struct RecorderStandIn {
                 await socket.send_json({"id": command["id"], "type": "result", "success": False, "error": error})
                 continue
             found = result(command)
-            if imports == options["lost"] and questions == 3:
+            if imports in (options["lost"], options["held"]) and questions == 3:
                 await socket.close()
                 break
             await socket.send_json({"id": command["id"], "type": "result", "success": True, "result": found})
@@ -107,14 +117,20 @@ struct RecorderStandIn {
       "start_time": .string(range.lowerBound.iso8601), "end_time": .string(range.upperBound.iso8601),
       "statistic_ids": .array([.string(id)]), "types": .array([.string(name)]),
     ]
-    guard let url = URL(string: url) else { return [] }
-    let answer = try await HomeAssistantSocket.with(url, token: "token", authority: nil) {
-      try await $0.call("recorder/statistics_during_period", question)
-    }
+    let answer = try await ask("recorder/statistics_during_period", question)
     guard case .object(let series) = answer, case .array(let rows)? = series[id] else { return [] }
     return rows.compactMap { row in
       guard case .object(let members) = row else { return nil }
       return members[name]
+    }
+  }
+
+  /// How many imports it has taken and not written.
+  func waiting() async throws -> JSONValue { try await ask("waiting") }
+
+  private func ask(_ type: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {
+    try await HomeAssistantSocket.with(try #require(URL(string: url)), token: "token", authority: nil) {
+      try await $0.call(type, members)
     }
   }
 }
