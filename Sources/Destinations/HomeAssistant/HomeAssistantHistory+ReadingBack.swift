@@ -57,14 +57,15 @@ extension HomeAssistantHistory {
     var pause = Duration.milliseconds(10)
     for _ in 0..<Self.questions {
       let answer = try await call("recorder/statistics_during_period", question, over: &socket)
-      if case .object(let series) = answer, Self.rows(series[id(of: entity)], have: expected) { return }
+      if case .object(let series) = answer, Self.agrees(series[id(of: entity)], with: expected) { return }
       try await Task.sleep(for: pause)
       pause = min(pause * 2, Self.longestPause)
     }
     throw DeliveryError.temporary(reason: "Home Assistant has not written the history of \(entity.name) yet")
   }
 
-  private static func rows(_ rows: JSONValue?, have expected: [Int64: [String: Double]]) -> Bool {
+  /// Whether the rows of an answer have all that is expected. Others may be between them.
+  private static func agrees(_ rows: JSONValue?, with expected: [Int64: [String: Double]]) -> Bool {
     guard case .array(let rows)? = rows else { return false }
     var found: Set<Int64> = []
     for case .object(let row) in rows {
