@@ -22,6 +22,8 @@ struct HistoryHour: Hashable, Sendable {
 /// The numbers of a type for Home Assistant's long-term statistics: by the hour of UTC, and what tells whether a day has changed.
 struct HistorySeries: Sendable {
   private static let utc = ZoneRules(offset: 0, name: "UTC")
+  /// Days whose hours are asked for together: buckets take more memory than what is kept of them.
+  private static let daysAtOnce = 100
 
   private let record: RecordReader
   let type: SampleType
@@ -67,7 +69,11 @@ struct HistorySeries: Sendable {
   /// The hours of some days that have samples, in order.
   func hours(of days: ClosedRange<Int>) async throws -> [HistoryHour] {
     if type == SleepQuery.type { return try await nights().filter { days.contains($0.day) } }
-    return try await numbers(.hour, days)
+    var hours: [HistoryHour] = []
+    for first in stride(from: days.lowerBound, through: days.upperBound, by: Self.daysAtOnce) {
+      hours += try await numbers(.hour, first...min(first + Self.daysAtOnce - 1, days.upperBound))
+    }
+    return hours
   }
 
   private var lastDay: Int { Self.utc.dayNumber(at: now.seconds) + 1 }
