@@ -75,7 +75,8 @@ struct RecorderStandIn {
                 await socket.send_json({"id": command["id"], "type": "result", "success": False, "error": error})
                 continue
             found = result(command)
-            if imports in (options["lost"], options["held"]) and questions == 3:
+            isThird = command["type"] == "recorder/statistics_during_period" and questions == 3
+            if isThird and imports in (options["lost"], options["held"]):
                 await socket.close()
                 break
             await socket.send_json({"id": command["id"], "type": "result", "success": True, "result": found})
