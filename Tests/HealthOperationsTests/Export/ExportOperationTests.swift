@@ -57,6 +57,24 @@ import TestSupport
         ])
   }
 
+  @Test(arguments: [ExportFormat.statisticsCSV, .statisticsJSON])
+  func numbersOfADayHaveWhatReachesIntoIt(format: ExportFormat) async throws {
+    let midnight = Timestamp(seconds: AppleExportText.start.seconds / 86_400 * 86_400 + 10 * 86_400)
+    let steps = Sample(
+      uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierStepCount"),
+      start: Timestamp(seconds: midnight.seconds - 600),
+      end: Timestamp(seconds: midnight.seconds + 600), source: Source(name: "phone"),
+      payload: .quantity(Quantity(100, "count")))
+    try await home.store.apply(ChangeBatch(additions: [steps]))
+    let path = folder.path("day")
+    let operation = ExportOperation(
+      format, to: .file(path: path, replaces: false),
+      filter: SampleFilter(earliest: midnight, end: Timestamp(seconds: midnight.seconds + 86_400)))
+    #expect(try await operation.run(from: home.store).rows == 1)
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(text.contains("stepCount") && text.contains("50") && !text.contains("heartRate"))
+  }
+
   /// An app's samples start at any microsecond, and pages end anywhere among them.
   @Test(.timeLimit(.minutes(5)), arguments: [7, 2_100])
   func samplesOfOneSecondAreWrittenOnceEach(count: Int) async throws {

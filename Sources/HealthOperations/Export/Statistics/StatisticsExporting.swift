@@ -19,6 +19,7 @@ extension Exporting {
           stage.advance(items: count, bytes: 0)
         }
       }
+      types += try await typesThatReachIn(form)
       switch form.shape {
       case .long: try await writeLong(types, form, isJSON, &summary)
       case .wide: try await writeWide(types, form, isJSON, &summary)
@@ -32,6 +33,21 @@ extension Exporting {
     if let entry = SampleTypeCatalogue.healthKit[type] { return entry.aggregation != nil }
     guard case .quantity? = try await reader.first(of: type)?.payload else { return false }
     return true
+  }
+
+  /// Those without a sample that begins in the time that is asked for, but with one that goes on into it.
+  private func typesThatReachIn(_ form: StatisticsForm) async throws -> [SampleType] {
+    guard reader.filter.earliest != nil else { return [] }
+    let rollups = Rollups(of: reader.store)
+    var types: [SampleType] = []
+    for entry in try await reader.store.samples.typeCounts()
+    where reader.filter.passes(entry.type) && !plan.types.contains(entry.type) {
+      guard SampleTypeCatalogue.healthKit[entry.type]?.aggregation != nil else { continue }
+      var query = query(entry.type, form)
+      query.size = .year
+      if try await !query.run(on: rollups).values.isEmpty { types.append(entry.type) }
+    }
+    return types
   }
 
   func query(_ type: SampleType, _ form: StatisticsForm) -> StatisticsQuery {
