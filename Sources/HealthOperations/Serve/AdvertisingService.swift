@@ -13,16 +13,19 @@ struct AdvertisingService: Service {
   private let name: String
   private let id: PeerID
   private let events: AsyncStream<PairingEvent>
+  private let address: ServedAddress
   private let tell: ServeOperation.Listener
 
+  /// - Parameter address: is told the name that the network leaves it.
   init(
-    ports: AsyncStream<Int>, name: String, id: PeerID, events: PairingEvents,
+    ports: AsyncStream<Int>, name: String, id: PeerID, events: PairingEvents, address: ServedAddress,
     tell: @escaping ServeOperation.Listener
   ) {
     self.ports = ports
     self.name = name
     self.id = id
     self.events = events.listen()
+    self.address = address
     self.tell = tell
   }
 
@@ -67,7 +70,13 @@ struct AdvertisingService: Service {
   }
 
   private func report(_ advertiser: ServiceAdvertiser) async {
-    for await event in advertiser.events { await tell(.advertising(event)) }
+    for await event in advertiser.events {
+      switch event {
+      case .published(let name), .renamed(_, let name): address.isAnnounced(as: name)
+      case .daemonUnavailable: break
+      }
+      await tell(.advertising(event))
+    }
   }
 }
 
@@ -76,14 +85,23 @@ final class ServedAddress: Sendable {
   private let host: String?
   private let fingerprint: Fingerprint
   private let port = Mutex(0)
+  private let announced: Mutex<String?>
 
-  /// - Parameter host: the address that it is bound to; `nil` for all.
-  init(host: String?, fingerprint: Fingerprint) {
+  /// - Parameters:
+  ///   - host: the address that it is bound to; `nil` for all.
+  ///   - name: what it is to be announced as; `nil` if it is not.
+  init(host: String?, fingerprint: Fingerprint, name: String?) {
     self.host = host
     self.fingerprint = fingerprint
+    announced = Mutex(name)
   }
 
   func listens(on port: Int) { self.port.withLock { $0 = port } }
+
+  func isAnnounced(as name: String) { announced.withLock { $0 = name } }
+
+  /// What others find it by: another name than was asked for where that one was taken; `nil` if it is not announced.
+  var name: String? { announced.withLock(\.self) }
 
   var addresses: [String] {
     if let host, host != "0.0.0.0", host != "::" { return [host] }

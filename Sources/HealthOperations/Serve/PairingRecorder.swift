@@ -57,7 +57,9 @@ struct PairingRecorder: Service {
       let payload = try address.payload(code, expiresAt)
       await tell(
         .code(
-          WindowCode(code: code, payload: payload, expiresAt: expiresAt, scope: status.scope, person: person)))
+          WindowCode(
+            code: code, payload: payload, expiresAt: expiresAt, scope: status.scope, name: address.name,
+            person: person)))
     } catch {
       await tell(.codeUnavailable(error))
     }

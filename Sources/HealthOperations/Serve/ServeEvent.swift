@@ -38,6 +38,8 @@ public struct WindowCode: Sendable {
   public let expiresAt: Date
   /// What the window was opened for; `nil` leaves a machine that was paired before what it could read.
   public let scope: SampleFilter?
+  /// What this machine is announced as at this moment; `nil` if others cannot find it by name.
+  public let name: String?
   /// Whose record it is; `nil` where a damaged store cannot say so.
   public let person: Person?
 }

@@ -115,19 +115,20 @@ public struct ServeOperation: Service {
       toRecorder.yield(port)
       toAdvertiser.yield(port)
     }
-    let address = ServedAddress(host: settings.host, fingerprint: local.identity.fingerprint)
+    let address = ServedAddress(
+      host: settings.host, fingerprint: local.identity.fingerprint, name: settings.isAdvertised ? local.name : nil)
     let recorder = PairingRecorder(
       ports: recorderPorts, desk: desk, events: events, audit: audit, store: local.store, address: address, tell: tell)
     let metrics = ServerMetrics(home, local, version: settings.version)
     let control = ControlServer(
-      path: home.socketPath, name: settings.isAdvertised ? local.name : nil, desk: desk, events: events,
-      logger: logger, metrics: metrics.text, payload: address.payload)
+      path: home.socketPath, name: { address.name }, desk: desk, events: events, logger: logger, metrics: metrics.text,
+      payload: address.payload)
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
       .init(service: control), .init(service: recorder),
     ]
     if settings.isAdvertised {
       let advertising = AdvertisingService(
-        ports: advertiserPorts, name: local.name, id: local.identity.id, events: events, tell: tell)
+        ports: advertiserPorts, name: local.name, id: local.identity.id, events: events, address: address, tell: tell)
       services.append(.init(service: advertising))
     }
     if settings.auditDays > 0 {

@@ -16,7 +16,7 @@ import ServiceLifecycle
 /// the kernel is asked for the user of each connection besides.
 public struct ControlServer: Service {
   private let path: String
-  private let name: String?
+  private let name: @Sendable () -> String?
   private let desk: PairingDesk
   private let events: PairingEvents
   private let payload: @Sendable (PairingCode, Date) throws -> PairingPayload
@@ -32,11 +32,11 @@ public struct ControlServer: Service {
   private static let maximumConnections = 8
 
   /// - Parameters:
-  ///   - name: what this machine is announced as; `nil` if it is not.
+  ///   - name: what this machine is announced as at the moment; `nil` if it is not.
   ///   - metrics: what `GET /metrics` over the socket is answered with, in the text format of Prometheus.
   ///   - payload: what another machine needs beside the code.
   public init(
-    path: String, name: String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
+    path: String, name: @escaping @Sendable () -> String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
     metrics: @escaping @Sendable () async -> String = { "" },
     payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
@@ -49,8 +49,8 @@ public struct ControlServer: Service {
   ///   - owner: the only user who is answered.
   ///   - requestTimeout: how long a process may take to say what it wants.
   init(
-    path: String, name: String?, desk: PairingDesk, events: PairingEvents, logger: Logger, owner: uid_t,
-    requestTimeout: Duration, clock: any Clock<Duration> = ContinuousClock(),
+    path: String, name: @escaping @Sendable () -> String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
+    owner: uid_t, requestTimeout: Duration, clock: any Clock<Duration> = ContinuousClock(),
     metrics: @escaping @Sendable () async -> String = { "" },
     payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
@@ -149,7 +149,7 @@ public struct ControlServer: Service {
             expiresAt: Self.instant(expiresAt), attemptsLeft: WireCount(clamping: attemptsLeft), scope: status.scope,
             process: status.opener?.process))
       }
-    return ServerState(process: getpid(), name: name, window: window)
+    return ServerState(process: getpid(), name: name(), window: window)
   }
 
   private static func instant(_ date: Date) -> WireInstant { WireInstant(clamping: date.timeIntervalSince1970) }
@@ -208,7 +208,7 @@ public struct ControlServer: Service {
     let payload = try payload(code, expiresAt)
     return .code(
       digits: code.digits, uri: payload.uri, json: payload.json, expiresAt: Self.instant(expiresAt),
-      attemptsLeft: attemptsLeft.map { WireCount(clamping: $0) }, name: name)
+      attemptsLeft: attemptsLeft.map { WireCount(clamping: $0) }, name: name())
   }
 
   private func send(_ event: ControlEvent, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {

@@ -12,8 +12,6 @@ struct ServePresentation: Sendable {
   /// What others know this machine by.
   var name: String
   var fingerprint: Fingerprint
-  /// Whether it can be found by its name.
-  var isAdvertised: Bool
   /// A person reads and types: only then a code is shown.
   var interactive: Bool
   var showQR: Bool
@@ -67,7 +65,7 @@ struct ServePresentation: Sendable {
     guard interactive else { return }
     let window = WindowPresentation(
       digits: code.code.digits, uri: code.payload.uri, expiresAt: code.expiresAt, scope: code.scope, zone: zone,
-      name: isAdvertised ? PlainText.escaped(name) : nil,
+      name: code.name.map { PlainText.escaped($0) },
       // For this screen only: a log is read by others.
       owner: code.person.flatMap(PersonText.owner), keys: "n + Enter: new code   Ctrl-C: stop")
     for line in window.lines(showQR: showQR) { Console.say(line) }

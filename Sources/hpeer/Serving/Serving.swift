@@ -34,8 +34,8 @@ struct Serving {
     }
     let isInteractive = Console.isInteractive
     let presentation = ServePresentation(
-      name: local.name, fingerprint: local.identity.fingerprint, isAdvertised: !options.noAdvertise,
-      interactive: isInteractive, showQR: showsQR, pairingJSON: pairingJSON, zone: zone)
+      name: local.name, fingerprint: local.identity.fingerprint, interactive: isInteractive, showQR: showsQR,
+      pairingJSON: pairingJSON, zone: zone)
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
     let operation = try await ServeOperation(home, local, options.settings, holding: lock, logger: logger) {
       [onListening] event in

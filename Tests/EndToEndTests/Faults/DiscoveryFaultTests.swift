@@ -153,6 +153,8 @@ struct DiscoveryFaultTests {
     let (other, _) = try await hosts.laptop.serve(["--name", "same"])
     try await other.errors(matching: #/Announced on this network as same #2/#)
     #expect(count("is called same already", in: other) == 1)
+    let (_, waiting) = try await hosts.laptop.openWindow()
+    try await waiting.errors(matching: #/hpeer pull 'same #2'\n/#)
     let third = Host(home: hosts.scratch.path + "/third", scratch: hosts.scratch, prefix: hosts.laptop.prefix)
     try await eventually("both are listed") {
       let list = try await third.run("discover").output

@@ -20,7 +20,7 @@ extension TestServer {
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     let control = ControlServer(
-      path: socketPath, name: "studio", desk: desk, events: events, logger: logger, owner: owner,
+      path: socketPath, name: { "studio" }, desk: desk, events: events, logger: logger, owner: owner,
       requestTimeout: requestTimeout
     ) { code, expiry in
       try PairingPayload(
