@@ -54,7 +54,7 @@ extension ImportRefusal: WordedError {
         + "leave --snapshot out to add what it holds, or give --force if it is the same person."
     case .severalPersons(let file, let exports, let places, let difference):
       "\(file) holds \(exports) exports, of which \(places.joined(separator: " and ")) do not agree on the person's "
-        + "\(difference), so nothing was imported; unpack it and import what is yours."
+        + "\(difference), so nothing was imported; import the one that is yours by itself, unpacked where it is in a zip."
     case .changedMeanwhile:
       "This file says now that it is another person's than it said a moment ago, so no more of it was imported: wait until nothing writes into it any more, then import it again."
     }

@@ -26,6 +26,8 @@ struct CommandWords {
     var words = words[...]
     let home = try Self.takeHome(from: &words)
     if words.first == "help" {
+      // `help` itself is no command to the parser: what there is to say of it is what `hpeer help` says.
+      if words.dropFirst().first == "help" { words = words.dropFirst() }
       _ = try Self.takeCommands(from: words.dropFirst(), below: root, isHelp: true)
       (path, command, rest) = ([], root, Array(words))
       return
