@@ -41,6 +41,17 @@ struct ConfigCommandTests {
     #expect(try await home.run("serve", "--help").output.contains("--port"))
   }
 
+  @Test("where no file can be made: which, why and what to do")
+  func unusableFolder() async throws {
+    try Data().write(to: URL(filePath: home.home))
+    for words in try await [["config", "init"], ["import", SampleExport.small.path]] {
+      let refused = try await home.start(words).outcome()
+      #expect(refused.status == 1)
+      let sentence = refused.errors.trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(sentence.contains("\(home.home) ") && sentence.contains("(Not a directory): "), "\(sentence)")
+    }
+  }
+
   @Test("the command line counts before the environment, that before the file, and run reads what serve does")
   func precedence() async throws {
     try write("[serve]\nno-advertise = true\nbind = \"127.0.0.1\"\nport = 0\n\n[types]\njson = true\n")

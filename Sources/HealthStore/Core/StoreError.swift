@@ -64,7 +64,7 @@ extension StoreError: CustomStringConvertible {
     case .link(let path):
       "\(path) is a symbolic link, and hpeer follows none in its own directory: put the file itself there, or name the directory that has it with --home."
     case .unusableDirectory(let path, let detail):
-      "The directory \(path) cannot hold the store: \(detail)."
+      "The directory \(path) cannot hold the store (\(detail)): make it one that this user can write to, or name another with --home."
     case .anchorOutOfRange:
       "The change token does not belong to what this store holds: start over with a full pull."
     case .ownerChanged(let path):

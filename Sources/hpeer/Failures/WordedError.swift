@@ -1,6 +1,7 @@
 import HealthAnalysis
 import HealthModel
 import HealthOperations
+import OperatingSystem
 import PeerClient
 import QRPictures
 import Terminal
@@ -10,6 +11,15 @@ protocol WordedError: Error {
   var status: ExitStatus { get }
   /// What happened and what to do next, in one sentence. May quote anything.
   var sentence: String { get }
+}
+
+/// Where nothing that knows more of the file has worded it.
+extension SystemError: WordedError {
+  var status: ExitStatus { .other }
+
+  var sentence: String {
+    "\(path) cannot be used (\(reason)): check the disk and the permissions, then run the command again."
+  }
 }
 
 extension ExportError: WordedError {
