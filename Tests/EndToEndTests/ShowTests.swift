@@ -18,6 +18,10 @@ struct ShowTests {
       source: Source(name: "Watch"), payload: payload)
   }
 
+  private func characteristic(_ name: String, _ value: String) -> Sample {
+    sample("HKCharacteristicTypeIdentifier" + name, .characteristic(CharacteristicValue(value: value)))
+  }
+
   private func fill(_ samples: [Sample]) async throws {
     try await HealthStore(directory: home.home).apply(ChangeBatch(additions: samples))
   }
@@ -45,6 +49,8 @@ struct ShowTests {
       sample("HKQuantityTypeIdentifierBodyFatPercentage", .quantity(Quantity(0.283, "%"))),
       sample("HKWorkoutTypeIdentifier", .workout(walk)),
       sample("HKCategoryTypeIdentifierSleepAnalysis", .category(CategoryValue(value: 3))),
+      characteristic("BiologicalSex", "HKBiologicalSexNotSet"), characteristic("BloodType", "HKBloodTypeABNegative"),
+      characteristic("DateOfBirth", "1979-11-30"), characteristic("WheelchairUse", "HKFutureWords"),
     ])
     #expect(try await shown("oxygenSaturation").contains("  98 %  Watch"))
     #expect(try await shown("bodyFatPercentage").contains("  28.3 %  Watch"))
@@ -53,6 +59,12 @@ struct ShowTests {
     #expect(try await shown("HKCorrelationTypeIdentifierFood").contains("  2 members  Watch"))
     #expect(try await shown("workout").contains("  Walking 32 min 2.5 km  Watch"))
     #expect(try await shown("sleepAnalysis").contains("  Asleep Core  Watch"))
+    for (type, words) in [
+      ("biologicalSex", "Not Set"), ("bloodType", "AB Negative"), ("dateOfBirth", "1979-11-30"),
+      ("wheelchairUse", "HKFutureWords"),
+    ] {
+      #expect(try await shown(type) == "-  -  \(words)  Watch")
+    }
     let table = try await home.run("export", "--format", "csv", "--types", "sleepAnalysis").output
     #expect(table.contains(",3,HKCategoryValueSleepAnalysisAsleepCore,"), "\(table)")
   }

@@ -10,9 +10,18 @@ enum CategoryText {
     // What the value is of, the type says already.
     let subject = type.rawValue.replacing("HKCategoryTypeIdentifier", with: "")
     if rest.hasPrefix(subject), rest.count > subject.count { rest = rest.dropFirst(subject.count) }
-    return rest.reduce(into: "") { words, letter in
-      if letter.isUppercase, words.last?.isLowercase == true { words.append(" ") }
-      words.append(letter)
+    return words(rest)
+  }
+
+  /// `Asleep Core` out of `AsleepCore`, and `AB Negative` out of `ABNegative`.
+  static func words(_ name: Substring) -> String {
+    var words = ""
+    for index in name.indices {
+      let next = name.index(after: index)
+      let begins = words.last?.isLowercase == true || (next < name.endIndex && name[next].isLowercase)
+      if name[index].isUppercase, begins, !words.isEmpty { words.append(" ") }
+      words.append(name[index])
     }
+    return words
   }
 }

@@ -14,7 +14,7 @@ struct SampleText {
       PlainText.escaped(CategoryText.of(category, sample.type) ?? "-", limit: 100)
     case .workout(let workout): text(workout)
     case .correlation(let correlation): text(correlation, members)
-    case .characteristic(let value): PlainText.escaped(value.value, limit: 100)
+    case .characteristic(let value): PlainText.escaped(CharacteristicText.of(value, sample.type), limit: 100)
     case .activitySummary(let summary):
       summary.attributes.sorted { $0.key < $1.key }
         .map { "\(PlainText.escaped($0.key))=\(PlainText.escaped($0.value))" }.joined(separator: " ")
