@@ -67,6 +67,7 @@ struct SettingsSecretsTests {
     for part in ["look takes nothing", "hook could not be", "dav could not be"] {
       #expect(said[0].contains(part), "\(said[0])")
     }
+    #expect(said[1].hasSuffix("is the port right?\n"), "\(said[1])")
     let inside = try String(decoding: Data(contentsOf: URL(filePath: seen)), as: UTF8.self)
     #expect(inside.contains("sync") && inside.contains("HPEER_DELIVERY_KEY"))
     said.append(inside)

@@ -10,7 +10,7 @@ extension DeliveryError: WordedError {
     }
   }
 
-  var sentence: String { "It cannot be delivered to: \(description)." }
+  var sentence: String { "It cannot be delivered to: \(description)\(description.hasSuffix("?") ? "" : ".")" }
 }
 
 extension CourierError: WordedError {
