@@ -113,7 +113,7 @@ struct HistorySeries: Sendable {
   }
 
   /// Equal of equal numbers, and most likely of no others. FNV-1a.
-  static func print(_ hours: [HistoryHour]) -> UInt64 {
+  static func print(_ hours: some Sequence<HistoryHour>) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func add(_ word: UInt64) {
       for shift in stride(from: UInt64(0), to: 64, by: 8) { hash = (hash ^ (word >> shift & 0xFF)) &* 0x100_0000_01b3 }

@@ -35,18 +35,17 @@ struct HomeAssistantHistory: Sendable {
     candidates.formUnion(memory.days.keys.filter { days[$0] == nil })
     candidates.formIntersection(Set(days.keys).union(memory.days.keys))
     let found = try await hours(of: candidates, series)
-    let differing = candidates.filter { memory.days[$0]?.print != HistorySeries.print(found[$0] ?? []) }
+    let differing = candidates.filter { memory.days[$0]?.print != HistorySeries.print(found[$0]) }
     guard let first = differing.min() else { return }
     if series.isSum {
       let last = max(days.keys.max() ?? first, memory.days.keys.max() ?? first)
       let rest = try await hours(of: Set(first...last), series)
       let base = days.filter { $0.key < first }.values.reduce(0) { $0 + $1.sum }
       try await send(rest, of: first...last, after: base, days, memory, entity, over: &socket)
-    } else if differing.contains(where: { (memory.days[$0]?.hours ?? 0) & ~mask(found[$0] ?? []) != 0 }) {
+    } else if differing.contains(where: { (memory.days[$0]?.hours ?? 0) & ~mask(found[$0]) != 0 }) {
       try await sendAll(series, entity, days, over: &socket)
     } else {
-      let changed = found.filter { differing.contains($0.key) }
-      try await send(changed, of: nil, after: 0, days, memory, entity, over: &socket)
+      try await send(found.of(differing), of: nil, after: 0, days, memory, entity, over: &socket)
     }
   }
 
@@ -95,14 +94,14 @@ struct HomeAssistantHistory: Sendable {
   ///   - range: days whose sums are sent again, those that have no hours any more, too.
   ///   - base: the sum of all before.
   private func send(
-    _ hours: [Int: [HistoryHour]], of range: ClosedRange<Int>?, after base: Double, _ days: [Int: HistorySeries.Day],
+    _ hours: HoursByDay, of range: ClosedRange<Int>?, after base: Double, _ days: [Int: HistorySeries.Day],
     _ memory: HistoryMemory, _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
   ) async throws {
     var memory = memory
     var all: [HistoryHour] = []
-    let sent = range.map { range in Set(hours.keys).union(memory.days.keys.filter(range.contains)) } ?? Set(hours.keys)
+    let sent = range.map { range in hours.days.union(memory.days.keys.filter(range.contains)) } ?? hours.days
     for day in sent.sorted() {
-      let known = hours[day] ?? []
+      let known = hours[day]
       all += range == nil ? known : filled(known, day, memory.days[day]?.hours ?? 0)
       // An attempt that fails may have sent any of it.
       memory.days[day] = HistoryMemory.Day(
@@ -111,7 +110,7 @@ struct HomeAssistantHistory: Sendable {
     try await memory.write()
     try await send(all, after: base, entity, over: &socket)
     for day in sent {
-      let known = hours[day] ?? []
+      let known = hours[day]
       memory.days[day]?.print = HistorySeries.print(known)
       memory.days[day]?.whole = days[day]?.print ?? 0
     }
@@ -119,12 +118,12 @@ struct HomeAssistantHistory: Sendable {
   }
 
   /// With hours that Home Assistant has and the record does not, in which nothing was added.
-  private func filled(_ hours: [HistoryHour], _ day: Int, _ mask: UInt32) -> [HistoryHour] {
+  private func filled(_ hours: ArraySlice<HistoryHour>, _ day: Int, _ mask: UInt32) -> ArraySlice<HistoryHour> {
     let gone = mask & ~self.mask(hours)
     let empty = (0..<24).filter { gone >> UInt32($0) & 1 == 1 }.map {
       HistoryHour(number: Int64(day) * 24 + Int64($0), value: .sum(0))
     }
-    return (hours + empty).sorted { $0.number < $1.number }
+    return empty.isEmpty ? hours : (hours + empty).sorted { $0.number < $1.number }[...]
   }
 
   private func send(
@@ -166,13 +165,13 @@ struct HomeAssistantHistory: Sendable {
 
   // MARK: Hours
 
-  private func hours(of days: Set<Int>, _ series: HistorySeries) async throws -> [Int: [HistoryHour]] {
+  private func hours(of days: Set<Int>, _ series: HistorySeries) async throws -> HoursByDay {
     var found: [HistoryHour] = []
     for run in days.runs { found += try await series.hours(of: run) }
-    return Dictionary(grouping: found, by: \.day)
+    return HoursByDay(found)
   }
 
-  private func mask(_ hours: [HistoryHour]) -> UInt32 {
+  private func mask(_ hours: ArraySlice<HistoryHour>) -> UInt32 {
     hours.reduce(0) { $0 | 1 << UInt32(truncatingIfNeeded: $1.number - Int64($1.day) * 24) }
   }
 }
