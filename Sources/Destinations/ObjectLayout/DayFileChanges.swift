@@ -18,7 +18,7 @@ struct DayFileChanges: Sendable {
   }
 }
 
-/// The same as what becomes of the records of the file.
+/// What changes in one file, as records of its format.
 struct RecordChanges: Sendable {
   /// Of a record, in bytes.
   private static let usualSize = 800
@@ -46,7 +46,7 @@ struct RecordChanges: Sendable {
       try coder.write(row, to: &writer)
       written.append((row.uuid, row.start, writer.bytes.count))
     }
-    // All are parts of one text.
+    // One array holds them all.
     var start = 0
     records = written.map { record in
       defer { start = record.end }
