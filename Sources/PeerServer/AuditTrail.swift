@@ -15,8 +15,8 @@ public final class AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
   private let noise = Mutex(EventRateLimiter())
-  /// The limiter of each inbox sender, by its name: the refusals of one take no room in the log from those of another. Requests
-  /// without a known secret are under the empty name.
+  /// A rate limiter for each inbox sender, by name, so that the refusals of one do not keep those of another out of the log.
+  /// Requests without a known secret share the empty name.
   private let inboxNoise = Mutex<[String: EventRateLimiter]>([:])
   private let clock: any Clock<Duration>
   /// Since this trail began.

@@ -73,7 +73,7 @@ struct HomeAssistantHistory: Sendable {
 
   func id(of entity: HomeAssistantEntity) -> String { "hpeer:\(person)_\(entity.key)" }
 
-  /// A statistic that is nobody's.
+  /// The identifier of a statistic that is only for trying and waiting, and never kept.
   var probe: String { "hpeer:\(person)_probe" }
 
   // MARK: Sending

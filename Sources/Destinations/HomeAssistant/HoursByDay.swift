@@ -1,4 +1,4 @@
-/// Hours in order, found by the day in UTC that they are of: those of ten years take 4 MB.
+/// Hours in one sorted array, with the range of each day in UTC.
 struct HoursByDay: Sendable {
   private let hours: [HistoryHour]
   private var ranges: [Int: Range<Int>] = [:]

@@ -20,8 +20,8 @@ enum RenamedSources {
 
   /// The one name to take for several, by each of those.
   ///
-  /// - Parameter bearers: all samples and deletions with the same seconds of start and end. Those of Health Auto Export are
-  ///   ignored: it adds up several sources.
+  /// - Parameter bearers: all samples and deletions whose start and end are equal to the second. Those from Health Auto
+  ///   Export are ignored: it adds up several sources.
   static func representatives(among bearers: [Bearer]) -> [UInt32: UInt32] {
     let bearers = Dictionary(grouping: bearers.filter { $0.family != .autoExport }, by: \.name)
     func names(onlyIn family: CountingRule.Family) -> [UInt32: Set<Int>] {
