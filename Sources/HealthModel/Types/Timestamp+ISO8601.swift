@@ -24,31 +24,33 @@ extension Timestamp {
       buffer[count] = UInt8(ascii: character)
       count += 1
     }
-    func put(_ value: Int, width: Int) {
-      var rest = value
-      for index in stride(from: count + width - 1, through: count, by: -1) {
-        buffer[index] = UInt8(ascii: "0") + UInt8(rest % 10)
-        rest /= 10
-      }
-      count += width
+    func putTwo(_ number: Int) {
+      buffer[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
+      buffer[count + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
+      count += 2
     }
-    let isExtended = year < 0 || year > 9999
-    if isExtended { put(year < 0 ? "-" : "+") }
-    // No instant that a timestamp holds is a million years away.
-    put(abs(year), width: isExtended ? 6 : 4)
+    if year < 0 || year > 9999 {
+      put(year < 0 ? "-" : "+")
+      // No instant that a timestamp holds is a million years away.
+      putTwo(abs(year) / 10_000)
+    }
+    putTwo(abs(year) / 100 % 100)
+    putTwo(abs(year) % 100)
     put("-")
-    put(month, width: 2)
+    putTwo(month)
     put("-")
-    put(day, width: 2)
+    putTwo(day)
     put("T")
-    put(hour, width: 2)
+    putTwo(hour)
     put(":")
-    put(minute, width: 2)
+    putTwo(minute)
     put(":")
-    put(second, width: 2)
+    putTwo(second)
     if microsecond != 0 {
       put(".")
-      put(microsecond, width: 6)
+      putTwo(microsecond / 10_000)
+      putTwo(microsecond / 100 % 100)
+      putTwo(microsecond % 100)
     }
     put("Z")
     return count
