@@ -70,6 +70,30 @@ struct CourierTests {
     #expect(try await store.consumers().isEmpty)
   }
 
+  @Test("what happens while a page is delivered, of which the next was read already, comes after it")
+  func meanwhile() async throws {
+    let store = store
+    // In the order of their pages.
+    let rest = Mutex(samples[...])
+    let deleted = Mutex<Set<UUID>>([])
+    let place = ScriptedDestination(after: { _, batch in
+      let next = rest.withLock { rest in
+        rest = rest.dropFirst(batch.changes.samples.count)
+        return rest.first
+      }
+      let first = try batch.additions().first
+      for sample in [first, next].compactMap(\.self) where deleted.withLock({ $0.insert(sample.uuid).inserted }) {
+        try await store.apply(ChangeBatch(deletions: [Tombstone(sample: sample.reference, deleted: .now)]))
+      }
+      return Delivery()
+    })
+    _ = try await courier(to: place).run()
+    #expect(deleted.withLock(\.count) > 4)
+    let left = samples.filter { sample in !deleted.withLock { $0.contains(sample.uuid) } }
+    #expect(place.seen.samples == Dictionary(uniqueKeysWithValues: left.map { ($0.uuid, $0) }))
+    #expect(place.seen.repetitions == 0)
+  }
+
   @Test("what fails is tried again, after a pause that doubles and no sooner than it was told")
   func retries() async throws {
     let place = ScriptedDestination(before: { attempt, _ in

@@ -85,7 +85,6 @@ public struct Courier<Place: Destination>: Sendable {
   public func run(of known: FeedConsumer? = nil, follows: Bool = false) async throws -> CourierReport {
     let consumer = if let known { known } else { try await store.consumer(name, filter: filter) }
     var run = Run(policy)
-    let size = destination.capabilities.maximumChanges
     do {
       try await deliver(consumer.pages(ofAtMost: size, repeatable: true), of: consumer, &run, follows: follows)
       // What has failed before, and is there or gone by now, fails no more.
@@ -109,6 +108,9 @@ public struct Courier<Place: Destination>: Sendable {
     if run.hasBegun { try await finish(.deliveryFinished, run) }
     return run.report
   }
+
+  /// The most changes of a page.
+  private var size: Int { destination.capabilities.maximumChanges }
 
   private var detail: [String: String] { ["destination": name, "kind": Place.description.kind.rawValue] }
 
@@ -147,17 +149,27 @@ public struct Courier<Place: Destination>: Sendable {
   private func deliver(
     _ pages: ConsumerPages, of consumer: FeedConsumer, _ run: inout Run, follows: Bool
   ) async throws {
-    for try await page in pages {
+    var iterator = pages.makeAsyncIterator()
+    var next = try await iterator.next()
+    while let page = next {
       // What cannot be noted afterwards would be delivered again and again.
       try await store.requireRoom()
       if !run.hasBegun {
         try await store.audit.record(AuditEvent(.deliveryStarted, detail))
         run.hasBegun = true
       }
+      // Read while this one is delivered; what fails of it is read again.
+      async let ahead = page.isLast ? nil : try? await consumer.ahead(of: page, ofAtMost: size)
       try await deliver(page, &run, follows: follows)
-      try await consumer.commit(page)
+      if let ahead = await ahead, !Task.isCancelled {
+        next = try await consumer.commit(page, handingOut: ahead)
+      } else {
+        try await consumer.commit(page)
+        next = nil
+      }
       observe(.delivered(page.changes.samples.count + page.changes.tombstones.count))
       try await note(&run, isLast: page.isLast)
+      if next == nil { next = try await iterator.next() }
     }
     try await note(&run, isLast: true)
   }

@@ -69,14 +69,54 @@ public struct FeedConsumer: Sendable {
   /// - Throws: ``StoreError/consumerChanged(name:)`` where it is not the consumer's next page any more: it was committed
   ///   before, the consumer was removed, its filter is another, or an import was undone. Ask for the next page then.
   public func commit(_ page: ConsumerPage) async throws(StoreError) {
-    let name = name
     guard page.consumer == name, page.store == store.id else { throw .consumerChanged(name: name) }
-    try await store.write { db in
-      guard try ConsumerRow.replace(page.revision, with: page.state, of: name, db) != nil else {
+    _ = try await replace(page.revision, with: page.state)
+  }
+
+  /// - Parameter revision: that the state was made from.
+  /// - Returns: the new revision.
+  private func replace(_ revision: Int64, with state: ConsumerState) async throws(StoreError) -> Int64 {
+    try await store.write { [name] db in
+      guard let next = try ConsumerRow.replace(revision, with: state, of: name, db) else {
         throw StoreError.consumerChanged(name: name)
       }
+      return next
     }
   }
+
+  // MARK: Reading ahead
+
+  /// Reads what comes after a page that is not committed yet, while that is being dealt with.
+  ///
+  /// - Parameter size: the most changes of a page.
+  /// - Returns: what ``commit(_:handingOut:)`` takes; `nil` where nothing is left, or everything starts over.
+  public func ahead(
+    of page: ConsumerPage, ofAtMost size: Int = defaultPageSize
+  ) async throws(StoreError) -> PageAhead? {
+    let read = try await store.read { [epochs = store.epochs] db in
+      var reader = ConsumerReader(page.state, db, epochs)
+      return try reader.page(limit: max(1, size))
+    }
+    guard read.part != nil, read.before == page.state else { return nil }
+    return PageAhead(read: read)
+  }
+
+  /// Takes note of a page as ``commit(_:)`` does, and in the same step hands out the next one, which is repeatable.
+  ///
+  /// - Parameter ahead: ``ahead(of:ofAtMost:)`` of the page.
+  /// - Throws: see ``commit(_:)``; then nothing was handed out.
+  public func commit(
+    _ page: ConsumerPage, handingOut ahead: PageAhead
+  ) async throws(StoreError) -> ConsumerPage {
+    guard page.consumer == name, page.store == store.id, let part = ahead.read.part, ahead.read.before == page.state
+    else { throw .consumerChanged(name: name) }
+    let key = UInt64.random(in: 1 ... .max)
+    let state = page.state.handingOut(key, part, after: ahead.read.after)
+    let revision = try await replace(page.revision, with: state)
+    return ConsumerPage(consumer: name, store: store.id, revision: revision, key: key, ahead.read)
+  }
+
+  // MARK: The next page
 
   /// The first page that was not committed, or else where the store stands.
   func next(_ pages: ConsumerPages) async throws(StoreError) -> Next {
@@ -99,13 +139,7 @@ public struct FeedConsumer: Sendable {
     let key = read.before.inHand?.page ?? .random(in: 1 ... .max)
     var revision = row.revision
     if let part = read.part, pages.isRepeatable || ConsumerState.mustNote(part), read.before.inHand == nil {
-      let state = read.before.handingOut(key, part, after: read.after)
-      revision = try await store.write { db in
-        guard let next = try ConsumerRow.replace(row.revision, with: state, of: name, db) else {
-          throw StoreError.consumerChanged(name: name)
-        }
-        return next
-      }
+      revision = try await replace(row.revision, with: read.before.handingOut(key, part, after: read.after))
     }
     return .page(ConsumerPage(consumer: name, store: store.id, revision: revision, key: key, read))
   }
@@ -159,6 +193,11 @@ public struct ConsumerPage: Sendable {
     let expander = try ChangeExpander(changes)
     return try changes.samples.map(expander.sample)
   }
+}
+
+/// The changes after a ``ConsumerPage``, read before that is committed.
+public struct PageAhead: Sendable {
+  let read: ConsumerReader.Page
 }
 
 /// Says which page of a ``FeedConsumer`` was the last, and where the store stood then.

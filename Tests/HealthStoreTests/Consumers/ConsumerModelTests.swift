@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// Random histories: additions, deletions, better copies, imports and their undoing, filters that change, pages that are
-/// lost, tombstones that are pruned.
+/// lost, pages that were read ahead of what happened, tombstones that are pruned.
 @Suite struct ConsumerModelTests {
   @Test(.timeLimit(.minutes(5)), arguments: 0..<8)
   func aConsumerHasWhatItShould(block: Int) async throws {
@@ -30,15 +30,12 @@ import TestSupport
         try await store.consumer("a", filter: filter, whenNarrowed: withdraws ? .withdraw : .keep)
       case 2:
         _ = try store.importExport(world.samples.filter { _ in random.oneIn(3) })
-        if random.oneIn(2) { try await step(&mirror, store, filter, &random) }
-        if random.oneIn(2), case .undone(let undo) = try await store.imports.undoLast() {
-          hasUndone = true
-          if !undo.restored.isEmpty { mirror.expectAgain(world.samples.map(\.reference)) }
-        }
+        if random.oneIn(2), try await step(&mirror, store, filter, world, &random) { hasUndone = true }
+        if random.oneIn(2), try await undo(&mirror, store, world) { hasUndone = true }
       case 3: try await store.apply(ChangeBatch(additions: [workout(&random)]))
       case 4:
         try await store.feed.pruneTombstones(before: Timestamp(seconds: .random(in: 0...1_000_000_000, using: &random)))
-      case 5...8: try await step(&mirror, store, filter, &random)
+      case 5...8: if try await step(&mirror, store, filter, world, &random) { hasUndone = true }
       case 9:
         try await mirror.catchUp(
           try await store.consumer("a", filter: filter, whenNarrowed: withdraws ? .withdraw : .keep),
@@ -56,19 +53,53 @@ import TestSupport
     #expect(mirror.startedOver == 0 || hasUndone, place)
   }
 
+  /// - Returns: whether an import was undone.
+  private func undo(_ mirror: inout Mirror, _ store: HealthStore, _ world: SmallWorld) async throws -> Bool {
+    guard case .undone(let undo) = try await store.imports.undoLast() else { return false }
+    if !undo.restored.isEmpty { mirror.expectAgain(world.samples.map(\.reference)) }
+    return true
+  }
+
   /// A page, which is lost on the way back now and then, and whose receipt comes back with the next.
+  ///
+  /// - Returns: whether an import was undone meanwhile.
   private func step(
-    _ mirror: inout Mirror, _ store: HealthStore, _ filter: SampleFilter, _ random: inout SeededGenerator
-  ) async throws {
+    _ mirror: inout Mirror, _ store: HealthStore, _ filter: SampleFilter, _ world: SmallWorld,
+    _ random: inout SeededGenerator
+  ) async throws -> Bool {
     let receipt = random.oneIn(2) ? mirror.receipt : nil
     let consumer = try await store.consumer("a", filter: filter, receipt: receipt)
     guard
       let page = try await consumer.pages(ofAtMost: Int.random(in: 1...6, using: &random), repeatable: random.oneIn(2))
         .first(where: { _ in true })
-    else { return }
+    else { return false }
     let isCommitted = !random.oneIn(3)
     try mirror.take(page, isCommitted: isCommitted)
-    if isCommitted { try await consumer.commit(page) }
+    guard isCommitted else { return false }
+    guard random.oneIn(2),
+      let ahead = try await consumer.ahead(of: page, ofAtMost: Int.random(in: 1...6, using: &random))
+    else {
+      try await consumer.commit(page)
+      return false
+    }
+    var hasUndone = false
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0: hasUndone = try await undo(&mirror, store, world)
+    case 1: try await store.feed.pruneTombstones(before: .now)
+    case 2: _ = try await store.consumer("a", filter: world.filter(&random), whenNarrowed: .withdraw)
+    case 3, 4: try await store.apply(world.batch(&random, upTo: 4))
+    default: break
+    }
+    do {
+      let next = try await consumer.commit(page, handingOut: ahead)
+      try mirror.take(next)
+      // What was written anew after it was read comes once more.
+      mirror.expectAgain(try next.additions().map(\.reference))
+      if !random.oneIn(3) { try await consumer.commit(next) }
+    } catch StoreError.consumerChanged {
+      mirror.expectAgain(try page.additions().map(\.reference))
+    }
+    return hasUndone
   }
 
   private func check(

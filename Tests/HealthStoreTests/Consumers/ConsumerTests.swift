@@ -83,6 +83,58 @@ import TestSupport
     #expect(mirror.repetitions == 0)
   }
 
+  @Test func aPageThatWasReadAheadIsHandedOutWithTheCommit() async throws {
+    try await fill()
+    let consumer = try await store.consumer("a")
+    let first = try #require(try await consumer.pages(ofAtMost: 4, repeatable: true).first { _ in true })
+    let ahead = try #require(try await consumer.ahead(of: first, ofAtMost: 5))
+    // Nothing has moved: the page in hand is still the first.
+    let again = try #require(try await consumer.pages(ofAtMost: 4, repeatable: true).first { _ in true })
+    #expect(again.key == first.key)
+    let second = try await consumer.commit(first, handingOut: ahead)
+    let other = try fixture.again()
+    let inHand = try #require(
+      try await other.consumer("a").pages(ofAtMost: 1, repeatable: true).first { _ in true })
+    #expect(inHand.key == second.key && inHand.receipt == second.receipt)
+    #expect(try inHand.additions() == second.additions())
+    #expect(try second.additions().count == 5)
+    // Once, and by one of two.
+    await #expect(throws: StoreError.consumerChanged(name: "a")) {
+      try await consumer.commit(first, handingOut: ahead)
+    }
+    try await consumer.commit(second)
+    var mirror = Mirror()
+    for page in [first, second] { try mirror.take(page) }
+    try await mirror.catchUp(consumer)
+    #expect(try await mirror.samples == store.live())
+    #expect(mirror.repetitions == 0)
+  }
+
+  @Test func whatWasReadAheadIsVoidOnceItsImportIsUndone() async throws {
+    try await store.apply(ChangeBatch(additions: steps))
+    _ = try store.importExport(heart)
+    let consumer = try await store.consumer("a")
+    let first = try #require(try await consumer.pages(ofAtMost: 4, repeatable: true).first { _ in true })
+    let ahead = try #require(try await consumer.ahead(of: first, ofAtMost: 100))
+    _ = try await store.imports.undoLast()
+    await #expect(throws: StoreError.consumerChanged(name: "a")) {
+      try await consumer.commit(first, handingOut: ahead)
+    }
+    var mirror = Mirror()
+    try await mirror.catchUp(consumer)
+    #expect(mirror.samples.count == steps.count)
+    #expect(try await mirror.samples == store.live())
+  }
+
+  @Test func nothingIsAheadOfTheLastPage() async throws {
+    try await fill()
+    let consumer = try await store.consumer("a")
+    let page = try #require(try await consumer.pages().first { _ in true })
+    let ahead = try await consumer.ahead(of: page)
+    #expect(ahead == nil)
+    try await consumer.commit(page)
+  }
+
   @Test func anotherFilterIsNotHeldUpByAPageInHand() async throws {
     try await fill()
     let consumer = try await store.consumer("a", filter: onlySteps)
