@@ -42,28 +42,16 @@ struct DayFile: Sendable {
     let sorted = records.values.sorted {
       $0.start != $1.start ? $0.start < $1.start : $0.uuid < $1.uuid
     }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(sorted.reduce(256) { $0 + $1.bytes.count + 4 })
-    func append(separatedBy separator: StaticString) {
-      for (index, record) in sorted.enumerated() {
-        if index > 0 { bytes.append(separator) }
-        bytes.append(contentsOf: record.bytes)
-      }
+    guard let first = sorted.first else { return Array(format.emptyFile.utf8) }
+    let separator = Array(format.separator.utf8)
+    var bytes = Array(format.opening.utf8)
+    bytes.reserveCapacity(sorted.reduce(bytes.count + 2) { $0 + $1.bytes.count + separator.count })
+    bytes.append(contentsOf: first.bytes)
+    for record in sorted.dropFirst() {
+      bytes.append(contentsOf: separator)
+      bytes.append(contentsOf: record.bytes)
     }
-    switch format {
-    case .ndjson: append(separatedBy: "\n")
-    case .json where sorted.isEmpty: bytes.append("[\n\n]")
-    case .json:
-      bytes.append("[\n  ")
-      append(separatedBy: ",\n  ")
-      bytes.append("\n]")
-    case .csv:
-      bytes.append(contentsOf: DayFileFormat.header.utf8)
-      for record in sorted {
-        bytes.append("\n")
-        bytes.append(contentsOf: record.bytes)
-      }
-    }
+    bytes.append(contentsOf: format.closing.utf8)
     return bytes
   }
 

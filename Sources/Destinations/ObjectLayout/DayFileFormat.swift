@@ -24,6 +24,45 @@ enum DayFileFormat: String, Sendable, CaseIterable {
     }
   }
 
+  /// Whether a deleted sample leaves a record; otherwise it is one that is not there.
+  var keepsDeletions: Bool { self != .csv }
+
+  // MARK: Around records
+
+  /// A file without records.
+  var emptyFile: String {
+    switch self {
+    case .ndjson: ""
+    case .json: "[\n\n]"
+    case .csv: Self.header
+    }
+  }
+
+  /// Before the first record.
+  var opening: String {
+    switch self {
+    case .ndjson: ""
+    case .json: "[\n  "
+    case .csv: Self.header + "\n"
+    }
+  }
+
+  /// Between two records.
+  var separator: String {
+    switch self {
+    case .ndjson, .csv: "\n"
+    case .json: ",\n  "
+    }
+  }
+
+  /// After the last record.
+  var closing: String {
+    switch self {
+    case .ndjson, .csv: ""
+    case .json: "\n]"
+    }
+  }
+
   /// The first line of a CSV file.
   static let header = "uuid,startDate,endDate,tzOffset,value,unit,aggregation,sourceName,sourceBundleId,schemaVersion"
 }

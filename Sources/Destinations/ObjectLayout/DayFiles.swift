@@ -138,24 +138,44 @@ struct DayFiles: Sendable {
   private func merge(
     _ records: RecordChanges, into object: StoredObject?, _ place: Place, endsBatch: Bool
   ) async throws -> Bool {
+    guard let object else { return try await makeFile(of: records, place, endsBatch: endsBatch) }
     let name = dataName(of: place)
-    var (file, isWhole) = object.map { read($0.bytes, name) } ?? (DayFile(options.format), true)
+    var (file, isWhole) = read(object.bytes, name)
     guard records.apply(to: &file) else {
       // What was cut off between the two writes is made up for.
-      if object != nil { try await writeManifest(of: file, place, unlessItCounts: true) }
+      try await writeManifest(place, count: file.count, unlessItCounts: true)
       return true
     }
-    if !isWhole, let object { try await keepAside(object.bytes, name) }
+    if !isWhole { try await keepAside(object.bytes, name) }
     let bytes = file.bytes()
+    guard try await put(bytes, name, if: .unchanged(object.version)) else { return false }
+    if endsBatch { latest.note(file, name, bytes) }
+    try await writeManifest(place, count: file.count)
+    return true
+  }
+
+  /// - Returns: whether it is done; otherwise others have made the file meanwhile.
+  private func makeFile(of records: RecordChanges, _ place: Place, endsBatch: Bool) async throws -> Bool {
+    let name = dataName(of: place)
+    if records.count == 0 { return true }
+    guard try await put(records.file, name, if: .absent) else { return false }
+    if endsBatch {
+      var file = DayFile(options.format)
+      _ = records.apply(to: &file)
+      latest.note(file, name, records.file)
+    }
+    try await writeManifest(place, count: records.count)
+    return true
+  }
+
+  /// - Returns: whether the condition held.
+  private func put(_ bytes: [UInt8], _ name: String, if condition: PutCondition) async throws -> Bool {
     do {
-      try await store.put(
-        bytes, at: name, contentType: options.format.contentType, if: object.map { .unchanged($0.version) } ?? .absent)
+      try await store.put(bytes, at: name, contentType: options.format.contentType, if: condition)
+      return true
     } catch is ObjectConflict {
       return false
     }
-    if endsBatch { latest.note(file, name, bytes) }
-    try await writeManifest(of: file, place)
-    return true
   }
 
   private func read(_ bytes: [UInt8], _ name: String) -> (file: DayFile, isWhole: Bool) {
@@ -179,11 +199,11 @@ struct DayFiles: Sendable {
     var recordCount: Int
   }
 
-  private func writeManifest(of file: DayFile, _ place: Place, unlessItCounts: Bool = false) async throws {
+  private func writeManifest(_ place: Place, count: Int, unlessItCounts: Bool = false) async throws {
     let name = folder(of: place) + "_manifest.json"
     if unlessItCounts, let object = try await store.get(name),
       let manifest = try? JSONDecoder().decode(Manifest.self, from: Data(object.bytes)),
-      manifest.recordCount == file.count
+      manifest.recordCount == count
     {
       return
     }
@@ -192,11 +212,18 @@ struct DayFiles: Sendable {
         "schemaVersion": "1.0",
         "metric": "\(place.key)",
         "date": "\(Self.date(place.day, separator: "-"))",
-        "recordCount": \(file.count),
-        "lastModified": "\(RecordCoder.date(.now))"
+        "recordCount": \(count),
+        "lastModified": "\(Self.date(.now))"
       }
       """
     try await store.put(Array(text.utf8), at: name, contentType: "application/json", if: .always)
+  }
+
+  /// `2024-06-15T10:30:00.000Z`.
+  private static func date(_ instant: Timestamp) -> String {
+    var bytes: [UInt8] = []
+    instant.appendMilliseconds(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   // MARK: Names

@@ -1,93 +1,93 @@
 import Foundation
 import HealthModel
 
-/// Writes JSON objects one after the other as HealthPush's encoder does: slashes escaped; in an array indented by two, with
-/// ` : ` between name and value. Members come in the order in which they are written, which is that of their names.
+/// Writes the records of a batch one after the other.
 struct RecordWriter {
   /// What was written, and whatever else is put between.
   var bytes: [UInt8] = []
-  private let isPretty: Bool
-  private var depth: Int
-  private var isFirst = true
+  private let coder: RecordCoder
+  private var templates: [RecordShape: RecordTemplate] = [:]
+  private var latest: (shape: RecordShape, template: RecordTemplate)?
 
-  /// - Parameter depth: how many objects and arrays the first object is in.
-  init(isPretty: Bool, depth: Int = 1) {
-    (self.isPretty, self.depth) = (isPretty, depth)
+  init(_ coder: RecordCoder) { self.coder = coder }
+
+  /// Throws `DecodingError` where the store is damaged.
+  mutating func write(_ row: CodedSample) throws {
+    let values = Values(
+      uuid: row.uuid, start: row.start, end: row.end, category: coder.category(of: row), value: coder.value(of: row))
+    let coder = coder
+    try write(values, in: RecordShape(row)) { try coder.append(row, to: &$0) }
   }
 
-  mutating func beginObject() {
-    bytes.append(UInt8(ascii: "{"))
-    (isFirst, depth) = (true, depth + 1)
+  /// Throws `EncodingError` of what is no tombstone.
+  mutating func write(_ row: CodedTombstone) throws {
+    let values = Values(
+      uuid: row.uuid, start: row.start, end: row.end ?? row.start, deleted: row.deleted, category: nil, value: 0)
+    let coder = coder
+    try write(values, in: RecordShape(row)) { try coder.append(row, to: &$0) }
   }
 
-  mutating func endObject() {
-    (isFirst, depth) = (false, depth - 1)
-    breakLine()
-    bytes.append(UInt8(ascii: "}"))
+  private struct Values {
+    var uuid: UUID
+    var start: Timestamp
+    var end: Timestamp
+    var deleted: Timestamp?
+    var category: Int64?
+    var value: Double
   }
 
-  /// The name of a member, whose value is written next.
-  mutating func name(_ name: StaticString) {
-    if !isFirst { bytes.append(UInt8(ascii: ",")) }
-    isFirst = false
-    breakLine()
-    bytes.append("\"")
-    bytes.append(name)
-    bytes.append(isPretty ? "\" : " : "\":")
-  }
-
-  mutating func member(_ name: StaticString, _ text: String) {
-    self.name(name)
-    let start = bytes.count
-    bytes.append(quoted: text)
-    guard text.utf8.contains(UInt8(ascii: "/")) else { return }
-    let quoted = Array(bytes[start...])
-    bytes.removeLast(quoted.count)
-    for byte in quoted {
-      if byte == UInt8(ascii: "/") { bytes.append(UInt8(ascii: "\\")) }
-      bytes.append(byte)
+  /// - Parameter change: appends the line of the change feed.
+  private mutating func write(
+    _ values: Values, in shape: RecordShape, _ change: (inout [UInt8]) throws -> Void
+  ) throws {
+    try template(of: shape).forEach { part, variable in
+      bytes.append(contentsOf: part)
+      switch variable {
+      case .categoryValue: append(category: values.category)
+      case .change: try change(&bytes)
+      case .deletedAt: values.deleted?.appendMilliseconds(to: &bytes)
+      case .endDate: values.end.appendMilliseconds(to: &bytes)
+      case .startDate: values.start.appendMilliseconds(to: &bytes)
+      case .tzOffset: append(offset: coder.offset(at: values.start))
+      case .uuid: values.uuid.append(to: &bytes)
+      case .value: append(value: values.value)
+      case nil: break
+      }
     }
   }
 
-  /// `null` of what JSON has no number for.
-  mutating func member(_ name: StaticString, _ number: Double) {
-    self.name(name)
-    if number.isFinite { bytes.append(number: number) } else { bytes.append("null") }
+  /// Of one file most records have the shape of the one before.
+  private mutating func template(of shape: RecordShape) -> RecordTemplate {
+    if let latest, latest.shape == shape { return latest.template }
+    let template = templates[shape] ?? coder.template(of: shape)
+    templates[shape] = template
+    latest = (shape, template)
+    return template
   }
 
-  mutating func member(_ name: StaticString, _ number: Int64?) {
-    self.name(name)
-    if let number { number.append(to: &bytes) } else { bytes.append("null") }
+  // MARK: Values
+
+  private mutating func append(category: Int64?) {
+    if let category { category.append(to: &bytes) } else { bytes.append("null") }
   }
 
-  mutating func member(_ name: StaticString, _ flag: Bool) {
-    self.name(name)
-    bytes.append(flag ? "true" : "false")
+  /// `+02:00`: what clocks at home showed then.
+  ///
+  /// - Parameter offset: seconds east of UTC.
+  private mutating func append(offset: Int) {
+    let minutes = UInt(abs(offset / 60))
+    bytes.append(offset / 60 < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+    bytes.append(twoDigits: minutes / 60)
+    bytes.append(UInt8(ascii: ":"))
+    bytes.append(twoDigits: minutes % 60)
   }
 
-  mutating func member(_ name: StaticString, _ uuid: UUID) {
-    self.name(name)
-    bytes.append("\"")
-    uuid.append(to: &bytes)
-    bytes.append("\"")
-  }
-
-  mutating func member(_ name: StaticString, _ instant: Timestamp) {
-    self.name(name)
-    bytes.append("\"")
-    instant.appendMilliseconds(to: &bytes)
-    bytes.append("\"")
-  }
-
-  mutating func member(_ name: StaticString, json: [UInt8]) {
-    self.name(name)
-    bytes.append(contentsOf: json)
-  }
-
-  private mutating func breakLine() {
-    guard isPretty else { return }
-    bytes.append(UInt8(ascii: "\n"))
-    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+  /// JSON has no number for what is not finite.
+  private mutating func append(value: Double) {
+    switch coder.format {
+    case .csv: if value.isFinite { bytes.append(contentsOf: value.description.utf8) }
+    case .json, .ndjson: if value.isFinite { bytes.append(number: value) } else { bytes.append("null") }
+    }
   }
 }
 
@@ -99,10 +99,16 @@ extension Timestamp {
     let second = Timestamp(seconds: instant.seconds)
     second.append(to: &bytes)
     bytes[bytes.count - 1] = UInt8(ascii: ".")
-    let milliseconds = UInt16((instant.microseconds - second.microseconds) / 1_000)
+    let milliseconds = UInt((instant.microseconds - second.microseconds) / 1_000)
     bytes.append(0x30 + UInt8(milliseconds / 100))
-    bytes.append(0x30 + UInt8(milliseconds / 10 % 10))
-    bytes.append(0x30 + UInt8(milliseconds % 10))
+    bytes.append(twoDigits: milliseconds % 100)
     bytes.append(UInt8(ascii: "Z"))
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(twoDigits number: UInt) {
+    append(0x30 + UInt8(truncatingIfNeeded: number / 10))
+    append(0x30 + UInt8(truncatingIfNeeded: number % 10))
   }
 }

@@ -69,11 +69,12 @@ enum WebhookBody: String, CaseIterable, Sendable {
     var document = WebhookDocument()
     let coder = try RecordCoder(batch.changes, DayFiles.Options(hasWholeSamples: false), zone: record.zone)
     var writer = coder.writer()
-    for row in batch.changes.tombstones where try coder.write(row, to: &writer) {
+    for row in batch.changes.tombstones {
+      try writer.write(row)
       writer.bytes.append(UInt8(ascii: "\n"))
     }
     for row in batch.changes.samples {
-      try coder.write(row, to: &writer)
+      try writer.write(row)
       writer.bytes.append(UInt8(ascii: "\n"))
     }
     document.bytes = writer.bytes

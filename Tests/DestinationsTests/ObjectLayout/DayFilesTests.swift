@@ -231,7 +231,7 @@ struct DayFilesTests {
       let options = DayFiles.Options()
       guard let records = try? RecordCoder(coder.changes, options, zone: berlin) else { return }
       var writer = records.writer()
-      try? records.write(coder.changes.samples[0], to: &writer)
+      try? writer.write(coder.changes.samples[0])
       var file = DayFile.reading(store.objects[name] ?? [], as: .ndjson).file
       _ = file.put([DayFile.Record(uuid: sample.uuid, start: sample.start, bytes: writer.bytes[...])])
       store.set(name, String(decoding: file.bytes(), as: UTF8.self))
