@@ -13,7 +13,7 @@ public struct FolderDestination: Destination {
     ] + DayFiles.fields)
 
   /// Large batches, because each rewrites the files of the days that it touches.
-  public let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(300))
+  public let capabilities = DestinationCapabilities(maximumChanges: 10_000, deadline: .seconds(300))
   private let store: FolderStore
   private let files: DayFiles
   private let options: DayFiles.Options

@@ -13,6 +13,8 @@ import Synchronization
 struct FolderStore: ObjectStore {
   /// After which what other machines have left behind is deleted; no write takes so long.
   private static let oldAge: Int = 86_400
+  /// How many folders are waited for at once: a disk that has a journal notes them all with the first.
+  private static let concurrentSynchronizations = 4
   /// How often something is written that others delete meanwhile.
   private static let attempts = 5
   private static let (prefix, suffix) = (".hpeer-", ".tmp")
@@ -71,11 +73,20 @@ struct FolderStore: ObjectStore {
   }
 
   func synchronize(_ names: [String]) async throws {
-    try await onThread { [self] _ in
-      try withFolder { folder in
-        // Of several the first has the disk note them all, where it has a journal.
-        for name in Set(names.map(folder.folder(of:))).sorted() { try folder.synchronize(name) }
+    let names = Dictionary(names.map { (folder(of: $0), $0) }, uniquingKeysWith: { first, _ in first }).values.sorted()
+    try await withThrowingTaskGroup { group in
+      for first in 0..<min(names.count, Self.concurrentSynchronizations) {
+        group.addTask {
+          try await onThread { [self] _ in
+            try withFolder { folder in
+              for index in stride(from: first, to: names.count, by: Self.concurrentSynchronizations) {
+                try folder.synchronize(folder.folder(of: names[index]))
+              }
+            }
+          }
+        }
       }
+      try await group.waitForAll()
     }
   }
 
