@@ -107,6 +107,13 @@ import Testing
     #expect(failure(path) == .notAnExport(path: path, looksLike: name))
   }
 
+  @Test(arguments: [(String.Encoding.utf16, "a text in UTF-16"), (.utf32, "a text in UTF-32")])
+  func otherEncodingsAreNamed(encoding: String.Encoding, name: String) throws {
+    let path = "\(folder.path)/export.xml"
+    try #require("<HealthData></HealthData>".data(using: encoding)).write(to: URL(fileURLWithPath: path))
+    #expect(failure(path) == .notAnExport(path: path, looksLike: name))
+  }
+
   @Test func theClinicalDocumentIsNamed() throws {
     let path = try folder.write(clinical, to: "export_cda.xml")
     guard case .notAnExport(_, let looksLike) = failure(path) else {
