@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 
 /// Keeps one type of samples in step in one external store. The record keeps its position, and takes note of a batch only
 /// when the external store has all of it.

@@ -14,6 +14,7 @@ struct WebDAVObjectStore: ObjectStore {
   let clock: any Clock<Duration>
   private let isOnlyWriter: Bool
   let memory: WebDAVProtectionMemory
+  private let making = Turnstile()
   /// Where what is written to find out what the server does.
   let probePrefix: String
 
@@ -128,15 +129,25 @@ struct WebDAVObjectStore: ObjectStore {
 
   // MARK: Collections
 
+  /// One after the other: where two make the same collection at once, rclone loses what the first has made in it.
+  ///
   /// - Returns: whether the name is in any.
   @discardableResult
   func makeCollections(of name: String) async throws -> Bool {
     let parts = name.split(separator: "/").dropLast()
-    for count in parts.indices.map({ $0 + 1 }) {
-      // Whether it was made, was there, or is being made by somebody else, the write that follows tells.
-      _ = try await ask("MKCOL", parts[..<count].joined(separator: "/") + "/")
-    }
-    return !parts.isEmpty
+    if parts.isEmpty { return false }
+    try await making.pass { try await make(parts) }
+    return true
+  }
+
+  /// The innermost first: most often the others are there. Whether it was made, was there, or is being made by somebody else,
+  /// the write that follows tells.
+  private func make(_ parts: ArraySlice<Substring>) async throws {
+    let collection = parts.joined(separator: "/") + "/"
+    let status = try await ask("MKCOL", collection).status
+    guard [403, 404, 409].contains(status), parts.count > 1 else { return }
+    try await make(parts.dropLast())
+    _ = try await ask("MKCOL", collection)
   }
 
   // MARK: Requests

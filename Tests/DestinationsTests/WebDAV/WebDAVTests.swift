@@ -82,6 +82,24 @@ struct WebDAVTests {
     #expect(try server.records().count == 1)
   }
 
+  @Test("new collections of files that are written at once hold all of these")
+  func together() async throws {
+    let server = try WebDAVServer(.rclone)
+    let place = try destination(server, ["only-writer": .boolean(true)])
+    // Several times: it is a matter of chance when two requests meet.
+    for round in 0..<20 {
+      let names = (0..<4).map { "\(round)/v1/\($0)/2024/01/01/data.jsonl" }
+      try await withThrowingTaskGroup { group in
+        for name in names {
+          group.addTask { try await place.store.put([1], at: name, contentType: "text/plain", if: .always) }
+        }
+        try await group.waitForAll()
+      }
+      for name in names { #expect(try await place.store.get(name)?.bytes == [1]) }
+    }
+    await place.close()
+  }
+
   @Test("a wrong password, and a collection that is not there, are said in a sentence")
   func complaints() async throws {
     let server = try WebDAVServer(.wsgidav)

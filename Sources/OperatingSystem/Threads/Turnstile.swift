@@ -1,10 +1,12 @@
 /// Lets one through at a time, in no order.
-actor Turnstile {
+package actor Turnstile {
   private var isTaken = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
+  package init() {}
+
   /// Nobody waits longer than those before take, also where the task is cancelled: what they do ends then.
-  nonisolated func pass<Result: Sendable>(
+  package nonisolated func pass<Result: Sendable>(
     _ body: @Sendable () async throws -> Result
   ) async throws -> Result {
     await enter()
