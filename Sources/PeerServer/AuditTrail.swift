@@ -15,8 +15,8 @@ public final class AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
   private let noise = Mutex(EventRateLimiter())
-  /// A rate limiter for each inbox sender, by name, so that the refusals of one do not keep those of another out of the log.
-  /// Requests without a known secret share the empty name.
+  /// Rate limiters of refusals in the log, one for each inbox sender, by the sender's name. All requests without a known
+  /// secret share one, under the empty name.
   private let inboxNoise = Mutex<[String: EventRateLimiter]>([:])
   private let clock: any Clock<Duration>
   /// Since this trail began.

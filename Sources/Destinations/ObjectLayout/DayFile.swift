@@ -37,11 +37,14 @@ struct DayFile: Sendable {
 
   // MARK: Bytes
 
-  /// By start, and by UUID where that is equal.
+  /// The order of records in a file: by start, and by UUID where that is equal.
+  static func precedes(_ first: (start: Timestamp, uuid: UUID), _ second: (start: Timestamp, uuid: UUID)) -> Bool {
+    first.start != second.start ? first.start < second.start : first.uuid < second.uuid
+  }
+
+  /// All of the file.
   func bytes() -> [UInt8] {
-    let sorted = records.values.sorted {
-      $0.start != $1.start ? $0.start < $1.start : $0.uuid < $1.uuid
-    }
+    let sorted = records.values.sorted { Self.precedes(($0.start, $0.uuid), ($1.start, $1.uuid)) }
     guard let first = sorted.first else { return Array(format.emptyFile.utf8) }
     let separator = Array(format.separator.utf8)
     var bytes = Array(format.opening.utf8)

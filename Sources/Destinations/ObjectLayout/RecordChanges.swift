@@ -9,7 +9,7 @@ struct RecordChanges: Sendable {
   private struct Head {
     var uuid: UUID
     var start: Timestamp
-    /// Of its bytes among those of all.
+    /// The offsets of its bytes in ``file``.
     var range: Range<Int>
   }
 
@@ -64,7 +64,7 @@ struct RecordChanges: Sendable {
     for (index, tombstone) in changes.tombstones.enumerated().reversed() where seen.insert(tombstone.uuid).inserted {
       rows.append((tombstone.start, tombstone.uuid, .tombstone(index)))
     }
-    return rows.sorted { $0.start != $1.start ? $0.start < $1.start : $0.uuid < $1.uuid }
+    return rows.sorted { DayFile.precedes(($0.start, $0.uuid), ($1.start, $1.uuid)) }
   }
 
   /// How many records there are.

@@ -22,7 +22,7 @@ struct RecordTemplate: Sendable {
     var isDeleted: Bool
   }
 
-  private(set) var bytes: [UInt8] = []
+  private var bytes: [UInt8] = []
   private var variables: [(variable: Variable, offset: Int)] = []
 
   /// Calls a function with everything in its order: bytes, and the variable that comes after them; none after the last.

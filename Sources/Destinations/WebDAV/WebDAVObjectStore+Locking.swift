@@ -152,7 +152,7 @@ extension WebDAVObjectStore {
     var first: HTTPService.Response
     do {
       first = try await askWhileLocked("PUT", name, headers, bytes)
-      if [403, 404, 409].contains(first.status), try await makeCollections(of: name) {
+      if Self.missingCollection.contains(first.status), try await makeCollections(of: name) {
         first = try await askWhileLocked("PUT", name, headers, bytes)
       }
     } catch let error as DeliveryError {

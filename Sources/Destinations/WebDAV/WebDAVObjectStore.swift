@@ -21,6 +21,8 @@ struct WebDAVObjectStore: ObjectStore {
   /// How often a file is asked for again whose ETag is weak: a server may not tell two states of one second apart.
   private static let patience = 6
   private static let pause = Duration.milliseconds(400)
+  /// Statuses of servers where a parent collection is missing: 409 (RFC 4918, section 9.3.1), and what some say in its place.
+  static let missingCollection: Set = [403, 404, 409]
   /// How long another's write that began before ours may take.
   private static let settling = Duration.milliseconds(50)
 
@@ -100,7 +102,7 @@ struct WebDAVObjectStore: ObjectStore {
     case .unchanged(let version): headers.append(("If-Match", version.rawValue))
     }
     var response = try await askWhileLocked("PUT", name, headers, bytes)
-    if [403, 404, 409].contains(response.status), try await makeCollections(of: name) {
+    if Self.missingCollection.contains(response.status), try await makeCollections(of: name) {
       response = try await askWhileLocked("PUT", name, headers, bytes)
     }
     switch response.status {
@@ -140,12 +142,12 @@ struct WebDAVObjectStore: ObjectStore {
     return true
   }
 
-  /// The innermost first: most often the others are there. Whether it was made, was there, or is being made by somebody else,
-  /// the write that follows tells.
+  /// Tries the innermost collection first, and its parents only where they are missing. The write that follows tells whether
+  /// the collection is there, whoever made it.
   private func make(_ parts: ArraySlice<Substring>) async throws {
     let collection = parts.joined(separator: "/") + "/"
     let status = try await ask("MKCOL", collection).status
-    guard [403, 404, 409].contains(status), parts.count > 1 else { return }
+    guard Self.missingCollection.contains(status), parts.count > 1 else { return }
     try await make(parts.dropLast())
     _ = try await ask("MKCOL", collection)
   }
