@@ -36,7 +36,7 @@ struct IdleDestinations {
     try await server.service.stop()
     bench.workspace.remove(home)
     var row = Row(.idle)
-    row.add("share of a processor", share, .ratio, goal: .atMost(0.001))
+    row.add("share of a processor", share * 100, .percent, goal: .atMost(0.1))
     row.add("peak memory", peak, .mebibytes, goal: .atMost(96))
     return row
   }

@@ -128,6 +128,7 @@ extension Measure {
   private static func text(_ value: Double, _ unit: Unit) -> String {
     switch unit {
     case .ratio: "\(fixed(value, places: 2)) x"
+    case .percent: "\(fixed(value, places: 3)) %"
     case .perSecond: HumanFormat.rate(perSecond: value)
     case .bytes: "\(HumanFormat.count(Int(value.rounded()))) B"
     case .bytesPerSample: "\(fixed(value, places: 1)) B"

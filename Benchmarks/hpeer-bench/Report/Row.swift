@@ -50,9 +50,8 @@ struct Row: Sendable {
 /// One number, and what it ought to be.
 struct Measure: Sendable {
   enum Unit: String, Sendable {
-    case ratio, perSecond = "1/s", bytes, bytesPerSample = "bytes/sample", microseconds = "us", seconds = "s",
-      milliseconds = "ms"
-    case mebibytes = "MiB", count
+    case ratio, percent = "%", perSecond = "1/s", bytes, bytesPerSample = "bytes/sample"
+    case microseconds = "us", milliseconds = "ms", seconds = "s", mebibytes = "MiB", count
   }
 
   enum Goal: Sendable {
