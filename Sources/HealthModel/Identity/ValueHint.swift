@@ -49,11 +49,3 @@ extension Tombstone {
       sample: sample.reference, deleted: deleted, end: sample.end, source: sample.source.name, road: road, hint: hint)
   }
 }
-
-/// Decimal text that sorts as text does and is the same on every machine.
-enum DecimalText {
-  /// `value` in scientific notation with `digits` significant digits: `1.2346e+03`.
-  static func rounded(_ value: Double, digits: Int) -> String {
-    String(format: "%.\(digits - 1)e", locale: Locale(identifier: "en_US_POSIX"), value)
-  }
-}
