@@ -1,26 +1,13 @@
 import OperatingSystem
-import SQLiteFiles
+import Synchronization
 
 /// Runs some work for as long as what it depends on stays the same, and begins anew when that has changed.
-///
-/// It is looked whether anything has changed when a process writes to the database that would say so, when ``Reloads`` ask
-/// for it, and now and then without any hint, for file systems that report nothing.
 struct Supervision<State: Equatable & Sendable>: Sendable {
-  /// The path of the one that other processes change the state in.
-  let database: String
-  let reloads: Reloads
+  /// How often it is looked whether anything has changed.
+  var interval = Duration.seconds(2)
   var clock: any Clock<Duration> = ContinuousClock()
   /// What the work depends on; `nil` where that cannot be told now, which is no change.
   let state: @Sendable () async -> State?
-
-  /// From the first write of a transaction to its end, as a rule.
-  private static var transaction: Duration { .milliseconds(100) }
-  /// Between two looks when it is written to all the time, and where nobody tells that it is.
-  private static var spacing: Duration { .seconds(2) }
-  /// After a request: many of them do not interrupt the work all the time.
-  private static var rest: Duration { .seconds(1) }
-  /// Between two looks without a hint.
-  private static var longest: Duration { .seconds(10) }
 
   /// Until the task is cancelled. Work that ends by itself begins again with the next change.
   func run(_ work: @escaping @Sendable (State?) async -> Void) async {
@@ -32,7 +19,7 @@ struct Supervision<State: Equatable & Sendable>: Sendable {
           await work(before)
           return nil
         }
-        addLooks(at: before, to: &group)
+        group.addTask { await change(from: before) }
         defer { group.cancelAll() }
         for await next in group { if let next { return next } }
         return before
@@ -40,37 +27,22 @@ struct Supervision<State: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// Tasks of which one returns the state that is another than `before`, and all others `nil` when they are cancelled.
-  private func addLooks(at before: State?, to group: inout TaskGroup<State?>) {
-    // Each is the pauses after which it is looked: one look after the other, whoever asks for them.
-    let (looks, look) = AsyncStream.makeStream(of: [Duration].self, bufferingPolicy: .bufferingNewest(1))
-    // All before the first look, so that no change is missed.
-    let requests = reloads.hints()
-    let writes = FileActivity.hints(of: SQLiteFile(database).log, pausing: Self.spacing)
-    group.addTask {
-      for await _ in requests { look.yield([Self.rest]) }
-      return nil
+  /// `nil` when the task is cancelled.
+  private func change(from before: State?) async -> State? {
+    while (try? await clock.sleep(for: interval)) != nil {
+      if let now = await state(), now != before { return now }
     }
-    if let writes {
-      group.addTask {
-        // The log is written before its transaction counts, which a disk may hold up.
-        for await _ in writes { look.yield([Self.transaction, Self.spacing]) }
-        return nil
-      }
-    }
-    let pause = writes == nil ? Self.spacing : Self.longest
-    group.addTask {
-      repeat { look.yield([.zero]) } while (try? await clock.sleep(for: pause)) != nil
-      return nil
-    }
-    group.addTask {
-      for await pauses in looks {
-        for pause in pauses {
-          guard (try? await clock.sleep(for: pause)) != nil else { return nil }
-          if let now = await state(), now != before { return now }
-        }
-      }
-      return nil
-    }
+    return nil
   }
+}
+
+/// Counts how often somebody has asked for settings to be read again, as by SIGHUP.
+public final class Reloads: Sendable {
+  private let count = Mutex(0)
+
+  public init() {}
+
+  public func request() { count.withLock { $0 += 1 } }
+
+  var current: Int { count.withLock(\.self) }
 }
