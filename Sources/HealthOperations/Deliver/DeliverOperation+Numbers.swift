@@ -31,21 +31,21 @@ extension DeliverOperation {
     if basis.hasOtherZone(than: kept) || isBegun {
       if hasStatistics {
         if place.capabilities.deletes { report = try await withdraw(Place.self, from: kept.zone, context) }
-        try await Resynchronization.deliverAgain(.everything, to: consumer, in: store)
+        try await Resynchronization.ensureDeliveredAgain(.everything, to: consumer, in: store)
       } else if place.capabilities.days == .all {
         try await store.startConsumerOver(consumer)
       } else if place.capabilities.days == .named {
         // First, so that none that was taken away stays so.
-        try await Resynchronization.deliverAgain(.everything, to: consumer, in: store)
+        try await Resynchronization.ensureDeliveredAgain(.everything, to: consumer, in: store)
         try await withdrawDays(of: place)
       } else {
         let recent = Timestamp(microseconds: Timestamp.now.microseconds - 3 * 86_400_000_000)
-        try await Resynchronization.deliverAgain(SampleFilter(earliest: recent), to: consumer, in: store)
+        try await Resynchronization.ensureDeliveredAgain(SampleFilter(earliest: recent), to: consumer, in: store)
       }
     }
     let types = basis.typesRankedOtherwise(than: kept)
     if !types.isEmpty {
-      try await Resynchronization.deliverAgain(SampleFilter(types: types), to: consumer, in: store)
+      try await Resynchronization.ensureDeliveredAgain(SampleFilter(types: types), to: consumer, in: store)
     }
     try await basis.keep(of: consumer, in: store)
     try await store.removeConsumer(withdrawal)

@@ -15,6 +15,8 @@ public enum Resynchronization {
   struct Part {
     var consumer: String
     var filter: SampleFilter
+    /// Whether anything of it was given to the destination.
+    var hasBegun: Bool
   }
 
   /// Asks for it, and writes that into the audit log.
@@ -43,6 +45,13 @@ public enum Resynchronization {
     try await ask(consumer + again, filter, in: store)
   }
 
+  /// The same, but not twice where an attempt was cut off before anything was delivered again: a new request begins all
+  /// deliveries anew. Only for whoever is alone in delivering to the destination.
+  static func ensureDeliveredAgain(_ filter: SampleFilter, to consumer: String, in store: HealthStore) async throws {
+    let isAsked = try await pending(consumer, in: store).contains { !$0.hasBegun && $0.filter.contains(filter) }
+    if !isAsked { try await deliverAgain(filter, to: consumer, in: store) }
+  }
+
   /// Each request has a name of its own: one that comes while another is being dealt with is not taken for that one. It
   /// takes the place of those that ask for no more.
   private static func ask(_ name: String, _ filter: SampleFilter, in store: HealthStore) async throws {
@@ -69,7 +78,7 @@ public enum Resynchronization {
         // What the destination selects is intersected with this; a delivery that began has narrowed it.
         var filter = SampleFilter(earliest: position.filter.earliest)
         filter.types = position.filter.types
-        return Part(consumer: position.name, filter: filter)
+        return Part(consumer: position.name, filter: filter, hasBegun: position.hasBegun)
       }
   }
 

@@ -11,6 +11,8 @@ public struct ConsumerPosition: Hashable, Sendable {
   public var anchor: Anchor
   /// The changes of the store that it has not dealt with, at most: those are counted too that it does not want.
   public var behind: Int
+  /// Whether anything of what it wants has been dealt with, or a repeatable page of it handed out.
+  public var hasBegun: Bool
   /// When it last went on.
   public var updated: Timestamp
 }
@@ -75,7 +77,8 @@ extension HealthStore {
         let position = row.state.position
         return ConsumerPosition(
           name: row.name, filter: row.state.filter, anchor: Anchor(change: position),
-          behind: Int(max(0, counter - position)), updated: row.updated)
+          behind: Int(max(0, counter - position)), hasBegun: position > 0 || row.state.inHand != nil,
+          updated: row.updated)
       }
     }
   }

@@ -2,6 +2,7 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 import Synchronization
+import TestSupport
 
 @testable import Destinations
 

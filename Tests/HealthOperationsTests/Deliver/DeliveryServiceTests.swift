@@ -130,6 +130,46 @@ struct DeliveryServiceTests {
     #expect(lines("one") == 8)
   }
 
+  @Test("events of another home zone's days are asked for once, however slow the calendar is")
+  func slowCalendar() async throws {
+    let isHeld = Mutex(false)
+    let listings = Mutex(0)
+    let endpoint = try RawEndpoint { exchange in
+      guard exchange.request.method == "PROPFIND" else { return exchange.answer(201) }
+      if isHeld.withLock(\.self) { listings.withLock { $0 += 1 } }
+      while isHeld.withLock(\.self) { usleep(10_000) }
+      return exchange.answer(207, [:], #"<multistatus xmlns="DAV:"/>"#)
+    }
+    defer { isHeld.withLock { $0 = false } }
+    try PrivateSettings.write(
+      "[destination.calendar]\nkind = \"caldav\"\nurl = \"\(endpoint.url)\"\nnights = true\n",
+      home.home.settingsPath)
+    try await home.store.settings.setHomeZone("Etc/UTC")
+    try await home.fill(3)
+    func asked() async throws -> [String] {
+      try await home.store.consumers().map(\.name).filter(Resynchronization.isRequest)
+    }
+    try await running { begun in
+      try await waitFor { try await home.store.deliveries.state(of: "caldav:calendar").delivered == 3 }
+      let before = begun["calendar"]
+      isHeld.withLock { $0 = true }
+      try await home.store.settings.setHomeZone("Asia/Tokyo")
+      try await waitFor { listings.withLock { $0 >= 1 } }
+      let first = try await asked()
+      #expect(first.count == 1)
+      // For the zone, and for the request, which is noticed like anybody's.
+      try await waitFor { begun["calendar"] >= before + 2 }
+      // Once more, and how far it has come by then.
+      let count = listings.withLock(\.self)
+      try await home.store.deliveries.setPaused(true, "command:another")
+      try await waitFor { listings.withLock { $0 > count } }
+      #expect(try await asked() == first)
+      isHeld.withLock { $0 = false }
+      try await waitFor { try await asked().isEmpty }
+    }
+    #expect(try await NumberBasis.kept(of: "caldav:calendar", in: home.store)?.zone == "Asia/Tokyo")
+  }
+
   @Test("one that is paused has nothing until it goes on")
   func paused() async throws {
     try await home.fill(3)

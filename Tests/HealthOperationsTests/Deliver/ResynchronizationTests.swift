@@ -49,6 +49,35 @@ struct ResynchronizationTests {
     #expect(watch.revision(of: try await positions) > second)
   }
 
+  @Test(
+    "what an attempt asked for that was cut off is not asked for again, unless some of it was delivered",
+    arguments: [false, true])
+  func ensured(isCommitted: Bool) async throws {
+    func ensure(_ filter: SampleFilter) async throws -> [String] {
+      try await Resynchronization.ensureDeliveredAgain(filter, to: consumer, in: home.store)
+      return try await Resynchronization.pending(consumer, in: home.store).map(\.consumer)
+    }
+    let first = try await ensure(.everything)
+    #expect(first.count == 1)
+    #expect(try await ensure(.everything) == first)
+    #expect(try await ensure(SampleFilter(earliest: Timestamp(seconds: 5))) == first)
+    // A page that is handed out may have been delivered.
+    try await home.fill(3)
+    let request = try await home.store.consumer(first[0])
+    let page = try #require(try await request.pages(ofAtMost: 1, repeatable: true).first { _ in true })
+    if isCommitted { try await request.commit(page) }
+    let second = try await ensure(.everything)
+    #expect(second.count == 1 && second != first)
+    // One that was cut off before the other was removed.
+    try await home.store.consumer(first[0])
+    #expect(try await ensure(.everything).count == 1)
+    // One that asks for less does for nobody.
+    for name in try await ensure(.everything) { try await home.store.removeConsumer(name) }
+    let part = try await ensure(SampleFilter(earliest: Timestamp(seconds: 5)))
+    let all = try await ensure(.everything)
+    #expect(all.count == 1 && all != part)
+  }
+
   @Test("one that asks for more takes the place of those before; one that asks for less does not")
   func contained() async throws {
     func starts() async throws -> Set<Int64?> {

@@ -1,6 +1,7 @@
 import Foundation
 import HealthModel
 import Synchronization
+import TestSupport
 
 @testable import Destinations
 

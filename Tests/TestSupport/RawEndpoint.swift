@@ -1,19 +1,18 @@
 import Foundation
 import Synchronization
-import TestSupport
 
 /// A web server on loopback whose answers are written byte by byte, also those that no server would give.
-final class RawEndpoint: Sendable {
-  struct Request: Sendable {
-    var method: String
+public final class RawEndpoint: Sendable {
+  public struct Request: Sendable {
+    public var method: String
     /// Path and query.
-    var target: String
+    public var target: String
     /// By their names in lower case.
-    var headers: [String: String]
-    var body: [UInt8]
+    public var headers: [String: String]
+    public var body: [UInt8]
   }
 
-  enum Next {
+  public enum Next: Sendable {
     /// The next request of this connection.
     case again
     case close
@@ -22,27 +21,27 @@ final class RawEndpoint: Sendable {
   }
 
   /// One request of a connection, and where its answer goes.
-  struct Exchange {
-    let request: Request
+  public struct Exchange {
+    public let request: Request
     /// Which request it is of all, from 0.
-    let number: Int
+    public let number: Int
     fileprivate let socket: Int32
 
     /// Whether the client takes it.
-    @discardableResult func write(_ text: String) -> Bool { write(Array(text.utf8)) }
-    @discardableResult func write(_ bytes: [UInt8]) -> Bool { TCPSocket.write(bytes[...], to: socket) }
+    @discardableResult public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+    @discardableResult public func write(_ bytes: [UInt8]) -> Bool { TCPSocket.write(bytes[...], to: socket) }
 
     /// A whole answer, after which the connection stays.
-    func answer(_ status: Int, _ headers: [String: String] = [:], _ body: String = "") -> Next {
+    public func answer(_ status: Int, _ headers: [String: String] = [:], _ body: String = "") -> Next {
       let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
       return write("HTTP/1.1 \(status) Some reason\r\n\(lines)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
         ? .again : .close
     }
 
-    func endWriting() { shutdown(socket, CInt(SHUT_WR)) }
+    public func endWriting() { shutdown(socket, CInt(SHUT_WR)) }
   }
 
-  typealias Behaviour = @Sendable (Exchange) -> Next
+  public typealias Behaviour = @Sendable (Exchange) -> Next
 
   private final class State: Sendable {
     let requests = Mutex<[Request]>([])
@@ -52,11 +51,11 @@ final class RawEndpoint: Sendable {
     init(_ behaviour: @escaping Behaviour) { self.behaviour = behaviour }
   }
 
-  let port: Int
+  public let port: Int
   private let listener: ListeningSocket
   private let state: State
 
-  init(_ behaviour: @escaping Behaviour) throws {
+  public init(_ behaviour: @escaping Behaviour) throws {
     state = State(behaviour)
     listener = try ListeningSocket()
     port = listener.port
@@ -74,8 +73,8 @@ final class RawEndpoint: Sendable {
     state.sockets.withLock { for socket in $0 { shutdown(socket, CInt(SHUT_RDWR)) } }
   }
 
-  var url: String { "http://127.0.0.1:\(port)/" }
-  var requests: [Request] { state.requests.withLock(\.self) }
+  public var url: String { "http://127.0.0.1:\(port)/" }
+  public var requests: [Request] { state.requests.withLock(\.self) }
 
   private static func serve(_ socket: Int32, _ state: State) {
     defer {
