@@ -36,8 +36,10 @@ public struct SQLiteFile: Sendable {
 
   /// Whether there is nothing at ``path``, or a file of no bytes.
   public var isEmpty: Bool { Self.isEmpty(path) }
+  /// The path of the write-ahead log, which every process writes that changes anything.
+  public var log: String { path + "-wal" }
   /// What was committed last may be in it, and nowhere else.
-  public var hasLog: Bool { !Self.isEmpty(path + "-wal") }
+  public var hasLog: Bool { !Self.isEmpty(log) }
 
   /// Whether it can be written, and what SQLite puts beside it.
   public var isWritable: Bool {
@@ -51,7 +53,7 @@ public struct SQLiteFile: Sendable {
   public func forReading(_ configuration: inout Configuration) -> String {
     configuration.readonly = true
     // Whoever has it open keeps an index of the log, which can be shared.
-    if !Self.isEmpty(path + "-shm"), access(path + "-wal", F_OK) == 0 { return path }
+    if !Self.isEmpty(path + "-shm"), access(log, F_OK) == 0 { return path }
     // Nobody has it open: it does not change.
     if !hasLog { return immutableURI }
     // A log that was left behind. SQLite indexes it in memory where it may take the file for its own alone.

@@ -54,7 +54,9 @@ public struct AutomationService: Service {
 
   public func run() async throws {
     let known = LastReadable<[Automation]>([])
-    let supervision = Supervision(clock: time.clock) { [reloads, store = context.store] in
+    let supervision = Supervision(
+      database: context.store.path, reloads: reloads, clock: time.clock
+    ) { [reloads, store = context.store] in
       guard let paused = try? await store.activities.paused(beginning: Automation.activityPrefix) else {
         return nil as Dependencies?
       }

@@ -64,7 +64,7 @@ public struct DeliveryService: Service {
   public func run() async throws {
     let sections = LastReadable<[DestinationSection]>([])
     let watch = PositionWatch()
-    let supervision = Supervision(clock: clock) { [reloads, store] in
+    let supervision = Supervision(database: store.path, reloads: reloads, clock: clock) { [reloads, store] in
       guard let standings = try? await store.deliveries.standings(), let settings = try? await store.settings.current()
       else { return nil as Dependencies? }
       return Dependencies(

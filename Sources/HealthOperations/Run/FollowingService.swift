@@ -37,7 +37,9 @@ public struct FollowingService: Service {
   }
 
   public func run() async throws {
-    let supervision = Supervision(interval: .seconds(5), clock: clock) { [registry, reloads] in
+    let supervision = Supervision(
+      database: home.directory + "/" + PeerRegistry.fileName, reloads: reloads, clock: clock
+    ) { [registry, reloads] in
       guard let servers = try? await registry.servers() else { return nil as Dependencies? }
       return Dependencies(
         reloads: reloads.current, pairings: Dictionary(servers.map { ($0.id, $0.created) }) { $1 })

@@ -1,7 +1,7 @@
 import GRDB
 
 /// Where all consumers stand and which deliveries are paused, without what either knows besides: cheap enough to be read
-/// every second or so while nothing happens.
+/// every second or so.
 public struct DeliveryStandings: Hashable, Sendable {
   /// By the names of consumers; see ``ConsumerPosition/anchor``.
   public var positions: [String: Anchor] = [:]

@@ -95,7 +95,7 @@ public final class HealthStore: Sendable {
         try Schema.migrate(pool)
         return pool
       }
-      watch = StoreWatch(pool)
+      watch = StoreWatch(pool, log: SQLiteFile(path).log)
       (id, positionKey, epochs) = try pool.read { db in
         (try Schema.storeID(db), try Schema.positionKey(db), try EpochKeeper(db))
       }
@@ -129,7 +129,7 @@ public final class HealthStore: Sendable {
             path: path, detail: "an older hpeer wrote it, and it has to be brought up to date where it can be written")
         }
       }
-      watch = StoreWatch(pool)
+      watch = StoreWatch(pool, log: SQLiteFile(path).log)
       (id, positionKey, epochs) = try pool.read { db in
         (try Schema.storeID(db), try Schema.positionKey(db), try EpochKeeper(db))
       }

@@ -18,8 +18,8 @@ extension HealthStore.Feed {
   /// }
   /// ```
   ///
-  /// Any number of tasks may wait; together they cost one small query for each commit, and one a second when nothing
-  /// happens. Throws `CancellationError` as soon as the task is cancelled, and nothing else.
+  /// Any number of tasks may wait; together they cost some small queries for each commit, and one every five seconds when
+  /// nothing happens. Throws `CancellationError` as soon as the task is cancelled, and nothing else.
   public func waitForChanges(after anchor: Anchor) async throws {
     try await store.watch.wait(after: anchor.change)
   }

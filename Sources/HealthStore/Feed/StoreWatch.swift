@@ -6,8 +6,9 @@ import Synchronization
 /// Notices that a store's counter has moved, whichever process moved it: one for all who wait for one ``HealthStore``.
 ///
 /// Somebody writes the write-ahead log, or this process has committed: that is a hint, and the counter decides. It is read
-/// once for all who wait, at most every ``Timing/spacing``, and once a second without any hint, for file systems that
-/// report nothing. The first who waits starts all this, and a second after the last it ends.
+/// once for all who wait, at most every ``Timing/spacing``, and every ``Timing/idle`` without any hint; every
+/// ``Timing/unreported`` on file systems that report nothing. The first who waits starts all this, and it ends soon after
+/// the last.
 final class StoreWatch: Sendable {
   typealias Continuation = CheckedContinuation<Void, any Error>
 
@@ -15,8 +16,10 @@ final class StoreWatch: Sendable {
     /// Between two reads of the counter, at least. The log is written before its transaction counts, so the first reads
     /// after a hint may come too early: the time between them doubles from here.
     static let spacing = Duration.milliseconds(5)
-    /// Between two reads of the counter when there is no hint.
-    static let idle = Duration.seconds(1)
+    /// Between two reads of the counter when there is no hint. Each wakes threads, and nearly all find nothing.
+    static let idle = Duration.seconds(5)
+    /// The same where no hint came of the last commit.
+    static let unreported = Duration.seconds(1)
     /// Between two times that those who wait are woken, at least: an import commits many times a second.
     static let rest = Duration.milliseconds(50)
     /// What each who was woken adds to it, so that hundreds cause no storm.
@@ -28,6 +31,10 @@ final class StoreWatch: Sendable {
     var nextWaiter: UInt64 = 0
     var isRunning = false
     var activity: FileActivity?
+    /// Whether hints come of what other processes commit.
+    var isReported = true
+    /// This process has, since the counter was last read.
+    var hasCommitted = false
     /// The counter when it was last read.
     var seen: Int64?
     /// When the counter is to be read next; `nil` while nothing is scheduled.
@@ -39,14 +46,19 @@ final class StoreWatch: Sendable {
     /// When somebody last waited.
     var lastUse = ContinuousClock.now
     var reads = 0
+
+    var idle: Duration { isReported ? Timing.idle : Timing.unreported }
   }
 
   private let pool: DatabasePool
+  private let log: String
   private let queue = DispatchQueue(label: "hpeer.store.watch")
   private let state = Mutex(State())
 
-  init(_ pool: DatabasePool) {
+  /// - Parameter log: the write-ahead log of `pool`'s database.
+  init(_ pool: DatabasePool, log: String) {
     self.pool = pool
+    self.log = log
   }
 
   deinit {
@@ -58,6 +70,8 @@ final class StoreWatch: Sendable {
   var reads: Int { state.withLock(\.reads) }
   /// Whether the counter is being watched.
   var isRunning: Bool { state.withLock(\.isRunning) }
+  /// Whether the file system tells, as far as is known, what other processes write.
+  var isReported: Bool { state.withLock(\.isReported) }
   /// Tasks that wait for a change.
   var waiting: Int { state.withLock(\.waiters.count) }
 
@@ -95,17 +109,19 @@ final class StoreWatch: Sendable {
   /// A transaction of this process has been committed.
   func committed() {
     state.withLock { state in
-      if state.isRunning { plan(&state, in: .zero) }
+      guard state.isRunning else { return }
+      state.hasCommitted = true
+      plan(&state, in: .zero)
     }
   }
 
   // MARK: On the queue
 
   private func start() {
-    let log = pool.path + "-wal"
     let activity = FileActivity(of: log, pausing: Timing.spacing, on: queue) { [weak self] in self?.logWasWritten() }
     state.withLock { state in
       state.activity = activity
+      state.isReported = activity != nil
       state.seen = nil
       plan(&state, in: .zero)
     }
@@ -121,7 +137,8 @@ final class StoreWatch: Sendable {
   /// Has the counter read in a while, or earlier if that is planned already.
   private func plan(_ state: inout State, in duration: Duration) {
     let instant = max(.now + duration, state.earliest)
-    if let due = state.due, due <= instant { return }
+    // One that is long due is late: the queue's clock stands still while the machine sleeps.
+    if let due = state.due, due <= instant, due > .now - .milliseconds(100) { return }
     state.due = instant
     let nanoseconds = max(0, (instant - .now) / .nanoseconds(1))
     queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) { [weak self] in self?.look() }
@@ -132,7 +149,7 @@ final class StoreWatch: Sendable {
       // Another read was planned for an earlier instant, and has been. Two clocks need not agree to the nanosecond.
       guard let due = state.due, due <= .now + .milliseconds(1) else { return nil }
       state.due = nil
-      if state.waiters.isEmpty, state.lastUse + Timing.idle < .now {
+      if state.waiters.isEmpty, state.lastUse + Timing.unreported < .now {
         stop(&state)
         return nil
       }
@@ -157,6 +174,10 @@ final class StoreWatch: Sendable {
   ///   - newest: the last who began to wait before the counter was read.
   private func finish(_ state: inout State, counter: Int64?, newest: UInt64) -> [Continuation] {
     state.earliest = .now + Timing.spacing
+    if let seen = state.seen, let counter, counter != seen, !state.hasCommitted {
+      state.isReported = state.retry != nil
+    }
+    state.hasCommitted = false
     state.seen = counter
     // A counter that has gone back, as after a restore, is told from one that was read too early.
     let woken = state.waiters.filter { id, waiter in
@@ -168,12 +189,12 @@ final class StoreWatch: Sendable {
       state.lastUse = .now
       state.earliest = .now + max(Timing.rest, Timing.restPerWaiter * woken.count)
     }
-    if let retry = state.retry, retry < Timing.idle {
+    if let retry = state.retry, retry < state.idle {
       state.retry = retry * 2
       plan(&state, in: retry)
     } else {
       state.retry = nil
-      plan(&state, in: Timing.idle)
+      plan(&state, in: state.idle)
     }
     return woken.values.map(\.continuation)
   }

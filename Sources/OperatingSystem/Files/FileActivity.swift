@@ -15,6 +15,26 @@ public final class FileActivity: @unchecked Sendable {
   private var isPaused = false
   private var isCancelled = false
 
+  /// A hint when the file was written or made, of which there is never more than one that nobody has taken; `nil` where the
+  /// kernel cannot tell.
+  ///
+  /// ```swift
+  /// func follow(_ log: String) async {
+  ///   guard let hints = FileActivity.hints(of: log, pausing: .seconds(1)) else { return }
+  ///   for await _ in hints { print("\(log) was written") }
+  /// }
+  /// ```
+  ///
+  /// - Parameter pausing: how long not to look after something has happened.
+  public static func hints(of path: String, pausing pause: Duration) -> AsyncStream<Void>? {
+    let (hints, hint) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let queue = DispatchQueue(label: "hpeer.file.hints")
+    guard let activity = FileActivity(of: path, pausing: pause, on: queue, { hint.yield() }) else { return nil }
+    // Which also keeps it for as long as somebody may take a hint.
+    hint.onTermination = { _ in queue.async { activity.cancel() } }
+    return hints
+  }
+
   /// - Parameter pausing: how long not to look after something has happened: a transaction is many writes.
   public init?(
     of path: String, pausing pause: Duration, on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// Counts how often somebody has asked for settings to be read again, as by SIGHUP.
+public final class Reloads: Sendable {
+  private struct State {
+    var count = 0
+    var nextListener = 0
+    var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  public init() {}
+
+  public func request() {
+    let listeners = state.withLock { state in
+      state.count += 1
+      return state.listeners.values
+    }
+    for listener in listeners { listener.yield() }
+  }
+
+  var current: Int { state.withLock(\.count) }
+
+  /// A hint for each request from now on, of which there is never more than one that nobody has taken.
+  func hints() -> AsyncStream<Void> {
+    let (hints, hint) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = state.withLock { state in
+      state.nextListener += 1
+      state.listeners[state.nextListener] = hint
+      return state.nextListener
+    }
+    hint.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[number] = nil } }
+    return hints
+  }
+}
