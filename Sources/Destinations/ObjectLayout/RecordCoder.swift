@@ -22,13 +22,11 @@ struct RecordShape: Hashable, Sendable {
 /// (`{"added":SAMPLE}` or `{"deleted":TOMBSTONE}`): HealthPush passes over it, and whoever knows it has all of the sample.
 /// The value of what is no quantity is its duration in seconds, as HealthPush has it of sleep.
 final class RecordCoder: Sendable {
-  private enum Form { case quantity, category, other }
-
   private let changes: CodedChanges
   private let options: DayFiles.Options
   private let zone: ZoneRules
   private let printer: SamplePrinter
-  private let forms: [Form]
+  private let forms: [CodedForm]
   private let metrics: [[HealthPushMetric]]
   private let deletedMetrics: [HealthPushMetric]
   private let tombstones = JSONEncoder()
@@ -37,7 +35,7 @@ final class RecordCoder: Sendable {
   init(_ changes: CodedChanges, _ options: DayFiles.Options, zone: ZoneRules) throws {
     (self.changes, self.options, self.zone) = (changes, options, zone)
     printer = try SamplePrinter(changes)
-    forms = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
+    forms = changes.kinds.map(CodedForm.init(kind:))
     metrics = changes.types.map { type in changes.kinds.map { HealthPushMetric(type, payload: $0) } }
     deletedMetrics = changes.types.map { HealthPushMetric($0, payload: nil) }
     tombstones.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

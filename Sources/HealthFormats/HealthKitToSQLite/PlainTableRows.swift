@@ -3,11 +3,9 @@ import HealthModel
 /// Rows of the quantities and categories of one page: every text of its dictionaries becomes a value once. The other way is
 /// by ``HealthKitTables/row(of:)``, which makes the same rows, and those of any sample.
 public struct PlainTableRows {
-  private enum Form { case quantity, category, other }
-
   private let text: AppleText
   private let changes: CodedChanges
-  private let forms: [Form]
+  private let forms: [CodedForm]
   /// `nil` for a type that is not HealthKit's.
   private let tables: [String?]
   private let units: [TableRow.Value?]
@@ -22,7 +20,7 @@ public struct PlainTableRows {
     self.changes = changes
     let text = AppleText(offset: offset)
     self.text = text
-    forms = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
+    forms = changes.kinds.map(CodedForm.init(kind:))
     tables = changes.types.map { $0.rawValue.begins(with: "hae.") ? nil : HealthKitTables.table(of: $0) }
     units = changes.units.map { $0.isEmpty ? nil : Self.value($0) }
     sources = changes.sources.map { (Self.value($0.name), $0.version.map(Self.value)) }

@@ -3,9 +3,7 @@ import HealthModel
 /// Prints quantities and categories of ``CodedChanges`` as rows of the table: every text of the dictionaries becomes a
 /// field once. The other way is by ``SampleCSVWriter/append(_:to:)-(Sample,_)``, which writes any sample.
 struct CSVRowPrinter {
-  private enum Form { case quantity, category, other }
-
-  private let forms: [Form]
+  private let forms: [CodedForm]
   private let sampleTypes: [SampleType]
   // Fields, each with the comma after it.
   private let types: [[UInt8]]
@@ -22,7 +20,7 @@ struct CSVRowPrinter {
 
   /// Throws `DecodingError` if a text of the dictionaries is not what it should be.
   init(_ changes: CodedChanges) throws {
-    forms = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
+    forms = changes.kinds.map(CodedForm.init(kind:))
     sampleTypes = changes.types
     types = changes.types.map { Self.fields([$0.rawValue]) }
     units = changes.units.map { Self.fields([$0]) }

@@ -3,10 +3,8 @@ import Foundation
 /// Prints samples of ``CodedChanges`` as ``CanonicalJSON`` encodes them, byte for byte, in a small part of the time: every
 /// text of the dictionaries becomes JSON once, and a quantity or a category is these and a few numbers.
 public struct SamplePrinter: Sendable {
-  private enum Form { case quantity, category, other }
-
   private let changes: CodedChanges
-  private let forms: [Form]
+  private let forms: [CodedForm]
   // Members of the object, each with the comma and what always stands beside it.
   private let types: [[UInt8]]
   private let units: [[UInt8]]
@@ -17,7 +15,7 @@ public struct SamplePrinter: Sendable {
   /// Throws `DecodingError` if a text of the dictionaries is not what it should be.
   public init(_ changes: CodedChanges) throws {
     self.changes = changes
-    forms = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
+    forms = changes.kinds.map(CodedForm.init(kind:))
     types = changes.types.map { Self.member("type", Self.quoted($0.rawValue)) }
     units = changes.units.map(Self.quoted)
     sources = try changes.sources.map { Self.member("source", Array(try CanonicalJSON.encode($0).utf8)) }

@@ -2,14 +2,9 @@ import HealthModel
 
 /// Reads what the samples of one batch say, out of the columns that only some of them have an entry in.
 struct ContentReader {
-  /// What a kind may consist of.
-  private enum Shape {
-    case quantity, category, other
-  }
-
   private(set) var payloads: [String] = []
   private let kinds: [String]
-  private let shapes: [Shape]
+  private let forms: [CodedForm]
   private var decimals: IndexingIterator<[Int64]>
   private var binaries: IndexingIterator<[Double]>
   private var texts: [String]
@@ -21,7 +16,7 @@ struct ContentReader {
   ) {
     self.limits = limits
     kinds = changes.kinds
-    shapes = changes.kinds.map { $0 == "quantity" ? .quantity : $0 == "category" ? .category : .other }
+    forms = changes.kinds.map(CodedForm.init(kind:))
     decimals = columns.decimal.makeIterator()
     binaries = columns.binary.makeIterator()
     self.texts = texts
@@ -46,7 +41,7 @@ struct ContentReader {
     case SampleForm.json: return readText(into: &sample)
     default: return false
     }
-    switch shapes[Int(sample.kind)] {
+    switch forms[Int(sample.kind)] {
     case .quantity: return sample.unit != nil
     case .category: return sample.unit == nil && (sample.number.map { Int64(exactly: $0) != nil } ?? true)
     case .other: return false
@@ -56,7 +51,7 @@ struct ContentReader {
   /// Texts are decoded and written anew: a store must be able to read them for as long as it exists.
   private mutating func readText(into sample: inout CodedSample) -> Bool {
     let kind = kinds[Int(sample.kind)]
-    guard sample.unit == nil, shapes[Int(sample.kind)] != .quantity, nextText < texts.count else { return false }
+    guard sample.unit == nil, forms[Int(sample.kind)] != .quantity, nextText < texts.count else { return false }
     let text = texts[nextText]
     texts[nextText] = ""
     nextText += 1
