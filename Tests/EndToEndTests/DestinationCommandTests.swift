@@ -52,6 +52,7 @@ struct DestinationCommandTests {
     #expect(try await states().map { $0["state"] as? String } == ["up to date", "disabled"])
 
     _ = try await run("destination", "resync", "keep", "--from", "2024-01-01T00:30", "--utc")
+    #expect(try await states().map { $0["state"] as? String } == ["behind", "disabled"])
     #expect(try await run("sync").output == "keep: 20 changes delivered\n")
     _ = try await run("destination", "resync", "keep")
     #expect(try await run("sync").output == "keep: 50 changes delivered\n")

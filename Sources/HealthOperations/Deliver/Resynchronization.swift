@@ -88,10 +88,22 @@ public enum Resynchronization {
   }
 
   /// Whether a consumer is there only because this was asked for.
-  static func isRequest(_ consumer: String) -> Bool {
+  public static func isRequest(_ consumer: String) -> Bool {
     // KIND:NAME:REQUEST, and neither of the first two has a colon.
     let words = consumer.split(separator: ":", maxSplits: 2).dropFirst(2)
     return words.contains { [again, forgetting, former].contains(where: (":" + $0).hasPrefix) }
+  }
+
+  /// The changes that a destination has not been given, at most, with those that are to be delivered again; `nil` where
+  /// nothing was ever delivered.
+  ///
+  /// - Parameters:
+  ///   - consumer: of the destination.
+  ///   - positions: of all consumers.
+  public static func behind(_ consumer: String, among positions: [ConsumerPosition]) -> Int? {
+    // What is to be forgotten is no delivery.
+    let own = positions.filter { isOf($0.name, consumer) && !isOf($0.name, consumer + forgetting) }
+    return own.isEmpty ? nil : own.map(\.behind).reduce(0, +)
   }
 
   /// Whether anything of a consumer is in the store that holds deletions for it: its position, or a request.

@@ -114,12 +114,16 @@ struct SyncCommand: AsyncParsableCommand {
     }
   }
 
-  /// The changes that are to be delivered; `nil` where that is not known before, as of a selection.
+  /// The changes that are to be delivered; `nil` where that is not known before, as of a selection or a part that is to be
+  /// delivered again.
   private static func toDo(_ sections: [DestinationSection], _ store: HealthStore) async throws -> Int? {
-    let positions = Dictionary(try await store.consumers().map { ($0.name, $0.behind) }) { $1 }
+    let positions = try await store.consumers()
+    guard !positions.contains(where: { Resynchronization.isRequest($0.name) }) else { return nil }
     var sum = 0
     for section in sections {
-      guard let behind = positions[section.consumer], section.common.selectsAll else { return nil }
+      guard section.common.selectsAll, let behind = Resynchronization.behind(section.consumer, among: positions) else {
+        return nil
+      }
       sum += behind
     }
     return sum

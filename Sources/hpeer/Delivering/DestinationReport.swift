@@ -23,7 +23,8 @@ struct DestinationReport: Encodable {
   /// What becomes of what is delivered twice: `idempotent`, `byKey`, `atLeastOnce`; `nil` of a kind that is not known.
   var repetition: String?
   var state: State
-  /// Changes of the record that it has not dealt with, at most; `nil` where nothing was ever delivered.
+  /// Changes of the record that it has not been given, or is to be given again, at most; `nil` where nothing was ever
+  /// delivered.
   var behind: Int?
   var lastAttempt: Timestamp?
   var lastSuccess: Timestamp?
@@ -44,7 +45,8 @@ struct DestinationReport: Encodable {
     let states = try await store?.deliveries.all() ?? []
     var reports = file.destinations.map { section in
       DestinationReport(
-        section, positions.first { $0.name == section.consumer }, states.first { $0.consumer == section.consumer })
+        section, behind: Resynchronization.behind(section.consumer, among: positions),
+        states.first { $0.consumer == section.consumer })
     }
     let known = Set(file.destinations.map(\.consumer))
     let kinds = DestinationKinds.all.map { $0.description.kind.rawValue + ":" }
@@ -66,9 +68,8 @@ struct DestinationReport: Encodable {
     (self.behind, self.delivered, self.refused) = (behind, delivered, refused)
   }
 
-  private init(_ section: DestinationSection, _ position: ConsumerPosition?, _ found: DeliveryState?) {
+  private init(_ section: DestinationSection, behind: Int?, _ found: DeliveryState?) {
     let delivery = found ?? DeliveryState(consumer: section.consumer)
-    let behind = position?.behind
     let state: State =
       switch (section.common.isEnabled, delivery.paused, delivery.failing, behind) {
       case (false, _, _, _): .disabled
