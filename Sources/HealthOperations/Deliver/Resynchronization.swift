@@ -1,4 +1,5 @@
 import Foundation
+import HealthAnalysis
 import HealthModel
 import HealthStore
 
@@ -104,6 +105,19 @@ public enum Resynchronization {
     // What is to be forgotten is no delivery.
     let own = positions.filter { isOf($0.name, consumer) && !isOf($0.name, consumer + forgetting) }
     return own.isEmpty ? nil : own.map(\.behind).reduce(0, +)
+  }
+
+  /// Whether a destination has numbers of a home zone or a first source that is another by now: with the next delivery, they
+  /// are delivered again.
+  ///
+  /// - Parameter consumer: of the destination.
+  public static func hasOldNumbers(_ consumer: String, in store: HealthStore) async throws -> Bool {
+    guard let kept = try await NumberBasis.kept(of: consumer, in: store) else { return false }
+    let settings = try await store.settings.current()
+    // Of a zone that this machine does not know, the delivery tells.
+    guard let zone = try? ZoneRules(homeOf: settings) else { return false }
+    let basis = NumberBasis(settings, in: zone)
+    return basis.hasOtherZone(than: kept) || !basis.typesRankedOtherwise(than: kept).isEmpty
   }
 
   /// Whether anything of a consumer is in the store that holds deletions for it: its position, or a request.

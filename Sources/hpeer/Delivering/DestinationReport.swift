@@ -43,10 +43,15 @@ struct DestinationReport: Encodable {
   static func all(_ file: SettingsFile, _ store: HealthStore?) async throws -> [DestinationReport] {
     let positions = try await store?.consumers() ?? []
     let states = try await store?.deliveries.all() ?? []
-    var reports = file.destinations.map { section in
-      DestinationReport(
+    var reports: [DestinationReport] = []
+    for section in file.destinations {
+      var report = DestinationReport(
         section, behind: Resynchronization.behind(section.consumer, among: positions),
         states.first { $0.consumer == section.consumer })
+      if report.state == .upToDate, let store, try await Resynchronization.hasOldNumbers(section.consumer, in: store) {
+        report.state = .behind
+      }
+      reports.append(report)
     }
     let known = Set(file.destinations.map(\.consumer))
     let kinds = DestinationKinds.all.map { $0.description.kind.rawValue + ":" }

@@ -35,6 +35,10 @@ struct NumberBasisTests {
     return DeliverOperation(section, home: home.home, store: home.store, policy: RetryPolicy(tolerance: 1))
   }
 
+  private var hasOldNumbers: Bool {
+    get async throws { try await Resynchronization.hasOldNumbers("command:one", in: home.store) }
+  }
+
   private struct Line: Decodable {
     var added: Sample?
     var deleted: Tombstone?
@@ -56,9 +60,12 @@ struct NumberBasisTests {
     let operation = try operation()
     _ = try await operation.run()
     #expect(try starts() == ["2024-06-15T00:00:00Z"])
+    #expect(try await !hasOldNumbers)
     try await home.store.settings.setHomeZone("Asia/Tokyo")
+    #expect(try await hasOldNumbers)
     #expect(try await operation.run().delivered > 0)
     #expect(try starts() == ["2024-06-14T15:00:00Z"])
+    #expect(try await !hasOldNumbers)
     #expect(try await operation.run() == CourierReport())
     #expect(try await home.store.consumers().map(\.name) == ["command:one"])
   }
@@ -92,7 +99,9 @@ struct NumberBasisTests {
     _ = try await operation.run()
     try await home.store.settings.setFirstSource("Phone", of: SampleType("HKQuantityTypeIdentifierStepCount"))
     #expect(try await operation.run() == CourierReport())
+    #expect(try await !hasOldNumbers)
     try await home.store.settings.setFirstSource("Watch", of: AppleExportText.heartRate)
+    #expect(try await hasOldNumbers)
     #expect(try await operation.run().delivered > 0)
     #expect(try await operation.run() == CourierReport())
     #expect(try starts() == ["2024-06-15T00:00:00Z"])
