@@ -102,7 +102,7 @@ struct DestinationResume: AsyncParsableCommand {
   func run() async throws {
     let section = try destination.section(common.homeDirectory)
     try await common.homeDirectory.createStore().deliveries.setPaused(false, section.consumer)
-    Console.say("\(section.name) goes on with the next `hpeer sync`.")
+    Console.say("\(section.name) goes on with the next delivery: \(nextDelivery).")
   }
 }
 
@@ -129,6 +129,10 @@ struct DestinationResync: AsyncParsableCommand {
     let zone = try await zone.timeZone(in: store)
     let start = beginning.bound?.start(in: zone, now: .now)
     try await Resynchronization.request(section.consumer, from: start, in: store)
-    Console.say("\(section.name) gets \(start == nil ? "everything" : "that") again with the next `hpeer sync`.")
+    let what = start == nil ? "everything" : "that"
+    Console.say("\(section.name) gets \(what) again with the next delivery: \(nextDelivery).")
   }
 }
+
+/// What delivers next.
+private let nextDelivery = "`hpeer run` where it runs, or `hpeer sync`"
