@@ -11,11 +11,9 @@ extension DeliverOperation {
     let (consumer, basis) = (section.consumer, context.basis)
     let hasStatistics = context.shape?.hasStatistics ?? false
     let kept = try await NumberBasis.kept(of: consumer, in: store)
-    let withdrawal = Resynchronization.withdrawal(consumer)
     guard hasStatistics || place.capabilities.days != .none else {
       if kept != nil {
-        // What is begun and never ended keeps all later deletions in the store.
-        try await store.removeConsumer(withdrawal)
+        try await forgetWithdrawals()
         try await NumberBasis.forget(of: consumer, in: store)
       }
       return CourierReport()
@@ -25,7 +23,7 @@ extension DeliverOperation {
       return CourierReport()
     }
     // What was begun is finished, also where the zone of before is decided for again.
-    let isBegun = try await store.consumers().contains { $0.name == withdrawal }
+    let isBegun = try await !Resynchronization.withdrawals(consumer, in: store).isEmpty
     guard kept != basis || isBegun else { return CourierReport() }
     var report = CourierReport()
     if basis.hasOtherZone(than: kept) || isBegun {
@@ -48,8 +46,14 @@ extension DeliverOperation {
       try await Resynchronization.ensureDeliveredAgain(SampleFilter(types: types), to: consumer, in: store)
     }
     try await basis.keep(of: consumer, in: store)
-    try await store.removeConsumer(withdrawal)
+    try await forgetWithdrawals()
     return report
+  }
+
+  private func forgetWithdrawals() async throws {
+    for name in try await Resynchronization.withdrawals(section.consumer, in: store) {
+      try await store.removeConsumer(name)
+    }
   }
 
   private func withdrawDays<Place: Destination>(of place: Place) async throws {
@@ -73,8 +77,9 @@ extension DeliverOperation {
     // A place that has files of days finds them in those of the zone from before.
     let place = try await make(kind, former)
     do {
-      let name = Resynchronization.withdrawal(section.consumer)
-      let report = try await courier(to: place, name, former.filter, former).run()
+      let name = Resynchronization.withdrawal(section.consumer, for: context.zone)
+      let consumer = try await store.consumer(name, filter: former.filter, owedAs: section.consumer)
+      let report = try await courier(to: place, name, former.filter, former).run(of: consumer)
       await place.close()
       return report
     } catch {

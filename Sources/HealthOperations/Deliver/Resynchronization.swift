@@ -16,7 +16,7 @@ public enum Resynchronization {
   struct Part {
     var consumer: String
     var filter: SampleFilter
-    /// Whether anything of it was given to the destination.
+    /// Whether anything of it may have been given to the destination.
     var hasBegun: Bool
   }
 
@@ -34,10 +34,11 @@ public enum Resynchronization {
     if let start {
       try await deliverAgain(SampleFilter(earliest: start), to: consumer, in: store)
     } else {
-      for part in try await parts(consumer + again, in: store) { try await store.removeConsumer(part.consumer) }
       try await store.removeConsumer(consumer)
       // Positions of destinations are there from the beginning, so that deletions are kept for them.
       try await store.consumer(consumer)
+      // Last: until then, what they ask for is asked for by nothing else.
+      for part in try await pending(consumer, in: store) { try await store.removeConsumer(part.consumer) }
     }
   }
 
@@ -49,8 +50,14 @@ public enum Resynchronization {
   /// The same, but not twice where an attempt was cut off before anything was delivered again: a new request begins all
   /// deliveries anew. Only for whoever is alone in delivering to the destination.
   static func ensureDeliveredAgain(_ filter: SampleFilter, to consumer: String, in store: HealthStore) async throws {
-    let isAsked = try await pending(consumer, in: store).contains { !$0.hasBegun && $0.filter.contains(filter) }
-    if !isAsked { try await deliverAgain(filter, to: consumer, in: store) }
+    let parts = try await pending(consumer, in: store)
+    guard let asked = parts.first(where: { !$0.hasBegun && $0.filter.contains(filter) }) else {
+      return try await deliverAgain(filter, to: consumer, in: store)
+    }
+    // Those whose place it was to take when it was cut off.
+    for part in parts where part.consumer != asked.consumer && filter.contains(part.filter) {
+      try await store.removeConsumer(part.consumer)
+    }
   }
 
   /// Each request has a name of its own: one that comes while another is being dealt with is not taken for that one. It
@@ -70,8 +77,13 @@ public enum Resynchronization {
     try await parts(consumer + forgetting, in: store)
   }
 
-  /// Which consumer takes back the hours and days of the zone from before.
-  static func withdrawal(_ consumer: String) -> String { consumer + former }
+  /// Which consumer takes back the hours and days of the zone from before that a zone has not: another zone lacks others.
+  static func withdrawal(_ consumer: String, for zone: ZoneRules) -> String { "\(consumer)\(former):\(zone.name)" }
+
+  /// What was begun and never ended keeps all later deletions in the store.
+  static func withdrawals(_ consumer: String, in store: HealthStore) async throws -> [String] {
+    try await store.consumers().map(\.name).filter { isOf($0, consumer + former) }
+  }
 
   private static func parts(_ name: String, in store: HealthStore) async throws -> [Part] {
     try await store.consumers().filter { isOf($0.name, name) }
@@ -89,14 +101,14 @@ public enum Resynchronization {
   }
 
   /// Whether a consumer is there only because this was asked for.
-  public static func isRequest(_ consumer: String) -> Bool {
+  static func isRequest(_ consumer: String) -> Bool {
     // KIND:NAME:REQUEST, and neither of the first two has a colon.
     let words = consumer.split(separator: ":", maxSplits: 2).dropFirst(2)
     return words.contains { [again, forgetting, former].contains(where: (":" + $0).hasPrefix) }
   }
 
-  /// The changes that a destination has not been given, at most, with those that are to be delivered again; `nil` where
-  /// nothing was ever delivered.
+  /// The changes that a destination has not been given, at most, with those that are to be delivered again or taken back;
+  /// `nil` where nothing was ever delivered or asked for.
   ///
   /// - Parameters:
   ///   - consumer: of the destination.
@@ -105,6 +117,11 @@ public enum Resynchronization {
     // What is to be forgotten is no delivery.
     let own = positions.filter { isOf($0.name, consumer) && !isOf($0.name, consumer + forgetting) }
     return own.isEmpty ? nil : own.map(\.behind).reduce(0, +)
+  }
+
+  /// Whether anything is to be delivered again or taken back. Parameters as of ``behind(_:among:)``.
+  public static func isAsked(_ consumer: String, among positions: [ConsumerPosition]) -> Bool {
+    positions.contains { isOf($0.name, consumer) && isRequest($0.name) }
   }
 
   /// Whether a destination has numbers of a home zone or a first source that is another by now: with the next delivery, they

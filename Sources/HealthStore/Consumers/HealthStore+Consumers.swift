@@ -11,7 +11,7 @@ public struct ConsumerPosition: Hashable, Sendable {
   public var anchor: Anchor
   /// The changes of the store that it has not dealt with, at most: those are counted too that it does not want.
   public var behind: Int
-  /// Whether anything of what it wants has been dealt with, or a repeatable page of it handed out.
+  /// Whether it has passed any change, or a repeatable page is handed out. If not, everything still comes.
   public var hasBegun: Bool
   /// When it last went on.
   public var updated: Timestamp
@@ -37,15 +37,19 @@ extension HealthStore {
   ///   - name: chosen by its owner, such as `mqtt:home`.
   ///   - filter: what it wants.
   ///   - receipt: what its owner kept of the last page. One that is not of this consumer's last page makes it start over.
+  ///   - other: of a consumer that is new, the name of one that has what this one is to take back: whatever of that the other
+  ///     has yet to hear that an undone import took back, this one is told, too.
   @discardableResult
   public func consumer(
     _ name: String, filter: SampleFilter = .everything, whenNarrowed narrowing: Narrowing = .keep,
-    receipt: ConsumerReceipt? = nil
+    receipt: ConsumerReceipt? = nil, owedAs other: String? = nil
   ) async throws(StoreError) -> FeedConsumer {
     @Sendable func states(_ db: Database) throws -> (row: ConsumerRow?, wanted: ConsumerState) {
       let row = try ConsumerRow.fetch(name, db)
       guard var state = row?.state.selecting(filter, withdraws: narrowing == .withdraw) else {
-        return (nil, ConsumerState(filter: filter, undone: try UndoneSamples.last(db), isReset: receipt != nil))
+        let owing = try other.flatMap { try ConsumerRow.fetch($0, db) }
+        let undone = try owing?.state.undone ?? UndoneSamples.last(db)
+        return (nil, ConsumerState(filter: filter, undone: undone, isReset: receipt != nil))
       }
       if let receipt, try !receipt.isCurrent(state, db) { state.startOver(undone: try UndoneSamples.last(db)) }
       return (row, state)

@@ -118,12 +118,11 @@ struct SyncCommand: AsyncParsableCommand {
   /// delivered again.
   private static func toDo(_ sections: [DestinationSection], _ store: HealthStore) async throws -> Int? {
     let positions = try await store.consumers()
-    guard !positions.contains(where: { Resynchronization.isRequest($0.name) }) else { return nil }
     var sum = 0
     for section in sections {
-      guard section.common.selectsAll, let behind = Resynchronization.behind(section.consumer, among: positions) else {
-        return nil
-      }
+      guard section.common.selectsAll, !Resynchronization.isAsked(section.consumer, among: positions),
+        let behind = Resynchronization.behind(section.consumer, among: positions)
+      else { return nil }
       sum += behind
     }
     return sum

@@ -23,8 +23,8 @@ struct DestinationReport: Encodable {
   /// What becomes of what is delivered twice: `idempotent`, `byKey`, `atLeastOnce`; `nil` of a kind that is not known.
   var repetition: String?
   var state: State
-  /// Changes of the record that it has not been given, or is to be given again, at most; `nil` where nothing was ever
-  /// delivered.
+  /// Changes of the record that it has not been given, is to be given again, or is to lose, at most; `nil` where nothing was
+  /// ever delivered or asked for.
   var behind: Int?
   var lastAttempt: Timestamp?
   var lastSuccess: Timestamp?

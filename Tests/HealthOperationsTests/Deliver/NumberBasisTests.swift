@@ -1,5 +1,6 @@
 import Destinations
 import Foundation
+import HealthAnalysis
 import HealthModel
 import HealthStore
 import TestSupport
@@ -150,10 +151,35 @@ struct NumberBasisTests {
   func interrupted() async throws {
     let operation = try operation()
     _ = try await operation.run()
-    try await home.store.consumer(Resynchronization.withdrawal("command:one"))
+    try await home.store.consumer(Resynchronization.withdrawal("command:one", for: try ZoneRules(named: "Etc/UTC")))
     #expect(try await operation.run().delivered > 0)
     #expect(try starts() == ["2024-06-15T00:00:00Z"])
     #expect(try await home.store.consumers().map(\.name) == ["command:one"])
+  }
+
+  @Test("hours are not there twice where another zone was decided for while those of the first were taken back")
+  func decidedAgain() async throws {
+    let operation = try operation("hour")
+    _ = try await operation.run()
+    // As far as an attempt came that was cut off: hours in Japan begin when those in UTC do, so that none was taken back.
+    let tokyo = Resynchronization.withdrawal("command:one", for: try ZoneRules(named: "Asia/Tokyo"))
+    let withdrawal = try await home.store.consumer(tokyo)
+    for try await page in withdrawal.pages() { try await withdrawal.commit(page) }
+    try await home.store.settings.setHomeZone("Asia/Kolkata")
+    #expect(try await operation.run().delivered > 0)
+    #expect(try starts() == ["2024-06-15T07:30:00Z"])
+    #expect(try await home.store.consumers().map(\.name) == ["command:one"])
+  }
+
+  @Test("days of the zone before are taken back, too, whose samples an undone import took away")
+  func undone() async throws {
+    let operation = try operation()
+    _ = try await operation.run()
+    _ = try await home.store.imports.undoLast()
+    #expect(try await home.count() == 0)
+    try await home.store.settings.setHomeZone("Asia/Tokyo")
+    _ = try await operation.run()
+    #expect(try starts().isEmpty)
   }
 
   @Test("of a destination that is removed while numbers are made anew nothing is left")
@@ -191,7 +217,7 @@ struct NumberBasisTests {
   @Test("a destination that is given samples instead holds nothing back that was begun for numbers")
   func noNumbersAnyMore() async throws {
     _ = try await operation().run()
-    try await home.store.consumer(Resynchronization.withdrawal("command:one"))
+    try await home.store.consumer(Resynchronization.withdrawal("command:one", for: try ZoneRules(named: "Etc/UTC")))
     _ = try await operation("samples").run()
     #expect(try await home.store.consumers().map(\.name) == ["command:one"])
   }
