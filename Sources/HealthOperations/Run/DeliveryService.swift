@@ -72,7 +72,7 @@ public struct DeliveryService: Service {
         settings: settings)
     }
     await cancelWhenGracefulShutdown {
-      await supervision.run { _ in
+      await supervision.run { state in
         do {
           sections.value = try await onThread { [home] _ in
             let file = try home.settings()
@@ -83,7 +83,7 @@ public struct DeliveryService: Service {
           tell("", .unreadableSettings(error))
         }
         await withTaskGroup(of: Void.self) { group in
-          for section in sections.value {
+          for section in sections.value where state?.paused.contains(section.consumer) != true {
             group.addTask { await deliver(section) }
           }
         }
@@ -91,7 +91,7 @@ public struct DeliveryService: Service {
     }
   }
 
-  /// Until the task is cancelled, or it is paused or removed.
+  /// Until the task is cancelled, or it is removed.
   private func deliver(_ section: DestinationSection) async {
     var backOff = BackOff(first: .seconds(5), longest: .seconds(900))
     // Looked for more often, and told once: nothing outside has to be spared.
@@ -106,7 +106,11 @@ public struct DeliveryService: Service {
       } catch {
         if Task.isCancelled { return }
         switch error as? DeliveryRefusal {
-        case .paused, .removed: return
+        case .removed: return
+        case .paused:
+          // Perhaps it is resumed before anybody has noticed that it was paused.
+          try? await clock.sleep(for: .seconds(1))
+          continue
         case .busy, .settings, nil: break
         }
         if case .consumerChanged? = error as? StoreError {

@@ -53,9 +53,11 @@ struct DeliveryServiceTests {
     }
   }
 
-  private func running(_ body: (Begun) async throws -> Void) async throws {
+  private func running(
+    clock: any Clock<Duration> = ContinuousClock(), _ body: (Begun) async throws -> Void
+  ) async throws {
     let begun = Begun()
-    let service = DeliveryService(home.home, home.store, reloads: Reloads(), tell: begun.note)
+    let service = DeliveryService(home.home, home.store, reloads: Reloads(), clock: clock, tell: begun.note)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await service.run() }
       defer { group.cancelAll() }
@@ -187,6 +189,33 @@ struct DeliveryServiceTests {
     }
   }
 
+  @Test("one that is paused and resumed before that is noticed goes on")
+  func pausedInBetween() async throws {
+    let (down, asked, fail) = (home.directory.path("down"), home.directory.path("asked"), home.directory.path("fail"))
+    try await home.fill(3)
+    try PrivateSettings.write(
+      """
+      [destination.one]
+      kind = "command"
+      command = ["/bin/sh", "-c", \
+      "if test -e '\(down)'; then touch '\(asked)'; until test -e '\(fail)'; do sleep 0.1; done; exit 77; fi; \
+      cat >> '\(output("one"))'"]
+
+      """, home.home.settingsPath)
+    try Data().write(to: URL(filePath: down))
+    try await running(clock: BlindClock()) { begun in
+      try await waitFor { FileManager.default.fileExists(atPath: asked) }
+      try await home.store.deliveries.setPaused(true, "command:one")
+      try Data().write(to: URL(filePath: fail))
+      // The next attempt finds it paused, and so does the one after that.
+      try await waitFor { begun["one"] >= 3 }
+      try FileManager.default.removeItem(atPath: down)
+      #expect(lines("one") == 0)
+      try await home.store.deliveries.setPaused(false, "command:one")
+      try await waitFor { lines("one") == 3 }
+    }
+  }
+
   @Test(
     "a destination forgets what it remembers when everything is to be delivered again, once, and in time order a part")
   func forgets() async throws {
@@ -218,5 +247,19 @@ struct DeliveryServiceTests {
     #expect(names.count == 2 && names[0] == "daily-summary:days" && names[1].hasPrefix("daily-summary:days:again:"))
     // What fails of a part is a failure of the destination.
     #expect(try await home.store.deliveries.all().map(\.consumer) == [section.consumer])
+  }
+}
+
+/// A clock on which it is never looked what other processes have done: that waits for a tenth of a second first, which never
+/// ends. All longer pauses are short.
+private struct BlindClock: Clock {
+  private let clock = ContinuousClock()
+
+  var now: ContinuousClock.Instant { clock.now }
+  var minimumResolution: Duration { clock.minimumResolution }
+
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+    let isLook = clock.now.duration(to: deadline) < .milliseconds(500)
+    try await clock.sleep(for: isLook ? .seconds(Int32.max) : .milliseconds(20))
   }
 }
