@@ -83,16 +83,19 @@ public struct DeliveryService: Service {
           tell("", .unreadableSettings(error))
         }
         await withTaskGroup(of: Void.self) { group in
-          for section in sections.value where state?.paused.contains(section.consumer) != true {
-            group.addTask { await deliver(section) }
+          for section in sections.value {
+            let isPaused = state?.paused.contains(section.consumer) ?? false
+            group.addTask { await deliver(section, isPaused: isPaused) }
           }
         }
       }
     }
   }
 
-  /// Until the task is cancelled, or it is removed.
-  private func deliver(_ section: DestinationSection) async {
+  /// Until the task is cancelled, or it is paused or removed.
+  ///
+  /// - Parameter isPaused: whether that is known, so that it is noticed when it is resumed.
+  private func deliver(_ section: DestinationSection, isPaused: Bool) async {
     var backOff = BackOff(first: .seconds(5), longest: .seconds(900))
     // Looked for more often, and told once: nothing outside has to be spared.
     var (forRoom, lacksRoom) = (BackOff(first: .seconds(10), longest: .seconds(60)), false)
@@ -107,6 +110,7 @@ public struct DeliveryService: Service {
         if Task.isCancelled { return }
         switch error as? DeliveryRefusal {
         case .removed: return
+        case .paused where isPaused: return
         case .paused:
           // Perhaps it is resumed before anybody has noticed that it was paused.
           try? await clock.sleep(for: .seconds(1))
