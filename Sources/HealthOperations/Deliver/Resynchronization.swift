@@ -47,25 +47,25 @@ public enum Resynchronization {
     try await ask(consumer + again, filter, in: store)
   }
 
-  /// The same, but not twice where an attempt was cut off before anything was delivered again: a new request begins all
-  /// deliveries anew. Only for whoever is alone in delivering to the destination.
+  /// The same, but not twice where an attempt was cut off before anything was delivered again: a new request restarts all
+  /// deliveries. The caller holds the destination's lock.
   static func ensureDeliveredAgain(_ filter: SampleFilter, to consumer: String, in store: HealthStore) async throws {
-    let parts = try await pending(consumer, in: store)
-    guard let asked = parts.first(where: { !$0.hasBegun && $0.filter.contains(filter) }) else {
-      return try await deliverAgain(filter, to: consumer, in: store)
-    }
-    // Those whose place it was to take when it was cut off.
-    for part in parts where part.consumer != asked.consumer && filter.contains(part.filter) {
-      try await store.removeConsumer(part.consumer)
-    }
+    try await ask(consumer + again, filter, reusesPending: true, in: store)
   }
 
   /// Each request has a name of its own: one that comes while another is being dealt with is not taken for that one. It
   /// takes the place of those that ask for no more.
-  private static func ask(_ name: String, _ filter: SampleFilter, in store: HealthStore) async throws {
-    let contained = try await parts(name, in: store).filter { filter.contains($0.filter) }
-    try await store.consumer("\(name):\(UUID().uuidString.lowercased())", filter: filter)
-    for part in contained { try await store.removeConsumer(part.consumer) }
+  ///
+  /// - Parameter reusesPending: makes none where one that contains it is pending, and nothing of that was handed out.
+  private static func ask(
+    _ name: String, _ filter: SampleFilter, reusesPending: Bool = false, in store: HealthStore
+  ) async throws {
+    let parts = try await parts(name, in: store)
+    let reused = reusesPending ? parts.first { !$0.hasBegun && $0.filter.contains(filter) } : nil
+    if reused == nil { try await store.consumer("\(name):\(UUID().uuidString.lowercased())", filter: filter) }
+    for part in parts where filter.contains(part.filter) && part.consumer != reused?.consumer {
+      try await store.removeConsumer(part.consumer)
+    }
   }
 
   static func pending(_ consumer: String, in store: HealthStore) async throws -> [Part] {
@@ -82,7 +82,7 @@ public enum Resynchronization {
 
   /// What was begun and never ended keeps all later deletions in the store.
   static func withdrawals(_ consumer: String, in store: HealthStore) async throws -> [String] {
-    try await store.consumers().map(\.name).filter { isOf($0, consumer + former) }
+    try await parts(consumer + former, in: store).map(\.consumer)
   }
 
   private static func parts(_ name: String, in store: HealthStore) async throws -> [Part] {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts how often somebody has asked for settings to be read again, as by SIGHUP.
+/// Counts the requests to reload the settings, as by SIGHUP, and notifies those who listen.
 public final class Reloads: Sendable {
   private struct State {
     var count = 0
@@ -22,7 +22,7 @@ public final class Reloads: Sendable {
 
   var current: Int { state.withLock(\.count) }
 
-  /// A hint for each request from now on, of which there is never more than one that nobody has taken.
+  /// Yields at each request from now on; buffers one element at most.
   func hints() -> AsyncStream<Void> {
     let (hints, hint) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in

@@ -15,8 +15,7 @@ public final class FileActivity: @unchecked Sendable {
   private var isPaused = false
   private var isCancelled = false
 
-  /// A hint when the file was written or made, of which there is never more than one that nobody has taken; `nil` where the
-  /// kernel cannot tell.
+  /// Yields when the file is written or created; buffers one element at most. `nil` where inotify is not available.
   ///
   /// ```swift
   /// func follow(_ log: String) async {
@@ -30,7 +29,7 @@ public final class FileActivity: @unchecked Sendable {
     let (hints, hint) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let queue = DispatchQueue(label: "hpeer.file.hints")
     guard let activity = FileActivity(of: path, pausing: pause, on: queue, { hint.yield() }) else { return nil }
-    // Which also keeps it for as long as somebody may take a hint.
+    // The handler also keeps the activity alive for as long as the stream.
     hint.onTermination = { _ in queue.async { activity.cancel() } }
     return hints
   }

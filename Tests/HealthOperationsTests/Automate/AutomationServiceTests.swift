@@ -371,7 +371,7 @@ struct AutomationServiceTests {
     let folder = home.directory.path("later")
     try settings(#"[automation.drop]\nwhen = "file"\nfolder = "\#(folder)"\ndo = "import""#)
     let service = AutomationService(
-      context, reloads: Reloads(), time: AutomationClock(clock: HastyClock()), tell: { _, _ in })
+      context, reloads: Reloads(), time: AutomationClock(clock: AlteredClock { $0 / 100 }), tell: { _, _ in })
     func isFailing() async throws -> Bool {
       try await home.store.activities.state(of: "automation:drop")?.failing != nil
     }
@@ -469,18 +469,6 @@ struct AutomationServiceTests {
   /// Awaits a condition; the suite's time limit ends what never comes.
   private func waitFor(_ condition: () async throws -> Bool) async throws {
     while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
-  }
-}
-
-/// A clock on which a pause is over in a hundredth of its time.
-private struct HastyClock: Clock {
-  private let clock = ContinuousClock()
-
-  var now: ContinuousClock.Instant { clock.now }
-  var minimumResolution: Duration { clock.minimumResolution }
-
-  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-    try await clock.sleep(for: clock.now.duration(to: deadline) / 100)
   }
 }
 

@@ -136,13 +136,22 @@ struct DeliveryServiceTests {
   func slowCalendar() async throws {
     let isHeld = Mutex(false)
     let listings = Mutex(0)
+    let gate = DispatchSemaphore(value: 0)
+    @Sendable func open() {
+      isHeld.withLock { $0 = false }
+      gate.signal()
+    }
     let endpoint = try RawEndpoint { exchange in
       guard exchange.request.method == "PROPFIND" else { return exchange.answer(201) }
-      if isHeld.withLock(\.self) { listings.withLock { $0 += 1 } }
-      while isHeld.withLock(\.self) { usleep(10_000) }
+      if isHeld.withLock(\.self) {
+        listings.withLock { $0 += 1 }
+        gate.wait()
+        // For the next that waits.
+        gate.signal()
+      }
       return exchange.answer(207, [:], #"<multistatus xmlns="DAV:"/>"#)
     }
-    defer { isHeld.withLock { $0 = false } }
+    defer { open() }
     try PrivateSettings.write(
       "[destination.calendar]\nkind = \"caldav\"\nurl = \"\(endpoint.url)\"\nnights = true\n",
       home.home.settingsPath)
@@ -166,7 +175,7 @@ struct DeliveryServiceTests {
       try await home.store.deliveries.setPaused(true, "command:another")
       try await waitFor { listings.withLock { $0 > count } }
       #expect(try await asked() == first)
-      isHeld.withLock { $0 = false }
+      open()
       try await waitFor { try await asked().isEmpty }
     }
     #expect(try await NumberBasis.kept(of: "caldav:calendar", in: home.store)?.zone == "Asia/Tokyo")
@@ -203,7 +212,9 @@ struct DeliveryServiceTests {
 
       """, home.home.settingsPath)
     try Data().write(to: URL(filePath: down))
-    try await running(clock: BlindClock()) { begun in
+    // It is never looked what other processes have done: that waits for a tenth of a second first. All else is quick.
+    let blind = AlteredClock { $0 < .milliseconds(500) ? nil : .milliseconds(20) }
+    try await running(clock: blind) { begun in
       try await waitFor { FileManager.default.fileExists(atPath: asked) }
       try await home.store.deliveries.setPaused(true, "command:one")
       try Data().write(to: URL(filePath: fail))
@@ -247,19 +258,5 @@ struct DeliveryServiceTests {
     #expect(names.count == 2 && names[0] == "daily-summary:days" && names[1].hasPrefix("daily-summary:days:again:"))
     // What fails of a part is a failure of the destination.
     #expect(try await home.store.deliveries.all().map(\.consumer) == [section.consumer])
-  }
-}
-
-/// A clock on which it is never looked what other processes have done: that waits for a tenth of a second first, which never
-/// ends. All longer pauses are short.
-private struct BlindClock: Clock {
-  private let clock = ContinuousClock()
-
-  var now: ContinuousClock.Instant { clock.now }
-  var minimumResolution: Duration { clock.minimumResolution }
-
-  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-    let isLook = clock.now.duration(to: deadline) < .milliseconds(500)
-    try await clock.sleep(for: isLook ? .seconds(Int32.max) : .milliseconds(20))
   }
 }

@@ -10,6 +10,8 @@ import Testing
 struct SupervisionTests {
   private let home: TestHome
   private let reloads = Reloads()
+  /// A pause of some seconds is over at once, and a longer one, as between looks without a hint, never.
+  private let clock = AlteredClock { $0 > .seconds(5) ? nil : .milliseconds(20) }
 
   init() throws { home = try TestHome() }
 
@@ -48,7 +50,7 @@ struct SupervisionTests {
   func written() async throws {
     let looks = Looks()
     let supervision = Supervision(
-      database: home.store.path, reloads: reloads, clock: ImpatientClock()
+      database: home.store.path, reloads: reloads, clock: clock
     ) { [store = home.store] in
       looks.note()
       return try? await store.deliveries.standings().paused
@@ -73,7 +75,7 @@ struct SupervisionTests {
   func unreported() async throws {
     let value = Mutex(1)
     let supervision = Supervision(
-      database: home.directory.path("nowhere/store.sqlite"), reloads: reloads, clock: ImpatientClock()
+      database: home.directory.path("nowhere/store.sqlite"), reloads: reloads, clock: clock
     ) { value.withLock(\.self) }
     try await begun(supervision) { states in
       #expect(await states.next() == .some(1))
@@ -85,7 +87,7 @@ struct SupervisionTests {
   @Test("a request to read the settings again begins it anew, also of work that has ended")
   func requested() async throws {
     let looks = Looks()
-    let supervision = Supervision(database: home.store.path, reloads: reloads, clock: ImpatientClock()) { [reloads] in
+    let supervision = Supervision(database: home.store.path, reloads: reloads, clock: clock) { [reloads] in
       looks.note()
       return reloads.current
     }
@@ -135,24 +137,11 @@ struct SupervisionTests {
   func untold() async throws {
     let answers = Mutex<[Int?]>([1, nil, nil, 1, 2])
     let supervision = Supervision(
-      database: home.directory.path("nowhere/store.sqlite"), reloads: reloads, clock: ImpatientClock()
+      database: home.directory.path("nowhere/store.sqlite"), reloads: reloads, clock: clock
     ) { answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
     try await begun(supervision) { states in
       #expect(await states.next() == .some(1))
       #expect(await states.next() == .some(2))
     }
-  }
-}
-
-/// A clock on which a pause of some seconds is over at once, and a longer one, as between looks without a hint, never.
-private struct ImpatientClock: Clock {
-  private let clock = ContinuousClock()
-
-  var now: ContinuousClock.Instant { clock.now }
-  var minimumResolution: Duration { clock.minimumResolution }
-
-  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-    let pause = clock.now.duration(to: deadline)
-    try await clock.sleep(for: pause > .seconds(5) ? .seconds(Int32.max) : .milliseconds(20))
   }
 }
