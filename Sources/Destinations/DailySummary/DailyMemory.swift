@@ -42,13 +42,17 @@ struct DailyMemory: Sendable {
 
   /// What stands for a day that the other side may have in any shape.
   static let doubtful = String(repeating: "-", count: 16)
+  /// What stands for a day that the other side has never been sent, as there was nothing of it.
+  static let unsent = String(repeating: ".", count: 16)
+
+  func hasSent(_ day: Int) -> Bool { prints[day].map { $0 != Self.unsent } ?? false }
 
   /// Begins with this day. Throws `SystemError`.
   ///
   /// - Parameter trusts: whether the other side still has what it was sent; otherwise all of it is to be sent again.
   mutating func begin(with day: Int, trusts: Bool) async throws {
     first = day
-    if !trusts { prints = prints.mapValues { _ in Self.doubtful } }
+    if !trusts { doubtSent { _ in true } }
     try await write()
   }
 
@@ -57,8 +61,12 @@ struct DailyMemory: Sendable {
   /// - Parameter day: the first of them; `nil` for all.
   mutating func doubt(from day: Int?) async throws {
     guard first != nil, !prints.isEmpty else { return }
-    for known in prints.keys where known >= day ?? .min { prints[known] = Self.doubtful }
+    doubtSent { $0 >= day ?? .min }
     try await write()
+  }
+
+  private mutating func doubtSent(where isDoubtful: (Int) -> Bool) {
+    for day in prints.keys where hasSent(day) && isDoubtful(day) { prints[day] = Self.doubtful }
   }
 
   private func write() async throws {

@@ -120,24 +120,22 @@ struct DailySummaryDestination: Destination {
       for start in stride(from: run.lowerBound, through: run.upperBound, by: Self.chunk) {
         let chunk = start...min(start + Self.chunk - 1, run.upperBound)
         let found = try await objects.objects(of: chunk)
-        var empty: [Int: String] = [:]
+        var unsent: [Int: String] = [:]
         for day in chunk {
           done += 1
-          let object = found[day] ?? objects.empty(day)
-          let print = try DailyMemory.print(object)
-          guard memory.prints[day] != print else { continue }
-          if found[day] == nil, memory.prints[day] == nil {
-            // Of nothing that was never sent, nothing is sent.
-            empty[day] = print
+          guard let object = found[day] ?? (memory.hasSent(day) ? objects.empty(day) : nil) else {
+            if memory.prints[day] == nil { unsent[day] = DailyMemory.unsent }
             continue
           }
+          let print = try DailyMemory.print(object)
+          guard memory.prints[day] != print else { continue }
           waiting.append((day, object, print))
           guard waiting.count == daysPerRequest else { continue }
           progress("Syncing \(done)/\(days.count) days...")
           refused.merge(try await flush(waiting, objects.now, &memory)) { $1 }
           waiting = []
         }
-        try await memory.add(empty)
+        try await memory.add(unsent)
       }
     }
     if !waiting.isEmpty {

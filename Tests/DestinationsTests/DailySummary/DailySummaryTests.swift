@@ -299,6 +299,26 @@ struct DailySummaryTests {
     await place.close()
   }
 
+  @Test("of a day that never had anything, nothing is sent, even when everything is sent again")
+  func emptyDays() async throws {
+    let fixture = try RecordFixture()
+    let server = Server()
+    let endpoint = try server.endpoint()
+    let place = try destination(endpoint.url, fixture, ["days": .integer(0)])
+    let samples = steps(fixture, days: 9)
+    try await fixture.add([samples[0], samples[4], samples[8]])
+    try await fixture.deliver(to: place)
+    try await fixture.delete([samples[4]])
+    try await fixture.deliver(to: place)
+    let sent = server.posted
+    #expect(sent.count == 4 && Set(sent).count == 3)
+    try await place.forget(from: nil)
+    try await fixture.store.startConsumerOver("test")
+    try await fixture.deliver(to: place)
+    #expect(server.posted.count == 7 && Set(server.posted.dropFirst(4)) == Set(sent))
+    await place.close()
+  }
+
   @Test("a wrong key, a wrong address and a body that is not wanted stop it with a sentence")
   func failures() async throws {
     let fixture = try RecordFixture()
