@@ -25,6 +25,7 @@ public struct CommandDestination: Destination {
   /// As `batch` and `timeout` of its settings say.
   public let capabilities: DestinationCapabilities
   private let program: ChildProgram
+  private let runRecord: String
 
   public static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     let words = settings.list("command")
@@ -47,6 +48,7 @@ public struct CommandDestination: Destination {
     variables["HPEER_DESTINATION"] = settings.name
     program = ChildProgram(
       path, arguments: Array(words.dropFirst()), variables: variables, folder: environment.stateFolder)
+    runRecord = "\(environment.stateFolder)/run"
   }
 
   /// Runs it with nothing to do, and `HPEER_CHECK=1` in its environment.
@@ -64,14 +66,16 @@ public struct CommandDestination: Destination {
       variables: [
         "HPEER_DELIVERY_KEY": key.description, "HPEER_CHANGES": String(batch.count),
         "HPEER_STARTS_OVER": batch.startsOver ? "1" : "0",
-      ])
+      ], record: runRecord)
     if let error = Self.error(end) { throw error }
     return Delivery()
   }
 
-  private func run(_ input: [UInt8], variables: [String: String]) async throws -> ChildProgram.End {
+  private func run(
+    _ input: [UInt8], variables: [String: String], record: String? = nil
+  ) async throws -> ChildProgram.End {
     do {
-      return try await program.run(input: input, variables: variables)
+      return try await program.run(input: input, variables: variables, record: record)
     } catch let error as ChildProgramError {
       if case .cannotRun = error { throw DeliveryError.unusable(reason: "\(error)") }
       throw DeliveryError.temporary(reason: "\(error)")

@@ -82,14 +82,25 @@ public struct ChildProgram: Sendable {
 
   /// Throws ``ChildProgramError`` where it cannot be started, and `CancellationError`.
   ///
-  /// - Parameter more: variables of this run alone.
-  public func run(input: [UInt8], variables more: [String: String] = [:]) async throws -> End {
+  /// - Parameters:
+  ///   - more: variables of this run alone.
+  ///   - record: a file that names the run while it lasts, where one at a time is to run: if this process is killed meanwhile,
+  ///     the next run with that file first ends what is left of this one. `nil` for none.
+  public func run(
+    input: [UInt8], variables more: [String: String] = [:], record: String? = nil
+  ) async throws -> End {
     let child = Child()
     var variables = variables.merging(more) { $1 }
-    variables["HPEER_RUN"] = child.name
+    variables[RunRecord.variable] = child.name
     // To look for what it has started takes a while.
     let kill: @Sendable () -> Void = { Thread.detachNewThread { child.kill() } }
-    let end = try await onThread(onCancel: kill) { [self, variables] _ in try runBlocking(input, variables, child) }
+    let end = try await onThread(onCancel: kill) { [self, variables] _ in
+      guard let record = record.map(RunRecord.init) else { return try runBlocking(input, variables, child) }
+      record.endLeftover()
+      do { try record.begin(child.name) } catch { throw ChildProgramError.noInput(reason: "\(error)") }
+      defer { record.end() }
+      return try runBlocking(input, variables, child)
+    }
     try Task.checkCancellation()
     return end
   }
@@ -200,7 +211,7 @@ public struct ChildProgram: Sendable {
     func kill() {
       state.withLock { state in
         switch state {
-        case .running(let pid): ProcessTree(root: pid, mark: "HPEER_RUN=\(name)").kill()
+        case .running(let pid): ProcessTree(root: pid, mark: RunRecord.mark(of: name)).kill()
         case .new: state = .cancelled
         case .over, .cancelled: break
         }

@@ -4,8 +4,9 @@ import Glibc
 /// A process and all that it has started, also what has left its group and session (setsid(2)), or whose parent is gone: that
 /// has the mark in its environment still.
 struct ProcessTree {
-  /// The process that started the others. It must not have been reaped (waitpid(2)), so that its number is not reused.
-  let root: pid_t
+  /// The process that started the others; `nil` where it may be gone. It must not have been reaped (waitpid(2)), so that its
+  /// number is not reused.
+  let root: pid_t?
   /// As in an environment, such as `RUN=2F6C…`; no other process has it.
   let mark: String
 

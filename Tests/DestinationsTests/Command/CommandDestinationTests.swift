@@ -105,6 +105,27 @@ import Testing
     await #expect(throws: (any Error).self) { try await task.value }
   }
 
+  @Test("what a killed process has left running of it is ended before it runs again; a check leaves it alone")
+  func leftover() async throws {
+    let record = directory.path("state/run")
+    let leftover = try LeftoverProgram(record: record)
+    try await make("exit 0").check()
+    #expect(FileManager.default.fileExists(atPath: record))
+    try await deliver(#"cp '\#(record)' "$1"; echo " $HPEER_RUN" >> "$1""#)
+    #expect(try await leftover.ended() == SIGKILL)
+    // It has named itself there while it ran.
+    let names = try String(contentsOfFile: directory.path("out"), encoding: .utf8).split(whereSeparator: \.isWhitespace)
+    #expect(names.count == 2 && names[0] == names[1])
+    #expect(!FileManager.default.fileExists(atPath: record))
+  }
+
+  @Test("a file that names no run keeps it from nothing", arguments: ["", "1", String(repeating: "A", count: 100_000)])
+  func damagedRecord(_ text: String) async throws {
+    try FileManager.default.createDirectory(atPath: directory.path("state"), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(filePath: directory.path("state/run")))
+    try await deliver("exit 0")
+  }
+
   @Test("a check runs it with nothing to do")
   func check() async throws {
     try await make(#"test "$HPEER_CHECK$HPEER_CHANGES" = 10 && ! read -r line"#).check()

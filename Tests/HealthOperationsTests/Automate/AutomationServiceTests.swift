@@ -410,6 +410,16 @@ struct AutomationServiceTests {
     #expect(try await due() == [])
   }
 
+  @Test("a program that a killed process has left running is ended before it is run again")
+  func leftover() async throws {
+    try settings("[automation.one]\nwhen = \"interval\"\nevery = \"1h\"\n" + keeps)
+    let name = Automation.activityPrefix + "one"
+    _ = try await home.store.activities.known(name, now: Timestamp(seconds: Timestamp.now.seconds - 86_400))
+    let leftover = try LeftoverProgram(record: "\(home.home.directory)/automations/one.run")
+    #expect(try await due() == ["one: sh ended well"])
+    #expect(try await leftover.ended() == SIGKILL)
+  }
+
   @Test("while it runs, a value that crosses a line is told with its value, once")
   func threshold() async throws {
     try await home.fill(3)
