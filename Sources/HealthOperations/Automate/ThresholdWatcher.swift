@@ -24,7 +24,11 @@ struct ThresholdWatcher: AutomationWatcher {
   mutating func pending() async throws -> AutomationOccasion? {
     let state = try await store.activities.known(activity, now: time.now())
     seen = try await store.feed.currentAnchor()
-    guard let number = try await number() else { return nil }
+    guard let number = try await number() else {
+      // What comes to a record that has nothing of it was not over there.
+      if state.mark == nil { try await store.activities.setMark(Threshold.Position.ready.rawValue, activity) }
+      return nil
+    }
     let occasion = AutomationOccasion.value(number, of: threshold.type, unit: threshold.unit)
     if state.due != nil { return occasion }
     let before = state.mark.flatMap(Threshold.Position.init)

@@ -420,6 +420,15 @@ struct AutomationServiceTests {
     #expect(try await leftover.ended() == SIGKILL)
   }
 
+  @Test("the first value of all crosses a line, as it was not over there when the automation was made")
+  func firstValue() async throws {
+    try settings("[automation.pulse]\nwhen = \"threshold\"\ntype = \"heartRate\"\nabove = 50\n" + keeps)
+    #expect(try await due() == [])
+    try await home.fill(1)
+    #expect(try await due() == ["pulse: sh ended well"])
+    #expect(try await due() == [])
+  }
+
   @Test("while it runs, a value that crosses a line is told with its value, once")
   func threshold() async throws {
     try await home.fill(3)
