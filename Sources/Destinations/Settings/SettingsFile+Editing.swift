@@ -24,7 +24,7 @@ extension SettingsFile {
     }
     var text = text
     if !text.isEmpty, text.utf8.last != UInt8(ascii: "\n") { text += "\n" }
-    if !text.isEmpty { text += "\n" }
+    if !text.isEmpty, !text.utf8.suffix(2).elementsEqual("\n\n".utf8) { text += "\n" }
     text += "[\(table.rawValue).\(TOMLText.key(name))]\n"
     for (key, value) in values { text += "\(TOMLText.key(key)) = \(TOMLText.value(value))\n" }
     return try SettingsFile(text: text, path: path, kinds: kinds)

@@ -74,7 +74,9 @@ struct DestinationAdd: AsyncParsableCommand {
       for key in kept { unlink(home.secretPath(name, key)) }
       throw Self.worded(error, name)
     }
-    Console.say("\(name) is in \(PlainText.escaped(home.settingsPath)); `hpeer sync` delivers to it.")
+    Console.say(
+      "\(name) is in \(PlainText.escaped(home.settingsPath)); `hpeer sync` delivers to it, and `hpeer run`, which takes it up at once with SIGHUP."
+    )
   }
 
   /// What is wrong with a setting that was given is at no line of the file, which does not have it yet.

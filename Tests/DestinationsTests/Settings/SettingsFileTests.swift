@@ -129,6 +129,17 @@ import Testing
     #expect(throws: SettingsFileError.self) { try read("").appending("a", kind: DestinationKind("files"), []) }
   }
 
+  @Test("adding and removing again and again leaves no more blank lines")
+  func repeatedly() throws {
+    var (text, sizes) = (Self.whole, Set<Int>())
+    for _ in 0..<5 {
+      text = try read(text).appending("new", kind: DestinationKind("files"), [("folder", .text("x"))]).text
+      text = try SettingsFile.removing("new", from: text, path: "config.toml")
+      sizes.insert(text.utf8.count)
+    }
+    #expect(sizes.count == 1 && text.hasPrefix(Self.whole))
+  }
+
   @Test("exactly its section is removed")
   func removing() throws {
     let text = try SettingsFile.removing("home", from: Self.whole, path: "config.toml")
