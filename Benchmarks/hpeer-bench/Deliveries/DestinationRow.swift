@@ -1,6 +1,8 @@
 /// What is measured about destinations.
 enum DestinationRow: String, BenchRow {
-  case folder, command, webhook
+  case folder
+  case folderYears = "folder-years"
+  case command, webhook
   case dailySummary = "daily-summary"
   case webdav, s3, mqtt
   case homeAssistant = "home-assistant"
@@ -9,6 +11,7 @@ enum DestinationRow: String, BenchRow {
   var title: String {
     switch self {
     case .folder: "files of days in a folder, beside the same files by hand: draft, fsync, rename, fsync of folder"
+    case .folderYears: "the same of a few samples a day and type, over years: many small files"
     case .command: "a program that keeps its input, beside cat of the same bytes"
     case .webhook: "a receiver on loopback, beside curl with the same bodies"
     case .dailySummary: "totals of days to a receiver on loopback, beside curl with the same bodies"
@@ -24,7 +27,7 @@ enum DestinationRow: String, BenchRow {
 
   func measure(_ bench: Bench) async throws -> Row {
     switch self {
-    case .folder: try await FolderDelivery(bench).measure()
+    case .folder, .folderYears: try await FolderDelivery(bench, self).measure()
     case .command: try await CommandDelivery(bench).measure()
     case .webhook:
       try await WebhookDelivery(bench, self, ["kind = \"webhook\"", "body = \"ndjson\"", "batch = 5000"]).measure()

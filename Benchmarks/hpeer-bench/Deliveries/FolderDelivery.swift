@@ -1,11 +1,15 @@
 import Foundation
+import HealthModel
 import OperatingSystem
+import TestSupport
 
 /// The destination `folder`.
 struct FolderDelivery {
   private let bench: Bench
+  private let row: DestinationRow
 
-  init(_ bench: Bench) { self.bench = bench }
+  /// - Parameter row: `folder`, a file of a megabyte a day, or `folderYears`, many small ones.
+  init(_ bench: Bench, _ row: DestinationRow) { (self.bench, self.row) = (bench, row) }
 
   func measure() async throws -> Row {
     var comparison = DeliveryComparison()
@@ -14,7 +18,12 @@ struct FolderDelivery {
       Log.say("  round \(round + 1)")
       let place = bench.workspace.fresh("place")
       try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
-      let delivery = try await TimedDelivery(bench, ["kind = \"folder\"", "path = \"\(place)\""])
+      let section = ["kind = \"folder\"", "path = \"\(place)\""]
+      let delivery =
+        row == .folder
+        ? try await TimedDelivery(bench, section)
+        : try await TimedDelivery(
+          bench, section, count: max(1_000, TimedDelivery.count(bench) / 5), of: Self.sampleOfYears)
       let (copy, other) = (bench.workspace.fresh("copy"), bench.workspace.fresh("copy"))
       bench.workspace.settle()
       let kept = try await onThread { _ in try Self.write(place, to: copy, isKept: true) }
@@ -26,9 +35,23 @@ struct FolderDelivery {
       }
       for path in [place, copy, other, delivery.home] { bench.workspace.remove(path) }
     }
-    var row = comparison.row(.folder, byHand: "the same writes", goal: .atMost(1.2))
-    row.add("hpeer / writes that wait for no disk", medianOf: unkept, .ratio)
-    return row
+    var result = comparison.row(row, byHand: "the same writes", goal: .atMost(1.2))
+    result.add("hpeer / writes that wait for no disk", medianOf: unkept, .ratio)
+    return result
+  }
+
+  private static let types = [
+    ("StepCount", "count"), ("HeartRate", "count/min"), ("ActiveEnergyBurned", "kcal"),
+    ("DistanceWalkingRunning", "m"),
+  ].map { (type: SampleType("HKQuantityTypeIdentifier\($0)"), unit: $1) }
+
+  /// One every two hours, of each type: over the years, few of a day.
+  private static func sampleOfYears(_ maker: inout SampleMaker, _ number: Int) -> Sample {
+    var sample = maker.steps(at: number / types.count * 120)
+    let (type, unit) = types[number % types.count]
+    sample.type = type
+    sample.payload = .quantity(Quantity(Double(40 + number % 60), unit))
+    return sample
   }
 
   /// Writes the files of a folder, which are in memory, into another one, one after the other.
