@@ -8,7 +8,7 @@ struct DecimalTextTests {
   @Test(arguments: [
     (0, "0.00E+00"), (-0.0, "-0.00E+00"), (1, "1.00E+00"), (-72.5, "-7.25E+01"), (1234.5, "1.23E+03"),
     (0.00012, "1.20E-04"), (9.995, "1.00E+01"), (999.5, "1.00E+03"), (1.015, "1.02E+00"), (1.025, "1.02E+00"),
-    (1e300, "1.00E+300"), (5e-324, "5.00E-324"),
+    (1e300, "1.00E+300"), (.leastNonzeroMagnitude, "5.00E-324"),
   ])
   func text(_ value: Double, _ text: String) {
     #expect(DecimalText.rounded(value, digits: 3) == text)
