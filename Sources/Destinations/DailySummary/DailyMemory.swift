@@ -52,7 +52,7 @@ struct DailyMemory: Sendable {
   /// - Parameter trusts: whether the other side still has what it was sent; otherwise all of it is to be sent again.
   mutating func begin(with day: Int, trusts: Bool) async throws {
     first = day
-    if !trusts { doubtSent { _ in true } }
+    if !trusts { doubtSent(from: .min) }
     try await write()
   }
 
@@ -61,12 +61,12 @@ struct DailyMemory: Sendable {
   /// - Parameter day: the first of them; `nil` for all.
   mutating func doubt(from day: Int?) async throws {
     guard first != nil, !prints.isEmpty else { return }
-    doubtSent { $0 >= day ?? .min }
+    doubtSent(from: day ?? .min)
     try await write()
   }
 
-  private mutating func doubtSent(where isDoubtful: (Int) -> Bool) {
-    for day in prints.keys where hasSent(day) && isDoubtful(day) { prints[day] = Self.doubtful }
+  private mutating func doubtSent(from first: Int) {
+    for day in prints.keys where day >= first && hasSent(day) { prints[day] = Self.doubtful }
   }
 
   private func write() async throws {
