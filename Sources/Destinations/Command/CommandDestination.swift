@@ -25,7 +25,6 @@ public struct CommandDestination: Destination {
   /// As `batch` and `timeout` of its settings say.
   public let capabilities: DestinationCapabilities
   private let program: ChildProgram
-  private let runRecord: String
 
   public static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     let words = settings.list("command")
@@ -48,7 +47,6 @@ public struct CommandDestination: Destination {
     variables["HPEER_DESTINATION"] = settings.name
     program = ChildProgram(
       path, arguments: Array(words.dropFirst()), variables: variables, folder: environment.stateFolder)
-    runRecord = "\(environment.stateFolder)/run"
   }
 
   /// Runs it with nothing to do, and `HPEER_CHECK=1` in its environment.
@@ -66,7 +64,7 @@ public struct CommandDestination: Destination {
       variables: [
         "HPEER_DELIVERY_KEY": key.description, "HPEER_CHANGES": String(batch.count),
         "HPEER_STARTS_OVER": batch.startsOver ? "1" : "0",
-      ], record: runRecord)
+      ], record: "run")
     if let error = Self.error(end) { throw error }
     return Delivery()
   }

@@ -210,7 +210,7 @@ public struct AutomationRun: Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let input = Array(try encoder.encode(Self.object(name, occasion))) + [UInt8(ascii: "\n")]
     let end = try await within(program.timeout, orThrow: AutomationFailure.late(program.timeout)) {
-      try await child.run(input: input, variables: occasion.variables, record: "\(folder)/\(name).run")
+      try await child.run(input: input, variables: occasion.variables, record: "\(name).run")
     }
     guard end.status == .exit(0) else {
       let how =

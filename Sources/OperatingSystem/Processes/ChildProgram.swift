@@ -84,8 +84,8 @@ public struct ChildProgram: Sendable {
   ///
   /// - Parameters:
   ///   - more: variables of this run alone.
-  ///   - record: a file that names the run while it lasts, where one at a time is to run: if this process is killed meanwhile,
-  ///     the next run with that file first ends what is left of this one. `nil` for none.
+  ///   - record: the name of a file in the folder that records the run while it lasts, where one at a time is to run: if this
+  ///     process is killed meanwhile, the next run with that file first kills the orphaned processes. `nil` for none.
   public func run(
     input: [UInt8], variables more: [String: String] = [:], record: String? = nil
   ) async throws -> End {
@@ -95,11 +95,7 @@ public struct ChildProgram: Sendable {
     // To look for what it has started takes a while.
     let kill: @Sendable () -> Void = { Thread.detachNewThread { child.kill() } }
     let end = try await onThread(onCancel: kill) { [self, variables] _ in
-      guard let record = record.map(RunRecord.init) else { return try runBlocking(input, variables, child) }
-      record.endLeftover()
-      do { try record.begin(child.name) } catch { throw ChildProgramError.noInput(reason: "\(error)") }
-      defer { record.end() }
-      return try runBlocking(input, variables, child)
+      try runBlocking(input, variables, child, record.map { RunRecord(path: "\(folder)/\($0)") })
     }
     try Task.checkCancellation()
     return end
@@ -111,10 +107,15 @@ public struct ChildProgram: Sendable {
     "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
   ]
 
-  private func runBlocking(_ input: [UInt8], _ variables: [String: String], _ child: Child) throws -> End {
+  private func runBlocking(
+    _ input: [UInt8], _ variables: [String: String], _ child: Child, _ record: RunRecord?
+  ) throws -> End {
     // A file, not a pipe: the program may read as slowly as it likes, or not at all.
     let file = try inputFile(input)
     defer { close(file) }
+    record?.killOrphans()
+    do { try record?.begin(child.name) } catch { throw ChildProgramError.noInput(reason: "\(error)") }
+    defer { record?.end() }
     var pipe: [Int32] = [-1, -1]
     guard Glibc.pipe(&pipe) == 0 else { throw failure(errno) }
     for descriptor in pipe { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

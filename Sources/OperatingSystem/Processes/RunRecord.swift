@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// A file that names the run of a program while it lasts. A process that is killed meanwhile leaves the file there, and the
-/// program running.
+/// Records the current run of a program in a file, so that the processes that it leaves orphaned can be killed where this
+/// process is killed before the run ends.
 struct RunRecord: Sendable {
-  /// Of the program's environment: what it starts has it, too.
+  /// The environment variable that marks the program, and all that it starts, with the name of the run.
   static let variable = "HPEER_RUN"
 
   let path: String
@@ -12,9 +12,9 @@ struct RunRecord: Sendable {
   /// As ``ProcessTree`` looks for it.
   static func mark(of name: String) -> String { "\(variable)=\(name)" }
 
-  /// Ends what is left of a run that nobody waits for any more.
-  func endLeftover() {
-    // What was cut off while it was written was not run yet.
+  /// Kills the orphaned processes of the recorded run; does nothing where that came to its end.
+  func killOrphans() {
+    // A record that was cut off is of a run that had not begun.
     guard let bytes = try? PrivateFile.read(path, limit: 64).bytes,
       let name = UUID(uuidString: String(decoding: bytes, as: UTF8.self))
     else { return }
@@ -23,7 +23,6 @@ struct RunRecord: Sendable {
 
   /// - Parameter name: a UUID.
   func begin(_ name: String) throws(SystemError) {
-    try PrivateFile.makeDirectory((path as NSString).deletingLastPathComponent)
     let descriptor = try PrivateFile.open(path, O_WRONLY | O_CREAT | O_TRUNC)
     defer { close(descriptor) }
     let code = Array(name.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }

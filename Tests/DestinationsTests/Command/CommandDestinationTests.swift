@@ -105,14 +105,14 @@ import Testing
     await #expect(throws: (any Error).self) { try await task.value }
   }
 
-  @Test("what a killed process has left running of it is ended before it runs again; a check leaves it alone")
-  func leftover() async throws {
+  @Test("processes that a killed hpeer has left orphaned are killed before the next run; a check leaves them alone")
+  func orphaned() async throws {
     let record = directory.path("state/run")
-    let leftover = try LeftoverProgram(record: record)
+    let orphan = try OrphanedProgram(record: record)
     try await make("exit 0").check()
     #expect(FileManager.default.fileExists(atPath: record))
     try await deliver(#"cp '\#(record)' "$1"; echo " $HPEER_RUN" >> "$1""#)
-    #expect(try await leftover.ended() == SIGKILL)
+    #expect(await orphan.ended() == SIGKILL)
     // It has named itself there while it ran.
     let names = try String(contentsOfFile: directory.path("out"), encoding: .utf8).split(whereSeparator: \.isWhitespace)
     #expect(names.count == 2 && names[0] == names[1])

@@ -410,14 +410,14 @@ struct AutomationServiceTests {
     #expect(try await due() == [])
   }
 
-  @Test("a program that a killed process has left running is ended before it is run again")
-  func leftover() async throws {
+  @Test("a program that a killed hpeer has left orphaned is killed before it is run again")
+  func orphaned() async throws {
     try settings("[automation.one]\nwhen = \"interval\"\nevery = \"1h\"\n" + keeps)
     let name = Automation.activityPrefix + "one"
     _ = try await home.store.activities.known(name, now: Timestamp(seconds: Timestamp.now.seconds - 86_400))
-    let leftover = try LeftoverProgram(record: "\(home.home.directory)/automations/one.run")
+    let orphan = try OrphanedProgram(record: "\(home.home.directory)/automations/one.run")
     #expect(try await due() == ["one: sh ended well"])
-    #expect(try await leftover.ended() == SIGKILL)
+    #expect(await orphan.ended() == SIGKILL)
   }
 
   @Test("the first value of all crosses a line, as it was not over there when the automation was made")
