@@ -370,8 +370,9 @@ struct AutomationServiceTests {
   func missingForAWhile() async throws {
     let folder = home.directory.path("later")
     try settings(#"[automation.drop]\nwhen = "file"\nfolder = "\#(folder)"\ndo = "import""#)
+    let clock = ManualClock()
     let service = AutomationService(
-      context, reloads: Reloads(), time: AutomationClock(clock: AlteredClock { $0 / 100 }), tell: { _, _ in })
+      context, reloads: Reloads(), time: AutomationClock(clock: clock), tell: { _, _ in })
     func isFailing() async throws -> Bool {
       try await home.store.activities.state(of: "automation:drop")?.failing != nil
     }
@@ -380,7 +381,10 @@ struct AutomationServiceTests {
       defer { group.cancelAll() }
       try await waitFor { try await isFailing() }
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      try await waitFor { try await !isFailing() }
+      try await waitFor {
+        clock.advance(by: .seconds(1))
+        return try await !isFailing()
+      }
     }
   }
 

@@ -212,8 +212,9 @@ struct DeliveryServiceTests {
 
       """, home.home.settingsPath)
     try Data().write(to: URL(filePath: down))
-    // It is never looked what other processes have done: that waits for a tenth of a second first. All else is quick.
-    let blind = AlteredClock { $0 < .milliseconds(500) ? nil : .milliseconds(20) }
+    // It is never looked what other processes have done: that waits for a tenth of a second first. An attempt is made at
+    // once, and there is no look without a hint.
+    let blind = ImmediateClock { $0 >= .milliseconds(500) && $0 < .seconds(10) }
     try await running(clock: blind) { begun in
       try await waitFor { FileManager.default.fileExists(atPath: asked) }
       try await home.store.deliveries.setPaused(true, "command:one")

@@ -11,7 +11,7 @@ struct SupervisionTests {
   private let home: TestHome
   private let reloads = Reloads()
   /// A pause of some seconds is over at once, and a longer one, as between looks without a hint, never.
-  private let clock = AlteredClock { $0 > .seconds(5) ? nil : .milliseconds(20) }
+  private let clock = ImmediateClock { $0 <= .seconds(5) }
 
   init() throws { home = try TestHome() }
 
