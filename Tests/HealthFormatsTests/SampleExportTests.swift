@@ -32,7 +32,10 @@ import Testing
     #expect(reading.report.version == 14)
     #expect((2700...3300).contains(reading.recordCount))
     #expect(reading.nestedCount > 0)
-    #expect(Set(reading.samples.map(\.payload.kind)) == ["quantity", "category", "correlation", "workout"])
+    #expect(
+      Set(reading.samples.map(\.payload.kind)) == [
+        "quantity", "category", "correlation", "electrocardiogram", "workout", "workoutRoute",
+      ])
     #expect(reading.drifting.count > 5)
   }
 
