@@ -23,8 +23,7 @@ let package = Package(
     .library(name: "PeerTrust", targets: ["PeerTrust"]),
     .library(name: "Terminal", targets: ["Terminal"]),
     // For Tests/Fuzz, which is a package of its own.
-    .library(name: "HostilePeer", targets: ["HostilePeer"]),
-    .library(name: "QRPictures", targets: ["QRPictures"]),
+    .library(name: "FuzzTargets", targets: ["FuzzTargets"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -327,6 +326,16 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       path: "Tests/HostilePeer"),
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "AgeEncryption", "BackupArchive", "CExpat", "Destinations", "HealthAnalysis", "HealthFormats",
+        "HealthModel", "HostilePeer", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust",
+        "QRPictures", "Terminal",
+      ],
+      path: "Tests/FuzzTargets"),
+    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "OperatingSystem", "TestSupport"]),
+    .systemLibrary(name: "CExpat", path: "Tests/CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
   ],
   swiftLanguageModes: [.v6]
 )

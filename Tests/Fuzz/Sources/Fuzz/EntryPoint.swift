@@ -1,4 +1,5 @@
 import Foundation
+import FuzzTargets
 
 /// What libFuzzer calls with each input. A broken promise of the target ends the process, which libFuzzer reports.
 @_cdecl("LLVMFuzzerTestOneInput")

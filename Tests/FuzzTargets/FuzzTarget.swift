@@ -1,8 +1,12 @@
 import Foundation
 
-/// The parsers of foreign bytes by name, which is also the name of a folder of `Corpus`.
-enum FuzzTarget {
-  static let all: [String: @Sendable ([UInt8]) -> Void] = [
+/// The parsers of foreign bytes by name, which is also the name of a folder of `Tests/Fuzz/Corpus`.
+///
+/// A target takes any bytes, and ends the process if a promise is broken: libFuzzer (`scripts/fuzz`) and the tests
+/// (`FuzzTests`) report the input.
+public enum FuzzTarget {
+  /// The targets, by name.
+  public static let all: [String: @Sendable ([UInt8]) -> Void] = [
     "age": ageFile, "backup": backupFile,
     "apple-xml": appleXML, "apple-xml-expat": appleXMLAgainstExpat, "beats": beats, "change-columns": changeColumns,
     "change-feed": changeFeed,
