@@ -28,7 +28,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -47,11 +46,13 @@ let package = Package(
     .target(name: "OperatingSystem", dependencies: ["CLinux"]),
     .target(name: "ZstandardFrames", dependencies: ["CZstd"]),
 
+    .target(name: "Cryptography", dependencies: ["COpenSSL"]),
+
     // MARK: The record
 
     .target(
       name: "HealthModel",
-      dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["Cryptography"],
       resources: [
         .embedInCode("Resources/category_values.tsv"),
         .embedInCode("Resources/sample_types.tsv"),
@@ -67,8 +68,7 @@ let package = Package(
     .target(
       name: "HealthStore",
       dependencies: [
-        "HealthModel", "OperatingSystem", "SQLiteFiles",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography", "HealthModel", "OperatingSystem", "SQLiteFiles",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
@@ -82,8 +82,7 @@ let package = Package(
     .target(
       name: "HealthFormats",
       dependencies: [
-        "HealthAppTransfer", "HealthModel", "ZstandardFrames", "CISAL", "CZip",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography", "HealthAppTransfer", "HealthModel", "ZstandardFrames", "CISAL", "CZip",
       ],
       resources: [.embedInCode("Resources/fhir_map.tsv")]),
 
@@ -92,16 +91,14 @@ let package = Package(
     .target(
       name: "PeerProtocol",
       dependencies: [
-        "HealthAppTransfer", "HealthModel", "ZstandardFrames",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography", "HealthAppTransfer", "HealthModel", "ZstandardFrames",
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       exclude: ["Columns/changes.proto"]),
     .target(
       name: "PeerTrust",
       dependencies: [
-        "HealthModel", "OperatingSystem", "PeerProtocol", "SQLiteFiles", "COpenSSL",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography", "HealthModel", "OperatingSystem", "PeerProtocol", "SQLiteFiles",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .target(name: "PeerDiscovery", dependencies: ["CAvahi"]),
@@ -139,12 +136,11 @@ let package = Package(
 
     // MARK: Backups
 
-    .target(
-      name: "AgeEncryption", dependencies: ["PeerTrust", .product(name: "Crypto", package: "swift-crypto")]),
+    .target(name: "AgeEncryption", dependencies: ["Cryptography"]),
     .target(
       name: "BackupArchive",
       dependencies: [
-        "AgeEncryption", "OperatingSystem", "ZstandardFrames", .product(name: "Crypto", package: "swift-crypto"),
+        "AgeEncryption", "Cryptography", "OperatingSystem", "ZstandardFrames",
       ]),
 
     // MARK: What hpeer does
@@ -152,10 +148,9 @@ let package = Package(
     .target(
       name: "Destinations",
       dependencies: [
-        "HealthAnalysis", "HealthAppTransfer", "HealthFormats", "HealthModel", "HealthStore", "OperatingSystem",
-        "CMosquitto",
+        "Cryptography", "HealthAnalysis", "HealthAppTransfer", "HealthFormats", "HealthModel", "HealthStore",
+        "OperatingSystem", "CMosquitto",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -241,6 +236,7 @@ let package = Package(
       dependencies: [
         "HealthAnalysis", "HealthModel", "HealthStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
     .testTarget(name: "HealthModelTests", dependencies: ["HealthModel", "TestSupport"]),
     .testTarget(name: "BenchDataTests", dependencies: ["BenchData", "TestSupport"]),
     .testTarget(
@@ -252,14 +248,13 @@ let package = Package(
     .testTarget(
       name: "PeerProtocolTests",
       dependencies: [
-        "HealthAppTransfer", "PeerProtocol", "TestSupport", "ZstandardFrames",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography", "HealthAppTransfer", "PeerProtocol", "TestSupport", "ZstandardFrames",
       ]),
     .testTarget(
       name: "DestinationsTests",
       dependencies: [
-        "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations", "HealthStore",
-        "OperatingSystem", "TestSupport",
+        "Cryptography", "Destinations", "HealthAnalysis", "HealthFormats", "HealthModel", "HealthOperations",
+        "HealthStore", "OperatingSystem", "TestSupport",
       ]),
     .testTarget(
       name: "ExternalStoresTests", dependencies: ["ExternalStores", "HealthModel", "HealthStore", "TestSupport"]),
@@ -267,17 +262,17 @@ let package = Package(
     .testTarget(
       name: "SQLiteFilesTests",
       dependencies: ["SQLiteFiles", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
-    .testTarget(name: "PeerTrustTests", dependencies: ["PeerTrust", "TestSupport"]),
+    .testTarget(name: "PeerTrustTests", dependencies: ["Cryptography", "PeerTrust", "TestSupport"]),
     .testTarget(
       name: "AgeEncryptionTests",
-      dependencies: ["AgeEncryption", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+      dependencies: ["AgeEncryption", "Cryptography", "TestSupport"]),
     .testTarget(
       name: "BackupArchiveTests", dependencies: ["AgeEncryption", "BackupArchive", "TestSupport", "ZstandardFrames"]),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery"]),
     .testTarget(
       name: "PeerTests",
       dependencies: [
-        "PeerServer", "PeerClient", "HostilePeer", "PhoneApps", "TestSupport", "ZstandardFrames",
+        "Cryptography", "PeerServer", "PeerClient", "HostilePeer", "PhoneApps", "TestSupport", "ZstandardFrames",
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     .testTarget(
@@ -308,8 +303,7 @@ let package = Package(
     .target(
       name: "PhoneApps",
       dependencies: [
-        "HealthModel", "PeerClient", "PeerProtocol", "TestSupport",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "COpenSSL", "Cryptography", "HealthModel", "PeerClient", "PeerProtocol", "TestSupport",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -329,7 +323,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "AgeEncryption", "BackupArchive", "CExpat", "Destinations", "HealthAnalysis", "HealthFormats",
+        "AgeEncryption", "BackupArchive", "CExpat", "Cryptography", "Destinations", "HealthAnalysis", "HealthFormats",
         "HealthModel", "HostilePeer", "PeerClient", "PeerDiscovery", "PeerProtocol", "PeerTrust",
         "QRPictures", "Terminal",
       ],

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Encrypts what comes piece by piece, in the format of age (https://age-encryption.org/v1), so that `age -d` opens it.

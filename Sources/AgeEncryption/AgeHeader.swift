@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// What stands before the payload: who can open it, and a code by which a change of that is noticed.
@@ -16,7 +16,7 @@ struct AgeHeader {
   init(_ stanzas: [AgeStanza], _ fileKey: SymmetricKey) {
     self.stanzas = stanzas
     signed = Array((Self.version + "\n" + stanzas.map(\.text).joined() + "---").utf8)
-    code = Array(HMAC<SHA256>.authenticationCode(for: signed, using: FileKey.headerKey(fileKey)))
+    code = HMAC.authenticationCode(for: signed, using: FileKey.headerKey(fileKey))
   }
 
   /// Reads one. Throws ``AgeError``, and what `next` does.
@@ -80,7 +80,7 @@ struct AgeHeader {
       }
     }
     guard let found else { throw refusal(keys) }
-    guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: signed, using: FileKey.headerKey(found)) else {
+    guard HMAC.isValidAuthenticationCode(code, authenticating: signed, using: FileKey.headerKey(found)) else {
       throw .headerChanged
     }
     return found

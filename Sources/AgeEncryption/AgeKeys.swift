@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// To whom something is encrypted.
@@ -10,14 +10,14 @@ import Foundation
 /// ```
 public enum AgeRecipient: Sendable {
   /// The owner of an X25519 key pair, by its public key.
-  case publicKey(Curve25519.KeyAgreement.PublicKey)
+  case publicKey(X25519.PublicKey)
   /// Everybody who knows the passphrase; it cannot be combined with other recipients.
   case passphrase(String)
 
   /// A public key as `age-keygen` prints it: `age1…`.
   public init(_ text: String) throws(AgeError) {
     guard let (prefix, bytes) = Bech32.decode(text), prefix == "age",
-      let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: bytes)
+      let key = X25519.PublicKey(bytes: bytes)
     else { throw .badRecipient(text) }
     self = .publicKey(key)
   }
@@ -25,11 +25,11 @@ public enum AgeRecipient: Sendable {
 
 /// What opens a file.
 public enum AgeKey: Sendable {
-  case secretKey(Curve25519.KeyAgreement.PrivateKey)
+  case secretKey(X25519.PrivateKey)
   case passphrase(String)
 
   /// A new secret key.
-  public static func generate() -> AgeKey { .secretKey(Curve25519.KeyAgreement.PrivateKey()) }
+  public static func generate() -> AgeKey { .secretKey(X25519.PrivateKey()) }
 
   /// The keys of a file as `age-keygen` writes it: one a line, empty lines and those that begin with `#` left out.
   public static func all(in text: String) throws(AgeError) -> [AgeKey] {
@@ -39,7 +39,7 @@ public enum AgeKey: Sendable {
       let words = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
       if words.isEmpty || words.utf8.first == UInt8(ascii: "#") { continue }
       guard let (prefix, bytes) = Bech32.decode(words), prefix == "AGE-SECRET-KEY-",
-        let key = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)
+        let key = X25519.PrivateKey(bytes: bytes)
       else { throw .badKey(line: index + 1) }
       keys.append(.secretKey(key))
     }
@@ -50,13 +50,13 @@ public enum AgeKey: Sendable {
   /// As `age-keygen` writes it; secret. `nil` for a passphrase.
   public var text: String? {
     guard case .secretKey(let key) = self else { return nil }
-    return Bech32.encode("age-secret-key-", Array(key.rawRepresentation)).uppercased()
+    return Bech32.encode("age-secret-key-", key.bytes).uppercased()
   }
 
   /// The recipient that this opens what is encrypted to, `age1…`; `nil` for a passphrase.
   public var recipient: String? {
     guard case .secretKey(let key) = self else { return nil }
-    return Bech32.encode("age", Array(key.publicKey.rawRepresentation))
+    return Bech32.encode("age", key.publicKey.bytes)
   }
 }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Reads a file in the format of age (https://age-encryption.org/v1), binary or as text (armor). Holds some 256 KiB,
@@ -60,12 +60,12 @@ public final class AgeReader {
     let isLast = input.buffer.count <= PayloadCipher.sealedCount
     let piece = input.take(min(input.buffer.count, PayloadCipher.sealedCount))
     let number = cipher.number
-    guard piece.count >= ChaChaPolyBytes.tagCount else { throw AgeError.cutOff }
+    guard piece.count >= AuthenticatedCipher.tagByteCount else { throw AgeError.cutOff }
     guard let bytes = cipher.open(piece, isLast: isLast) else { throw AgeError.damaged(piece: Int(clamping: number)) }
     // Only a file of nothing has an empty piece.
     if bytes.isEmpty, number > 0 { throw AgeError.damaged(piece: Int(clamping: number)) }
     self.cipher = cipher
     isOver = isLast
-    return bytes.isEmpty ? nil : Array(bytes)
+    return bytes.isEmpty ? nil : bytes
   }
 }

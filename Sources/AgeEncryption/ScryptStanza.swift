@@ -1,6 +1,5 @@
-import Crypto
+import Cryptography
 import Foundation
-import PeerTrust
 
 /// `scrypt`: the file's key under one that a passphrase leads to.
 enum ScryptStanza {
@@ -33,9 +32,9 @@ enum ScryptStanza {
 
   private static func wrappingKey(_ passphrase: String, salt: [UInt8], work: Int) throws(AgeError) -> SymmetricKey {
     do throws(OpenSSLError) {
-      return SymmetricKey(
-        data: try Scrypt.derive(
-          password: Array(passphrase.utf8), salt: label + salt, workFactor: work, byteCount: 32))
+      let key = try Scrypt.derive(
+        password: SecretBytes(copying: passphrase.utf8), salt: label + salt, workFactor: work, byteCount: 32)
+      return key.withBytes { SymmetricKey(data: $0) }
     } catch {
       throw .failed(error.reason)
     }

@@ -1,5 +1,5 @@
 import AgeEncryption
-import Crypto
+import Cryptography
 import Foundation
 import OperatingSystem
 import ZstandardFrames

@@ -1,5 +1,5 @@
 import AgeEncryption
-import Crypto
+import Cryptography
 import Foundation
 import Glibc
 import OperatingSystem

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import TestSupport
 
@@ -43,7 +43,7 @@ enum AgeFiles {
     return AgeHeader(stanzas + [own], fileKey).bytes + nonce + cipher.seal(bytes, isLast: true)
   }
 
-  static func secret() throws -> Curve25519.KeyAgreement.PrivateKey {
+  static func secret() throws -> X25519.PrivateKey {
     guard case .secretKey(let secret) = try keys()[0] else { throw AgeError.noKeys }
     return secret
   }

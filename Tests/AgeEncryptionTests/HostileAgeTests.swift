@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import TestSupport
 import Testing
@@ -33,9 +33,9 @@ import Testing
     let (keys, begin) = (try AgeFiles.keys(), header + nonce)
     #expect(try AgeFiles.decrypt(begin + first + second + last, keys).count == 2 * PayloadCipher.pieceCount + 3)
     for wrong in [
-      first + last, second + first + last, first + first + second + last, first + second, first, Data(),
+      first + last, second + first + last, first + first + second + last, first + second, first, [],
       first + second + last + last, first + second + last.dropLast(), last,
-    ] {
+    ] as [[UInt8]] {
       #expect(throws: AgeError.self) { try AgeFiles.decrypt(begin + wrong, keys) }
     }
     // An empty piece is for an empty file only.

@@ -1,5 +1,7 @@
-import Crypto
+import COpenSSL
 import Foundation
+
+@testable import Cryptography
 
 /// A certificate as the apps make theirs: by hand, without extensions, for one year and never made anew.
 public struct PhoneCertificate: Sendable {
@@ -16,8 +18,8 @@ public struct PhoneCertificate: Sendable {
     name: String, hasOrganization: Bool, hasNullParameter: Bool = false, from: String = "260101000000Z",
     to: String = "270101000000Z"
   ) throws {
-    let key = P256.Signing.PrivateKey()
-    keyPEM = key.pemRepresentation
+    let key = try PrivateKey.generateP256()
+    keyPEM = try key.pem()
     let algorithm = Self.sequence(
       Self.oid([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]) + (hasNullParameter ? [0x05, 0x00] : []))
     var names = Self.attribute([0x55, 0x04, 0x03], name)
@@ -26,10 +28,10 @@ public struct PhoneCertificate: Sendable {
     let version = Self.tagged(0xA0, [0x02, 0x01, 0x02])
     let serial = Self.tagged(0x02, [0x11, 0x22, 0x33, 0x44])
     let validity = Self.sequence(Self.tagged(0x17, Array(from.utf8)) + Self.tagged(0x17, Array(to.utf8)))
-    let signed = Self.sequence(
-      version + serial + algorithm + subject + validity + subject + Array(key.publicKey.derRepresentation))
-    let signature = try key.signature(for: signed).derRepresentation
-    der = Self.sequence(signed + algorithm + Self.tagged(0x03, [0x00] + Array(signature)))
+    let signed = try Self.sequence(
+      version + serial + algorithm + subject + validity + subject + Self.publicKey(of: key))
+    let signature = try key.sign(signed)
+    der = Self.sequence(signed + algorithm + Self.tagged(0x03, [0x00] + signature))
     fingerprint = SHA256.hash(data: der).map { String(format: "%02x", $0) }.joined()
   }
 
@@ -43,6 +45,17 @@ public struct PhoneCertificate: Sendable {
   /// HealthSync's.
   public static func healthSync() throws -> Self {
     try Self(name: "HealthSync Local", hasOrganization: false, hasNullParameter: true)
+  }
+
+  /// The key's SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
+  private static func publicKey(of key: PrivateKey) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = bytes.withUnsafeMutableBufferPointer { bytes in
+      var next = bytes.baseAddress
+      return i2d_PUBKEY(key.pointer, &next)
+    }
+    guard count > 0 else { throw OpenSSLError("i2d_PUBKEY") }
+    return Array(bytes.prefix(Int(count)))
   }
 
   private static func tagged(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {

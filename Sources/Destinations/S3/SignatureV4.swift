@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import HealthModel
 
@@ -60,10 +60,10 @@ struct SignatureV4: Sendable {
   }
 
   func signature(of request: Request, at instant: Timestamp) -> String {
-    func code(_ key: some ContiguousBytes, _ text: String) -> HashedAuthenticationCode<SHA256> {
-      HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key))
+    func code(_ key: [UInt8], _ text: String) -> [UInt8] {
+      HMAC.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key))
     }
-    let dateKey = code(Data("AWS4\(credentials.secretKey)".utf8), String(Self.date(instant).prefix(8)))
+    let dateKey = code(Array("AWS4\(credentials.secretKey)".utf8), String(Self.date(instant).prefix(8)))
     let key = code(code(code(dateKey, region), service), "aws4_request")
     return Self.hexadecimal(code(key, stringToSign(for: request, at: instant)))
   }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Signs requests as Standard Webhooks 1.0.0 has it (https://www.standardwebhooks.com), symmetrically: HMAC-SHA-256 over the
@@ -25,10 +25,8 @@ struct WebhookSignature: Sendable {
   /// `webhook-id`, `webhook-timestamp` and `webhook-signature`.
   func headers(id: String, body: [UInt8], now: Date) -> [(name: String, value: String)] {
     let timestamp = String(Int(now.timeIntervalSince1970))
-    var mac = HMAC<SHA256>(key: key)
-    mac.update(data: Data("\(id).\(timestamp).".utf8))
-    mac.update(data: body)
-    let signature = Data(mac.finalize()).base64EncodedString()
+    let code = HMAC.authenticationCode(for: Array("\(id).\(timestamp).".utf8) + body, using: key)
+    let signature = Data(code).base64EncodedString()
     return [("webhook-id", id), ("webhook-timestamp", timestamp), ("webhook-signature", "v1,\(signature)")]
   }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import HealthModel
 
 /// JSON as Python's module prints it, which others have made identifiers of.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// Hashes everything that a sample says: the first 16 bytes, as a big-endian number, of
 ///

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Hashes the identities of one type's samples and tombstones: the first 16 bytes, as a big-endian number, of

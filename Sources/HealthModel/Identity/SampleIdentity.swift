@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Deterministic UUIDs for records whose source gives none, such as those of Apple's export.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// One byte of a hash of what a deleted quantity said, to three digits.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import GRDB
 import HealthModel
@@ -73,7 +73,7 @@ enum Schema {
   private static func create(_ db: Database, asIfMigratedBy identifiers: [String]) throws {
     for part in [samples, feed, imports, digests, audit, settings, deliveries, activities] { try db.execute(sql: part) }
     let id = UUID().bytes
-    let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+    let key = SymmetricKey(size: 32).withUnsafeBytes { Data($0) }
     try db.execute(
       sql: "INSERT INTO store(id, counter, tombstoneFloor, positionKey) VALUES (?, 0, 0, ?)", arguments: [id, key])
     try Epoch.insert(.first(ofStore: id), at: 0, db)

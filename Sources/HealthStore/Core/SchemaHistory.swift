@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import GRDB
 import HealthModel
@@ -100,7 +100,7 @@ enum SchemaHistory {
         CREATE TABLE epoch(first INTEGER PRIMARY KEY, id BLOB NOT NULL) STRICT;
         ALTER TABLE store ADD COLUMN positionKey BLOB;
         """)
-    let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+    let key = SymmetricKey(size: 32).withUnsafeBytes { Data($0) }
     try db.execute(sql: "UPDATE store SET positionKey = ?", arguments: [key])
     try Epoch.insert(.first(ofStore: try Schema.storeID(db).bytes), at: 0, db)
   }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import GRDB
 import HealthModel
@@ -111,7 +111,7 @@ extension HealthStore {
 
   func hash(of person: [String]) -> Data {
     let text = person.joined(separator: "\u{1F}")
-    return Data(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: positionKey)))
+    return Data(HMAC.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: positionKey)))
   }
 }
 

@@ -8,7 +8,7 @@ import HealthModel
 /// let filter = SampleFilter(types: [.workout])
 /// let seal = ChangeTokenSeal(key: Data((0..<32).map { UInt8($0) }))  // HealthStore.positionKey
 /// let token = ChangeToken(change: 4711, epoch: 0x9A3F, filter: ChangeToken.filterHash(filter))
-/// let text = try seal.text(of: token)                                // what the client keeps and sends back
+/// let text = seal.text(of: token)                                    // what the client keeps and sends back
 /// let position = try seal.token(in: text)
 /// guard position.filter == ChangeToken.filterHash(filter) else { return }  // 410: asked with another filter
 /// ```

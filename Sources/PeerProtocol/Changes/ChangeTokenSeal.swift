@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import HealthModel
 
@@ -20,9 +20,11 @@ public struct ChangeTokenSeal: Sendable {
   }
 
   /// Seals a position. The nonce is random, so that no two texts are equal.
-  public func text(of token: ChangeToken) throws -> String {
-    let box = try AES.GCM.seal(token.bytes, using: key, authenticating: [Self.version])
-    return RadixCoding.base64URL.encode(Data([Self.version]) + Data(box.nonce) + box.ciphertext + box.tag)
+  public func text(of token: ChangeToken) -> String {
+    let nonce = SecureRandom.bytes(AuthenticatedCipher.nonceByteCount)
+    let sealed = AuthenticatedCipher.aes256GCM.seal(
+      Array(token.bytes), using: key, nonce: nonce, authenticating: [Self.version])
+    return RadixCoding.base64URL.encode(Data([Self.version] + nonce + sealed))
   }
 
   /// The position that a text was made of with this key.
@@ -32,8 +34,12 @@ public struct ChangeTokenSeal: Sendable {
     guard text.utf8.count <= 100, let bytes = RadixCoding.base64URL.decode(text), let version = bytes.first,
       bytes.count == Self.byteCounts[version]
     else { throw .malformed }
-    guard version == Self.version, let box = try? AES.GCM.SealedBox(combined: bytes.dropFirst()),
-      let opened = try? AES.GCM.open(box, using: key, authenticating: [version]), let token = ChangeToken(bytes: opened)
+    let nonceEnd = 1 + AuthenticatedCipher.nonceByteCount
+    guard version == Self.version,
+      let opened = AuthenticatedCipher.aes256GCM.open(
+        bytes.dropFirst(nonceEnd), using: key, nonce: Array(bytes.dropFirst().prefix(nonceEnd - 1)),
+        authenticating: [version]),
+      let token = ChangeToken(bytes: opened)
     else { throw .foreign }
     return token
   }

@@ -165,7 +165,7 @@ struct ChangeRoutes: EndpointGroup {
 
   private func encode(_ page: CodedChangePage, _ query: ChangeQuery, _ format: ChangeFeedFormat) throws -> EncodedPage {
     let token = ChangeToken(change: page.anchor.change, epoch: page.epoch.id, filter: query.hash)
-    let batch = ChangeFeedBatch(changes: page.changes, token: try seal.text(of: token), more: !page.isLast)
+    let batch = ChangeFeedBatch(changes: page.changes, token: seal.text(of: token), more: !page.isLast)
     return EncodedPage(
       bytes: ByteBuffer(bytes: try ChangeFeedEncoder(format).encode(batch)), count: page.changes.count,
       anchor: page.anchor, epoch: page.epoch, isLast: page.isLast)

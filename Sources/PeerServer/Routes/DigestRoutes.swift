@@ -67,7 +67,7 @@ struct DigestRoutes: EndpointGroup {
   private func answer(_ digest: StoreDigest, _ filter: SampleFilter, scope: ClientScope) throws -> ByteBuffer {
     let token = ChangeToken(
       change: digest.anchor.change, epoch: digest.epoch.id, filter: scope.tokenHash(filter))
-    let data = DigestData(digest.record, token: try seal.text(of: token), filter: filter)
+    let data = DigestData(digest.record, token: seal.text(of: token), filter: filter)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     return ByteBuffer(bytes: try encoder.encode(Envelope(data)))

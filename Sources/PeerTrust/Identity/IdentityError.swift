@@ -1,3 +1,4 @@
+import Cryptography
 import OperatingSystem
 
 /// Why this machine's identity could not be read or made. Nothing on disk was changed.

@@ -1,4 +1,4 @@
-import COpenSSL
+import Cryptography
 import PeerProtocol
 
 /// The certificate that a machine makes for itself at its first run: ECDSA on P-256, X.509 version 3.
@@ -15,14 +15,14 @@ enum SelfSignedCertificate {
     try certificate.setValidity(days: validityInDays)
     try certificate.setName("hpeer")
     try certificate.setKey(key)
-    for (nid, value) in [
-      (NID_basic_constraints, "critical,CA:FALSE"),
-      (NID_key_usage, "critical,digitalSignature"),
-      (NID_ext_key_usage, "serverAuth,clientAuth"),
-      (NID_subject_alt_name, "DNS:hpeer-\(id.short).local,DNS:localhost"),
-      (NID_subject_key_identifier, "hash"),
+    for (kind, value): (CertificateExtension, String) in [
+      (.basicConstraints, "critical,CA:FALSE"),
+      (.keyUsage, "critical,digitalSignature"),
+      (.extendedKeyUsage, "serverAuth,clientAuth"),
+      (.subjectAlternativeName, "DNS:hpeer-\(id.short).local,DNS:localhost"),
+      (.subjectKeyIdentifier, "hash"),
     ] {
-      try certificate.addExtension(nid, value)
+      try certificate.addExtension(kind, value)
     }
     try certificate.sign(with: key)
     return certificate

@@ -1,4 +1,4 @@
-import COpenSSL
+import Cryptography
 import Foundation
 import OperatingSystem
 import PeerProtocol
@@ -58,12 +58,12 @@ public struct InboxAuthority: Sendable {
     // What a phone lists: at most 64 characters.
     try certificate.setName("hpeer inbox \((names.names.first { $0.hasSuffix(".local") } ?? "").prefix(50))")
     try certificate.setKey(key)
-    for (nid, value) in [
-      (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), (NID_key_usage, "critical,keyCertSign"),
-      (NID_ext_key_usage, "serverAuth"), (NID_name_constraints, names.constraints),
-      (NID_subject_key_identifier, "hash"),
+    for (kind, value): (CertificateExtension, String) in [
+      (.basicConstraints, "critical,CA:TRUE,pathlen:0"), (.keyUsage, "critical,keyCertSign"),
+      (.extendedKeyUsage, "serverAuth"), (.nameConstraints, names.constraints),
+      (.subjectKeyIdentifier, "hash"),
     ] {
-      try certificate.addExtension(nid, value)
+      try certificate.addExtension(kind, value)
     }
     try certificate.sign(with: key)
     try self.init(names: names, certificate: certificate, key: key)
@@ -80,12 +80,12 @@ public struct InboxAuthority: Sendable {
     try certificate.setValidity(days: Int32(Self.leafDays))
     try certificate.setName("hpeer inbox", issuer: authority)
     try certificate.setKey(key)
-    for (nid, value) in [
-      (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
-      (NID_ext_key_usage, "serverAuth"), (NID_subject_alt_name, names.alternativeNames),
-      (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
+    for (kind, value): (CertificateExtension, String) in [
+      (.basicConstraints, "critical,CA:FALSE"), (.keyUsage, "critical,digitalSignature"),
+      (.extendedKeyUsage, "serverAuth"), (.subjectAlternativeName, names.alternativeNames),
+      (.subjectKeyIdentifier, "hash"), (.authorityKeyIdentifier, "keyid"),
     ] {
-      try certificate.addExtension(nid, value, issuer: authority)
+      try certificate.addExtension(kind, value, issuer: authority)
     }
     try certificate.sign(with: authorityKey)
     return Leaf(

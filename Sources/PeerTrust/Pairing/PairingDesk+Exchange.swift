@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import PeerProtocol
 
@@ -27,7 +28,7 @@ extension PairingDesk {
     let transcript = PairingTranscript(
       serverID: serverID, serverFingerprint: fingerprint, clientID: request.clientID,
       clientFingerprint: clientFingerprint, clientName: request.name, offeredVersions: request.versions)
-    do throws(SPAKE2Error) {
+    do throws(P256Error) {
       let exchange = try PairingServerExchange(
         transcript: transcript, session: session, pA: request.pA, w: derived.get(), y: .random())
       sessions[session]?.exchange = exchange
@@ -39,7 +40,7 @@ extension PairingDesk {
     }
   }
 
-  private func startResponse(_ exchange: PairingServerExchange) throws(SPAKE2Error) -> PairStartResponse {
+  private func startResponse(_ exchange: PairingServerExchange) throws(P256Error) -> PairStartResponse {
     do {
       return try PairStartResponse(
         session: exchange.session, pB: exchange.pB, ttl: max(1, Int(limits.sessionLifetime)))

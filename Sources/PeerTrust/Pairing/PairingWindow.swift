@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import HealthModel
 import PeerProtocol
@@ -30,7 +31,7 @@ struct PairingWindow: Sendable {
     let code: PairingCode
     let salt: [UInt8]
     /// w of SPAKE2. Started with the code, so that scrypt's 90 ms are over before the first client comes.
-    let scalar: Task<Result<Scalar, SPAKE2Error>, Never>
+    let scalar: Task<Result<Scalar, P256Error>, Never>
 
     init(serverID: PeerID, derivation: @escaping PasswordScalar.Derivation) {
       let code = PairingCode.random()
@@ -38,7 +39,7 @@ struct PairingWindow: Sendable {
       self.code = code
       self.salt = salt
       scalar = Task {
-        do throws(SPAKE2Error) {
+        do throws(P256Error) {
           return .success(try await derivation(code, salt, serverID))
         } catch {
           return .failure(error)

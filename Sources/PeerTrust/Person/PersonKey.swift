@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import HealthModel
 import PeerProtocol
@@ -14,8 +14,8 @@ public struct PersonKey: Sendable {
 
   /// The key of the pairing that gave out this token: what a server makes it of.
   public init(_ token: TokenHash) {
-    key = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: token.bytes), salt: [UInt8](), info: Array("hpeer-person/1".utf8),
+    key = HKDF.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: token.bytes), salt: [], info: Array("hpeer-person/1".utf8),
       outputByteCount: 32)
   }
 
@@ -43,7 +43,7 @@ public struct PersonKey: Sendable {
   }
 
   private func value(of person: Person, _ traits: [Person.Trait]) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: person.canonicalBytes(traits), using: key))
+    HMAC.authenticationCode(for: person.canonicalBytes(traits), using: key)
   }
 }
 
@@ -56,11 +56,11 @@ public struct PersonMark: Sendable {
   ///   - secret: the server's own, so that a client cannot try birthdays.
   ///   - token: of the client, so that two of them cannot compare what they were told.
   public init(of person: Person, secret: Data, token: TokenHash) {
-    let key = HKDF<SHA256>.deriveKey(
+    let key = HKDF.deriveKey(
       inputKeyMaterial: SymmetricKey(data: secret), salt: token.bytes, info: Array("hpeer-person-mark/1".utf8),
       outputByteCount: 32)
-    let code = HMAC<SHA256>.authenticationCode(for: person.canonicalBytes(Person.Trait.allCases), using: key)
-    text = RadixCoding.base64URL.encode(code.prefix(16))
+    let code = HMAC.authenticationCode(for: person.canonicalBytes(Person.Trait.allCases), using: key)
+    text = RadixCoding.base64URL.encode(Data(code.prefix(16)))
   }
 
   /// In a time that does not depend on where they differ.

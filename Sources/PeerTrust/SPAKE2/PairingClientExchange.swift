@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import PeerProtocol
 
@@ -42,7 +43,7 @@ public struct PairingClientExchange: ~Copyable, Sendable {
       offeredVersions: [PairingProtocol.version])
     let spake: SPAKE2
     let startRequest: PairStartRequest
-    do throws(SPAKE2Error) {
+    do throws(P256Error) {
       let w = try await PasswordScalar.derive(code: code, salt: salt, serverID: hello.serverID)
       spake = try SPAKE2(role: .a, w: w)
       startRequest = try Self.startRequest(transcript, spake)
@@ -55,7 +56,7 @@ public struct PairingClientExchange: ~Copyable, Sendable {
   }
 
   /// With a given w and x, for test vectors.
-  init(transcript: PairingTranscript, w: Scalar, x: Scalar) throws(SPAKE2Error) {
+  init(transcript: PairingTranscript, w: Scalar, x: Scalar) throws(P256Error) {
     let spake = try SPAKE2(role: .a, w: w, secret: x)
     startRequest = try Self.startRequest(transcript, spake)
     self.spake = spake
@@ -64,7 +65,7 @@ public struct PairingClientExchange: ~Copyable, Sendable {
 
   private static func startRequest(
     _ transcript: PairingTranscript, _ spake: SPAKE2
-  ) throws(SPAKE2Error) -> PairStartRequest {
+  ) throws(P256Error) -> PairStartRequest {
     do {
       return try PairStartRequest(
         clientID: transcript.clientID, name: transcript.clientName, versions: transcript.offeredVersions,

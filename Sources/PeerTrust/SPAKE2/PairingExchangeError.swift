@@ -1,3 +1,5 @@
+import Cryptography
+
 /// Why the client's side of `hpeer-pair/1` stopped. Nothing has been stored.
 public enum PairingExchangeError: Error, Hashable, Sendable {
   /// The server offers none of the versions or another suite.
@@ -33,7 +35,7 @@ extension PairingExchangeError: CustomStringConvertible {
     }
   }
 
-  init(_ error: SPAKE2Error) {
+  init(_ error: P256Error) {
     self =
       switch error {
       case .invalidShare, .degenerate: .badServerShare

@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import PeerProtocol
 
@@ -16,7 +17,7 @@ struct PairingServerExchange: Sendable {
   /// - Throws: `invalidShare` or `degenerate`, both of which count as a wrong code.
   init(
     transcript: PairingTranscript, session: [UInt8], pA: [UInt8], w: Scalar, y: Scalar
-  ) throws(SPAKE2Error) {
+  ) throws(P256Error) {
     let spake = try SPAKE2(role: .b, w: w, secret: y)
     let additionalData = transcript.additionalData(session: session)
     keys = try spake.keys(

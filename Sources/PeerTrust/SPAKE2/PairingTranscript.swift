@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import PeerProtocol
 
@@ -46,10 +46,9 @@ struct PairingSecrets: Sendable {
   let receiptKey: SymmetricKey
 
   init(keys: SPAKE2Keys, additionalData: [UInt8]) {
-    // Where it lies is swift-crypto's to say: SECURITY.md.
-    let root = HKDF<SHA256>.extract(inputKeyMaterial: keys.ke, salt: Array(SHA256.hash(data: additionalData)))
+    let root = HKDF.extract(inputKeyMaterial: keys.ke, salt: Array(SHA256.hash(data: additionalData)))
     func expand(_ label: String) -> SymmetricKey {
-      HKDF<SHA256>.expand(
+      HKDF.expand(
         pseudoRandomKey: root, info: Array("\(PairingProtocol.version) \(label)".utf8), outputByteCount: 32)
     }
     token = BearerToken(exactly: expand("token").withUnsafeBytes { Array($0) })
@@ -62,6 +61,6 @@ struct PairingSecrets: Sendable {
     let seconds = try PairFinishResponse.seconds(of: expiresAt)
     var message = Array("\(PairingProtocol.version) receipt\0".utf8) + session + token.hash.bytes.prefix(8)
     withUnsafeBytes(of: seconds.bigEndian) { message.append(contentsOf: $0) }
-    return Array(HMAC<SHA256>.authenticationCode(for: message, using: receiptKey))
+    return HMAC.authenticationCode(for: message, using: receiptKey)
   }
 }

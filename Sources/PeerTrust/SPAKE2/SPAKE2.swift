@@ -1,3 +1,5 @@
+import Cryptography
+
 /// One party's half of a run of SPAKE2 (RFC 9382 section 3.3) on P-256.
 ///
 /// The secret scalar serves one run: make a new value for every run.
@@ -14,12 +16,12 @@ struct SPAKE2: Sendable {
   private let w: Scalar
   private let secret: Scalar
 
-  init(role: Role, w: Scalar) throws(SPAKE2Error) {
+  init(role: Role, w: Scalar) throws(P256Error) {
     try self.init(role: role, w: w, secret: .random())
   }
 
   /// With a given x or y, for test vectors.
-  init(role: Role, w: Scalar, secret: Scalar) throws(SPAKE2Error) {
+  init(role: Role, w: Scalar, secret: Scalar) throws(P256Error) {
     let curve = try P256.shared()
     let blind = try curve.multiply(curve.decode(role == .a ? P256.mBytes : P256.nBytes), by: w)
     share = try curve.encode(curve.add(blind, curve.multiplyBase(by: secret)))
@@ -30,7 +32,7 @@ struct SPAKE2: Sendable {
 
   /// K = x·(pB − w·N) = y·(pA − w·M): 65 bytes, secret.
   /// - Throws: `invalidShare` or `degenerate`.
-  func sharedElement(peerShare: [UInt8]) throws(SPAKE2Error) -> SecretBytes {
+  func sharedElement(peerShare: [UInt8]) throws(P256Error) -> SecretBytes {
     let curve = try P256.shared()
     let peer = try curve.decodeShare(peerShare)
     let blind = try curve.multiply(curve.decode(role == .a ? P256.nBytes : P256.mBytes), by: w)
@@ -42,22 +44,11 @@ struct SPAKE2: Sendable {
   /// - Throws: `invalidShare` or `degenerate`.
   func keys(
     peerShare: [UInt8], identityA: [UInt8], identityB: [UInt8], additionalData: [UInt8]
-  ) throws(SPAKE2Error) -> SPAKE2Keys {
+  ) throws(P256Error) -> SPAKE2Keys {
     let element = try sharedElement(peerShare: peerShare)
     let transcript = SPAKE2Keys.transcript(
       identityA: identityA, identityB: identityB, shareA: role == .a ? share : peerShare,
       shareB: role == .a ? peerShare : share, element: element, w: w)
     return try SPAKE2Keys(transcript: transcript, additionalData: additionalData)
   }
-}
-
-/// Why a run of SPAKE2 stopped. None of the cases says anything about the password.
-enum SPAKE2Error: Error, Hashable, Sendable {
-  /// The peer's share is not an uncompressed point of P-256 other than the identity.
-  case invalidShare
-  /// The shared point K is the identity, which only a dishonest peer can cause.
-  case degenerate
-  /// A scalar is not in [1, n).
-  case invalidScalar
-  case openSSL(OpenSSLError)
 }

@@ -1,5 +1,4 @@
-import COpenSSL
-import Crypto
+import Cryptography
 import Foundation
 
 /// The key schedule of RFC 9382 section 4 with SHA-256, HKDF and HMAC: everything that follows from the transcript.
@@ -15,29 +14,25 @@ struct SPAKE2Keys: Sendable {
   /// HMAC(KcB, TT), the proof of B; 32 bytes.
   let cB: [UInt8]
 
-  init(transcript: borrowing SecretBytes, additionalData: [UInt8]) throws(SPAKE2Error) {
-    (ke, ka) = try Self.hash(transcript).withBytes(Self.halves)
-    let confirmation = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: ka, salt: [UInt8](), info: Array("ConfirmationKeys".utf8) + additionalData, outputByteCount: 32)
+  init(transcript: borrowing SecretBytes, additionalData: [UInt8]) throws(P256Error) {
+    (ke, ka) = Self.hash(transcript).withBytes(Self.halves)
+    let confirmation = HKDF.deriveKey(
+      inputKeyMaterial: ka, salt: [], info: Array("ConfirmationKeys".utf8) + additionalData, outputByteCount: 32)
     (kcA, kcB) = confirmation.withUnsafeBytes(Self.halves)
     (cA, cB) = transcript.withBytes { [kcA, kcB] transcript in
       (
-        Array(HMAC<SHA256>.authenticationCode(for: transcript, using: kcA)),
-        Array(HMAC<SHA256>.authenticationCode(for: transcript, using: kcB))
+        HMAC.authenticationCode(for: transcript, using: kcA),
+        HMAC.authenticationCode(for: transcript, using: kcB)
       )
     }
   }
 
-  /// SHA-256 by libcrypto, which writes the digest into the buffer that is given and leaves no copy.
-  private static func hash(_ transcript: borrowing SecretBytes) throws(SPAKE2Error) -> SecretBytes {
-    var hash = SecretBytes(count: SHA256.Digest.byteCount)
-    let isHashed = hash.withMutableBytes { hash in
-      transcript.withBytes { transcript in
-        EVP_Digest(
-          transcript.baseAddress, transcript.count, hash.bindMemory(to: UInt8.self).baseAddress, nil, EVP_sha256(), nil)
-      }
-    }
-    guard isHashed == 1 else { throw .openSSL(OpenSSLError("EVP_Digest")) }
+  /// SHA-256, written into the buffer that is given; no copy is left elsewhere.
+  private static func hash(_ transcript: borrowing SecretBytes) -> SecretBytes {
+    var hasher = SHA256()
+    transcript.withBytes { hasher.update(bufferPointer: $0) }
+    var hash = SecretBytes(count: SHA256.byteCount)
+    hash.withMutableBytes { hasher.finalize(into: $0) }
     return hash
   }
 

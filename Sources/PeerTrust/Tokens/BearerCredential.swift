@@ -1,3 +1,5 @@
+import Cryptography
+
 /// What a client shows to a server it has paired with: the text after `Bearer `.
 ///
 /// Servers other than hpeer issue tokens of other shapes, so this is any `b64token` of RFC 6750 section 2.1 up to 512

@@ -1,15 +1,11 @@
+import Cryptography
 import PeerProtocol
 
-/// Random bytes from the kernel's generator (`getrandom`), which does not fail and does not repeat after a fork.
-enum SecureRandom {
+extension SecureRandom {
+  /// Returns a new random ID of a machine.
   static func peerID() -> PeerID {
     guard let id = PeerID(bytes: bytes(PeerID.byteCount)) else { preconditionFailure("the length is the ID's own") }
     return id
-  }
-
-  static func bytes(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<count).map { _ in generator.next() }
   }
 }
 

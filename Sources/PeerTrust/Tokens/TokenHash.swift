@@ -1,5 +1,4 @@
-import COpenSSL
-import Crypto
+import Cryptography
 import HealthModel
 import PeerProtocol
 
@@ -34,11 +33,4 @@ public struct TokenHash: Hashable, Sendable {
 
 extension TokenHash: CustomStringConvertible {
   public var description: String { "TokenHash(\(tokenID))" }
-}
-
-enum ConstantTime {
-  /// Whether two byte strings are equal, in a time that depends on their lengths only.
-  static func equal(_ first: [UInt8], _ second: [UInt8]) -> Bool {
-    first.count == second.count && CRYPTO_memcmp(first, second, first.count) == 0
-  }
 }

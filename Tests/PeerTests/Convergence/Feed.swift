@@ -71,6 +71,6 @@ struct Feed: Sendable {
   }
 
   @Sendable private func text(_ anchor: Anchor, _ epoch: Epoch) throws -> String {
-    try seal.text(of: ChangeToken(change: anchor.change, epoch: epoch.id, filter: hash))
+    seal.text(of: ChangeToken(change: anchor.change, epoch: epoch.id, filter: hash))
   }
 }

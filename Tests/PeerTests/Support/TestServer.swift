@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import HealthModel
 import HealthStore
@@ -113,7 +114,7 @@ func withServer<Result: Sendable>(
   }
 }
 
-private let noDerivation: PasswordScalar.Derivation = { _, _, _ throws(SPAKE2Error) in throw .invalidScalar }
+private let noDerivation: PasswordScalar.Derivation = { _, _, _ throws(P256Error) in throw .invalidScalar }
 
 private func runServer<Result: Sendable>(
   _ options: ServerOptions, _ body: @Sendable (TestServer) async throws -> Result

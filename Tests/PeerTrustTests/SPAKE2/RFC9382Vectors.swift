@@ -1,3 +1,5 @@
+import Cryptography
+
 /// RFC 9382 appendix B, suite SPAKE2-P256-SHA256-HKDF-HMAC. In them A is named "server": only a label.
 enum RFC9382Vectors {
   /// vector 1  spake2: A='server', B='client'

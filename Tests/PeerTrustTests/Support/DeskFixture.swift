@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import PeerProtocol
 import Synchronization
@@ -52,7 +52,7 @@ final class DeskFixture: Sendable {
   }
 
   /// In scrypt's place, which takes half a second without optimisation.
-  static let derive: PasswordScalar.Derivation = { code, salt, serverID throws(SPAKE2Error) in
+  static let derive: PasswordScalar.Derivation = { code, salt, serverID throws(P256Error) in
     try Scalar(
       reducing: SecretBytes(copying: Array(SHA512.hash(data: Array(code.digits.utf8) + salt + serverID.bytes))))
   }

@@ -1,11 +1,10 @@
 import COpenSSL
-import Crypto
 
 /// A secret scalar of P-256 in [1, n), in OpenSSL's secure heap and wiped when it is freed.
 ///
 /// Unchecked because the number behind the pointer never changes after `init`, and OpenSSL only reads it.
-final class Scalar: @unchecked Sendable {
-  static let byteCount = 32
+package final class Scalar: @unchecked Sendable {
+  package static let byteCount = 32
 
   let pointer: OpaquePointer
 
@@ -14,7 +13,7 @@ final class Scalar: @unchecked Sendable {
   deinit { BN_clear_free(pointer) }
 
   /// A new scalar, uniform over [1, n), from OpenSSL's private generator.
-  static func random() throws(SPAKE2Error) -> Scalar {
+  package static func random() throws(P256Error) -> Scalar {
     let order = try P256.shared().order
     let number = try makeNumber()
     // Zero comes once in 2^256 draws.
@@ -29,7 +28,7 @@ final class Scalar: @unchecked Sendable {
 
   /// A scalar from its 32 bytes, big-endian.
   /// - Throws: `invalidScalar` for 0, for n and above, and for any other length.
-  convenience init(bytes: [UInt8]) throws(SPAKE2Error) {
+  package convenience init(bytes: [UInt8]) throws(P256Error) {
     guard bytes.count == Self.byteCount, Self.isInRange(bytes) else { throw .invalidScalar }
     let number = try Self.makeNumber()
     guard BN_bin2bn(bytes, Int32(bytes.count), number) != nil else {
@@ -41,7 +40,7 @@ final class Scalar: @unchecked Sendable {
 
   /// A longer big-endian number modulo n. Sixteen surplus bytes make the bias negligible (RFC 9382 section 3.2).
   /// - Throws: `invalidScalar` if the remainder is 0.
-  convenience init(reducing wide: borrowing SecretBytes) throws(SPAKE2Error) {
+  package convenience init(reducing wide: borrowing SecretBytes) throws(P256Error) {
     let order = try P256.shared().order
     let number = try Self.makeNumber()
     let input = BN_secure_new()
@@ -70,7 +69,7 @@ final class Scalar: @unchecked Sendable {
   }
 
   /// 32 bytes, big-endian.
-  func bytes() -> SecretBytes {
+  package func bytes() -> SecretBytes {
     var bytes = SecretBytes(count: Self.byteCount)
     let count = bytes.withMutableBytes { bytes in
       BN_bn2binpad(pointer, bytes.bindMemory(to: UInt8.self).baseAddress, Int32(bytes.count))
@@ -79,7 +78,7 @@ final class Scalar: @unchecked Sendable {
     return bytes
   }
 
-  private static func makeNumber() throws(SPAKE2Error) -> OpaquePointer {
+  private static func makeNumber() throws(P256Error) -> OpaquePointer {
     guard let number = BN_secure_new() else { throw .openSSL(OpenSSLError("BN_secure_new")) }
     BN_set_flags(number, BN_FLG_CONSTTIME)
     return number

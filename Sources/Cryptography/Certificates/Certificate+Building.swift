@@ -3,7 +3,7 @@ import COpenSSL
 /// What a certificate that is being made is given, one after the other; ``sign(with:)`` comes last.
 extension Certificate {
   /// 128 random bits (RFC 5280 section 4.1.2.2 allows 20 octets).
-  func setRandomSerialNumber() throws(OpenSSLError) {
+  package func setRandomSerialNumber() throws(OpenSSLError) {
     let bytes = SecureRandom.bytes(16)
     guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { throw OpenSSLError("BN_bin2bn") }
     defer { BN_free(number) }
@@ -13,7 +13,7 @@ extension Certificate {
   }
 
   /// From a day ago, for clocks that lag, for so many days from now.
-  func setValidity(days: Int32) throws(OpenSSLError) {
+  package func setValidity(days: Int32) throws(OpenSSLError) {
     guard X509_time_adj_ex(X509_getm_notBefore(pointer), -1, 0, nil) != nil,
       X509_time_adj_ex(X509_getm_notAfter(pointer), days, 0, nil) != nil
     else { throw OpenSSLError("X509_time_adj_ex") }
@@ -22,7 +22,7 @@ extension Certificate {
   /// The common name of its subject.
   ///
   /// - Parameter issuer: who signs it; `nil` for itself.
-  func setName(_ name: String, issuer: Certificate? = nil) throws(OpenSSLError) {
+  package func setName(_ name: String, issuer: Certificate? = nil) throws(OpenSSLError) {
     guard let subject = X509_get_subject_name(pointer),
       X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, name, -1, -1, 0) == 1,
       let issuerName = issuer.map({ X509_get_subject_name($0.pointer) }) ?? subject,
@@ -31,21 +31,44 @@ extension Certificate {
   }
 
   /// - Parameters:
+  ///   - kind: which extension.
   ///   - value: in the language of OpenSSL's configuration files (x509v3_config(5)), so of this program's own words.
   ///   - issuer: who signs it; `nil` for itself.
-  func addExtension(_ nid: Int32, _ value: String, issuer: Certificate? = nil) throws(OpenSSLError) {
+  package func addExtension(
+    _ kind: CertificateExtension, _ value: String, issuer: Certificate? = nil
+  ) throws(OpenSSLError) {
     var context = X509V3_CTX()
     X509V3_set_ctx(&context, issuer?.pointer ?? pointer, pointer, nil, nil, 0)
-    guard let item = X509V3_EXT_conf_nid(nil, &context, nid, value) else { throw OpenSSLError("X509V3_EXT_conf_nid") }
+    guard let item = X509V3_EXT_conf_nid(nil, &context, kind.nid, value) else {
+      throw OpenSSLError("X509V3_EXT_conf_nid")
+    }
     defer { X509_EXTENSION_free(item) }
     guard X509_add_ext(pointer, item, -1) == 1 else { throw OpenSSLError("X509_add_ext") }
   }
 
-  func setKey(_ key: PrivateKey) throws(OpenSSLError) {
+  package func setKey(_ key: PrivateKey) throws(OpenSSLError) {
     guard X509_set_pubkey(pointer, key.pointer) == 1 else { throw OpenSSLError("X509_set_pubkey") }
   }
 
-  func sign(with key: PrivateKey) throws(OpenSSLError) {
+  package func sign(with key: PrivateKey) throws(OpenSSLError) {
     guard X509_sign(pointer, key.pointer, EVP_sha256()) > 0 else { throw OpenSSLError("X509_sign") }
+  }
+}
+
+/// The extensions of a certificate (RFC 5280 section 4.2.1) that hpeer writes.
+package enum CertificateExtension: Sendable {
+  case authorityKeyIdentifier, basicConstraints, extendedKeyUsage, keyUsage, nameConstraints, subjectAlternativeName
+  case subjectKeyIdentifier
+
+  fileprivate var nid: Int32 {
+    switch self {
+    case .authorityKeyIdentifier: NID_authority_key_identifier
+    case .basicConstraints: NID_basic_constraints
+    case .extendedKeyUsage: NID_ext_key_usage
+    case .keyUsage: NID_key_usage
+    case .nameConstraints: NID_name_constraints
+    case .subjectAlternativeName: NID_subject_alt_name
+    case .subjectKeyIdentifier: NID_subject_key_identifier
+    }
   }
 }

@@ -4,21 +4,21 @@ import COpenSSL
 ///
 /// It cannot be copied and does not grow, so that there is one place to overwrite. An array has no such place: whoever
 /// holds it may copy it, and what it leaves when it grows stays as it was.
-struct SecretBytes: ~Copyable {
+package struct SecretBytes: ~Copyable {
   private let buffer: UnsafeMutableRawBufferPointer
   private let release: (UnsafeMutableRawBufferPointer) -> Void
 
   /// All zero.
   ///
   /// - Parameter release: gives the memory back once it is overwritten; for tests.
-  init(count: Int, release: @escaping (UnsafeMutableRawBufferPointer) -> Void = { $0.deallocate() }) {
+  package init(count: Int, release: @escaping (UnsafeMutableRawBufferPointer) -> Void = { $0.deallocate() }) {
     buffer = .allocate(byteCount: count, alignment: MemoryLayout<UInt64>.alignment)
     buffer.initializeMemory(as: UInt8.self, repeating: 0)
     self.release = release
   }
 
   /// - Parameter bytes: are their owner's to overwrite.
-  init(copying bytes: some Collection<UInt8>) {
+  package init(copying bytes: some Collection<UInt8>) {
     self.init(count: bytes.count)
     buffer.copyBytes(from: bytes)
   }
@@ -29,15 +29,15 @@ struct SecretBytes: ~Copyable {
     release(buffer)
   }
 
-  var count: Int { buffer.count }
+  package var count: Int { buffer.count }
 
-  borrowing func withBytes<Result, Failure: Error>(
+  package borrowing func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeRawBufferPointer(buffer))
   }
 
-  mutating func withMutableBytes<Result, Failure: Error>(
+  package mutating func withMutableBytes<Result, Failure: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(buffer)

@@ -6,7 +6,7 @@ public struct OpenSSLError: Error, Hashable, Sendable {
   public let reason: String
 
   /// Takes and clears this thread's error queue, so make it directly after the call.
-  init(_ operation: String) {
+  package init(_ operation: String) {
     let code = ERR_get_error()
     ERR_clear_error()
     let words = code == 0 ? nil : ERR_reason_error_string(code).map { String(cString: $0) }

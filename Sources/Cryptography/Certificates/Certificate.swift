@@ -1,13 +1,12 @@
 import COpenSSL
-import Crypto
-import PeerProtocol
+import Foundation
 
 /// An X.509 certificate that OpenSSL holds.
-final class Certificate {
+package final class Certificate {
   let pointer: OpaquePointer
 
   /// An empty certificate of version 3.
-  init() throws(OpenSSLError) {
+  package init() throws(OpenSSLError) {
     guard let pointer = X509_new() else { throw OpenSSLError("X509_new") }
     self.pointer = pointer
     // The encoded number is the version less one (RFC 5280 section 4.1.2.1).
@@ -15,14 +14,14 @@ final class Certificate {
   }
 
   /// Reads the first certificate of a PEM.
-  init(pem: String) throws(OpenSSLError) {
+  package init(pem: String) throws(OpenSSLError) {
     let bio = try MemoryBIO(pem)
     guard let pointer = PEM_read_bio_X509(bio.pointer, nil, nil, nil) else { throw OpenSSLError("PEM_read_bio_X509") }
     self.pointer = pointer
   }
 
   /// Reads a DER without anything after it.
-  init(der: [UInt8]) throws(OpenSSLError) {
+  package init(der: [UInt8]) throws(OpenSSLError) {
     let read = der.withUnsafeBufferPointer { bytes -> (certificate: OpaquePointer?, isWhole: Bool) in
       var next = bytes.baseAddress
       let certificate = d2i_X509(nil, &next, bytes.count)
@@ -35,13 +34,13 @@ final class Certificate {
 
   deinit { X509_free(pointer) }
 
-  func pem() throws(OpenSSLError) -> String {
+  package func pem() throws(OpenSSLError) -> String {
     let bio = try MemoryBIO()
     guard PEM_write_bio_X509(bio.pointer, pointer) == 1 else { throw OpenSSLError("PEM_write_bio_X509") }
     return bio.readAll()
   }
 
-  func der() throws(OpenSSLError) -> [UInt8] {
+  package func der() throws(OpenSSLError) -> [UInt8] {
     var buffer: UnsafeMutablePointer<UInt8>?
     let count = i2d_X509(pointer, &buffer)
     guard count > 0, let buffer else { throw OpenSSLError("i2d_X509") }
@@ -51,7 +50,7 @@ final class Certificate {
   }
 
   /// Whether the certificate's key, which must be one for ECDSA, has signed the SHA-256 of `message`.
-  func hasSigned(_ message: [UInt8], _ signature: [UInt8]) -> Bool {
+  package func hasSigned(_ message: [UInt8], _ signature: [UInt8]) -> Bool {
     defer { ERR_clear_error() }
     guard let key = X509_get0_pubkey(pointer), EVP_PKEY_get_base_id(key) == EVP_PKEY_EC,
       let context = EVP_MD_CTX_new()
@@ -61,19 +60,23 @@ final class Certificate {
       && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 
-  func matches(_ key: PrivateKey) -> Bool {
+  package func matches(_ key: PrivateKey) -> Bool {
     let result = X509_check_private_key(pointer, key.pointer) == 1
     ERR_clear_error()
     return result
   }
-}
 
-extension Fingerprint {
-  /// The SHA-256 over the whole certificate, as both iPhone apps with `_healthsync._tcp` compute it.
-  public init(certificateDER: some Sequence<UInt8>) {
-    guard let fingerprint = Fingerprint(bytes: SHA256.hash(data: Array(certificateDER))) else {
-      preconditionFailure("SHA-256 has 32 bytes")
-    }
-    self = fingerprint
+  /// The times from which and until which the certificate says that it is valid; nil if it does not say so.
+  package var validity: DateInterval? {
+    guard let start = Self.date(X509_get0_notBefore(pointer)), let end = Self.date(X509_get0_notAfter(pointer)),
+      start <= end
+    else { return nil }
+    return DateInterval(start: start, end: end)
+  }
+
+  private static func date(_ time: UnsafePointer<ASN1_TIME>?) -> Date? {
+    var fields = tm()
+    guard let time, ASN1_TIME_to_tm(time, &fields) == 1 else { return nil }
+    return Date(timeIntervalSince1970: TimeInterval(timegm(&fields)))
   }
 }

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// An asymmetric private key that OpenSSL holds.
-final class PrivateKey {
+package final class PrivateKey {
   let pointer: OpaquePointer
 
   private init(_ pointer: OpaquePointer) { self.pointer = pointer }
@@ -9,7 +9,7 @@ final class PrivateKey {
   deinit { EVP_PKEY_free(pointer) }
 
   /// A new key on P-256.
-  static func generateP256() throws(OpenSSLError) -> PrivateKey {
+  package static func generateP256() throws(OpenSSLError) -> PrivateKey {
     guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil) else { throw OpenSSLError("EVP_PKEY_CTX_new_id") }
     defer { EVP_PKEY_CTX_free(context) }
     var key: OpaquePointer?
@@ -21,7 +21,7 @@ final class PrivateKey {
   }
 
   /// Reads an unencrypted PEM.
-  convenience init(pem: String) throws(OpenSSLError) {
+  package convenience init(pem: String) throws(OpenSSLError) {
     let bio = try MemoryBIO(pem)
     // Without a callback OpenSSL would ask for an encrypted key's passphrase on the terminal.
     guard let key = PEM_read_bio_PrivateKey(bio.pointer, nil, { _, _, _, _ in -1 }, nil) else {
@@ -31,7 +31,7 @@ final class PrivateKey {
   }
 
   /// A signature over the SHA-256 of `message`; for a key on a curve ECDSA's, in DER.
-  func sign(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+  package func sign(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw OpenSSLError("EVP_MD_CTX_new") }
     defer { EVP_MD_CTX_free(context) }
     var count = 0
@@ -46,7 +46,7 @@ final class PrivateKey {
   }
 
   /// PKCS #8 in PEM, unencrypted.
-  func pem() throws(OpenSSLError) -> String {
+  package func pem() throws(OpenSSLError) -> String {
     let bio = try MemoryBIO()
     guard PEM_write_bio_PKCS8PrivateKey(bio.pointer, pointer, nil, nil, 0, nil, nil) == 1 else {
       throw OpenSSLError("PEM_write_bio_PKCS8PrivateKey")
