@@ -54,15 +54,16 @@ class AppleExport:
     - records: how many there are, about; days: how many days, in place of that.
     - density: records a day.
     - is_later: the export that the same person makes a day later.
+    - has_side_files: whether there are routes and electrocardiograms.
     - truth: a `truth.Truth` that hears of everything that is written, or None.
     """
 
-    def __init__(self, seed=1, records=None, days=None, density=None, is_later=False, truth=None):
+    def __init__(self, seed=1, records=None, days=None, density=None, is_later=False, has_side_files=True, truth=None):
         self.person = Person(seed)
         self.records, self.days, self.truth = records, days, truth
         # At least some weeks of life, however few records there are to be, and the density of real ones for long lives.
         self.density = density or (devices.REAL_DENSITY if records is None else max(100, min(devices.REAL_DENSITY, records / 60)))
-        self.is_later = is_later
+        self.is_later, self.has_side_files = is_later, has_side_files
         self.addresses = random.Random("addresses %d %s" % (seed, is_later))
         self.dates = {}
 
@@ -181,7 +182,7 @@ class AppleExport:
         text += statistics("HeartRate", "count/min", [
             ("average", sum(session.pulse) / len(session.pulse)), ("minimum", min(session.pulse)),
             ("maximum", max(session.pulse))])
-        if session.route:
+        if session.route and self.has_side_files:
             text += (
                 '  <WorkoutRoute%s creationDate="%s" startDate="%s" endDate="%s">\n'
                 '   <MetadataEntry key="HKMetadataKeySyncVersion" value="2"/>\n   <FileReference path="/%s"/>\n  </WorkoutRoute>\n'
@@ -290,12 +291,12 @@ class AppleExport:
             for session in notes.sessions:
                 if session.end + 3 <= self.made:
                     workouts.write(self.workout(session).encode())
-                    if session.route:
+                    if session.route and self.has_side_files:
                         side.append((self.route_path(session), session, self.gpx))
                     if self.truth:
                         self.truth.hear_workout(session)
             for recording in notes.recordings:
-                if recording.time + 30 <= self.made:
+                if self.has_side_files and recording.time + 30 <= self.made:
                     name = "electrocardiograms/ecg_%s.csv" % self.date(recording.time)[:10]
                     side.append((name, recording, self.electrocardiogram))
             summaries.write(self.summary(notes).encode())
