@@ -25,7 +25,9 @@ struct SampleExport {
   var path: String {
     get async throws {
       try await Made.once(name + ".zip") { path in
-        let outcome = try await RunningCommand([Build.root + "/scripts/sample-export", "--xml-only"] + arguments + [path]).outcome()
+        let outcome = try await RunningCommand(
+          [Build.root + "/scripts/sample-export", "--xml-only"] + arguments + [path]
+        ).outcome()
         try #require(outcome.status == 0, "\(outcome.errors)")
       }
     }
