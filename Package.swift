@@ -334,21 +334,13 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// How scripts/build wants our own code: "shipped" as it is given to others, but with what is internal visible to tests. "quick",
-// for tests and the demo, leaves the optimizer out, which takes most of a build, for other packages and for what stands at the
-// end of the build and only calls the rest: our own libraries are tested as they are shipped. The command line
-// turns the optimizer off; only the frontend's own option outranks it.
-if let build = Context.environment["HPEER_BUILD"] {
-  let plain: Set = ["Diagnosis", "hpeer", "hpeer-bench", "phone-stand-in", "text-file-store"]
-  for target in package.targets where target.type == .regular || target.type == .executable {
-    var flags = ["-enable-testing"]
-    if build == "quick", !plain.contains(target.name) {
-      flags += ["-Xfrontend", "-O", "-Xfrontend", "-enable-default-cmo"]
-    }
-    target.swiftSettings = [.unsafeFlags(flags)]
-  }
-  // To optimize tests would take longer than it saves.
-  if build == "shipped" {
-    for target in package.targets where target.type == .test { target.swiftSettings = [.unsafeFlags(["-Onone"])] }
+// Tests see what is internal in our own modules: scripts/build asks for it. In what other packages have written, it would only
+// keep the compiler from leaving out what is not used. To optimize tests would take longer than it saves.
+for target in package.targets {
+  switch target.type {
+  case .test: target.swiftSettings = [.unsafeFlags(["-Onone"])]
+  case .regular where Context.environment["HPEER_BUILD"] == "testable":
+    target.swiftSettings = [.unsafeFlags(["-enable-testing"])]
+  default: break
   }
 }
