@@ -33,9 +33,7 @@ import Testing
     #expect((2700...3300).contains(reading.recordCount))
     #expect(reading.nestedCount > 0)
     #expect(
-      Set(reading.samples.map(\.payload.kind)) == [
-        "quantity", "category", "correlation", "electrocardiogram", "workout", "workoutRoute",
-      ])
+      Set(reading.samples.map(\.payload.kind)) == ["quantity", "category", "correlation", "workout", "workoutRoute"])
     #expect(reading.drifting.count > 5)
   }
 
