@@ -27,6 +27,8 @@ class Person:
         if first:
             self.birth = (1986, 5, 17)
         self.blood_type = rng.choice(BLOOD_TYPES)
+        if first:
+            self.blood_type = "ONegative"
         self.has_watch = first or rng.random() < 0.7
         self.has_scale = first or rng.random() < 0.5
         self.has_cuff = first or self.age > 60 or rng.random() < 0.25
