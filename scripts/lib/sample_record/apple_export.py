@@ -244,7 +244,7 @@ class AppleExport:
             '"HKBiologicalSex%s" HKCharacteristicTypeIdentifierBloodType="HKBloodType%s" '
             'HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeNotSet" '
             'HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse="None"/>\n'
-            % (*person.birth, "Male" if person.is_male else "Female", person.blood_type))
+            % (*person.birth, person.sex, person.blood_type))
 
     def summary(self, notes):
         """The rings of a day: what was noted by the time the export was made."""
