@@ -102,7 +102,7 @@ struct SampleRecordTests {
   }
 }
 
-/// What `scripts/sample-export --truth` writes.
+/// The right totals of a made-up record, as `scripts/sample-export --truth` writes them.
 private struct Truth: Decodable {
   /// The types of which a day has a sum.
   static let sums = [

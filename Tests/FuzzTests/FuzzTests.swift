@@ -3,13 +3,13 @@ import FuzzTargets
 import OperatingSystem
 import Testing
 
-/// Every parser of foreign bytes with all cases that are kept, and some thousand seeded changes of them, the same ones in
-/// every run. `scripts/fuzz` goes on where nobody has been.
+/// Replays, for every parser of foreign bytes, all cases that are kept and some thousand seeded mutations of them, the same
+/// ones in every run. `scripts/fuzz` explores new inputs with libFuzzer.
 ///
 /// If a promise is broken the process ends. The input is then in `.build/tests/fuzz-TARGET`, and
 /// `scripts/fuzz TARGET FILE` repeats it. `HPEER_FUZZ_INPUTS=40000` tries more, `HPEER_FUZZ_SEED=N` others.
 @Suite(.serialized) struct FuzzTests {
-  /// What is tried of a target: how many inputs, how long one may take, and by how much the process may grow, in MiB.
+  /// The limits for one target: the number of inputs, the time for one input, and the growth of the process in MiB.
   private struct Budget {
     var (inputs, limit, memory) = (3000, Duration.seconds(10), 256)
 

@@ -3,7 +3,7 @@ import TestSupport
 
 /// Makes new inputs out of cases, the same ones from the same seed.
 struct InputMutator {
-  /// As libFuzzer limits them in `scripts/fuzz`.
+  /// The maximum length of an input, the same as in `scripts/fuzz`.
   static let mostBytes = 4096
   private static let tellingBytes: [UInt8] = [
     0, 1, 0x20, 0x22, 0x30, 0x39, 0x3C, 0x7B, 0x7F, 0x80, 0xBF, 0xC0, 0xED, 0xFE, 0xFF,
