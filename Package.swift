@@ -241,7 +241,8 @@ let package = Package(
     .testTarget(name: "BenchDataTests", dependencies: ["BenchData", "TestSupport"]),
     .testTarget(
       name: "HealthStoreTests",
-      dependencies: ["HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "TestSupport"]),
+      dependencies: ["HealthStore", "HealthFormats", "OperatingSystem", "PeerProtocol", "TestSupport"],
+      exclude: ["Core/Fixtures"]),
     .testTarget(
       name: "HealthFormatsTests",
       dependencies: ["HealthAppTransfer", "HealthFormats", "TestSupport", "ZstandardFrames"]),

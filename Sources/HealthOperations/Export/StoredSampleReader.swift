@@ -29,15 +29,10 @@ struct StoredSampleReader: Sendable {
     }
   }
 
+  /// What is there is counted, not what is kept of that: a type that were left out would be missing without a word.
   func plan() async throws -> Plan {
-    var plan = Plan()
-    for entry in try await store.samples.typeCounts() where filter.passes(entry.type) {
-      let count = filter.range == nil && filter.sources == nil ? entry.samples : try await count(of: entry.type)
-      if count == 0 { continue }
-      plan.types.append(entry.type)
-      plan.samples += count
-    }
-    return plan
+    let counts = try await store.samples.counted(filter).counts
+    return Plan(types: counts.map(\.type), samples: counts.reduce(0) { $0 + $1.samples })
   }
 
   func count(of type: SampleType) async throws -> Int {
@@ -62,7 +57,8 @@ struct StoredSampleReader: Sendable {
     }
   }
 
-  /// The same as they are stored, which is what ``CodedChanges/samples`` of a page hold.
+  /// The same as they are stored, which is what ``CodedChanges/samples`` of a page hold. Throws
+  /// ``ExportError/incomplete(_:read:held:)`` where those were not all.
   func codedPages(of type: SampleType, _ body: (CodedChanges) async throws -> Void) async throws {
     if let selection {
       for reference in selection where reference.type == type {
@@ -74,11 +70,17 @@ struct StoredSampleReader: Sendable {
       }
       return
     }
+    let before = try await store.feed.currentAnchor()
     var size = 4
+    var read = 0
     var page = try await page(of: type, after: nil, limit: size)
     while let end = page.samples.last {
       try Task.checkCancellation()
-      guard page.samples.count == size else { return try await body(page) }
+      read += page.samples.count
+      guard page.samples.count == size else {
+        try await body(page)
+        break
+      }
       let limit = Self.pageSize(after: page)
       size = limit
       let last = SampleReference(type: type, start: end.start, uuid: end.uuid)
@@ -92,6 +94,10 @@ struct StoredSampleReader: Sendable {
         page = try await next
       }
     }
+    // What came or went meanwhile may have been read or not.
+    let held = try await store.samples.counted(filter.intersection(SampleFilter(types: [type])))
+    let count = held.counts.first?.samples ?? 0
+    if held.anchor == before, count != read { throw ExportError.incomplete(type, read: read, held: count) }
   }
 
   private func page(of type: SampleType, after last: SampleReference?, limit: Int) async throws -> CodedChanges {

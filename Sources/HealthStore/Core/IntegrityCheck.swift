@@ -15,6 +15,8 @@ struct IntegrityCheck {
     let checks =
       switch depth {
       case .pages: [Self.quickPages, Self.opening]
+      // An older store gets what it lacks when it is opened, and is put right then.
+      case .everything where try !Schema.isCurrent(db): [Self.pages]
       case .everything:
         [
           Self.pages, Self.opening, Self.counts, Self.derivedCounts, Self.counter, Self.identities, Self.references,
@@ -64,8 +66,6 @@ struct IntegrityCheck {
   }
 
   private static func derivedCounts(_ db: Database) throws -> [StoreFinding] {
-    // A store of the version before does not count them.
-    guard try db.columns(in: "type").contains(where: { $0.name == "derived" }) else { return [] }
     let types = TypeNames(db)
     return try Row.fetchAll(
       db,
@@ -99,36 +99,31 @@ struct IntegrityCheck {
   }
 
   private static func references(_ db: Database) throws -> [StoreFinding] {
-    try dangling(db, in: "sample", ["type", "source", "device", "kind", "unit"])
-      + dangling(
-        db, in: "tombstone",
-        // One of the version before names no sources.
-        try db.columns(in: "tombstone").contains { $0.name == "source" } ? ["type", "source"] : ["type"])
+    try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+      .flatMap { try dangling(db, in: $0) }
   }
 
-  /// One walk along the table. Each column is named as the dictionary that it points into.
-  private static func dangling(_ db: Database, in table: String, _ columns: [String]) throws -> [StoreFinding] {
-    let sums = columns.map { "TOTAL(\($0) IS NOT NULL AND \($0) NOT IN (SELECT id FROM \($0)))" }
+  /// What the table's foreign keys say, in one walk along it. They all refer to integer primary keys.
+  private static func dangling(_ db: Database, in table: String) throws -> [StoreFinding] {
+    let keys = try Row.fetchAll(
+      db, sql: "SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?) ORDER BY id DESC", arguments: [table]
+    ).map { (column: $0[0] as String, parent: $0[1] as String) }
+    if keys.isEmpty { return [] }
+    let sums = keys.map { "TOTAL(\($0.column) IS NOT NULL AND \($0.column) NOT IN (SELECT rowid FROM \($0.parent)))" }
     guard let row = try Row.fetchOne(db, sql: "SELECT \(sums.joined(separator: ", ")) FROM \(table)") else { return [] }
-    return columns.enumerated().compactMap { index, column in
+    return keys.map(\.column).enumerated().compactMap { index, column in
       let rows = Int(row[index] as Double)
       return rows > 0 ? .danglingReferences(table: table, column: column, rows: rows) : nil
     }
   }
 
   private static func visibility(_ db: Database) throws -> [StoreFinding] {
-    // A store of the version before hides nothing.
-    guard try db.tableExists("visibility") else { return [] }
-    // One of the version before has another rule, until it is opened.
-    guard try SchemaHistory.hasDecidedVisibility(db) else { return [] }
     var visibility = Visibility(db)
     let wrong = try visibility.countWrong()
     return wrong > 0 ? [.wrongVisibility(wrong)] : []
   }
 
   private static func digests(_ db: Database) throws -> [StoreFinding] {
-    // A store of the version before keeps none.
-    guard try db.tableExists("monthDigest") else { return [] }
     let position = try DigestTable.position(db)
     guard position > 0 else { return [] }
     let kept = try DigestTable.fetch(db, .everything).values
@@ -140,8 +135,6 @@ struct IntegrityCheck {
   }
 
   private static func audit(_ db: Database) throws -> [StoreFinding] {
-    // The log of a store of the version before says less.
-    guard try db.tableExists("auditRead") else { return [] }
     guard case .broken(let damage) = try AuditVerifier.verify(db) else { return [] }
     return damage.map { .audit($0) }
   }

@@ -4,7 +4,7 @@ import GRDB
 import HealthModel
 import OperatingSystem
 
-/// The tables of a store, as they are now. ``SchemaHistory`` brings older ones up to that.
+/// The tables of a store, as they are now. ``EarlierSchema`` brings the last ones of before up to that.
 enum Schema {
   /// Refuses a database that a newer version migrated, or that another program made, before a connection that may write
   /// touches it: a pool writes as soon as it opens.
@@ -18,7 +18,8 @@ enum Schema {
   }
 
   static func requireKnown(_ db: Database, path: String) throws {
-    guard try !SchemaHistory.migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
+    if try EarlierSchema.isOf(db, path: path) { return }
+    guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
     let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
     guard tables.isEmpty || tables.contains("grdb_migrations") else {
       throw StoreError.corrupt(path: path, detail: "it is the database of another program")
@@ -26,7 +27,7 @@ enum Schema {
   }
 
   static func isCurrent(_ db: Database) throws -> Bool {
-    try SchemaHistory.migrator().hasCompletedMigrations(db)
+    try migrator().hasCompletedMigrations(db)
   }
 
   /// A first run that was killed before the file had its write-ahead log leaves a rollback journal, and a connection that
@@ -40,13 +41,24 @@ enum Schema {
   }
 
   static func migrate(_ pool: DatabasePool) throws {
-    let migrator = SchemaHistory.migrator()
-    guard try !pool.read(migrator.hasCompletedMigrations) else { return }
+    guard try !pool.read(isCurrent) else { return }
     try pool.write { db in
-      if try !db.tableExists("store") { try create(db, asIfMigratedBy: migrator.migrations) }
+      guard try EarlierSchema.isOf(db, path: pool.path) else { return }
+      try EarlierSchema.bringUpToDate(db)
+      try db.execute(sql: "DELETE FROM grdb_migrations")
+      try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [first])
     }
-    try migrator.migrate(pool)
+    try migrator().migrate(pool)
   }
+
+  /// A migration that somebody may have run is never edited.
+  private static func migrator() -> DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration(first, migrate: create)
+    return migrator
+  }
+
+  private static let first = "0.9.0"
 
   static func storeID(_ db: Database) throws -> UUID {
     guard let bytes = try Data.fetchOne(db, sql: "SELECT id FROM store"), let id = UUID(bytes: bytes) else {
@@ -69,19 +81,15 @@ enum Schema {
 
   // MARK: Tables
 
-  /// - Parameter identifiers: of all migrations, so that none of them runs.
-  private static func create(_ db: Database, asIfMigratedBy identifiers: [String]) throws {
-    for part in [samples, feed, imports, digests, audit, settings, deliveries, activities] { try db.execute(sql: part) }
+  private static func create(_ db: Database) throws {
+    for part in [samples, visibility, feed, imports, digests, audit, settings, deliveries, activities] {
+      try db.execute(sql: part)
+    }
     let id = UUID().bytes
     let key = SymmetricKey(size: 32).withUnsafeBytes { Data($0) }
     try db.execute(
       sql: "INSERT INTO store(id, counter, tombstoneFloor, positionKey) VALUES (?, 0, 0, ?)", arguments: [id, key])
     try Epoch.insert(.first(ofStore: id), at: 0, db)
-    // As GRDB keeps them.
-    try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
-    for identifier in identifiers {
-      try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [identifier])
-    }
   }
 
   /// Dates are microseconds since 1970; `duration` and `created` are wrapping differences from `start`, which keeps
@@ -90,9 +98,6 @@ enum Schema {
   ///
   /// Of a type, `samples` counts all, `derived` those whose UUIDs are derived from what they say, and `roads` has a bit for
   /// each road by which such samples ever came.
-  ///
-  /// `visibility` is kept by ``Visibility``: its `number` is the change number at which a sample was hidden or shown again,
-  /// NULL for one that was hidden from the beginning.
   private static let samples = """
     CREATE TABLE store(
       id BLOB NOT NULL,
@@ -128,8 +133,14 @@ enum Schema {
       road INTEGER NOT NULL DEFAULT 1
     ) STRICT;
     CREATE UNIQUE INDEX sample_identity ON sample(type, start, uuid);
+    """
+
+  /// Kept by ``Visibility``: its `number` is the change number at which a sample was hidden or shown again,
+  /// NULL for one that was hidden from the beginning. Foreign keys are not enforced (``HealthStore``), so that a trigger removes
+  /// the row of a sample that goes.
+  static let visibility = """
     CREATE TABLE visibility(
-      sample INTEGER PRIMARY KEY REFERENCES sample ON DELETE CASCADE,
+      sample INTEGER PRIMARY KEY REFERENCES sample,
       type INTEGER NOT NULL,
       isHidden INTEGER NOT NULL,
       number INTEGER,
@@ -137,6 +148,9 @@ enum Schema {
     ) STRICT;
     CREATE UNIQUE INDEX visibility_number ON visibility(number) WHERE number IS NOT NULL;
     CREATE INDEX visibility_hidden ON visibility(type) WHERE isHidden;
+    CREATE TRIGGER visibility_goes AFTER DELETE ON sample BEGIN
+      DELETE FROM visibility WHERE sample = old.change;
+    END;
     """
 
   /// A tombstone has the `duration` of a sample that was really deleted, and the `hint` of a quantity (``ValueHint``); one

@@ -108,48 +108,10 @@ struct Visibility {
     }
   }
 
-  /// The same for all samples of the store, or of one type; costs a walk along those types that may have any hidden.
-  mutating func updateAll(of only: SampleType? = nil, after first: Int64, counter: inout Int64) throws {
-    for (type, second) in try decidable(only) {
+  /// The same for all samples of the store; costs a walk along those types that may have any hidden.
+  mutating func updateAll(after first: Int64, counter: inout Int64) throws {
+    for (type, second) in try decidable() {
       try update(type: type, second: second, after: first, counter: &counter)
-    }
-  }
-
-  /// The same for all seconds in which sources of several names have something, for a store in which no source was known to be renamed.
-  /// What is shown there because the same under the other name was deleted stays shown.
-  mutating func joinRenamed(after first: Int64, counter: inout Int64) throws {
-    let second = Self.second(of: "start")
-    for type in try Int64.fetchAll(db, sql: "SELECT id FROM type").filter(mayHide) {
-      let seconds = try Int64.fetchAll(
-        db,
-        sql: """
-          WITH named(id, name) AS MATERIALIZED (SELECT id, json_extract(json, '$.name') FROM source)
-          SELECT second FROM (
-            SELECT \(second) AS second, source FROM sample WHERE type = ?1
-            UNION ALL
-            SELECT \(second), source FROM tombstone WHERE type = ?1 AND duration IS NOT NULL
-          ) JOIN named ON named.id = source GROUP BY second HAVING MIN(name) <> MAX(name)
-          """, arguments: [type])
-      for second in seconds {
-        try keepShown(type: type, second: Timestamp(microseconds: second))
-        try update(type: type, second: second / 1_000_000, after: first, counter: &counter)
-      }
-    }
-  }
-
-  /// Leaves of the deletions that would hide what they did not, because it has another name, only that an identity is gone.
-  private mutating func keepShown(type: Int64, second start: Timestamp) throws {
-    let second = try reader.read(type, start)
-    for sample in second.samples where sample.shouldHide && !sample.isHidden {
-      guard second.shown(insteadOf: sample) == nil else { continue }
-      for deletion in second.gone where deletion.group == sample.group && deletion.name != sample.name {
-        var statement = try Binding(
-          db, "UPDATE tombstone SET duration = NULL, hint = NULL WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
-        statement.bind(type)
-        statement.bind(start.second)
-        statement.bind(deletion.uuid)
-        try statement.run(db)
-      }
     }
   }
 
@@ -163,10 +125,9 @@ struct Visibility {
   }
 
   /// Types and seconds in which anything may be hidden.
-  private func decidable(_ only: SampleType? = nil) throws -> [(type: Int64, second: Int64)] {
+  private func decidable() throws -> [(type: Int64, second: Int64)] {
     // One by one, because some of this looks at every row of `visibility`.
-    let types = try Row.fetchAll(db, sql: "SELECT id, identifier FROM type")
-      .filter { only == nil || SampleType($0[1]) == only }.map { $0[0] as Int64 }.filter(mayHide)
+    let types = try Int64.fetchAll(db, sql: "SELECT id FROM type").filter(mayHide)
     let second = Self.second(of: "start")
     return try types.flatMap { type in
       try Int64.fetchAll(

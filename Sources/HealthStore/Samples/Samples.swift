@@ -26,15 +26,20 @@ extension HealthStore {
 }
 
 extension HealthStore.Samples {
-  /// The types of which samples are shown, by identifier. Costs what there are types, not samples.
+  /// The types of which samples are shown, by identifier. Costs what there are types, not samples: which types there are is
+  /// looked up, and how many samples they have is kept beside them.
   public func typeCounts() async throws(StoreError) -> [TypeCount] {
     try await store.read { db in
       let types = TypeNames(db)
+      let shown = "FROM sample WHERE sample.type = type.id\(try Visibility.condition(db))"
       return try Row.fetchAll(
-        db, sql: "SELECT id, \(Visibility.shownSamples) AS shown FROM type WHERE shown > 0 ORDER BY identifier"
-      ).map {
-        TypeCount(type: try types.name($0[0]), samples: $0[1])
-      }
+        db,
+        sql: """
+          SELECT id, IIF(kept > 0, kept, (SELECT COUNT(*) \(shown))) FROM
+            (SELECT id, identifier, \(Visibility.shownSamples) AS kept FROM type WHERE EXISTS(SELECT 1 \(shown))) AS type
+          ORDER BY identifier
+          """
+      ).map { TypeCount(type: try types.name($0[0]), samples: $0[1]) }
     }
   }
 
@@ -43,16 +48,26 @@ extension HealthStore.Samples {
     guard filter.range != nil || filter.sources != nil else {
       return try await typeCounts().filter { filter.passes($0.type) }
     }
-    return try await store.read { db in
-      let condition = try FilterCondition(filter, db: db)
+    return try await counted(filter).counts
+  }
+
+  /// The same, counted in any case, and where the store stood then. Costs a walk along what passes.
+  public func counted(_ filter: SampleFilter) async throws(StoreError) -> (counts: [TypeCount], anchor: Anchor) {
+    try await store.read { db -> (counts: [TypeCount], anchor: Anchor) in
+      let condition = try FilterCondition(filter, db: db).sql
+      func count(_ other: String) throws -> [Int64: Int] {
+        let rows = try Row.fetchAll(
+          db, sql: "SELECT type, COUNT(*) FROM sample WHERE TRUE\(condition)\(other) GROUP BY type")
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as Int64, $0[1] as Int) })
+      }
+      // The few that are hidden, by themselves: to look each sample up takes longer.
+      let hidden = try count(" AND change IN (SELECT sample FROM visibility WHERE isHidden)")
       let types = TypeNames(db)
-      return try Row.fetchAll(
-        db,
-        sql: """
-          SELECT type, COUNT(*) FROM sample JOIN type ON type.id = sample.type
-          WHERE TRUE \(condition.sql)\(try Visibility.condition(db)) GROUP BY type ORDER BY identifier
-          """
-      ).map { TypeCount(type: try types.name($0[0]), samples: $0[1]) }
+      let counts = try count("").compactMap { type, samples -> TypeCount? in
+        let shown = samples - (hidden[type] ?? 0)
+        return shown > 0 ? TypeCount(type: try types.name(type), samples: shown) : nil
+      }
+      return (counts.sorted { $0.type.rawValue < $1.type.rawValue }, Anchor(change: try Schema.counter(db)))
     }
   }
 

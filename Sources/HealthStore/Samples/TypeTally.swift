@@ -5,12 +5,7 @@ import HealthModel
 /// What one transaction does to the samples of one type.
 struct TypeTally {
   /// Whether the UUID of a row is derived, in SQL.
-  static let isDerived = isDerived("uuid")
-
-  /// Whether the UUID in a column is derived, in SQL.
-  static func isDerived(_ column: String) -> String {
-    "substr(hex(\(column)), 13, 1) = '5' AND substr(hex(\(column)), 17, 1) IN ('8', '9', 'A', 'B')"
-  }
+  static let isDerived = "substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')"
 
   /// The count kept with the type when the transaction began.
   private let samples: Int
@@ -64,6 +59,22 @@ struct TypeTally {
 
   /// A sample with a derived UUID takes the place of one.
   mutating func meet(_ road: SampleRoad) { addedRoads |= Self.bit(road) }
+
+  /// Counts the samples of each type anew: a walk along the whole table.
+  ///
+  /// - Returns: of how many types the kept counts were wrong.
+  static func recount(_ db: Database) throws -> Int {
+    try db.execute(
+      sql: """
+        UPDATE type SET samples = counted.samples, derived = counted.derived
+        FROM (
+          SELECT id, COUNT(change) AS samples, TOTAL(change IS NOT NULL AND \(isDerived)) AS derived
+          FROM type LEFT JOIN sample ON sample.type = type.id GROUP BY id
+        ) AS counted
+        WHERE counted.id = type.id AND (type.samples, type.derived) <> (counted.samples, counted.derived)
+        """)
+    return db.changesCount
+  }
 
   private static func bit(_ road: SampleRoad) -> Int64 { 1 << Int64(road.rawValue) }
 

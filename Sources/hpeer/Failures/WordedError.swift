@@ -26,7 +26,7 @@ extension ExportError: WordedError {
   var status: ExitStatus {
     switch self {
     case .isFolder, .isNoFolder, .alreadyThere, .needsFile: .usage
-    case .diskFull, .unwritable: .other
+    case .diskFull, .unwritable, .incomplete: .other
     }
   }
 
@@ -41,6 +41,9 @@ extension ExportError: WordedError {
       "The disk that is to hold \(path) is full, so nothing was written; make room and export again."
     case .unwritable(let path, let reason):
       "\(path) could not be written (\(reason)); check the folder and run the command again."
+    case .incomplete(let type, let read, let held):
+      "Of \(held) samples of \(type.shortName) in the store, \(read) were found one after the other, so nothing was written; "
+        + "run `hpeer doctor --check-store`, which says what is wrong with it."
     }
   }
 }

@@ -124,29 +124,4 @@ import TestSupport
       """, on: store.path)
     #expect(try await store.audit.verify() == .broken([.pruningNotRecorded(upTo: 20)]))
   }
-
-  @Test(.enabled(if: SQLiteShell.isAvailable))
-  func aLogOfTheVersionBeforeIsTakenOver() async throws {
-    let directory = fixture.directory.path("old")
-    try await {
-      let old = try HealthStore(directory: directory)
-      for day in 0..<30 {
-        try await old.audit.record(AuditEvent(.dataRead, ["day": "\(day)"], time: Self.time(day)))
-      }
-    }()
-    let path = directory + "/store.sqlite"
-    try await SQLiteShell.run(
-      """
-      DROP TABLE auditEnds; DROP TABLE auditRead; ALTER TABLE audit DROP COLUMN previous;
-      DELETE FROM grdb_migrations WHERE identifier IN ('v3', 'auditReads')
-      """, on: path)
-    let store = try HealthStore(directory: directory)
-    #expect(try await store.audit.verify() == .intact(rows: 30))
-    try await store.audit.record(AuditEvent(.serverStarted, time: Self.time(30)))
-    #expect(try await store.audit.verify() == .intact(rows: 31))
-    #expect(
-      try await store.audit.prune(olderThan: 10 * Self.day, now: Self.time(31))
-        == .removed(count: 21, upTo: Self.time(20)))
-    #expect(try await store.audit.verify() == .intact(rows: 11, pruned: 21))
-  }
 }

@@ -117,6 +117,10 @@ import TestSupport
       (
         "INSERT INTO visibility SELECT change, type, 1, NULL, 0 FROM sample WHERE type = 1 LIMIT 3", .wrongVisibility(3)
       ),
+      (
+        "INSERT INTO visibility VALUES (999, 1, 1, NULL, 0)",
+        .danglingReferences(table: "visibility", column: "sample", rows: 1)
+      ),
       ("UPDATE audit SET detail = '{}' WHERE id = 3", .audit(.changed(3))),
     ] as [(String, StoreFinding)])
   func whatDoesNotFitIsFound(sql: String, finding: StoreFinding) async throws {

@@ -6,40 +6,67 @@ import TestSupport
 
 @testable import HealthStore
 
-/// A store of any version that ever was has the tables of a new one, once it was opened.
-@Suite struct SchemaTests {
-  private static let versions = SchemaHistory.migrator().migrations
+/// The store of the last development version (commit 2853c503) has the tables of a new one, once it was opened.
+@Suite(.enabled(if: SQLiteShell.isAvailable)) struct SchemaTests {
+  private let file: StoreFile
 
-  private let directory: TemporaryDirectory
+  init() throws { file = try StoreFile() }
 
-  init() throws { directory = try TemporaryDirectory() }
+  /// A store as `hpeer` of that commit left it: heart rates of an export, half of them hidden behind those that an app sent of the
+  /// same time, which were deleted then.
+  private func makeEarlier() async throws {
+    let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/2853c503.sql")
+    #expect(FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600]))
+    try await SQLiteShell.run(try String(contentsOf: dump, encoding: .utf8), on: file.path)
+  }
 
-  @Test(arguments: versions) func anOlderStoreBecomesOne(version: String) async throws {
-    let path = directory.path("old/store.sqlite")
-    try FileManager.default.createDirectory(
-      atPath: directory.path("old"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]))
-    let pool = try DatabasePool(path: path)
-    try SchemaHistory.migrator().migrate(pool, upTo: version)
-    try pool.close()
-    let old = try HealthStore(directory: directory.path("old"))
-    let new = try HealthStore(directory: directory.path("new"))
-    #expect(try await tables(old) == tables(new))
+  @Test func anEarlierStoreBecomesOne() async throws {
+    try await makeEarlier()
+    let earlier = try file.open()
+    let new = try StoreFixture()
+    #expect(try await tables(earlier) == tables(new.store))
+    #expect(try await HealthStore.checkIntegrity(directory: file.directory.path).findings == [])
     // And is as good.
     var maker = SampleMaker(seed: 1)
     let samples = maker.samples(20)
-    for store in [old, new] {
-      try await store.apply(
-        ChangeBatch(additions: samples, deletions: samples[..<3].map { Tombstone(of: $0, deleted: .now) }))
-      #expect(try await store.audit.verify() == .intact(rows: 0))
-    }
-    #expect(try await old.digests.current().record == new.digests.current().record)
-    for name in ["old", "new"] {
-      #expect(try await HealthStore.checkIntegrity(directory: directory.path(name)).findings == [])
-    }
+    try await earlier.apply(
+      ChangeBatch(additions: samples, deletions: samples[..<3].map { Tombstone(of: $0, deleted: .now) }))
+    #expect(try await HealthStore.checkIntegrity(directory: file.directory.path).findings == [])
   }
 
-  /// Columns, keys and indices, whatever the order in which they were added.
+  @Test func whatItCountedAsHiddenAndIsGoneIsCountedNoMore() async throws {
+    try await makeEarlier()
+    try await SQLiteShell.run("UPDATE type SET samples = samples + 7, derived = 1", on: file.path)
+    let store = try file.open()
+    try await store.expectTrueCounts("opened")
+    let events = try await store.audit.records()
+    #expect(
+      events.filter { $0.event == AuditEvent.Name.storeHealed.rawValue }.map(\.detail)
+        == [["hidden": "24", "types": "1"]])
+    #expect(try await store.audit.verify() == .intact(rows: events.count))
+    // Once.
+    #expect(try await file.open().audit.records() == events)
+  }
+
+  @Test func whatIsOlderIsRefusedAndLeftAsItIs() async throws {
+    try await makeEarlier()
+    try await SQLiteShell.run("DELETE FROM grdb_migrations WHERE identifier = 'renamedSources'", on: file.path)
+    let before = try Data(contentsOf: file.url)
+    let error = try #require(throws: StoreError.self) { try file.open() }
+    #expect("\(error)".contains("2853c503"))
+    #expect(try Data(contentsOf: file.url) == before)
+  }
+
+  @Test func whatCannotBeWrittenIsNotBroughtUpToDate() async throws {
+    try await makeEarlier()
+    let before = try Data(contentsOf: file.url)
+    #expect(throws: StoreError.self) { try HealthStore(readOnlyIn: file.directory.path) }
+    #expect(try HealthStore.inspect(directory: file.directory.path).isCurrent == false)
+    #expect(try await HealthStore.checkIntegrity(directory: file.directory.path).findings == [])
+    #expect(try Data(contentsOf: file.url) == before)
+  }
+
+  /// Columns, keys, indices and triggers, whatever the order in which they were added.
   private func tables(_ store: HealthStore) async throws -> [String: Set<String>] {
     try await store.read { db in
       var tables: [String: Set<String>] = [:]
@@ -51,6 +78,7 @@ import TestSupport
           "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_xinfo(?)",
           "SELECT name, \"unique\", origin, partial FROM pragma_index_list(?)",
           "SELECT \"table\", \"from\", on_delete FROM pragma_foreign_key_list(?)",
+          "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
         ] {
           for row in try Row.fetchAll(db, sql: sql, arguments: [name]) { parts.insert(row.description) }
         }

@@ -177,19 +177,4 @@ extension HealthStore {
     #expect(try await fixture.store.digests.current() == right)
     #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings == [])
   }
-
-  @Test(.enabled(if: SQLiteShell.isAvailable))
-  func aStoreOfTheVersionBeforeGetsThem() async throws {
-    let file = try StoreFile()
-    var maker = SampleMaker(seed: 9)
-    try await file.open().apply(ChangeBatch(additions: (0..<100).map { maker.steps(at: $0) }))
-    try await file.waitUntilClosed()
-    try await SQLiteShell.run(
-      "DROP TABLE monthDigest; DROP TABLE digestPosition; DELETE FROM grdb_migrations WHERE identifier = 'v4'",
-      on: file.path)
-    #expect(try await HealthStore.checkIntegrity(directory: file.directory.path).findings == [])
-    let store = try file.open()
-    try await store.keepEverything()
-    #expect(try await store.digests.current().record == RecordDigest(try await store.allChanges()))
-  }
 }

@@ -99,40 +99,6 @@ struct Position {
     #expect(try await changes(store, atCopy) == samples[20..<30].map(Change.added))
   }
 
-  /// Two copies of a store from before there were epochs agree on what they have in common.
-  @Test(.enabled(if: SQLiteShell.isAvailable))
-  func aStoreOfTheFirstVersionIsMigrated() async throws {
-    _ = try await write(0..<5)
-    try await file.waitUntilClosed()
-    try await SQLiteShell.run(
-      """
-      DROP TABLE epoch; DROP TABLE analysisSetting; DROP TABLE delivery; DROP TABLE activity; ALTER TABLE store DROP COLUMN positionKey; DROP TABLE IF EXISTS auditEnds;
-      DROP TABLE IF EXISTS monthDigest; DROP TABLE IF EXISTS digestPosition;
-      ALTER TABLE type DROP COLUMN derived; ALTER TABLE type DROP COLUMN roads; ALTER TABLE tombstone DROP COLUMN replaced; DROP TABLE import;
-      ALTER TABLE sample DROP COLUMN road; ALTER TABLE tombstone DROP COLUMN road;
-      ALTER TABLE tombstone DROP COLUMN source; ALTER TABLE tombstone DROP COLUMN hint; ALTER TABLE tombstone DROP COLUMN duration;
-      DROP TABLE importedRange; DROP TABLE sourceAlias; DROP TABLE twin;
-      DROP TABLE undo; DROP TABLE undoSample; DROP TABLE undoRange; DROP TABLE undoPosition; DROP TABLE undoTwin;
-      DROP TABLE undoAlias; DROP TABLE auditRead; ALTER TABLE audit DROP COLUMN previous;
-      DROP TABLE consumer; DROP TABLE undoneSample; DROP TABLE visibility;
-      DELETE FROM grdb_migrations WHERE identifier <> 'v1'
-      """, on: file.path)
-    let copy = try await file.copy()
-    let before = try await write(5..<5)
-    let after = try await write(5..<10)
-    try await file.restore(copy)
-    let again = try await write(5..<5)
-    #expect(again.epoch == before.epoch)
-    #expect(again.anchor == Anchor(change: 5))
-    let store = try file.open()
-    #expect(try await changes(store, Position()).count == 5)
-    try await store.add(samples[30])
-    #expect(try await changes(store, before) == [.added(samples[30])])
-    for sample in samples[31..<39] { try await store.add(sample) }
-    try await expectRefused(store, after)
-    #expect(try await HealthStore.checkIntegrity(directory: file.directory.path).findings == [])
-  }
-
   @Test(.enabled(if: SQLiteShell.isAvailable))
   func theTableOfEpochsDoesNotGrowWithoutBound() async throws {
     let start = try await write(0..<1)

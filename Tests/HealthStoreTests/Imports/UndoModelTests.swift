@@ -103,6 +103,7 @@ import TestSupport
     #expect(try await one.store.samples.typeCounts() == other.store.samples.typeCounts(), place)
     #expect(try await one.store.imports.twinKeys() == other.store.imports.twinKeys(), place)
     #expect(try await HealthStore.checkIntegrity(directory: one.directory.path).findings == [], place)
+    try await one.store.expectTrueCounts(place)
     for index in readers.indices {
       try await readers[index].read(one.store, to: nil, 5, pages: .max)
       #expect(try await readers[index].live == one.store.live(), place)

@@ -34,6 +34,7 @@ import TestSupport
         let other = (index + Int.random(in: 1...2, using: &random)) % 3
         try await stores[index].pull(stores[other], number: other, pageSize: Int.random(in: 1...20, using: &random))
       }
+      try await stores[index].expectSound("seed \(seed), step \(step)")
     }
     for index in stores.indices {
       try await stores[index].takeApp(phone.held, cutsSeconds: random.oneIn(2))
@@ -155,6 +156,12 @@ private struct RoadStore {
       anchors[number] = page.anchor
       if page.isLast { return }
     }
+  }
+
+  /// What is kept beside the samples is what they say.
+  func expectSound(_ name: Comment) async throws {
+    try await fixture.store.expectTrueCounts(name)
+    #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings == [], name)
   }
 
   func shown() async throws -> [Place: Int] {

@@ -62,39 +62,6 @@ import TestSupport
     #expect(try await other.samples.typeCounts().isEmpty)
   }
 
-  @Test func aStoreOfTheOldRuleMeetsOneOfTheNew() async throws {
-    let (exported, original) = (ExportedSample().sample(), ExportedSample().original())
-    let kept = ExportedSample(minute: 3).sample()
-    let file = try StoreFile()
-    do {
-      let old = try file.open()
-      try old.importExport([kept])
-      try await old.add(original)
-      // As the app's sample took the place of the exported one, there and on a machine that pulled from it.
-      try await old.apply(ChangeBatch(deletions: [Tombstone(sample: exported.reference, deleted: .now)]))
-      try await old.delete(ExportedSample(minute: 5).sample())
-    }
-    try await file.waitUntilClosed()
-    try await SQLiteShell.run(
-      """
-      DROP TABLE visibility; ALTER TABLE sample DROP COLUMN road; ALTER TABLE undoSample DROP COLUMN road;
-      ALTER TABLE tombstone DROP COLUMN road; ALTER TABLE tombstone DROP COLUMN hint;
-      ALTER TABLE tombstone DROP COLUMN source; ALTER TABLE tombstone DROP COLUMN duration;
-      DELETE FROM grdb_migrations WHERE identifier = 'roads'
-      """, on: file.path)
-    let migrated = try file.open()
-    #expect(try await HealthStore.checkIntegrity(directory: file.directory.path).findings == [])
-    // What really was deleted stays so.
-    #expect(try await migrated.contents().deleted == [ExportedSample(minute: 5).sample().reference])
-    try store.importExport([exported, kept])
-    try await pull(migrated, from: store)
-    try await pull(store, from: migrated)
-    for one in [store, migrated] {
-      #expect(try await Set(shown(one)) == [exported.uuid, kept.uuid])
-      #expect(try await one.contents().samples.count == 3)
-    }
-  }
-
   @Test func whatWasDeletedHereBeforeThePhoneCameStaysDeleted() async throws {
     try store.importExport([ExportedSample().sample(), ExportedSample(minute: 1).sample()])
     let second = ExportedSample().sample().start

@@ -21,6 +21,9 @@ public enum ExportError: Error, Hashable, Sendable {
   case needsFile(ExportFormat)
   /// The disk has no room, or the user's quota has none. Nothing of the export is left: make room, and export again.
   case diskFull(path: String)
+  /// The store holds another number of samples of a type than were found in it one after the other. Nothing of the export is
+  /// left: it would not be whole.
+  case incomplete(SampleType, read: Int, held: Int)
   /// - Parameter reason: the system's words.
   case unwritable(path: String, reason: String)
 }

@@ -1,0 +1,42 @@
+import GRDB
+
+/// The tables of a store before version 0.9.0, as the last development version left them (commit 2853c503). What was older was
+/// never given to anybody.
+enum EarlierSchema {
+  private static let migrations: Set = [
+    "v1", "v2", "v3", "v4", "v5", "confirmedPerson", "importUndo", "auditReads", "consumers", "roads", "roadsOfTypes",
+    "analysisSettings", "deliveries", "activities", "workoutsOfAnyName", "workoutsOfNoSource", "renamedSources",
+  ]
+
+  /// Throws ``StoreError/other(path:detail:)`` for tables that are older still.
+  static func isOf(_ db: Database, path: String) throws -> Bool {
+    guard try db.tableExists("grdb_migrations") else { return false }
+    let applied = try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migrations")
+    guard !applied.isEmpty, applied.isSubset(of: migrations) else { return false }
+    guard applied == migrations else {
+      throw StoreError.other(
+        path: path, detail: "a development version of hpeer wrote it that is too old; open it with commit 2853c503 once"
+      )
+    }
+    return true
+  }
+
+  /// Hidden samples that were deleted, or taken back with their import, stayed in `visibility`: it relied on a foreign key, which
+  /// nothing enforced. Whatever asked how many samples of a type are shown was told too few, or none.
+  static func bringUpToDate(_ db: Database) throws {
+    let gone =
+      try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM visibility WHERE sample NOT IN (SELECT change FROM sample)") ?? 0
+    try db.execute(
+      sql: """
+        ALTER TABLE visibility RENAME TO earlier;
+        DROP INDEX visibility_number;
+        DROP INDEX visibility_hidden;
+        \(Schema.visibility)
+        INSERT INTO visibility SELECT * FROM earlier WHERE sample IN (SELECT change FROM sample);
+        DROP TABLE earlier;
+        """)
+    let corrected = try TypeTally.recount(db)
+    guard gone > 0 || corrected > 0 else { return }
+    try AuditChain.append(AuditEvent(.storeHealed, ["hidden": String(gone), "types": String(corrected)]), db)
+  }
+}
