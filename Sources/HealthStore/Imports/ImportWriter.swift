@@ -274,7 +274,7 @@ public final class ImportWriter {
       query.bind(change)
       try query.rows(db) { row in
         let type = try names.name(row.integer(0))
-        if types.contains(type) {
+        if types.contains(type), try !stands(row.integer(0), start: row.integer(1), try row.uuid(2), for: trail, db) {
           let start = row.integer(1)
           let unit = try row.optionalInteger(7).map { try units.value(of: $0, db) }
           let quantity = unit.flatMap { unit in row.optionalDouble(6).map { Quantity($0, unit) } }
@@ -288,6 +288,24 @@ public final class ImportWriter {
         return false
       }
     }
+  }
+
+  /// Whether a sample stands for a deleted one that this export has: it has the same then, by whichever rule one took the place of
+  /// the other.
+  private func stands(
+    _ type: Int64, start: Int64, _ uuid: UUID, for trail: ImportTrail, _ db: Database
+  ) throws -> Bool {
+    var query = try Binding(
+      db, "SELECT change FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND replaced = ?")
+    query.bind(type)
+    query.bind(Timestamp(microseconds: start).second)
+    query.bind(uuid)
+    var isMet = false
+    try query.rows(db) { row in
+      isMet = trail.met.contains(row.integer(0))
+      return !isMet
+    }
+    return isMet
   }
 }
 

@@ -31,6 +31,7 @@ struct SampleWriter {
   /// Change numbers of stored route parts that were matched only because they name the same file as a part that was.
   private var parts: Set<Int64> = []
   private var deletions: DeletedSamples
+  private var bareCopies: BareCopies
   /// Whether the last sample was in the store: then the next mostly is, and a lookup costs less than an insert in vain.
   private var expectsPresent = false
   private var trail: ImportTrail?
@@ -54,6 +55,7 @@ struct SampleWriter {
     self.trail = trail
     self.undo = undo
     deletions = DeletedSamples(db)
+    bareCopies = BareCopies(db)
     visibility = Visibility(db)
     tombstones = try TombstoneInsertion(db)
     firstCounter = try Schema.counter(db)
@@ -256,14 +258,17 @@ struct SampleWriter {
       return true
     }
     let start = sample.start.microseconds
-    if let other = sideFiles.others[sample.uuid], !other.isBare, run.tally.hasTombstones,
+    if run.tally.hasTombstones, let other = try otherIdentity(of: sample, in: changes),
       let deletion = try tombstones.find(other.uuid, start: start, type: run.type),
       // Else it is another's.
-      trail?.met.contains(deletion.change) != true
+      trail?.met.contains(deletion.change) != true,
+      // What made way for the one with its file was not deleted, and what was brought back is not.
+      try !other.isBare
+        || !deletion.isBare && deletions.restored(other.uuid, start: start, type: run.type) == nil
     {
-      var whole = sample
-      whole.uuid = other.uuid
-      try refuse(whole, in: changes, deletion.change, &run)
+      var deleted = sample
+      deleted.uuid = other.uuid
+      try refuse(deleted, in: changes, deletion.change, &run)
       return true
     }
     let copies = try sideFiles.find(sample, in: changes, type: run.type, db)
@@ -284,6 +289,15 @@ struct SampleWriter {
     return true
   }
 
+  /// What the sample is called without its file, or with it, as the reader of an export knows, or its own identity proves.
+  private mutating func otherIdentity(
+    of sample: CodedSample, in changes: CodedChanges
+  ) throws -> SideFileIdentity? {
+    if let known = sideFiles.others[sample.uuid] { return known }
+    if trail != nil { return nil }
+    return try bareCopies.identity(of: sample, in: changes).map { SideFileIdentity(uuid: $0, isBare: true) }
+  }
+
   /// Whether what is written has named the copy itself, or is one with it.
   private func isPaired(_ copy: SideFileCopies.Copy) -> Bool {
     if copy.change > firstCounter || paired.contains(copy.change) { return true }
@@ -301,11 +315,11 @@ struct SampleWriter {
       run.tally.refused += 1
       return
     }
-    // The export has what was brought back: a later one that lacks it says that it is gone.
+    // The export has what was brought back, or took its place: a later one that lacks it says that it is gone.
     if trail != nil,
-      let restored = try deletions.restored(sample.uuid, start: sample.start.microseconds, type: run.type)
+      let standIn = try deletions.standIn(for: sample.uuid, start: sample.start.microseconds, type: run.type)
     {
-      if trail?.meet(restored.change) == true { run.tally.unchanged += 1 }
+      if trail?.meet(standIn.change) == true { run.tally.unchanged += 1 }
       return
     }
     let isHere = try deletions.isHere(sample, in: changes, type: run.type, mayHaveOriginal: run.tally.hasOriginal)
@@ -318,6 +332,14 @@ struct SampleWriter {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
     try insertTombstone(tombstone, type: type, source: source, replacedBy: replacement, &tally)
+    // One that is here without its file, beside one with it, is another's.
+    if tally.removed == removed, replacement == nil, source != nil, tombstone.end != nil, tombstone.uuid.isDerived {
+      for whole in try bareCopies.wholes(of: tombstone.uuid, start: tombstone.start.microseconds, type: type) {
+        var same = tombstone
+        same.uuid = whole
+        try insertTombstone(same, type: type, source: source, replacedBy: nil, &tally)
+      }
+    }
     if tally.removed == removed { tally.unchanged += 1 }
     tallies[type] = tally
   }
@@ -353,9 +375,10 @@ struct SampleWriter {
     }
     let isFiner = Timestamp(microseconds: start).isFiner(than: Timestamp(microseconds: stored.start))
     // Not within an import, whose numbers go when it is undone.
-    guard undo == nil, isFiner || stored.isBare && details != nil else { return }
+    guard undo == nil, isFiner || stored.isBare && details != nil || tombstone.deleted < stored.deleted else { return }
     counter += 1
-    try tombstones.complete(stored, start: isFiner ? start : stored.start, number: counter, source: source, details)
+    try tombstones.complete(
+      stored, start: isFiner ? start : stored.start, deleted: tombstone.deleted, number: counter, source: source, details)
     touched.touch(Timestamp(microseconds: stored.start), type)
   }
 

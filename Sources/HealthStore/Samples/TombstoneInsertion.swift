@@ -18,17 +18,19 @@ struct TombstoneInsertion {
       sql: "INSERT INTO tombstone(\(StoredChanges.tombstoneColumns), replaced) VALUES (?,?,?,?,?,?,?,?,?,?)")
     completion = try db.cachedStatement(
       sql: """
-        UPDATE tombstone SET change = ?, start = ?, duration = COALESCE(duration, ?), source = COALESCE(source, ?),
+        UPDATE tombstone SET change = ?, start = ?, deleted = MIN(deleted, ?), duration = COALESCE(duration, ?), source = COALESCE(source, ?),
           road = CASE WHEN duration IS NULL THEN ? ELSE road END,
           hint = CASE WHEN duration IS NULL THEN ? ELSE hint END
         WHERE change = ?
         """)
-    byChange = try db.cachedStatement(sql: "SELECT change, start, duration IS NULL FROM tombstone WHERE change = ?")
+    byChange = try db.cachedStatement(sql: "SELECT \(Self.columns) FROM tombstone WHERE change = ?")
     crowds = CrowdedSeconds(db, .tombstone)
     lookup = try db.cachedStatement(
-      sql: "SELECT change, start, duration IS NULL FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"
-    )
+      sql: "SELECT \(Self.columns) FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
   }
+
+  /// Of ``Stored``.
+  private static let columns = "change, start, duration IS NULL, deleted"
 
   /// What a tombstone tells of a sample that was really deleted, and did not only make way for another.
   struct Details {
@@ -44,12 +46,16 @@ struct TombstoneInsertion {
     var start: Int64
     /// Whether it lacks ``Details``.
     var isBare: Bool
+    /// When the sample was deleted.
+    var deleted: Timestamp
   }
 
   /// The tombstone of a sample; see `UUID.range(ofStart:)`.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Stored? {
     try crowds.row(uuid, start: start, type: type, lookup, byChange) { row in
-      Stored(change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0)
+      Stored(
+        change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0,
+        deleted: Timestamp(microseconds: row.integer(3)))
     }
   }
 
@@ -77,11 +83,15 @@ struct TombstoneInsertion {
     if crowds.isInUse { crowds.inserted(tombstone.uuid, start: start, change: number, type: type) }
   }
 
-  /// Gives a tombstone what it lacks of details, and a finer start, under a number of its own: others learn of it, too.
-  func complete(_ stored: Stored, start: Int64, number: Int64, source: Int64?, _ details: Details?) throws {
+  /// Gives a tombstone what it lacks of details, a finer start, and the time of the first of several deletions, under a number of
+  /// its own: others learn of it, too.
+  func complete(
+    _ stored: Stored, start: Int64, deleted: Timestamp, number: Int64, source: Int64?, _ details: Details?
+  ) throws {
     var binding = Binding(completion)
     binding.bind(number)
     binding.bind(start)
+    binding.bind(deleted.microseconds)
     binding.bind(details?.duration)
     binding.bind(source)
     binding.bind(Int64((details?.road ?? .unknown).rawValue))

@@ -159,6 +159,57 @@ import TestSupport
   }
 
   @Test(arguments: pairs)
+  func deletedWithoutItsFileItDoesNotComeBackWithIt(pair: Pair) async throws {
+    try store.importExport([pair.bare], sideFiles: pair.identities)
+    #expect(try await store.samples.delete(pair.full.type, in: always) == 1)
+    #expect(try store.importExport([pair.full], sideFiles: pair.identities).total == .init(refused: 1))
+    #expect(try store.importExport([], twins: [TwinGroup(key: pair.keys.full, samples: [pair.full])]).refused == 1)
+    // Nor from a machine that says nothing of the other identity.
+    try await store.add(pair.full)
+    #expect(try await present(pair.full.type).isEmpty)
+  }
+
+  @Test(arguments: pairs)
+  func whoDeletesItWithoutItsFileDeletesItWithItElsewhere(pair: Pair) async throws {
+    let otherFixture = try StoreFixture()
+    let other = otherFixture.store
+    try store.importExport([pair.bare])
+    try other.importExport([pair.full])
+    #expect(try await store.samples.delete(pair.full.type, in: always) == 1)
+    for _ in 0..<2 {
+      try await store.apply([other.feed.codedChanges(since: .zero, limit: 100).changes])
+      try await other.apply([store.feed.codedChanges(since: .zero, limit: 100).changes])
+    }
+    for store in [store, other] { #expect(try await store.samples.page(of: pair.full.type, limit: 100).isEmpty) }
+    #expect(try await store.digests.deep().record == other.digests.deep().record)
+  }
+
+  @Test(arguments: pairs)
+  func broughtBackWithoutItsFileItGetsThat(pair: Pair) async throws {
+    try store.importExport([pair.bare], sideFiles: pair.identities)
+    #expect(try await store.samples.delete(pair.full.type, in: always) == 1)
+    var coder = ChangeCoder()
+    try coder.add(pair.bare)
+    #expect(try SampleRestorer(store, .everything).restore(coder.changes, twins: []).added == 1)
+    try store.importExport([pair.full], sideFiles: pair.identities)
+    #expect(try await present(pair.full.type).map(\.payload) == [pair.full.payload])
+  }
+
+  /// An export without its files, a whole one, and then a newer one of either kind that says what there is.
+  @Test(arguments: pairs, [true, false])
+  func aSnapshotSparesWhatTookThePlaceOfTheBare(pair: Pair, isBare: Bool) async throws {
+    try store.importExport([pair.bare], sideFiles: pair.identities)
+    try store.importExport([pair.full], sideFiles: pair.identities)
+    let newest = isBare ? pair.bare : pair.full
+    let written = try store.importExport([newest], sideFiles: pair.identities, snapshotOf: [pair.full.type])
+    #expect(written.total == .init(unchanged: 1))
+    #expect(try await present(pair.full.type) == [pair.full])
+    // What it does lack goes.
+    try store.importExport([], snapshotOf: [pair.full.type])
+    #expect(try await present(pair.full.type).isEmpty)
+  }
+
+  @Test(arguments: pairs)
   func aSnapshotDeletesBothIdentities(pair: Pair) async throws {
     try store.importExport([pair.full])
     try store.importExport([], snapshotOf: [pair.full.type])

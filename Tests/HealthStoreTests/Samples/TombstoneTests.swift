@@ -62,10 +62,24 @@ import TestSupport
     try await expectDeleted()
   }
 
-  @Test func theFirstDateStays() async throws {
-    try await store.delete(sample)
-    try await store.apply(ChangeBatch(deletions: [sample.tombstone(deleted: Timestamp(seconds: 1))]))
-    try await expectDeleted()
+  @Test func theEarlierOfTwoTimesCountsEverywhere() async throws {
+    let other = try StoreFixture()
+    let times = [Timestamp(seconds: 1_720_000_000), Timestamp(seconds: 1_710_000_000)]
+    for (store, time) in zip([store, other.store], times) {
+      try await store.add(sample)
+      try await store.apply(ChangeBatch(deletions: [sample.tombstone(deleted: time)]))
+    }
+    for (one, another) in [(store, other.store), (other.store, store), (store, other.store)] {
+      try await one.apply([another.feed.codedChanges(since: .zero, limit: 10).changes])
+    }
+    for store in [store, other.store] {
+      #expect(try await store.allChanges() == [.deleted(sample.tombstone(deleted: times[1]))])
+    }
+    #expect(try await store.digests.deep().record == other.store.digests.deep().record)
+    // And rest: what is known is not written again.
+    let before = try await store.feed.currentAnchor()
+    try await store.apply([other.store.feed.codedChanges(since: .zero, limit: 10).changes])
+    #expect(try await store.feed.currentAnchor() == before)
   }
 
   @Test func namesOneSampleOnly() async throws {
