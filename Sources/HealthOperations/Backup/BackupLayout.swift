@@ -58,6 +58,20 @@ struct BackupLayout {
     }
     return paths.filter(PrivateFile.exists).sorted()
   }
+
+  /// Those of ``occupied(by:)`` that hold something. A registry without a peer, an identity that nobody knows then, and a store
+  /// that never had a sample are what commands leave that were only tried.
+  ///
+  /// - Parameter isUnpaired: see ``PeerRegistry/isUnused(in:)``.
+  func inUse(by names: [String], isUnpaired: Bool) -> [String] {
+    occupied(by: names).filter { path in
+      switch (path as NSString).lastPathComponent {
+      case PeerRegistry.fileName, "identity": !isUnpaired
+      case HealthStore.fileName: (try? HealthStore.types(directory: home.directory).isEmpty) != true
+      default: true
+      }
+    }
+  }
 }
 
 extension Collection<UInt8> {

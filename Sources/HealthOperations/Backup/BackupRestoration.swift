@@ -78,7 +78,9 @@ public struct BackupRestoration: Sendable {
     let isResumed =
       PrivateFile.exists("\(stage)/moving") && SQLiteFile.isEmpty("\(home.directory)/\(HealthStore.fileName)")
     let backup: UnpackedBackup
+    let replacement = try await onThread { [home] _ in try ReplacementLock(of: home.directory) }
     do {
+      let isUnpaired = await PeerRegistry.isUnused(in: home.url)
       backup = try await onThread { isCancelled in
         try? FileManager.default.removeItem(atPath: stage)
         return try UnpackedBackup(
@@ -88,7 +90,7 @@ public struct BackupRestoration: Sendable {
             // What an earlier attempt had moved into its place is in the backup, too.
             guard !replaces, !isResumed else { return }
             let wanted = manifest.files.map(\.name).filter(isWanted)
-            if let path = layout.occupied(by: wanted).first { throw RestorationRefusal.occupied(path: path) }
+            if let path = layout.inUse(by: wanted, isUnpaired: isUnpaired).first { throw RestorationRefusal.occupied(path: path) }
           })
       }
       try await backup.requireSound()
@@ -98,6 +100,8 @@ public struct BackupRestoration: Sendable {
     }
     return try await uncancelled {
       let keptIn = try await onThread { _ in try put(backup, layout) }
+      // What is there now may be opened again.
+      replacement.release()
       return try await finish(backup.manifest, keptIn)
     }
   }
@@ -110,13 +114,14 @@ public struct BackupRestoration: Sendable {
     try PrivateFile.create("\(stage)/moving", [])
     let names = backup.manifest.files.map(\.name).filter(isWanted)
     let store = HealthStore.fileName
-    let stamp = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
     var kept: Set<String> = []
     // What is made of a record goes with it.
     let beside = ["statistics.sqlite", "pairing.json"].map { "\(home.directory)/\($0)" }
-    for path in layout.occupied(by: names) + beside {
+    let former = layout.occupied(by: names) + beside
+    let aside = Self.unusedName(in: Set(former.map { ($0 as NSString).deletingLastPathComponent }))
+    for path in former {
       for path in SQLiteFile.names(of: path) where PrivateFile.exists(path) {
-        let folder = "\((path as NSString).deletingLastPathComponent)/before-restore-\(stamp)"
+        let folder = "\((path as NSString).deletingLastPathComponent)/\(aside)"
         try PrivateFile.makeDirectory(folder)
         try Self.move(path, to: "\(folder)/\((path as NSString).lastPathComponent)")
         kept.insert(folder)
@@ -135,6 +140,15 @@ public struct BackupRestoration: Sendable {
     try PrivateFile.synchronizeParent(of: "\(home.directory)/\(store)")
     try? FileManager.default.removeItem(atPath: stage)
     return kept.sorted()
+  }
+
+  /// The name of a folder for what was here before, which is in none of `folders`.
+  private static func unusedName(in folders: Set<String>) -> String {
+    let name = "before-restore-" + Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
+    var number = 1
+    func numbered() -> String { number == 1 ? name : "\(name)-\(number)" }
+    while folders.contains(where: { PrivateFile.exists("\($0)/\(numbered())") }) { number += 1 }
+    return numbered()
   }
 
   /// The folders may be on two file systems.

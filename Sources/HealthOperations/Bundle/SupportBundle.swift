@@ -114,7 +114,8 @@ public struct SupportBundle: Sendable {
     case .locked: "locked"
     case .notPermitted, .openToOthers, .link, .unusableDirectory: "not permitted"
     case .diskFull, .lowSpace: "no room"
-    case .anchorOutOfRange, .ownerChanged, .consumerChanged, .cancelled, .other: "not read"
+    case .anchorOutOfRange, .ownerChanged, .consumerChanged, .gone, .beingReplaced, .inUse, .cancelled, .other:
+      "not read"
     }
   }
 

@@ -73,7 +73,7 @@ public struct Home: Sendable {
 
   /// Who is paired with this machine, also where nothing can be written.
   public func paired() async throws -> (clients: [ClientRecord], servers: [ServerRecord]) {
-    guard PeerRegistry.isWritable(in: url) else {
+    guard PeerRegistry.exists(in: url), PeerRegistry.isWritable(in: url) else {
       let found = try await PeerRegistry.inspect(in: url)
       return (found?.clients ?? [], found?.servers ?? [])
     }
@@ -84,6 +84,11 @@ public struct Home: Sendable {
   /// Throws ``PeerRegistryError``.
   public func openRegistry() async throws -> PeerRegistry {
     try await PeerRegistry.open(in: url)
+  }
+
+  /// The registry to look at, which is not made where there is none. Throws ``PeerRegistryError``.
+  public func openRegistryForReading() async throws -> PeerRegistry {
+    try await PeerRegistry.openForReading(in: url)
   }
 
   /// The certificate by which other machines know this one, which is made where there is none. Throws ``IdentityError``.

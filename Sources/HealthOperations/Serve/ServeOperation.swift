@@ -124,7 +124,7 @@ public struct ServeOperation: Service {
       path: home.socketPath, name: { address.name }, desk: desk, events: events, logger: logger, metrics: metrics.text,
       payload: address.payload)
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-      .init(service: control), .init(service: recorder),
+      .init(service: control), .init(service: recorder), .init(service: StorePresence(local.store)),
     ]
     if settings.isAdvertised {
       let advertising = AdvertisingService(

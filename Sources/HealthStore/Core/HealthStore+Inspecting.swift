@@ -18,6 +18,19 @@ extension HealthStore {
   /// Looks at a store without opening it for use. Never creates, migrates, locks or writes it. Blocking: for a thread of
   /// one's own. Throws ``StoreError``, `missing` where there is none.
   public static func inspect(directory: String) throws(StoreError) -> StoreInspection {
+    try look(into: directory, inspect)
+  }
+
+  /// The types that samples of a store are of, or were, looked at in the same way.
+  public static func types(directory: String) throws(StoreError) -> [SampleType] {
+    try look(into: directory) { db, _ in
+      try String.fetchAll(db, sql: "SELECT identifier FROM type ORDER BY identifier").map { SampleType($0) }
+    }
+  }
+
+  private static func look<Seen>(
+    into directory: String, _ body: (Database, _ path: String) throws -> Seen
+  ) throws(StoreError) -> Seen {
     let path = HomeDirectory.resolved(directory) + "/store.sqlite"
     do {
       try SQLiteFile(path).requireNoLinks()
@@ -31,7 +44,7 @@ extension HealthStore {
       let source = SQLiteFile(path).forReading(&configuration)
       let queue = try DatabaseQueue(path: source, configuration: configuration)
       defer { try? queue.close() }
-      return try queue.read { db in try inspect(db, path: path) }
+      return try queue.read { db in try body(db, path) }
     } catch {
       throw StoreError(error, path: path)
     }

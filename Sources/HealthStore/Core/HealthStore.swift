@@ -49,6 +49,10 @@ public final class HealthStore: Sendable {
   let epochs: EpochKeeper
   let watch: StoreWatch
   let patience: LockPatience
+  /// `nil` of one that is only read.
+  private let presence: FileLock?
+  /// Of ``path`` when it was opened.
+  private let inode: UInt64?
   /// How the store's disk is looked at; `nil` where it is not.
   let space: (@Sendable (String) -> DiskSpace?)?
 
@@ -81,6 +85,7 @@ public final class HealthStore: Sendable {
       } else {
         try HomeDirectory.requirePrivate(directory)
       }
+      presence = try ReplacementLock.open(directory)
       // Two first runs must not both make the tables.
       pool = try FileLock.withLock(directory + "/store.lock") {
         try Self.requireFileOfLog(path)
@@ -95,6 +100,7 @@ public final class HealthStore: Sendable {
         try Schema.migrate(pool)
         return pool
       }
+      inode = FileStatus(path)?.inode
       watch = StoreWatch(pool, log: SQLiteFile(path).log)
       (id, positionKey, epochs) = try pool.read { db in
         (try Schema.storeID(db), try Schema.positionKey(db), try EpochKeeper(db))
@@ -112,7 +118,7 @@ public final class HealthStore: Sendable {
     self.path = path
     self.directory = directory
     patience = LockPatience(limit: Self.busyTimeout) {}
-    space = nil
+    (space, presence, inode) = (nil, nil, nil)
     do {
       try SQLiteFile(path).requireNoLinks()
       if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog { throw StoreError.missing(path: path) }
@@ -146,6 +152,18 @@ public final class HealthStore: Sendable {
 
   /// Whether it was opened by ``init(readOnlyIn:)``.
   public var isReadOnly: Bool { pool.configuration.readonly }
+
+  /// Throws ``StoreError/gone(path:)`` where the file was deleted or moved away since it was opened, or another is there: what is
+  /// written or read now is in no place that anybody finds.
+  public func requireInPlace() throws(StoreError) {
+    guard let inode else { return }
+    // Whoever has lost the right to look still writes to the right file.
+    guard let found = FileStatus(path)?.inode else {
+      if PrivateFile.isMissing(path) { throw StoreError.gone(path: path) }
+      return
+    }
+    if found != inode { throw StoreError.gone(path: path) }
+  }
 
   private static func path(in directory: String) -> String { directory + "/store.sqlite" }
 
@@ -195,6 +213,7 @@ public final class HealthStore: Sendable {
     do {
       let value = try await pool.write(body)
       watch.committed()
+      try requireInPlace()
       return value
     } catch {
       throw StoreError(error, path: path, isCancelled: Task.isCancelled)
@@ -217,6 +236,7 @@ public final class HealthStore: Sendable {
             result = .success(try body(db))
             return .commit
           }
+          try requireInPlace()
           return try result.get()
         }
       }

@@ -36,6 +36,14 @@ public enum StoreError: Error, Hashable, Sendable {
   case ownerChanged(path: String)
   /// What a consumer of the feed was about to note is not its next step any more.
   case consumerChanged(name: String)
+  /// The file was deleted or moved away while it was in use, or another was put into its place. What was written into it since is lost.
+  case gone(path: String)
+  /// A backup is being put into the place of the store, so that nothing may be written.
+  case beingReplaced(path: String)
+  /// Another process has the store open, so that nothing may be put into its place.
+  ///
+  /// - Parameter by: `hpeer import (process 4711)`; `nil` where the process is not seen here.
+  case inUse(path: String, by: String?)
   /// The task was cancelled before the store had done it.
   case cancelled
   /// Whatever else SQLite or GRDB says.
@@ -71,6 +79,12 @@ extension StoreError: CustomStringConvertible {
       "Something else has changed whose record the store at \(path) is, so that no more was written into it: wait until that has ended, then try again."
     case .consumerChanged(let name):
       "Something else has gone on for \(name), or it was removed or set otherwise: nothing is lost, and it goes on from where it stands."
+    case .gone(let path):
+      "\(path) was deleted, moved away or replaced while it was in use, so nothing more is read from it or written: start again when the right one is in its place."
+    case .beingReplaced(let path):
+      "A backup is being put into \(path): wait until that has ended, then run the same command again."
+    case .inUse(let path, let holder):
+      "\(holder ?? "Another process") uses the store in \(path), so nothing was put into its place: let it end, then run the same command again."
     case .cancelled:
       "Interrupted."
     case .other(let path, let detail):

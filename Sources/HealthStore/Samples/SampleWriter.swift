@@ -319,7 +319,8 @@ struct SampleWriter {
     if trail != nil,
       let standIn = try deletions.standIn(for: sample.uuid, start: sample.start.microseconds, type: run.type)
     {
-      if trail?.meet(standIn.change) == true { run.tally.unchanged += 1 }
+      _ = trail?.meet(standIn.change)
+      run.tally.unchanged += 1
       return
     }
     let isHere = try deletions.isHere(sample, in: changes, type: run.type, mayHaveOriginal: run.tally.hasOriginal)

@@ -110,6 +110,12 @@ public enum PrivateFile {
     return lstat(path, &status) == 0
   }
 
+  /// Whether the path names nothing for certain, and it is not that nobody may look.
+  public static func isMissing(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+  }
+
   /// The mode bits of what the path names, or nil if it names nothing. Those of a link are 0777.
   public static func mode(_ path: String) -> UInt32? {
     var status = stat()

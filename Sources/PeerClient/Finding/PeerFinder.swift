@@ -39,7 +39,7 @@ public struct PeerFinder: Sendable {
   private static let maximumMoves = 3
 
   private let registry: PeerRegistry
-  private let ownID: PeerID
+  private let ownID: PeerID?
   let browser: ServiceBrowser
   private let silenceLimit: Int
   private let firstHandshake: Duration
@@ -47,11 +47,11 @@ public struct PeerFinder: Sendable {
   private let escape: @Sendable (String) -> String
 
   /// - Parameters:
-  ///   - ownID: of this machine, which is never found.
+  ///   - ownID: of this machine, which is never found; `nil` as long as it has none.
   ///   - silenceLimit: seconds without a byte after which a peer counts as gone.
   ///   - escape: makes names from the network fit for the errors' texts, such as `PlainText.escaped`.
   public init(
-    registry: PeerRegistry, ownID: PeerID, browser: ServiceBrowser = ServiceBrowser(),
+    registry: PeerRegistry, ownID: PeerID?, browser: ServiceBrowser = ServiceBrowser(),
     silenceLimit: Int = PeerConnection.silenceLimit, escape: @escaping @Sendable (String) -> String
   ) {
     self.init(
@@ -60,7 +60,7 @@ public struct PeerFinder: Sendable {
   }
 
   init(
-    registry: PeerRegistry, ownID: PeerID, browser: ServiceBrowser = ServiceBrowser(),
+    registry: PeerRegistry, ownID: PeerID?, browser: ServiceBrowser = ServiceBrowser(),
     silenceLimit: Int = PeerConnection.silenceLimit, firstHandshake: Duration,
     escape: @escaping @Sendable (String) -> String
   ) {

@@ -33,8 +33,11 @@ extension PeerRegistry {
 
   /// Whether the registry in `directory` can be opened for use.
   public static func isWritable(in directory: URL) -> Bool {
-    !PrivateFile.exists("\(directory.path)/\(fileName)") || SQLiteFile("\(directory.path)/\(fileName)").isWritable
+    !exists(in: directory) || SQLiteFile("\(directory.path)/\(fileName)").isWritable
   }
+
+  /// Whether there is one.
+  public static func exists(in directory: URL) -> Bool { PrivateFile.exists("\(directory.path)/\(fileName)") }
 
   /// Reads the registry without making, migrating or locking anything. Nil if there is none yet.
   public static func inspect(in directory: URL) async throws(PeerRegistryError) -> Inspection? {
@@ -42,6 +45,19 @@ extension PeerRegistry {
       let path = "\(directory.path)/\(fileName)"
       guard PrivateFile.exists(path) else { return nil }
       do { return try inspect(path) } catch { throw PeerRegistryError(error, path: path) }
+    }
+  }
+
+  /// Whether nobody was ever paired with this machine, nor may send to its inbox; also where there is no registry, and never where
+  /// it cannot be read.
+  public static func isUnused(in directory: URL) async -> Bool {
+    guard exists(in: directory) else { return true }
+    do {
+      let registry = try await open(in: directory)
+      let isUnpaired = try await registry.clients().isEmpty && registry.servers().isEmpty
+      return try await isUnpaired && registry.inboxSenders().isEmpty
+    } catch {
+      return false
     }
   }
 

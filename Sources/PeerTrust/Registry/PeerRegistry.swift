@@ -19,7 +19,7 @@ public struct PeerRegistry: Sendable {
   /// Within the home directory.
   public static let fileName = "peers.sqlite"
 
-  let pool: DatabasePool
+  let pool: any DatabaseWriter
 
   /// Opens the registry, and makes it if there is none.
   ///
@@ -45,6 +45,19 @@ public struct PeerRegistry: Sendable {
       } catch {
         throw PeerRegistryError(error, path: path)
       }
+    }
+  }
+
+  /// The registry to look at: where there is none, an empty one in memory, so that looking makes nothing.
+  public static func openForReading(in directory: URL) async throws(PeerRegistryError) -> PeerRegistry {
+    let path = "\(directory.path)/\(fileName)"
+    if PrivateFile.exists(path) { return try await open(in: directory) }
+    do {
+      let queue = try DatabaseQueue()
+      try PeerSchema.migrator.migrate(queue)
+      return PeerRegistry(pool: queue)
+    } catch {
+      throw PeerRegistryError(error, path: path)
     }
   }
 

@@ -51,9 +51,9 @@ struct Discover: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let registry = try await home.openRegistry()
-    let identity = try await home.identity()
-    let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
+    let registry = try await home.openRegistryForReading()
+    let identity = try await IdentityStore.existing(in: home.url)
+    let finder = PeerFinder(registry: registry, ownID: identity?.id) { PlainText.escaped($0) }
     let survey = try await finder.survey(for: .seconds(timeout))
     let peers = survey.peers
     let speakers = await finder.speakers(among: peers, paired: try await registry.servers())

@@ -48,7 +48,7 @@ struct InboxList: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let senders = try await home.openRegistry().inboxSenders()
+    let senders = try await home.openRegistryForReading().inboxSenders()
     let place = try InboxPlace(home.settings(), host: nil)
     if output.json {
       return try Console.print(

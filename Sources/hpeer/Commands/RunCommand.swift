@@ -61,7 +61,7 @@ struct RunCommand: AsyncParsableCommand {
     let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: serve, status: parts)
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
       .init(service: HangUps(home: home, reloads: reloads, reporting: reporting)),
-      .init(service: EndingWatch(home, tell: EndingText.warn)),
+      .init(service: EndingWatch(home, tell: EndingText.warn)), .init(service: StorePresence(store)),
     ]
     let zone = serve ? try HomeZone(try await store.settings.current()).timeZone : .current
     var server = Serving(home: home, local: local, options: serving, zone: zone, logger: logger)

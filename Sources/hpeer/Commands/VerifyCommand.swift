@@ -41,15 +41,15 @@ struct VerifyCommand: AsyncParsableCommand {
   func run() async throws {
     ProcessMemory.returnLargeBlocks()
     let home = common.homeDirectory
-    let registry = try await home.openRegistry()
-    let identity = try await home.identity()
+    let registry = try await home.openRegistryForReading()
     let store = try home.openStore()
     if host == nil, try await registry.servers().isEmpty {
       throw CommandFailure(
         .refused,
         "Nothing is paired to compare with: `hpeer pair NAME` pairs with a machine, and `hpeer discover` finds names.")
     }
-    let finder = PeerFinder(registry: registry, ownID: identity.id, silenceLimit: timeout) { PlainText.escaped($0) }
+    let ownID = try await IdentityStore.existing(in: home.url)?.id
+    let finder = PeerFinder(registry: registry, ownID: ownID, silenceLimit: timeout) { PlainText.escaped($0) }
     let target =
       if let host { try await finder.target(at: try PeerEndpoint(hostOption: host)) } else {
         try await finder.target(named: name)
@@ -58,7 +58,7 @@ struct VerifyCommand: AsyncParsableCommand {
     case .unpaired(let name, _): throw PeerError.notPaired(peer: PlainText.escaped(name))
     case .paired(let server, let endpoints):
       let operation = VerifyOperation(
-        LocalPeer(store: store, registry: registry, identity: identity), finder: finder, types: selection.types,
+        LocalPeer(store: store, registry: registry, identity: try await home.identity()), finder: finder, types: selection.types,
         isDeep: deep, silenceLimit: timeout, progress: ProgressBars())
       let verification = try await interruptible { try await operation.run(with: server, at: endpoints) }
       let presentation = VerifyPresentation(server: server, verification: verification)

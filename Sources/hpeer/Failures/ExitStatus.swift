@@ -151,6 +151,8 @@ extension ExitStatus {
     case .missing, .newerSchema, .corrupt: .storeUnusable
     case .locked: .storeLocked
     case .ownerChanged, .consumerChanged: .temporary
+    case .gone: .storeUnusable
+    case .beingReplaced, .inUse: .storeLocked
     case .cancelled: .interrupted
     case .diskFull, .lowSpace, .notPermitted, .openToOthers, .link, .unusableDirectory, .anchorOutOfRange, .other:
       .other

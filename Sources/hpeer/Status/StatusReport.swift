@@ -101,7 +101,7 @@ struct StatusReport: Encodable {
     self.endings = endings.map { EndingObject($0) }
     ok = false
     if PeerRegistry.isWritable(in: home.url) {
-      let registry = try await home.openRegistry()
+      let registry = try await home.openRegistryForReading()
       locked = try await registry.lockedSince()
       waitsFor = try await registry.restoration().map { $0.servers.map(\.name) + $0.clients.map(\.name) }
       let security = try? InboxPlace(file, host: nil).security

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthModel
+import HealthStore
 import PeerClient
 import PeerProtocol
 import Terminal
@@ -50,11 +51,11 @@ struct TypeArguments: ParsableArguments {
 }
 
 extension SampleType {
-  /// The type that a person names: a short name (`stepCount`) or a HealthKit identifier.
+  /// The type that a person names: a short name (`stepCount`), a HealthKit identifier, or whatever a sample of this store is of.
   static func named(_ text: String) throws -> SampleType {
     // What people call it.
     let text = text.lowercased() == "sleep" ? "sleepAnalysis" : text
-    guard let type = SampleTypeCatalogue.healthKit.type(named: text) else {
+    guard let type = SampleTypeCatalogue.healthKit.type(named: text) ?? held(named: text) else {
       let suggestions = SampleTypeCatalogue.healthKit.suggestions(for: text)
       throw ValidationError(
         "There is no type called \(PlainText.escaped(text))."
@@ -62,6 +63,13 @@ extension SampleType {
           + " `hpeer types` lists what the store holds.")
     }
     return type
+  }
+
+  /// A type that only the store knows, as clinical records name theirs, so that what `hpeer types` prints can be asked for.
+  private static func held(named text: String) -> SampleType? {
+    let home = NameCompletion.home(of: CommandLine.arguments)
+    let types = (try? HealthStore.types(directory: home.directory)) ?? []
+    return types.first { $0.rawValue == text } ?? types.first { $0.rawValue.lowercased() == text.lowercased() }
   }
 
   /// A comma-separated list of such names; at least one.

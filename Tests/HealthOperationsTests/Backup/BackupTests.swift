@@ -150,20 +150,40 @@ import Testing
 
   @Test("what is here is refused, and with leave kept beside")
   func occupied() async throws {
-    let (home, other) = (try TestHome(), try TestHome())
+    let home = try TestHome()
     try await home.fill(5)
-    try await other.fill(7)
     let path = try await backUp(home)
-    let before = try await digest(other.home)
-    await #expect(throws: RestorationRefusal.occupied(path: other.home.directory + "/store.sqlite")) {
-      try await restore(path, into: other.home)
+    let (folder, other) = try emptyHome()
+    try await restore(backUp(home, name: "smaller"), into: other)
+    try await other.openStore().samples.delete(
+      AppleExportText.heartRate, in: AppleExportText.start..<Timestamp(microseconds: .max))
+    let before = try await digest(other)
+    await #expect(throws: RestorationRefusal.occupied(path: other.directory + "/store.sqlite")) {
+      try await restore(path, into: other)
     }
-    #expect(try await digest(other.home) == before)
-    let result = try await restore(path, into: other.home, replaces: true)
-    #expect(try await digest(other.home) == digest(home.home))
+    #expect(try await digest(other) == before)
+    // Whoever has it open is in the way.
+    try await withStore(of: other) {
+      let error = await #expect(throws: StoreError.self) { try await restore(path, into: other, replaces: true) }
+      guard case .inUse(other.directory, _) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+    #expect(try await digest(other) == before)
+    let result = try await restore(path, into: other, replaces: true)
+    #expect(try await digest(other) == digest(home.home))
     let kept = try #require(result.keptIn.first)
     let former = try HealthStore(directory: kept, create: false)
     #expect(try await former.digests.current().record == before)
+    withExtendedLifetime(folder) {}
+  }
+
+  /// Keeps the store open meanwhile.
+  private func withStore(of home: Home, _ body: () async throws -> Void) async throws {
+    let store = try home.openStore()
+    try await body()
+    withExtendedLifetime(store) {}
   }
 
   @Test("a backup that was changed, or another key, changes nothing here")
@@ -243,15 +263,17 @@ import Testing
     let result = try await restore(path, into: other)
     #expect(result.restoration?.servers.map(\.id) == [server.id])
     #expect(result.restoration?.clients.map(\.id) == [client.id])
-    let registry = try await other.openRegistry()
-    let lock = ServingLock(registry, auditedIn: try other.openStore())
-    #expect(try await registry.lockedSince() != nil)
-    #expect(try await !registry.notePulled(from: server.id))
-    #expect(try await lock.restoration()?.servers == [])
-    // The client is nobody any more, so that nobody is left.
-    _ = try await registry.revoke(id: client.id)
-    #expect(try await lock.restoration() == nil)
-    #expect(try await registry.lockedSince() == nil)
+    do {
+      let registry = try await other.openRegistry()
+      let lock = ServingLock(registry, auditedIn: try other.openStore())
+      #expect(try await registry.lockedSince() != nil)
+      #expect(try await !registry.notePulled(from: server.id))
+      #expect(try await lock.restoration()?.servers == [])
+      // The client is nobody any more, so that nobody is left.
+      _ = try await registry.revoke(id: client.id)
+      #expect(try await lock.restoration() == nil)
+      #expect(try await registry.lockedSince() == nil)
+    }
 
     // Its owner says so.
     try await restore(path, into: other, replaces: true)
