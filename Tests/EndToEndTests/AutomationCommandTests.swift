@@ -30,6 +30,22 @@ struct AutomationCommandTests {
     ((try? String(contentsOfFile: out, encoding: .utf8)) ?? "").split(separator: "\n").count
   }
 
+  @Test("a destination that an automation delivers to stays until the automation goes")
+  func destinationInUse() async throws {
+    try await run("destination", "add", "command", "keep", "--set", "command=\(out).sh", "--no-test")
+    try await run(
+      "automation", "add", "nightly", "--when", "time", "--do", "deliver", "--set", "at=03:00", "--set",
+      "destinations=keep")
+    let refused = try await run("destination", "remove", "keep", status: 4)
+    #expect(refused.errors.contains("nightly delivers to keep"), "\(refused.errors)")
+    for command in [["status"], ["sync"], ["config", "check"]] {
+      let outcome = try await home.start(command).outcome()
+      #expect(!outcome.errors.contains("config.toml:"), "\(command): \(outcome.errors)")
+    }
+    try await run("automation", "remove", "nightly")
+    try await run("destination", "remove", "keep")
+  }
+
   @Test("added, done by sync and by hand, paused, failing, told by status, and removed")
   func life() async throws {
     try expect(try await run("automation", "kinds", "--json"), is: "automation-kinds.json")

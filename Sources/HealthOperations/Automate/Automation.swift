@@ -75,6 +75,16 @@ public struct Automation: Hashable, Sendable {
   }
 }
 
+extension SettingsFile {
+  /// The names of the automations that deliver to a destination, also where something else is wrong with them.
+  public func automations(deliveringTo destination: String) -> [String] {
+    sections.filter { section in
+      guard section.table == .automation, case .list(let names)? = section.values["destinations"] else { return false }
+      return names.contains(destination)
+    }.map(\.name)
+  }
+}
+
 extension [Automation] {
   /// The destinations that are delivered to only when an automation says so.
   public var timedDestinations: Set<String> {

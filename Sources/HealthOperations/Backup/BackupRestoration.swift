@@ -90,7 +90,9 @@ public struct BackupRestoration: Sendable {
             // What an earlier attempt had moved into its place is in the backup, too.
             guard !replaces, !isResumed else { return }
             let wanted = manifest.files.map(\.name).filter(isWanted)
-            if let path = layout.inUse(by: wanted, isUnpaired: isUnpaired).first { throw RestorationRefusal.occupied(path: path) }
+            if let path = layout.inUse(by: wanted, isUnpaired: isUnpaired).first {
+              throw RestorationRefusal.occupied(path: path)
+            }
           })
       }
       try await backup.requireSound()

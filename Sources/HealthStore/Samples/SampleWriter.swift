@@ -379,7 +379,8 @@ struct SampleWriter {
     guard undo == nil, isFiner || stored.isBare && details != nil || tombstone.deleted < stored.deleted else { return }
     counter += 1
     try tombstones.complete(
-      stored, start: isFiner ? start : stored.start, deleted: tombstone.deleted, number: counter, source: source, details)
+      stored, start: isFiner ? start : stored.start, deleted: tombstone.deleted, number: counter, source: source,
+      details)
     touched.touch(Timestamp(microseconds: stored.start), type)
   }
 

@@ -149,6 +149,13 @@ struct DestinationRemove: AsyncParsableCommand {
     // Also one whose settings are wrong, or whose section is gone already.
     let file = try? home.settings()
     let section = file?.destination(name)
+    if section != nil, let users = file?.automations(deliveringTo: name), !users.isEmpty {
+      let words = users.map { PlainText.escaped($0, limit: 60) }.joined(separator: " and ")
+      throw CommandFailure(
+        .refused,
+        "\(words) \(users.count == 1 ? "delivers" : "deliver") to \(name), so it was not removed: take it out of there first, "
+          + "or remove the automation (`hpeer automation remove`).")
+    }
     var isLeftOver = false
     let store = try? home.openStore()
     for kind in DestinationKinds.all {

@@ -58,7 +58,8 @@ struct VerifyCommand: AsyncParsableCommand {
     case .unpaired(let name, _): throw PeerError.notPaired(peer: PlainText.escaped(name))
     case .paired(let server, let endpoints):
       let operation = VerifyOperation(
-        LocalPeer(store: store, registry: registry, identity: try await home.identity()), finder: finder, types: selection.types,
+        LocalPeer(store: store, registry: registry, identity: try await home.identity()), finder: finder,
+        types: selection.types,
         isDeep: deep, silenceLimit: timeout, progress: ProgressBars())
       let verification = try await interruptible { try await operation.run(with: server, at: endpoints) }
       let presentation = VerifyPresentation(server: server, verification: verification)
