@@ -23,4 +23,18 @@ struct ReadingBackTests {
     let unknown = try await other.run("import", "destination:shelv")
     #expect(unknown.status == 65 && unknown.errors.contains("did you mean shelf?"), "\(unknown.errors)")
   }
+
+  @Test("what an empty store is exported to is imported: nothing", arguments: ["json", "ndjson", "csv", "apple-xml"])
+  func empty(format: String) async throws {
+    let scratch = try Scratch()
+    let (home, other) = (scratch.host("home"), scratch.host("other"))
+    // Its store is made, and has had nothing.
+    #expect(try await home.run("lock").status == 0)
+    let path = "\(scratch.path)/empty.\(format == "apple-xml" ? "xml" : format)"
+    let exported = try await home.run("export", "--format", format, "--output", path)
+    #expect(exported.status == 0, "\(exported.errors)")
+    let imported = try await other.run("import", path)
+    #expect(imported.status == 0, "\(imported.errors)")
+    #expect(try await other.sampleCount() == 0)
+  }
 }

@@ -34,6 +34,12 @@ import Testing
     #expect(lines.count == 7 && lines.allSatisfy { DisplayWidth.of($0) <= 40 })
     #expect(lines[0].hasPrefix("66 kg ") && lines[5].hasPrefix("60 kg ") && lines[6].hasSuffix("B"))
     #expect(usesUTF8 || lines.joined().allSatisfy(\.isASCII))
+    // Ends that are long go below the numbers.
+    let times = ("2019-01-01 00:00", "2019-01-22 18:00")
+    let narrow = DotPlot(points).rendered(width: 40, height: 6, usesUTF8: usesUTF8, from: times.0, to: times.1) {
+      "\(Int($0)).25 count/min"
+    }
+    #expect(narrow.allSatisfy { DisplayWidth.of($0) <= 40 } && narrow[6].hasSuffix(times.1))
     #expect(DotPlot([]).rendered(width: 40, height: 6, from: "", to: "") { "\($0)" } == [])
     let odd = [DotPlot.Point(x: .nan, y: 1), .init(x: 1, y: .infinity), .init(x: 1, y: 5)]
     #expect(DotPlot(odd).rendered(width: 20, height: 2, from: "", to: "") { "\(Int($0))" }.count == 3)

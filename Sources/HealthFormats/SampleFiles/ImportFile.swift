@@ -49,6 +49,9 @@ public enum ImportFile: Sendable {
     case .healthAppTransfer(let form): return .healthAppTransfer(HealthAppTransferFile(form, content))
     case .synchronisationFile: throw SampleFileError.synchronisationFile(path: path)
     case .autoExportTable: throw SampleFileError.autoExportTable(path: path)
+    // Lines of a store that has had nothing yet are none.
+    case nil where head.isEmpty && (path as NSString).lastPathComponent.contains(".ndjson"):
+      return .samples(SampleFile(format: .changeFeed, content))
     case nil: return .appleHealth(try AppleHealthExport.all(at: path))
     }
   }

@@ -63,8 +63,11 @@ public struct DotPlot: Sendable {
       return style.dim(gap + text) + (line.isEmpty ? "" : " " + style.green(line))
     }
     let (start, end) = (PlainText.escaped(first, limit: 40), PlainText.escaped(last, limit: 40))
-    let room = max(10, width - label - 1) - DisplayWidth.of(start) - DisplayWidth.of(end)
-    let axis = String(repeating: " ", count: label + 1) + start + String(repeating: " ", count: max(1, room)) + end
+    let texts = DisplayWidth.of(start) + DisplayWidth.of(end)
+    // In a narrow window it begins below the numbers.
+    let indent = max(0, min(label + 1, width - texts - 1))
+    let room = label + 1 + max(10, width - label - 1) - indent - texts
+    let axis = String(repeating: " ", count: indent) + start + String(repeating: " ", count: max(1, room)) + end
     return plot + [style.dim(axis)]
   }
 }
