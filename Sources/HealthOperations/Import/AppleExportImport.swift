@@ -75,7 +75,8 @@ struct AppleExportImport: Sendable {
 
   private func earlier(digest: Data) async throws -> ImportRecord? {
     let earlier = try await store.imports.finished(digest: digest)
-    guard let earlier, earlier.isSnapshot || !policy.options.isSnapshot else { return nil }
+    // An older export that came after the snapshot may have brought what it lacks.
+    guard let earlier, !policy.options.isSnapshot || earlier.isSnapshot && earlier.isLatest else { return nil }
     return earlier
   }
 

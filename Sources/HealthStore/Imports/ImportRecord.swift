@@ -37,6 +37,8 @@ public struct ImportRecord: Hashable, Sendable {
   public var isComplete: Bool
   /// Whether what earlier exports had and this one lacked was deleted.
   public var isSnapshot: Bool
+  /// Whether no export was imported after it: what it lacks is not here then.
+  public var isLatest: Bool
 }
 
 extension HealthStore.Imports {
@@ -121,13 +123,17 @@ extension ImportRecord {
   ) throws -> ImportRecord? {
     try Row.fetchOne(
       db,
-      sql: "SELECT name, started, finished, exported, isComplete, isSnapshot FROM import WHERE \(condition) LIMIT 1",
-      arguments: arguments
+      sql: """
+        SELECT name, started, finished, exported, isComplete, isSnapshot,
+          NOT EXISTS(SELECT 1 FROM import AS later WHERE later.id > import.id)
+        FROM import WHERE \(condition) LIMIT 1
+        """, arguments: arguments
     ).map { row in
       ImportRecord(
         name: row[0], started: Timestamp(microseconds: row[1]),
         finished: (row[2] as Int64?).map(Timestamp.init(microseconds:)),
-        exported: (row[3] as Int64?).map(Timestamp.init(microseconds:)), isComplete: row[4], isSnapshot: row[5])
+        exported: (row[3] as Int64?).map(Timestamp.init(microseconds:)), isComplete: row[4], isSnapshot: row[5],
+        isLatest: row[6])
     }
   }
 }

@@ -124,6 +124,17 @@ import Testing
     }
   }
 
+  @Test func aSnapshotIsOneAgainAfterAnotherExport() async throws {
+    let newest = try home.file("newest.xml", AppleExportText(heartRates: 30).text)
+    let older = try home.file("older.xml", AppleExportText(heartRates: 31).text)
+    var options = ImportOptions()
+    options.isSnapshot = true
+    for (path, options, count) in [(newest, options, 30), (older, ImportOptions(), 31), (newest, options, 30)] {
+      _ = try await home.importer(path, options).run(into: home.store)
+      #expect(try await home.count() == count, "\(path)")
+    }
+  }
+
   @Test func eachStageEnds() async throws {
     let stages = StageRecorder()
     let path = try home.file("export.xml", AppleExportText(heartRates: 3).text)
