@@ -54,8 +54,8 @@ extension PeerRegistry {
     guard exists(in: directory) else { return true }
     do {
       let registry = try await open(in: directory)
-      let isUnpaired = try await registry.clients().isEmpty && registry.servers().isEmpty
-      return try await isUnpaired && registry.inboxSenders().isEmpty
+      let (clients, servers) = (try await registry.clients(), try await registry.servers())
+      return try await registry.inboxSenders().isEmpty && clients.isEmpty && servers.isEmpty
     } catch {
       return false
     }
