@@ -12,9 +12,9 @@ extension ExportXML {
       """
       "/>
        <Me HKCharacteristicTypeIdentifierDateOfBirth="1986-05-17" \
-      HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSexNotSet" \
+      HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSexMale" \
       HKCharacteristicTypeIdentifierBloodType="HKBloodTypeONegative" \
-      HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeNotSet" \
+      HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeII" \
       HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse="None"/>
 
       """)

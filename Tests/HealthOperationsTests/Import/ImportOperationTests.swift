@@ -36,6 +36,17 @@ import Testing
     #expect(result.summary.unchanged == 5)
   }
 
+  @Test func whatAnExportDoesNotTellOfThePersonStaysAsItWas() async throws {
+    let told = AppleExportText(heartRates: 1, dateOfBirth: "1987-03-01").text
+    let later = told.replacing("HKBiologicalSexFemale", with: "HKBiologicalSexNotSet")
+      .replacing("2024-07-01", with: "2024-08-01")
+    for (name, text) in [("export.xml", told), ("later.xml", later)] {
+      _ = try await home.importer(try home.file(name, text)).run(into: home.store)
+    }
+    let sex = try await home.store.samples.page(of: SampleType("HKCharacteristicTypeIdentifierBiologicalSex"), limit: 9)
+    #expect(sex.map(\.payload) == [.characteristic(CharacteristicValue(value: "HKBiologicalSexFemale"))])
+  }
+
   @Test func aDryRunSaysWhatWouldHappenAndLeavesNothing() async throws {
     let path = try home.file("export.xml", AppleExportText(heartRates: 5).text)
     let before = try home.names()

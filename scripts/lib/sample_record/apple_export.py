@@ -242,7 +242,7 @@ class AppleExport:
         return HEADER + '<HealthData locale="en_DE">\n <ExportDate value="%s"/>\n <Me ' % self.date(self.made) + (
             'HKCharacteristicTypeIdentifierDateOfBirth="%04d-%02d-%02d" HKCharacteristicTypeIdentifierBiologicalSex='
             '"HKBiologicalSex%s" HKCharacteristicTypeIdentifierBloodType="HKBloodType%s" '
-            'HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeNotSet" '
+            'HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeII" '
             'HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse="None"/>\n'
             % (*person.birth, person.sex, person.blood_type))
 

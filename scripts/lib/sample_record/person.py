@@ -29,8 +29,8 @@ class Person:
         self.blood_type = rng.choice(BLOOD_TYPES)
         if first:
             self.blood_type = "ONegative"
-        # As the bench's export of the same person says it.
-        self.sex = "NotSet" if first else "Male" if self.is_male else "Female"
+        # Of Robin as the bench's export says it.
+        self.sex = "Male" if self.is_male else "Female"
         self.has_watch = first or rng.random() < 0.7
         self.has_scale = first or rng.random() < 0.5
         self.has_cuff = first or self.age > 60 or rng.random() < 0.25
