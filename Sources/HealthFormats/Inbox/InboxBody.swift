@@ -33,6 +33,8 @@ public struct InboxBody: Sendable {
     /// Maximum samples of one type, source and time, or readings of one metric and time: what is shown of them is a question of
     /// each to all others.
     public var alike = 200
+    /// Maximum names of sources, types, units and devices.
+    public var names = 2_000
 
     /// Those of `hpeer serve --inbox`.
     public init() {}
@@ -107,28 +109,7 @@ public struct InboxBody: Sendable {
   }
 
   /// Everything that a store will keep in a dictionary of its own because of this body: sources, types, units, devices.
-  public var names: Set<String> {
-    var names: Set<String> = []
-    for batch in batches {
-      let changes = batch.changes
-      for sample in changes.samples {
-        names.insert("type \(changes.types[Int(sample.type)].rawValue)")
-        names.insert("source \(Self.text(changes.sources[Int(sample.source)]))")
-        if let unit = sample.unit { names.insert("unit \(changes.units[Int(unit)])") }
-        if let device = sample.device { names.insert("device \(changes.devices[Int(device)])") }
-      }
-      for sample in batch.drifting {
-        names.insert("type \(sample.type.rawValue)")
-        names.insert("source \(Self.text(sample.source))")
-        if case .quantity(let quantity) = sample.payload { names.insert("unit \(quantity.unit)") }
-      }
-    }
-    return names
-  }
-
-  private static func text(_ source: Source) -> String {
-    [source.name, source.bundleIdentifier ?? "", source.version ?? ""].joined(separator: "\u{1F}")
-  }
+  public var names: Set<String> { batches.reduce(into: []) { $0.formUnion($1.names) } }
 
   private mutating func filter(_ isWanted: (SampleType) -> Bool, reason: (SampleType) -> String) {
     for index in batches.indices {

@@ -16,12 +16,14 @@ public enum InboxBodyError: Error, Hashable, Sendable {
   case tooManySamples(limit: Int)
   /// It has more samples of one type, source and time than anyone's.
   case tooManyAlike(limit: Int)
+  /// It has more names of sources, types, units and devices than one sender may bring in all.
+  case tooManyNames(limit: Int)
 
   /// Whether less of it at once would be taken.
   public var isTooMuch: Bool {
     switch self {
     case .tooLarge, .tooManyValues, .tooManySamples: true
-    case .empty, .unknownFormat, .endsEarly, .malformed, .tooManyAlike: false
+    case .empty, .unknownFormat, .endsEarly, .malformed, .tooManyAlike, .tooManyNames: false
     }
   }
 }
@@ -43,6 +45,8 @@ extension InboxBodyError: CustomStringConvertible {
       "The body has more than \(limit) samples: have the app send a shorter time at once."
     case .tooManyAlike(let limit):
       "The body has more than \(limit) samples of one type, source and time, so nothing of it was taken."
+    case .tooManyNames(let limit):
+      "The body has more than \(limit) names of sources, types, units and devices, so nothing of it was taken."
     }
   }
 

@@ -83,6 +83,7 @@ public struct InboxReceiver: InboxTaking {
         try InboxBody(bytes, aggregation: aggregation, limits: limits, now: arrival)
       }
     } catch {
+      if error == .tooManyNames(limit: limits.names) { throw InboxRefusal.tooManyNames(limit: limits.names) }
       throw error.isTooMuch ? InboxRefusal.tooMuch("\(error)") : InboxRefusal.unreadable("\(error)")
     }
     body.leaveOutPerson()

@@ -93,6 +93,11 @@ import Testing
     let alike =
       #"{"data":{"metrics":[{"name":"step_count","units":"count","data":[\#(same.joined(separator: ","))]}]}}"#
     #expect(throws: InboxBodyError.tooManyAlike(limit: 3)) { try body(alike, limits: limits) }
+    let named = (0..<10_000).map {
+      #"{"name":"n\#($0)","units":"count","data":[{"qty":1,"date":"2024-06-15 00:00:00 +0000"}]}"#
+    }
+    let manyNames = #"{"data":{"metrics":[\#(named.joined(separator: ","))]}}"#
+    #expect(throws: InboxBodyError.tooManyNames(limit: 2_000)) { try body(manyNames) }
     #expect(throws: InboxBodyError.self) { try body(String(repeating: "[", count: 100_000)) }
   }
 
