@@ -1,3 +1,5 @@
+import HealthModel
+
 /// What an export is written to.
 public protocol ExportSink: Sendable {
   /// Takes the next bytes. May block, and is called from a thread of its own.
