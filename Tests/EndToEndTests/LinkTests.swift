@@ -28,6 +28,7 @@ struct LinkTests {
     Name(name: "store.sqlite", command: ["types"]), Name(name: "store.sqlite", command: ["audit"]),
     Name(name: "store.sqlite-wal", command: ["types"]), Name(name: "store.sqlite-shm", command: ["types"]),
     Name(name: "store.sqlite-journal", command: ["types"]), Name(name: "store.lock", command: ["types"]),
+    Name(name: "replace.lock", command: ["types"]),
     Name(name: "import.lock", command: ["import", "--undo", "--dry-run"]),
     Name(name: "peers.sqlite", command: ["peers"]), Name(name: "peers.sqlite-wal", command: ["peers"]),
     Name(name: "peers.sqlite-shm", command: ["peers"]), Name(name: "peers.sqlite-journal", command: ["peers"]),
@@ -42,7 +43,8 @@ struct LinkTests {
   private func prepare() async throws {
     try await home.hold(.small)
     #expect(try await home.run("identity").status == 0)
-    #expect(try await home.run("peers").status == 0)
+    // Which has a registry made.
+    for command in ["lock", "unlock"] { #expect(try await home.run(command).status == 0) }
   }
 
   @Test(
