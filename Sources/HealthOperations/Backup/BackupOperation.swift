@@ -74,7 +74,7 @@ public struct BackupOperation: Sendable {
 
   /// Throws ``BackupRefusal``, ``ExportError`` for the file, `StoreError`, `AgeError`, or what the stream does.
   public func run(to destination: BackupDestination) async throws -> BackupSummary {
-    let store = try await onThread { [home] _ in try home.openStoreForReading() }
+    let store = try await onThread { [home] _ in try home.openStoreForCopying() }
     try await store.digests.keep()
     switch destination {
     case .stream(let sink): return try await run(store, to: sink, named: "-")

@@ -43,8 +43,18 @@ public struct Home: Sendable {
     try HealthStore(directory: directory, create: false, whileLocked: whileLocked, space: DiskSpace.init(path:))
   }
 
-  /// The store that exists here, to look at it only: also one that cannot be written. Blocking.
+  /// The store that exists here, to look at it only: also one that cannot be written, or whose disk has no room. Blocking.
   public func openStoreForReading() throws(StoreError) -> HealthStore {
+    do throws(StoreError) {
+      return try openStoreForCopying()
+    } catch .diskFull {
+      return try HealthStore(readOnlyIn: directory)
+    }
+  }
+
+  /// The store that exists here, to copy out of it what the audit log is to hold, unless nothing can be written there at all: a
+  /// disk that is full only now hides no access. Blocking.
+  public func openStoreForCopying() throws(StoreError) -> HealthStore {
     try HealthStore.isWritable(in: directory) ? openStore() : HealthStore(readOnlyIn: directory)
   }
 

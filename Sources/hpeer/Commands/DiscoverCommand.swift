@@ -3,6 +3,7 @@ import HealthOperations
 import OperatingSystem
 import PeerClient
 import PeerProtocol
+import PeerTrust
 import Terminal
 
 struct Discover: AsyncParsableCommand {

@@ -18,6 +18,42 @@ struct LowDiskTests {
     try result.get()
   }
 
+  @Test("without a free byte, what only looks answers as before, and nothing is copied that the audit log cannot hold")
+  func looking() async throws {
+    let scratch = try Scratch()
+    let host = scratch.host("home")
+    let mounted = try await host.sh(
+      "mkdir -m 700 '\(host.home)' && mount -t tmpfs -o size=64m,mode=0700 tmpfs '\(host.home)'")
+    try #require(mounted.status == 0, "\(mounted.errors)")
+    let result: Result<Void, any Error>
+    do { result = .success(try await looking(host, scratch)) } catch { result = .failure(error) }
+    #expect(try await host.sh("umount -l '\(host.home)'").status == 0)
+    try result.get()
+  }
+
+  private func looking(_ host: Host, _ scratch: Scratch) async throws {
+    let template = scratch.host("template")
+    try await template.hold(.small)
+    let copied = try await host.sh("cp -a '\(template.home)'/store.sqlite* '\(host.home)'")
+    try #require(copied.status == 0, "\(copied.errors)")
+    let commands = [
+      ["types"], ["show", "heartRate", "--limit", "3"], ["stats", "stepCount", "--by", "month"], ["coverage"], ["audit"],
+      ["inbox", "list"], ["peers"], ["workouts"], ["sleep"], ["digest"],
+    ]
+    var answers: [String] = []
+    for command in commands { answers.append(try await host.start(command).outcome().output) }
+    let filled = try await host.sh("cat /dev/zero > '\(host.home)/filler'; stat -f -c %a '\(host.home)'")
+    #expect(filled.lastLine == "0", "\(filled.output)")
+    for (command, answer) in zip(commands, answers) {
+      let outcome = try await host.start(command).outcome()
+      #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+      #expect(outcome.output == answer, "\(command)")
+    }
+    let refused = try await host.run("export", "--format", "csv", "--output", scratch.path + "/out.csv")
+    #expect(refused.status == 1 && refused.errors.contains("is full"), "\(refused.errors)")
+    #expect(!FileManager.default.fileExists(atPath: scratch.path + "/out.csv"))
+  }
+
   private func importing(_ export: String, _ host: Host) async throws {
     // A twentieth of this disk is to stay free: 6.4 MB.
     let filler = host.home + "/filler"
