@@ -37,7 +37,8 @@ struct LowDiskTests {
     let copied = try await host.sh("cp -a '\(template.home)'/store.sqlite* '\(host.home)'")
     try #require(copied.status == 0, "\(copied.errors)")
     let commands = [
-      ["types"], ["show", "heartRate", "--limit", "3"], ["stats", "stepCount", "--by", "month"], ["coverage"], ["audit"],
+      ["types"], ["show", "heartRate", "--limit", "3"], ["stats", "stepCount", "--by", "month"], ["coverage"],
+      ["audit"],
       ["inbox", "list"], ["peers"], ["workouts"], ["sleep"], ["digest"],
     ]
     var answers: [String] = []
