@@ -45,7 +45,7 @@ struct PersonHandler {
     for index in 0..<context.scanner.attributeCount {
       let (name, value) = context.decodedAttribute(index)
       if !name.begins(with: "HKCharacteristicType") { context.remark("Me with an unknown attribute \(name)") }
-      // The Health app prints an empty text for what the person has not told, or `HKBloodTypeNotSet`: nothing is known then.
+      // The Health app prints an empty text for what the person has not told, or `HKBloodTypeNotSet`.
       if !value.isEmpty, !(value.begins(with: "HK") && value.ends(with: "NotSet")) { add(characteristic: name, value, &context) }
     }
   }
