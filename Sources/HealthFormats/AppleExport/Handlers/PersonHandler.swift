@@ -46,7 +46,8 @@ struct PersonHandler {
       let (name, value) = context.decodedAttribute(index)
       if !name.begins(with: "HKCharacteristicType") { context.remark("Me with an unknown attribute \(name)") }
       // The Health app prints an empty text for what the person has not told, or `HKBloodTypeNotSet`.
-      if !value.isEmpty, !(value.begins(with: "HK") && value.ends(with: "NotSet")) { add(characteristic: name, value, &context) }
+      let isNotSet = value.isEmpty || value.begins(with: "HK") && value.ends(with: "NotSet")
+      if !isNotSet { add(characteristic: name, value, &context) }
     }
   }
 
