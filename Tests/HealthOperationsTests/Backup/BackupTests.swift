@@ -155,7 +155,7 @@ import Testing
     let path = try await backUp(home)
     let (folder, other) = try emptyHome()
     try await restore(backUp(home, name: "smaller"), into: other)
-    try await other.openStore().samples.delete(
+    _ = try await other.openStore().samples.delete(
       AppleExportText.heartRate, in: AppleExportText.start..<Timestamp(microseconds: .max))
     let before = try await digest(other)
     await #expect(throws: RestorationRefusal.occupied(path: other.directory + "/store.sqlite")) {
