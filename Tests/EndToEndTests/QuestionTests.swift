@@ -156,10 +156,57 @@ struct QuestionTests {
       #expect(rows.count > 2 && rows.last == "", "\(arguments)")
     }
     #expect(try await home.run("sleep", "--csv", "--json").status == 2)
-    for command in ["stats", "show", "latest", "chart"] { #expect(try await home.run(command).status == 2) }
+    for command in ["stats", "show", "chart"] { #expect(try await home.run(command).status == 2) }
     let shown = try await home.run("show", "--types", "stepCount,heartRate", "--limit", "1")
     #expect(shown.output.split(separator: "\n").count == 2, "\(shown.errors)")
     #expect(try await home.run("stats", "--types", "stepCount,heartRate", "--by", "year").status == 0)
+  }
+
+  @Test("a type is found by what people call it, and where that is several they are named")
+  func words() async throws {
+    try await home.hold(.small)
+    for (words, name) in [
+      ("steps", "stepCount"), ("Step Count", "stepCount"), ("step-count", "stepCount"), ("Schritte", "stepCount"),
+      ("STEPCOUNT", "stepCount"), ("weight", "bodyMass"), ("heart rate", "heartRate"), ("Pulse", "heartRate"),
+      ("HRV", "heartRateVariabilitySDNN"), ("hkquantitytypeidentifierheartrate", "heartRate"),
+      ("sleep", "sleepAnalysis"),
+    ] {
+      let expected = try await home.run("show", name, "--limit", "1")
+      let found = try await home.run("show", words, "--limit", "1")
+      #expect(
+        found.status == 0 && found.output == expected.output && !found.output.isEmpty, "\(words): \(found.errors)")
+      #expect(try await home.run("show", "--types", words, "--limit", "1").output == expected.output, "\(words)")
+    }
+    let several = try await home.run("show", "energy")
+    #expect(several.status == 2)
+    #expect(several.errors.contains("energy may be activeEnergyBurned, basalEnergyBurned"), "\(several.errors)")
+    let unknown = try await home.run("show", "stepcuont")
+    #expect(unknown.status == 2 && unknown.errors.contains("Did you mean stepCount"), "\(unknown.errors)")
+    let none = try await home.run("chart")
+    #expect(none.status == 2 && none.errors.contains("; here are "), "\(none.errors)")
+  }
+
+  @Test("what is named by nobody: the newest of each type, and the newest workout")
+  func unnamed() async throws {
+    try await home.hold(.small)
+    let types = try await home.run("types", "--json").json()["types"] as? [[String: Any]]
+    let latest = try await home.run("latest")
+    let lines = latest.output.split(separator: "\n")
+    #expect(latest.status == 0 && lines.count == types.map { $0.count + 1 }, "\(latest.errors)")
+    #expect(lines[1].contains(" ago"), "\(latest.output)")
+    let times = lines.dropFirst().compactMap {
+      $0.firstMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/).map { String($0.0) }
+    }
+    #expect(times.count > 3 && times == times.sorted(by: >), "\(latest.output)")
+    let workout = try await home.run("workout", "--json")
+    #expect(workout.status == 0, "\(workout.errors)")
+    let listed = try await home.run("workouts", "--json").json()["workouts"] as? [[String: Any]]
+    let newest = listed?.max { ($0["start"] as? String ?? "") < ($1["start"] as? String ?? "") }
+    #expect(try workout.json()["id"] as? String == newest?["id"] as? String)
+    let empty = scratch.host("empty")
+    #expect(try await empty.run("lock").status == 0)
+    let missing = try await empty.run("workout")
+    #expect(missing.status == 2 && missing.errors.contains("no workout here yet"), "\(missing.errors)")
   }
 
   /// What a command shows on a terminal, when it has ended.

@@ -54,7 +54,11 @@ extension HealthStore.Samples {
   /// The same, counted in any case, and where the store stood then. Costs a walk along what passes.
   public func counted(_ filter: SampleFilter) async throws(StoreError) -> (counts: [TypeCount], anchor: Anchor) {
     try await store.read { db -> (counts: [TypeCount], anchor: Anchor) in
-      let condition = try FilterCondition(filter, db: db).sql
+      var condition = try FilterCondition(SampleFilter(types: filter.types, sources: filter.sources), db: db).sql
+      // As pages are read.
+      if let range = filter.range {
+        condition += " AND start >= \(range.lowerBound.microseconds) AND start < \(range.upperBound.microseconds)"
+      }
       func count(_ other: String) throws -> [Int64: Int] {
         let rows = try Row.fetchAll(
           db, sql: "SELECT type, COUNT(*) FROM sample WHERE TRUE\(condition)\(other) GROUP BY type")
@@ -67,7 +71,8 @@ extension HealthStore.Samples {
         let shown = samples - (hidden[type] ?? 0)
         return shown > 0 ? TypeCount(type: try types.name(type), samples: shown) : nil
       }
-      return (counts.sorted { $0.type.rawValue < $1.type.rawValue }, Anchor(change: try Schema.counter(db)))
+      let order = counts.sorted { $0.type.rawValue.utf8.lexicographicallyPrecedes($1.type.rawValue.utf8) }
+      return (order, Anchor(change: try Schema.counter(db)))
     }
   }
 

@@ -43,6 +43,7 @@ struct Chart: AsyncParsableCommand {
       guard by == .day, compare == nil else { throw ValidationError("Nights are drawn by day, and not compared.") }
       return
     }
+    try selection.requireOne()
     guard try selection.types.count == 1 else { throw ValidationError("Name one type, such as stepCount.") }
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HealthModel
+import HealthStore
 import Terminal
 
 struct Latest: AsyncParsableCommand {
@@ -7,7 +8,10 @@ struct Latest: AsyncParsableCommand {
     commandName: "latest",
     abstract: "Print the newest sample of each type.",
     discussion: """
+      Without a type, of all that the store has, the newest first, with how old each is.
+
       Examples:
+        hpeer latest
         hpeer latest heartRate bodyMass bloodPressure
         hpeer latest bodyMass --to 2024-06-30 --units lb
         hpeer latest --types restingHeartRate,vo2Max --csv
@@ -23,7 +27,6 @@ struct Latest: AsyncParsableCommand {
   var csv = false
 
   func validate() throws {
-    try selection.requireOne()
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
   }
 
@@ -32,15 +35,7 @@ struct Latest: AsyncParsableCommand {
     let question = try await options.question(to: store)
     var rows = CSVRows(columns: ["type", "value", "start", "end", "source"])
     var table = Table(columns: [.init("TYPE"), .init("VALUE"), .init("WHEN", isWhole: true), .init("SOURCE")])
-    for type in try selection.types {
-      guard
-        let sample = try await store.samples.page(
-          of: type, in: question.range, from: question.sources, limit: 1
-        ).first
-      else {
-        Console.say("No sample of \(PlainText.escaped(type.shortName, limit: 100)).")
-        continue
-      }
+    for (type, sample) in try await newest(in: store, question) {
       if json {
         try Console.print(json: sample)
         continue
@@ -53,6 +48,7 @@ struct Latest: AsyncParsableCommand {
         continue
       }
       var when = question.seconds(sample.start)
+      if try selection.types.isEmpty { when += ", \(Self.age(of: sample))" }
       // What is true of the person has no time.
       if case .characteristic = sample.payload { when = "-" }
       table.append([
@@ -61,5 +57,31 @@ struct Latest: AsyncParsableCommand {
     }
     if csv { return try Console.print(rows) }
     if !table.isEmpty { try Console.print(table) }
+  }
+
+  /// In the order of the types that were named; else by time, the newest first.
+  private func newest(in store: HealthStore, _ question: Question) async throws -> [(SampleType, Sample)] {
+    let named = try selection.types
+    let types = named.isEmpty ? try await store.samples.typeCounts().map(\.type) : named
+    var samples: [(SampleType, Sample)] = []
+    for type in types {
+      let page = try await store.samples.page(of: type, in: question.range, from: question.sources, limit: 1)
+      if let sample = page.first {
+        samples.append((type, sample))
+      } else if !named.isEmpty {
+        Console.say("No sample of \(PlainText.escaped(type.shortName, limit: 100)).")
+      }
+    }
+    if named.isEmpty {
+      samples.sort { $0.1.start > $1.1.start }
+      if samples.isEmpty { Console.say("The store has no sample of that.") }
+    }
+    return samples
+  }
+
+  /// `3 h 20 min ago`.
+  private static func age(of sample: Sample) -> String {
+    let seconds = Timestamp.now.seconds - sample.start.seconds
+    return seconds < 0 ? "still to come" : "\(HumanFormat.duration(.seconds(seconds))) ago"
   }
 }

@@ -69,11 +69,14 @@ struct Types: AsyncParsableCommand {
     Console.say("\(HumanFormat.count(total, "sample")) of \(HumanFormat.count(entries.count, "type")).")
   }
 
-  /// Of what has a time: what is true of the person has none, and lies at 1970 in the store.
+  /// Of what has a time: what has none, such as what is true of the person, lies at the first instant of 1970 in the store.
   private func extent(of type: SampleType, in store: HealthStore) async throws -> ClosedRange<Timestamp>? {
-    let extent = try await store.samples.extent(of: type)
-    guard extent?.upperBound == Timestamp(seconds: 0) else { return extent }
-    if case .characteristic? = try await store.samples.page(of: type, limit: 1).first?.payload { return nil }
-    return extent
+    let (extent, none) = (try await store.samples.extent(of: type), Timestamp(seconds: 0))
+    guard let extent, extent.lowerBound == none || extent.upperBound == none else { return extent }
+    let before = try await store.samples.extent(of: type, in: Timestamp(microseconds: .min)..<none)
+    let after = try await store.samples.extent(
+      of: type, in: Timestamp(microseconds: 1)..<Timestamp(microseconds: .max))
+    guard let first = before ?? after, let last = after ?? before else { return nil }
+    return first.lowerBound...last.upperBound
   }
 }

@@ -10,17 +10,19 @@ struct WorkoutCommand: AsyncParsableCommand {
     commandName: "workout",
     abstract: "Print one workout: heart rate zones, splits and ascent.",
     discussion: """
-      Splits are kilometres of its route, or with --units imperial miles; JSON has kilometres. Zones begin at 60, 70, 80 and 90 % of 220 beats a minute less the years of the \
+      Without an id, of the newest workout. Splits are kilometres of its route, or with --units imperial miles; JSON has kilometres. Zones begin at 60, 70, 80 and 90 % of 220 beats a minute less the years of the \
       record's person on that day, unless --zones names others.
 
       Examples:
+        hpeer workout
         hpeer workout 1F3A9C20
         hpeer workout 1F3A9C20 --zones 110,125,140,160 --json
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "The id that `hpeer workouts` prints, or its first characters.")
-  var id: String
+  @Argument(
+    help: "The id that `hpeer workouts` prints, or its first characters; the newest one's where it is left out.")
+  var id: String?
   @Option(help: "Where heart rate zones begin, in beats a minute: 110,125,140,160.", transform: Self.edges)
   var zones: HeartRateZones?
   @OptionGroup var zone: QuestionZoneOptions
@@ -40,7 +42,7 @@ struct WorkoutCommand: AsyncParsableCommand {
   }
 
   func validate() throws {
-    if id.count < Self.shortestID { throw ValidationError("Give at least four characters of the id.") }
+    if let id, id.count < Self.shortestID { throw ValidationError("Give at least four characters of the id.") }
   }
 
   func run() async throws {
@@ -49,25 +51,31 @@ struct WorkoutCommand: AsyncParsableCommand {
     let zone = question.zone
     var query = WorkoutQuery()
     query.readsSamples = false
-    let found = try await query.run(on: store).filter {
-      $0.sample.uuid.uuidString.hasPrefix(id.uppercased())
-    }
-    guard let first = found.first else {
-      throw CommandFailure(
-        .usage, "There is no workout with the id \(PlainText.escaped(id, limit: 40)); `hpeer workouts` lists them.")
-    }
-    guard found.count == 1 else {
-      throw CommandFailure(
-        .usage,
-        "\(HumanFormat.count(found.count, "workout")) have ids that begin with \(PlainText.escaped(id, limit: 40)): give more of it."
-      )
-    }
-    let workout = try await WorkoutQuery.filled(first, in: store)
+    let workout = try await WorkoutQuery.filled(try one(of: try await query.run(on: store)), in: store)
     var zones = zones
     if zones == nil { zones = try await zonesOfAge(store, on: workout.sample.start, zone) }
     let details = try await WorkoutQuery.details(of: workout, zones: zones, in: store)
     if output.json { return try Console.print(json: WorkoutObject(details, zones, zone)) }
     try WorkoutPresentation(zone: zone, units: question.units).print(details, zones)
+  }
+
+  /// The one that is meant.
+  private func one(of workouts: [WorkoutSummary]) throws -> WorkoutSummary {
+    guard let id else {
+      if let newest = workouts.max(by: { $0.sample.start < $1.sample.start }) { return newest }
+      throw CommandFailure(.usage, "There is no workout here yet; `hpeer types` says what there is.")
+    }
+    let found = workouts.filter { $0.sample.uuid.uuidString.hasPrefix(id.uppercased()) }
+    let text = PlainText.escaped(id, limit: 40)
+    guard let first = found.first else {
+      throw CommandFailure(.usage, "There is no workout with the id \(text); `hpeer workouts` lists them.")
+    }
+    guard found.count == 1 else {
+      throw CommandFailure(
+        .usage,
+        "\(HumanFormat.count(found.count, "workout")) have ids that begin with \(text): give more of it.")
+    }
+    return first
   }
 
   /// `nil` where the record does not know when its person was born.

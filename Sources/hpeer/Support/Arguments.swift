@@ -34,6 +34,9 @@ struct TypeArguments: ParsableArguments {
   var names: [String] = []
   @OptionGroup var options: TypeOptions
 
+  /// How many types are named to somebody who names none.
+  private static let mostNamed = 12
+
   func validate() throws { _ = try types }
 
   /// In the order given, each once; empty where none was named.
@@ -46,30 +49,38 @@ struct TypeArguments: ParsableArguments {
 
   /// Throws where none was named.
   func requireOne() throws {
-    if try types.isEmpty { throw ValidationError("Name a type, such as stepCount; `hpeer types` lists them.") }
+    guard try types.isEmpty else { return }
+    let held = SampleType.held.map { PlainText.escaped($0.shortName, limit: 100) }
+    let (some, rest) = (held.prefix(Self.mostNamed).joined(separator: ", "), held.count - Self.mostNamed)
+    throw ValidationError(
+      "Name a type, such as \(held.contains("stepCount") ? "stepCount" : held.first ?? "stepCount")"
+        + (held.count < 2 ? "." : "; here are \(some)\(rest > 0 ? " and \(rest) more" : "").")
+        + " `hpeer types` says how much there is of each.")
   }
 }
 
 extension SampleType {
-  /// The type that a person names: a short name (`stepCount`), a HealthKit identifier, or whatever a sample of this store is of.
+  /// The type that a person names: see ``TypeWords``.
   static func named(_ text: String) throws -> SampleType {
-    // What people call it.
-    let text = text.lowercased() == "sleep" ? "sleepAnalysis" : text
-    guard let type = SampleTypeCatalogue.healthKit.type(named: text) ?? held(named: text) else {
-      let suggestions = SampleTypeCatalogue.healthKit.suggestions(for: text)
+    let held = held
+    let types = TypeWords.types(text, held: held)
+    if types.count == 1 { return types[0] }
+    guard types.isEmpty else {
+      let names = types.sorted { held.contains($0) && !held.contains($1) }.map(\.shortName)
       throw ValidationError(
-        "There is no type called \(PlainText.escaped(text))."
-          + (suggestions.isEmpty ? "" : " Did you mean \(suggestions.joined(separator: " or "))?")
-          + " `hpeer types` lists what the store holds.")
+        "\(PlainText.escaped(text)) may be \(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1]): name one."
+      )
     }
-    return type
+    let suggestions = SampleTypeCatalogue.healthKit.suggestions(for: text)
+    throw ValidationError(
+      "There is no type called \(PlainText.escaped(text))."
+        + (suggestions.isEmpty ? "" : " Did you mean \(suggestions.joined(separator: " or "))?")
+        + " `hpeer types` lists what the store holds.")
   }
 
-  /// A type that only the store knows, as clinical records name theirs, so that what `hpeer types` prints can be asked for.
-  private static func held(named text: String) -> SampleType? {
-    let home = NameCompletion.home(of: CommandLine.arguments)
-    let types = (try? HealthStore.types(directory: home.directory)) ?? []
-    return types.first { $0.rawValue == text } ?? types.first { $0.rawValue.lowercased() == text.lowercased() }
+  /// Those that samples of the store are of, or were; none where it cannot be looked at.
+  static var held: [SampleType] {
+    (try? HealthStore.types(directory: NameCompletion.home(of: CommandLine.arguments).directory)) ?? []
   }
 
   /// A comma-separated list of such names; at least one.

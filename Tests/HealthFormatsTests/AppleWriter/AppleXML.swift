@@ -99,7 +99,7 @@ enum Canonical {
       attributes["sourceName"] = source
     }
     // What the person has not told is printed or not.
-    if element.name == "Me" { attributes = attributes.filter { !$0.value.isEmpty } }
+    if element.name == "Me" { attributes = attributes.filter { !$0.value.isEmpty && !$0.value.hasSuffix("NotSet") } }
     if let start = attributes["startDate"], attributes["endDate"] == nil { attributes["endDate"] = start }
     if attributes["sourceName"]?.isEmpty == true { attributes["sourceName"] = nil }
     if attributes["duration"] != nil {

@@ -31,7 +31,8 @@ extension RecordDigest {
 
 @Suite struct DigestTests {
   @Test func nothingHasNone() async throws {
-    let store = try StoreFixture().store
+    let storeFixture = try StoreFixture()
+    let store = storeFixture.store
     #expect(try await store.digests.current().record.types.isEmpty)
     #expect(try await store.digests.keep())
     #expect(try await store.digests.current(SampleFilter(types: [])).record.types.isEmpty)
@@ -39,7 +40,8 @@ extension RecordDigest {
   }
 
   @Test func ofSomeSourcesItIsThatOfAStoreWithNoOthers() async throws {
-    let (whole, part) = (try StoreFixture().store, try StoreFixture().store)
+    let (wholeFixture, partFixture) = (try StoreFixture(), try StoreFixture())
+    let (whole, part) = (wholeFixture.store, partFixture.store)
     let world = SmallWorld(size: 40, months: 3)
     let filter = SampleFilter(sources: [SmallWorld.sources[0]])
     let some = world.samples.filter(filter.passes)
@@ -63,7 +65,8 @@ extension RecordDigest {
   @Test func theOrderInWhichThingsHappenedDoesNotMatter() async throws {
     var maker = SampleMaker(seed: 5)
     let samples = maker.samples(200)
-    let (one, two) = (try StoreFixture().store, try StoreFixture().store)
+    let (oneFixture, twoFixture) = (try StoreFixture(), try StoreFixture())
+    let (one, two) = (oneFixture.store, twoFixture.store)
     try await one.apply(ChangeBatch(additions: samples, deletions: samples.prefix(20).map { $0.tombstone() }))
     for sample in samples.reversed() { try await two.add(sample) }
     #expect(try await one.digests.current().record != two.digests.current().record)
@@ -87,7 +90,8 @@ extension RecordDigest {
     for (number, change) in changes.enumerated() {
       var other = sample
       change(&other)
-      let store = try StoreFixture().store
+      let storeFixture = try StoreFixture()
+      let store = storeFixture.store
       try await store.add(other)
       let theirs = try await store.digests.current().record
       #expect(theirs != digest, "\(number)")
@@ -109,14 +113,16 @@ extension RecordDigest {
       { $0.payload = .unknown(kind: "a", content: .array([.array([]), .null])) },
       { $0.payload = .unknown(kind: "a", content: .array([.array([.null])])) },
     ]
-    let store = try StoreFixture().store
+    let storeFixture = try StoreFixture()
+    let store = storeFixture.store
     try await store.add(sample)
     let digest = try await store.digests.current().record
     var seen: Set<RecordDigest> = [try await store.digests.deep().record]
     for (number, change) in changes.enumerated() {
       var other = sample
       change(&other)
-      let store = try StoreFixture().store
+      let storeFixture = try StoreFixture()
+      let store = storeFixture.store
       try await store.add(other)
       #expect(try await store.digests.current().record == digest, "\(number)")
       let deep = try await store.digests.deep().record
@@ -127,7 +133,8 @@ extension RecordDigest {
 
   @Test func aDigestHoldsForItsPosition() async throws {
     var maker = SampleMaker(seed: 5)
-    let store = try StoreFixture().store
+    let storeFixture = try StoreFixture()
+    let store = storeFixture.store
     for minute in 0..<5 { try await store.add(maker.steps(at: minute)) }
     let digest = try await store.digests.current(SampleFilter(types: []))
     let page = try await store.feed.changes(since: .zero, limit: 100)
@@ -138,7 +145,8 @@ extension RecordDigest {
   }
 
   @Test func aDriftingRecordThatIsReplacedIsATombstoneAndAnother() async throws {
-    let (store, other) = (try StoreFixture().store, try StoreFixture().store)
+    let (storeFixture, otherFixture) = (try StoreFixture(), try StoreFixture())
+    let (store, other) = (storeFixture.store, otherFixture.store)
     func summary(_ energy: String, created: Int64) -> Sample {
       var sample = Sample(
         uuid: UUID(), type: .activitySummary, start: Timestamp(seconds: 86_400), end: Timestamp(seconds: 172_800),

@@ -20,10 +20,11 @@ struct StoreModel {
         sources[tombstone.sample] = tombstone.source ?? removed?.sample.source.name
       }
       summary.add(wasHere ? .init(deleted: 1) : .init(unchanged: 1), of: tombstone.sample.type)
-      if tombstones[tombstone.sample] == nil {
-        counter += 1
-        tombstones[tombstone.sample] = (counter, tombstone)
-      }
+      if let known = tombstones[tombstone.sample], known.tombstone.deleted <= tombstone.deleted { continue }
+      counter += 1
+      var told = tombstones[tombstone.sample]?.tombstone ?? tombstone
+      told.deleted = tombstone.deleted
+      tombstones[tombstone.sample] = (counter, told)
     }
     for sample in batch.additions {
       if live[sample.reference] != nil {

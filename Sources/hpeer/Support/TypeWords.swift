@@ -1,0 +1,64 @@
+import HealthModel
+import HealthStore
+
+/// What people call types: their short names, HealthKit identifiers, names in words and common words for them, whatever the case,
+/// and with or without spaces and hyphens.
+enum TypeWords {
+  /// By words as ``normalized(_:)`` makes them: short names of the types that are meant.
+  private static let common: [String: [String]] = [
+    "steps": ["stepCount"], "step": ["stepCount"], "schritte": ["stepCount"],
+    "weight": ["bodyMass"], "gewicht": ["bodyMass"], "fat": ["bodyFatPercentage"], "bodyfat": ["bodyFatPercentage"],
+    "bmi": ["bodyMassIndex"], "waist": ["waistCircumference"],
+    "hr": ["heartRate"], "pulse": ["heartRate"], "puls": ["heartRate"], "herzfrequenz": ["heartRate"],
+    "rhr": ["restingHeartRate"], "restingpulse": ["restingHeartRate"], "ruhepuls": ["restingHeartRate"],
+    "hrv": ["heartRateVariabilitySDNN"], "herzfrequenzvariabilitaet": ["heartRateVariabilitySDNN"],
+    "bp": ["bloodPressure"], "blutdruck": ["bloodPressure"], "pressure": ["bloodPressure"],
+    "systolic": ["bloodPressureSystolic"], "diastolic": ["bloodPressureDiastolic"],
+    "glucose": ["bloodGlucose"], "bloodsugar": ["bloodGlucose"], "sugar": ["bloodGlucose", "dietarySugar"],
+    "blutzucker": ["bloodGlucose"], "insulin": ["insulinDelivery"],
+    "spo2": ["oxygenSaturation"], "oxygen": ["oxygenSaturation"], "sauerstoff": ["oxygenSaturation"],
+    "temperature": ["bodyTemperature", "appleSleepingWristTemperature", "basalBodyTemperature"],
+    "temp": ["bodyTemperature", "appleSleepingWristTemperature", "basalBodyTemperature"],
+    "breathing": ["respiratoryRate"], "respiration": ["respiratoryRate"], "atemfrequenz": ["respiratoryRate"],
+    "vo2": ["vo2Max"], "cardiofitness": ["vo2Max"],
+    "sleep": ["sleepAnalysis"], "schlaf": ["sleepAnalysis"], "nights": ["sleepAnalysis"],
+    "ecg": ["electrocardiogram"], "ekg": ["electrocardiogram"],
+    "workouts": ["workout"], "training": ["workout"], "trainings": ["workout"], "route": ["workoutRoute"],
+    "routes": ["workoutRoute"], "rings": ["activitySummary"], "activity": ["activitySummary"],
+    "flights": ["flightsClimbed"], "stairs": ["flightsClimbed"], "floors": ["flightsClimbed"],
+    "exercise": ["appleExerciseTime"], "stand": ["appleStandTime", "appleStandHour"],
+    "energy": ["activeEnergyBurned", "basalEnergyBurned", "dietaryEnergyConsumed"],
+    "calories": ["activeEnergyBurned", "basalEnergyBurned", "dietaryEnergyConsumed"],
+    "activecalories": ["activeEnergyBurned"], "restingcalories": ["basalEnergyBurned"],
+    "distance": ["distanceWalkingRunning", "distanceCycling", "distanceSwimming"],
+    "water": ["dietaryWater"], "caffeine": ["dietaryCaffeine"], "mindfulness": ["mindfulSession"],
+    "meditation": ["mindfulSession"], "period": ["menstrualFlow"], "daylight": ["timeInDaylight"],
+  ]
+
+  /// The types that a text may mean, in the order in which they are likely; several where it does not say which.
+  ///
+  /// - Parameter held: those that the store knows.
+  static func types(_ text: String, held: [SampleType]) -> [SampleType] {
+    let catalogue = SampleTypeCatalogue.healthKit
+    // What only the store knows, as clinical records name theirs.
+    if let type = catalogue.type(named: text) ?? held.first(where: { $0.rawValue == text }) { return [type] }
+    let wanted = normalized(text)
+    if wanted.isEmpty { return [] }
+    if let names = common[wanted] { return named(names) }
+    let entry = catalogue.entries.first { entry in
+      [entry.shortName, entry.displayName, entry.type.rawValue].contains { normalized($0) == wanted }
+    }
+    if let type = entry?.type ?? held.first(where: { normalized($0.rawValue) == wanted }) { return [type] }
+    return []
+  }
+
+  /// `bloodpressure` for `Blood-Pressure`.
+  static func normalized(_ text: String) -> String {
+    let text = text.lowercased().replacing("ä", with: "ae").replacing("ö", with: "oe").replacing("ü", with: "ue")
+    return String(text.unicodeScalars.filter { $0.properties.isAlphabetic || $0.properties.numericType != nil })
+  }
+
+  private static func named(_ names: [String]) -> [SampleType] {
+    names.compactMap { SampleTypeCatalogue.healthKit.type(named: $0) }
+  }
+}
