@@ -82,7 +82,7 @@ public struct PeerFinder: Sendable {
       for: duration, preferring: { instance in name.map { DiscoveredPeer.isInstance(instance, of: $0) } ?? false },
       until: { DiscoveredPeer.group([$0]).contains(where: isEnough) })
     return PeerSurvey(
-      peers: DiscoveredPeer.group(survey.services).filter { $0.id != ownID }, crowded: survey.crowded,
+      peers: DiscoveredPeer.group(survey.services).filter { $0.id == nil || $0.id != ownID }, crowded: survey.crowded,
       ignored: survey.ignored)
   }
 
