@@ -30,8 +30,16 @@ public struct SQLiteFile: Sendable {
 
   /// Whether there is nothing at `path`, or a file of no bytes.
   public static func isEmpty(_ path: String) -> Bool {
+    size(path) == 0
+  }
+
+  /// Of the index of a log that is in use, in bytes: https://www.sqlite.org/walformat.html section 2.3.
+  private static let leastIndex = 32_768
+
+  /// In bytes; 0 where there is no file.
+  private static func size(_ path: String) -> Int {
     var status = stat()
-    return stat(path, &status) != 0 || status.st_size == 0
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Whether there is nothing at ``path``, or a file of no bytes.
@@ -52,8 +60,8 @@ public struct SQLiteFile: Sendable {
   /// - Returns: what to open with it.
   public func forReading(_ configuration: inout Configuration) -> String {
     configuration.readonly = true
-    // Whoever has it open keeps an index of the log, which can be shared.
-    if !Self.isEmpty(path + "-shm"), access(log, F_OK) == 0 { return path }
+    // Whoever has it open keeps an index of the log, which can be shared. A shorter one is what a full disk has left of an attempt.
+    if Self.size(path + "-shm") >= Self.leastIndex, access(log, F_OK) == 0 { return path }
     // Nobody has it open: it does not change.
     if !hasLog { return immutableURI }
     // A log that was left behind. SQLite indexes it in memory where it may take the file for its own alone.

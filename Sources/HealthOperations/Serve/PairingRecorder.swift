@@ -35,7 +35,8 @@ struct PairingRecorder: Service {
       await tell(
         .listening(
           port: port, addresses: addresses.isEmpty ? LocalAddress.linkLocal() : addresses,
-          counts: try await store.samples.typeCounts()))
+          // Of a damaged store the rest may still be read.
+          counts: (try? await store.samples.typeCounts()) ?? []))
       for await event in events {
         if await audit.record(event) { await tell(.pairing(event)) }
         switch event {
