@@ -28,7 +28,7 @@ struct PairingRecorder: Service {
   }
 
   func run() async throws {
-    try await cancelWhenGracefulShutdown {
+    await cancelWhenGracefulShutdown {
       guard let port = await ports.first(where: { _ in true }) else { return }
       address.listens(on: port)
       let addresses = address.addresses
