@@ -59,8 +59,8 @@ struct BackupLayout {
     return paths.filter(PrivateFile.exists).sorted()
   }
 
-  /// Those of ``occupied(by:)`` that hold something. A registry without a peer, an identity that nobody knows then, and a store
-  /// that never had a sample are what commands leave that were only tried.
+  /// The paths of ``occupied(by:)`` without what commands make that were only tried: an unused registry, its identity, and a store
+  /// that never had a sample.
   ///
   /// - Parameter isUnpaired: see ``PeerRegistry/isUnused(in:)``.
   func inUse(by names: [String], isUnpaired: Bool) -> [String] {

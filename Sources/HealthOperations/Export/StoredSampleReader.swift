@@ -29,7 +29,7 @@ struct StoredSampleReader: Sendable {
     }
   }
 
-  /// What is there is counted, not what is kept of that: a type that were left out would be missing without a word.
+  /// Counts the samples themselves: by a kept count that is wrong, a type would be left out silently.
   func plan() async throws -> Plan {
     let counts = try await store.samples.counted(filter).counts
     return Plan(types: counts.map(\.type), samples: counts.reduce(0) { $0 + $1.samples })

@@ -9,7 +9,7 @@ import PeerTrust
 /// Takes the bodies of an inbox into the store, each in one transaction, and the same samples once.
 public struct InboxReceiver: InboxTaking {
   /// Names of sources, types, units and devices that one sender may bring; each stays in the store for good.
-  public static let nameLimit = 2_000
+  public static let nameLimit = InboxBody.Limits().names
   /// Bytes that a name may have.
   private static let longestName = 1_000
   /// Reasons that a sender is told.

@@ -1,8 +1,8 @@
 import HealthStore
 import ServiceLifecycle
 
-/// Ends whatever serves or runs for a home when its store is deleted, moved away or replaced: it would go on with a record that
-/// nobody sees any more, and with no audit log. Throws ``StoreError/gone(path:)`` then.
+/// A service that throws ``StoreError/gone(path:)`` when the store is deleted, moved away or replaced, which ends its group: the
+/// server would go on reading deleted files, and its audit log would be lost.
 public struct StorePresence: Service {
   private let store: HealthStore
   private let clock: any Clock<Duration>

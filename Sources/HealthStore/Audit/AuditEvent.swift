@@ -113,8 +113,8 @@ public struct AuditEvent: Hashable, Sendable {
     case backedUp = "backup"
     /// This record was put back from a backup, which was made when `made` says.
     case backupRestored = "backup.restored"
-    /// What an older version had kept wrongly beside the samples was made anew; no sample was touched. `hidden` counts samples
-    /// that are gone and counted as hidden, `types` those whose counts were wrong.
+    /// Counts that an older version had kept wrongly were corrected; no sample was changed. `hidden` is the number of deleted samples
+    /// that were still counted as hidden, `types` the number of types with wrong counts.
     case storeHealed = "store.healed"
     /// Events of the log were removed because of their age; those that are left begin after it says.
     case auditPruned = "audit.pruned"

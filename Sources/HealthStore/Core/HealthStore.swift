@@ -51,7 +51,7 @@ public final class HealthStore: Sendable {
   let patience: LockPatience
   /// `nil` of one that is only read.
   private let presence: FileLock?
-  /// Of ``path`` when it was opened.
+  /// The inode of ``path`` when it was opened.
   private let inode: UInt64?
   /// How the store's disk is looked at; `nil` where it is not.
   let space: (@Sendable (String) -> DiskSpace?)?

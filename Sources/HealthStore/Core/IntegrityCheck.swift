@@ -103,7 +103,7 @@ struct IntegrityCheck {
       .flatMap { try dangling(db, in: $0) }
   }
 
-  /// What the table's foreign keys say, in one walk along it. They all refer to integer primary keys.
+  /// Counts the rows of a table that violate its foreign keys, all of which refer to integer primary keys. Reads the table once.
   private static func dangling(_ db: Database, in table: String) throws -> [StoreFinding] {
     let keys = try Row.fetchAll(
       db, sql: "SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?) ORDER BY id DESC", arguments: [table]

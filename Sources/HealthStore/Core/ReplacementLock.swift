@@ -1,8 +1,8 @@
 import OperatingSystem
 import Synchronization
 
-/// Held alone by whoever puts another store into the place of one, while every store that is open for use holds it together with
-/// others: what is written meanwhile would be in the files that were put aside.
+/// An exclusive lock for replacing the files of a store. Every store that is open for writing holds it shared, so that nothing is
+/// written into files that are moved aside.
 public final class ReplacementLock: Sendable {
   /// How often a lock is tried that others hold, who may only have looked: two seconds.
   private static let attempts = 100

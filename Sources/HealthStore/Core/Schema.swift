@@ -51,7 +51,7 @@ enum Schema {
     try migrator().migrate(pool)
   }
 
-  /// A migration that somebody may have run is never edited.
+  /// The migrations in order. A published migration is never edited.
   private static func migrator() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration(first, migrate: create)

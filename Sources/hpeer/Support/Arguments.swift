@@ -62,10 +62,10 @@ struct TypeArguments: ParsableArguments {
 extension SampleType {
   /// The type that a person names: see ``TypeWords``.
   static func named(_ text: String) throws -> SampleType {
-    let held = held
     let types = TypeWords.types(text, held: held)
     if types.count == 1 { return types[0] }
     guard types.isEmpty else {
+      let held = held
       let names = types.sorted { held.contains($0) && !held.contains($1) }.map(\.shortName)
       throw ValidationError(
         "\(PlainText.escaped(text)) may be \(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1]): name one."

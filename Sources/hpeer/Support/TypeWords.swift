@@ -37,11 +37,13 @@ enum TypeWords {
 
   /// The types that a text may mean, in the order in which they are likely; several where it does not say which.
   ///
-  /// - Parameter held: those that the store knows.
-  static func types(_ text: String, held: [SampleType]) -> [SampleType] {
+  /// - Parameter held: the types that the store knows, read from its file only for a text that the catalogue does not know.
+  static func types(_ text: String, held: @autoclosure () -> [SampleType]) -> [SampleType] {
     let catalogue = SampleTypeCatalogue.healthKit
+    if let type = catalogue.type(named: text) { return [type] }
     // What only the store knows, as clinical records name theirs.
-    if let type = catalogue.type(named: text) ?? held.first(where: { $0.rawValue == text }) { return [type] }
+    let held = held()
+    if let type = held.first(where: { $0.rawValue == text }) { return [type] }
     let wanted = normalized(text)
     if wanted.isEmpty { return [] }
     if let names = common[wanted] { return named(names) }

@@ -6,27 +6,24 @@ import Testing
 struct LowDiskTests {
   @Test("an import stops with code 5 before the disk is full, and the same command finishes when there is room")
   func importing() async throws {
-    let scratch = try Scratch()
-    let host = scratch.host("home")
     let export = try await SampleExport.small.path
-    let mounted = try await host.sh(
-      "mkdir -m 700 '\(host.home)' && mount -t tmpfs -o size=128m,mode=0700 tmpfs '\(host.home)'")
-    try #require(mounted.status == 0, "\(mounted.errors)")
-    let result: Result<Void, any Error>
-    do { result = .success(try await importing(export, host)) } catch { result = .failure(error) }
-    #expect(try await host.sh("umount -l '\(host.home)'").status == 0)
-    try result.get()
+    try await onDisk(ofMegabytes: 128) { host, _ in try await importing(export, host) }
   }
 
   @Test("without a free byte, what only looks answers as before, and nothing is copied that the audit log cannot hold")
   func looking() async throws {
+    try await onDisk(ofMegabytes: 64) { host, scratch in try await looking(host, scratch) }
+  }
+
+  /// Runs `body` with a host whose home is a disk of its own.
+  private func onDisk(ofMegabytes size: Int, _ body: (Host, Scratch) async throws -> Void) async throws {
     let scratch = try Scratch()
     let host = scratch.host("home")
     let mounted = try await host.sh(
-      "mkdir -m 700 '\(host.home)' && mount -t tmpfs -o size=64m,mode=0700 tmpfs '\(host.home)'")
+      "mkdir -m 700 '\(host.home)' && mount -t tmpfs -o size=\(size)m,mode=0700 tmpfs '\(host.home)'")
     try #require(mounted.status == 0, "\(mounted.errors)")
     let result: Result<Void, any Error>
-    do { result = .success(try await looking(host, scratch)) } catch { result = .failure(error) }
+    do { result = .success(try await body(host, scratch)) } catch { result = .failure(error) }
     #expect(try await host.sh("umount -l '\(host.home)'").status == 0)
     try result.get()
   }
