@@ -12,7 +12,7 @@ extension FuzzTarget {
     let whole = ExportReading(export, chunkSize: 1 << 16, batchSize: 10_000)
     let divided = ExportReading(export, chunkSize: 1 + Int(seed >> 1) % 61, batchSize: 1 + Int(seed >> 5))
     require(whole == divided, "the same in other chunks:\n\(whole)\n\(divided)")
-    for sample in whole.samples + whole.drifting {
+    for sample in whole.samples + whole.readings {
       requireRoundTrip(sample)
       _ = sample.canonicalValue
     }
@@ -21,13 +21,13 @@ extension FuzzTarget {
   /// All that reading an export gives.
   private struct ExportReading: Equatable {
     var samples: [Sample] = []
-    var drifting: [Sample] = []
+    var readings: [Sample] = []
     var report: ImportReport?
     var error: ImportError?
 
     init(_ bytes: [UInt8], chunkSize: Int, batchSize: Int) {
       let export = AppleHealthExport(origin: .memory(bytes), totalBytes: Int64(bytes.count), location: "memory")
-      var (samples, drifting): ([Sample], [Sample]) = ([], [])
+      var (samples, readings): ([Sample], [Sample]) = ([], [])
       do {
         let survey = try export.survey(chunkSize: chunkSize)
         report = try export.read(
@@ -45,7 +45,7 @@ extension FuzzTarget {
                 samples.append(sample)
               }
             }
-            drifting += batch.drifting
+            readings += batch.readings
           })
         require(survey.isComplete == report?.isComplete, "the same in both passes")
       } catch {
@@ -53,7 +53,7 @@ extension FuzzTarget {
         self.error = error
       }
       // A batch more or less may have been delivered before an error.
-      if error == nil { (self.samples, self.drifting) = (samples, drifting) }
+      if error == nil { (self.samples, self.readings) = (samples, readings) }
     }
   }
 }

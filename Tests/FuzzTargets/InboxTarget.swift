@@ -22,14 +22,14 @@ extension FuzzTarget {
       require(body.count <= limits.samples, "no more than is allowed")
       for batch in body.batches {
         require(batch.changes.tombstones.isEmpty, "nothing is deleted")
-        require(batch.drifting.allSatisfy { $0.created ?? now <= now }, "no reading of tomorrow")
+        require(batch.readings.allSatisfy { $0.created ?? now <= now }, "no reading of tomorrow")
       }
       body.leaveOutPerson()
       let wanted = SampleType("HKQuantityTypeIdentifierStepCount")
       let (count, left) = (body.count, body.keep([wanted]))
       require(body.count == count - left, "what is left out is counted")
       for batch in body.batches {
-        let types = batch.changes.samples.map { batch.changes.types[Int($0.type)] } + batch.drifting.map(\.type)
+        let types = batch.changes.samples.map { batch.changes.types[Int($0.type)] } + batch.readings.map(\.type)
         require(types.allSatisfy { $0 == wanted || InboxTypes.healthKit($0) == wanted }, "only what is wanted")
       }
     default: require(false, "the same answer twice")

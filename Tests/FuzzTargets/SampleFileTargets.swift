@@ -52,7 +52,7 @@ extension FuzzTarget {
       try HealthAutoExport(bytes: file).read(batchSize: 1 + Int(seed >> 4), chunkSize: $0, deliver: $1)
     }
     requireEqual(whole, divided)
-    for sample in whole.samples + whole.drifting {
+    for sample in whole.samples + whole.readings {
       requireRoundTrip(sample)
       require(
         sample.type == .workout || sample.type.rawValue.utf8.starts(with: "hae.".utf8),
@@ -82,9 +82,9 @@ extension FuzzTarget {
     let whole = FileReading(chunkSize: 1 << 16) { try read(batchSize: 100, $0, $1) }
     let divided = FileReading(chunkSize: 1 + Int(seed) % 61) { try read(batchSize: 1 + Int(seed >> 4), $0, $1) }
     requireEqual(whole, divided)
-    for sample in whole.samples + whole.drifting { requireRoundTrip(sample) }
+    for sample in whole.samples + whole.readings { requireRoundTrip(sample) }
     require(
-      whole.drifting.allSatisfy { $0.type.rawValue.utf8.starts(with: "healthpush.".utf8) },
+      whole.readings.allSatisfy { $0.type.rawValue.utf8.starts(with: "healthpush.".utf8) },
       "sums are never among samples")
   }
 
@@ -133,15 +133,15 @@ extension FuzzTarget {
     require(
       whole.samples.map { json($0) } == other.samples.map { json($0) }, "the same samples:\n\(whole)\n\(other)")
     require(
-      whole.drifting.map { json($0) } == other.drifting.map { json($0) },
-      "the same drifting samples:\n\(whole)\n\(other)")
+      whole.readings.map { json($0) } == other.readings.map { json($0) },
+      "the same readings:\n\(whole)\n\(other)")
   }
 
   /// All that reading a file gives.
   private struct FileReading {
     var samples: [Sample] = []
     /// Apart, because how many other samples come between them depends on where batches end.
-    var drifting: [Sample] = []
+    var readings: [Sample] = []
     var report: ImportReport?
     var error: SampleFileError?
 
@@ -151,18 +151,18 @@ extension FuzzTarget {
     }
 
     init(chunkSize: Int, _ read: (Int, @escaping (SampleBatch) throws -> Void) throws -> ImportReport) {
-      var (samples, drifting): ([Sample], [Sample]) = ([], [])
+      var (samples, readings): ([Sample], [Sample]) = ([], [])
       do {
         report = try read(chunkSize) { batch in
           let expander = try ChangeExpander(batch.changes)
           samples += try batch.changes.samples.map(expander.sample)
-          drifting += batch.drifting
+          readings += batch.readings
         }
       } catch {
         guard let error = error as? SampleFileError else { fatalError("broken promise: a documented error: \(error)") }
         self.error = error
       }
-      (self.samples, self.drifting) = (samples, drifting)
+      (self.samples, self.readings) = (samples, readings)
     }
   }
 }

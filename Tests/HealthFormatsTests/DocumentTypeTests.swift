@@ -104,7 +104,7 @@ import Testing
   private func text(_ reading: Reading) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.withoutEscapingSlashes]
-    let samples = try (reading.samples + reading.drifting).map {
+    let samples = try (reading.samples + reading.readings).map {
       String(decoding: try encoder.encode($0), as: UTF8.self)
     }
     return samples.joined(separator: "\n")

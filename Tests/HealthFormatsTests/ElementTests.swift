@@ -106,10 +106,10 @@ import Testing
         #"<Me HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSexFemale""#
           + #" HKCharacteristicTypeIdentifierDateOfBirth=""/>"#
       ))
-    let sample = try #require(reading.drifting.first)
-    #expect(reading.drifting.count == 1)
+    let sample = try #require(reading.readings.first)
+    #expect(reading.readings.count == 1)
     #expect(sample.payload == .characteristic(CharacteristicValue(value: "HKBiologicalSexFemale")))
-    #expect(sample.uuid == SampleIdentity.uuid(ofDrifting: sample))
+    #expect(sample.uuid == SampleIdentity.uuid(ofReading: sample))
     #expect(sample.created == Timestamp(iso8601: "2024-07-01T10:00:00Z"))
     #expect(reading.report.exportDate == sample.created)
     #expect(reading.report.utcOffset == 7200)
@@ -120,7 +120,7 @@ import Testing
   @Test func aDaysSummaryDrifts() throws {
     let reading = try Reading(
       ExportText(#"<ActivitySummary dateComponents="2017-09-25" activeEnergyBurned="301.5" new="1"/>"#))
-    let sample = try #require(reading.drifting.first)
+    let sample = try #require(reading.readings.first)
     #expect(
       sample.payload
         == .activitySummary(
@@ -128,7 +128,7 @@ import Testing
     #expect(sample.start == Timestamp(iso8601: "2017-09-25"))
     #expect(sample.end == Timestamp(iso8601: "2017-09-26"))
     let bad = try Reading(ExportText(#"<ActivitySummary dateComponents="x"/>"#, "<ActivitySummary/>"))
-    #expect(bad.drifting.isEmpty)
+    #expect(bad.readings.isEmpty)
     #expect(bad.samples.map(\.payload.kind) == ["foreign.activitySummary", "foreign.activitySummary"])
     #expect(bad.report.skipped.isEmpty)
   }

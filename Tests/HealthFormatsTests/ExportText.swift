@@ -57,7 +57,7 @@ struct ExportText {
 /// All that reading an export gave.
 struct Reading {
   var samples: [Sample] = []
-  var drifting: [Sample] = []
+  var readings: [Sample] = []
   var batches: [Int] = []
   var survey = ExportSurvey()
   var report = ImportReport()
@@ -71,14 +71,14 @@ struct Reading {
   }
 
   init(_ export: AppleHealthExport, batchSize: Int = 10_000, chunkSize: Int = 1 << 16) throws {
-    var (samples, drifting, batches): ([Sample], [Sample], [Int]) = ([], [], [])
+    var (samples, readings, batches): ([Sample], [Sample], [Int]) = ([], [], [])
     survey = try export.survey(chunkSize: chunkSize)
     report = try export.read(survey, batchSize: batchSize, chunkSize: chunkSize) { batch in
       samples += try batch.samples()
-      drifting += batch.drifting
+      readings += batch.readings
       batches.append(batch.count)
     }
-    (self.samples, self.drifting, self.batches) = (samples, drifting, batches)
+    (self.samples, self.readings, self.batches) = (samples, readings, batches)
   }
 
   init(_ text: ExportText, chunkSize: Int = 1 << 16) throws { try self.init(text.text, chunkSize: chunkSize) }
@@ -102,7 +102,7 @@ extension AppleHealthExport {
 }
 
 extension ImportBatch {
-  /// All but the drifting ones, with their ranks as ordinals.
+  /// All but the readings, with their ranks as ordinals.
   func samples() throws -> [Sample] {
     try changesByRank().flatMap { changes in
       let expander = try ChangeExpander(changes)

@@ -76,7 +76,7 @@ import Testing
       ExportText(open, ExportText.record(at: 2), "</Workout>", open, #"<ActivitySummary dateComponents="2024-01-01"/>"#)
     )
     #expect(reading.samples.count == 3)
-    #expect(reading.drifting.count == 1)
+    #expect(reading.readings.count == 1)
     #expect(reading.report.remarks["Record before the end of another element"]?.count == 1)
     #expect(reading.report.remarks["closing tag without an opening one"]?.count == 1)
     #expect(reading.report.isComplete)
@@ -118,7 +118,7 @@ import Testing
     for chunkSize in [1, 2, 3, 7, 64, 4096] {
       let reading = try Reading(text, chunkSize: chunkSize)
       #expect(reading.samples == whole.samples)
-      #expect(reading.drifting == whole.drifting)
+      #expect(reading.readings == whole.readings)
       #expect(reading.report == whole.report)
     }
   }

@@ -34,7 +34,7 @@ import Testing
     #expect(reading.nestedCount > 0)
     #expect(
       Set(reading.samples.map(\.payload.kind)) == ["quantity", "category", "correlation", "workout", "workoutRoute"])
-    #expect(reading.drifting.count > 5)
+    #expect(reading.readings.count > 5)
   }
 
   @Test func theLaterExportHoldsTheEarlierOne() throws {

@@ -153,7 +153,7 @@ import Testing
       #"<HealthData locale="en_DE" theme="dark"><ExportDate value="2024-07-01 12:00:00 +0200" by="me"><Why/></ExportDate>"#
         + #"<Me HKCharacteristicTypeIdentifierBloodType="A"><Future n="1"><Deep/></Future><Future/></Me></HealthData>"#)
     let values = Dictionary(
-      uniqueKeysWithValues: reading.drifting.map { sample -> (String, String) in
+      uniqueKeysWithValues: reading.readings.map { sample -> (String, String) in
         guard case .characteristic(let value) = sample.payload else { return (sample.type.rawValue, "") }
         return (sample.type.rawValue, value.value)
       })
@@ -168,7 +168,7 @@ import Testing
     #expect(reading.report.remarks["Me/Future is unknown"]?.count == 2)
     #expect(reading.report.remarks["HealthData with an unknown attribute theme"]?.count == 1)
     // So that an older export does not take a newer one's place.
-    #expect(reading.drifting.allSatisfy { $0.created == reading.report.exportDate })
+    #expect(reading.readings.allSatisfy { $0.created == reading.report.exportDate })
   }
 
   @Test func aDaysSummaryKeepsWhatIsInIt() throws {
@@ -178,7 +178,7 @@ import Testing
           + ExportText.metadata("k", "v") + "</ActivitySummary>",
         #"<ActivitySummary dateComponents="2017-09-26"></ActivitySummary>"#))
     #expect(
-      reading.drifting.map(\.metadata) == [
+      reading.readings.map(\.metadata) == [
         [
           "k": "v",
           "hpeer.element.Ring":

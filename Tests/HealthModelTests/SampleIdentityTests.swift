@@ -46,22 +46,51 @@ import Testing
         == "af3a2503-32f3-58e3-bcfd-11df9a522013")
   }
 
-  @Test func driftingSamplesAreFrozen() {
+  @Test func readingsAreFrozen() {
     let day = Timestamp(seconds: 1_506_297_600)
     let summary = Sample(
       uuid: UUID(), type: .activitySummary, start: day, end: day, source: Source(name: "Health"),
       payload: .activitySummary(
         ActivitySummary(date: "2017-09-25", attributes: ["appleStandHours": "9", "activeEnergyBurned": "301.5"])))
     #expect(
-      SampleIdentity.uuid(ofDrifting: summary).uuidString.lowercased() == "251b925d-6a44-5826-97a6-bc23a6485dfe")
+      SampleIdentity.uuid(ofReading: summary).uuidString.lowercased() == "98d60016-7df7-8bc4-b874-feb1c4fdb814")
     var sex = summary
     sex.type = SampleType("HKCharacteristicTypeIdentifierBiologicalSex")
     sex.start = Timestamp(seconds: 0)
     sex.payload = .characteristic(CharacteristicValue(value: "HKBiologicalSexFemale"))
-    #expect(SampleIdentity.uuid(ofDrifting: sex).uuidString.lowercased() == "ceb9a15f-c6a9-573c-969c-c0ee57799671")
-    #expect(
-      SampleIdentity.uuid(ofDrifting: sex, ordinal: 3).uuidString.lowercased()
-        == "a828519b-0f92-5e17-bb6b-12b23f81e2c2")
+    #expect(SampleIdentity.uuid(ofReading: sex).uuidString.lowercased() == "ebeaa748-fb17-83d3-b001-cef5a7a116ed")
+    var other = summary
+    other.payload = .activitySummary(ActivitySummary(date: "2017-09-25", attributes: ["appleStandHours": "10"]))
+    #expect(SampleIdentity.uuid(ofReading: other) == SampleIdentity.uuid(ofReading: summary))
+    #expect(SampleIdentity.uuid(ofReading: summary).isOfReading)
+  }
+
+  @Test func aReadingOfAnAppIsOfAPeriodAndASender() {
+    let day = Timestamp(seconds: 1_506_297_600)
+    func uuid(end: Int64, period: String?, sender: String = "", _ value: Double = 4000) -> UUID {
+      SampleIdentity.uuid(
+        ofReading: Sample(
+          uuid: UUID(), type: SampleType("hae.step_count"), start: day, end: Timestamp(seconds: day.seconds + end),
+          source: Source(name: "Watch"), metadata: period.map { ["hpeer.aggregation": .string($0)] } ?? [:],
+          payload: .quantity(Quantity(value, "count"))), sender: sender)
+    }
+    #expect(uuid(end: 86_400, period: "day", sender: "inbox:phone").uuidString.lowercased() == "6a7e8a6d-b10d-8f50-9e9f-10a0eb873708")
+    #expect(uuid(end: 3_600, period: nil).uuidString.lowercased() == "83c60ba5-26a8-83fe-aa21-cc51ac835c22")
+    #expect(uuid(end: 40_000, period: "day") == uuid(end: 86_400, period: "day", 9000))
+    let others = [
+      uuid(end: 86_400, period: "day"), uuid(end: 86_400, period: nil), uuid(end: 3_600, period: nil),
+      uuid(end: 3_600, period: "hour"), uuid(end: 86_400, period: "day", sender: "inbox:phone"),
+    ]
+    #expect(Set(others).count == others.count)
+  }
+
+  @Test func whatIsBroughtBackIsAReadingAsBefore() {
+    let reading = SampleIdentity.uuid(
+      ofReading: Sample(
+        uuid: UUID(), type: .activitySummary, start: Timestamp(seconds: 0), end: Timestamp(seconds: 0),
+        source: Source(name: "Health"), payload: .characteristic(CharacteristicValue(value: "A"))))
+    #expect(SampleIdentity.uuid(ofRestored: reading, ordinal: 0).isOfReading)
+    #expect(!SampleIdentity.uuid(ofRestored: SampleIdentity.namespace, ordinal: 0).isOfReading)
   }
 
   @Test func fractionsOfASecondDoNotMatter() {

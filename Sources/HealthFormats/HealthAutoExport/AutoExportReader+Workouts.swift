@@ -22,7 +22,7 @@ extension AutoExportReader {
           payload: .workout(workout(members, start: start, end: end))), weight: weight, line: line)
     }
     try add(
-      drifting: Sample(
+      reading: Sample(
         uuid: Self.noIdentity, type: SampleType("hae.workout"), start: start, end: end, source: source,
         payload: .foreign(Self.payloadKind, .object(members))), weight: weight, line: line)
   }

@@ -58,7 +58,7 @@ struct AutoExportReader: AutoExportVisitor {
     sample.end = isNight ? start : period.end(of: start)
     metadata["hpeer.aggregation"] = .string(isNight ? "night" : period.rawValue)
     sample.metadata = metadata
-    try add(drifting: sample, weight: weight, line: line)
+    try add(reading: sample, weight: weight, line: line)
   }
 
   /// A quantity where the members are one, with short texts as metadata; else the members as they are.
@@ -116,11 +116,11 @@ struct AutoExportReader: AutoExportVisitor {
 
   // MARK: Samples
 
-  mutating func add(drifting sample: Sample, weight: Int, line: () -> Int) throws {
+  mutating func add(reading sample: Sample, weight: Int, line: () -> Int) throws {
     var sample = sample
     sample.created = asOf
-    sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
-    try collector.add(sample, weight: weight, isDrifting: true, line: line)
+    sample.uuid = SampleIdentity.uuid(ofReading: sample)
+    try collector.add(sample, weight: weight, isReading: true, line: line)
   }
 
   private mutating func add(fixed sample: Sample, weight: Int, line: () -> Int) throws {

@@ -64,11 +64,11 @@ struct HealthPushReader {
     _ record: HealthPushRecord, weight: Int, into collector: inout SampleCollector, line: () -> Int?
   ) throws {
     do {
-      let (sample, isDrifting) = try record.sample(repairsUnits: repairsUnits, modified: modified)
+      let (sample, isReading) = try record.sample(repairsUnits: repairsUnits, modified: modified)
       if let own = traits[sample.type], own != key {
         return collector.report.skipped.add("\(key): a characteristic that does not belong there", line: line)
       }
-      try collector.add(sample, weight: weight, isDrifting: isDrifting, line: line)
+      try collector.add(sample, weight: weight, isReading: isReading, line: line)
     } catch let rejection as HealthPushRecord.Rejection {
       reject(rejection, in: &collector, line: line)
     }

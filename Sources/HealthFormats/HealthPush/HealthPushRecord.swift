@@ -61,7 +61,7 @@ struct HealthPushRecord: Decodable {
   ///   - modified: when the file was written: the newer of two sums of one day counts.
   /// - Returns: the sample, and whether a newer reading replaces it.
   /// - Throws: ``Rejection``
-  func sample(repairsUnits: Bool, modified: Timestamp) throws(Rejection) -> (sample: Sample, isDrifting: Bool) {
+  func sample(repairsUnits: Bool, modified: Timestamp) throws(Rejection) -> (sample: Sample, isReading: Bool) {
     if deleted == true { throw .deleted }
     if let whole = hpeer?.added { return (whole, false) }
     var sample = Sample(
@@ -83,7 +83,7 @@ struct HealthPushRecord: Decodable {
       sample.type = SampleType("healthpush.\(metric.key)")
       sample.metadata = ["hpeer.aggregation": .string("day")]
       sample.created = modified
-      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      sample.uuid = SampleIdentity.uuid(ofReading: sample)
       return (sample, true)
     default: throw .unreadable("\(metric.key): a record without the sample itself")
     }

@@ -33,8 +33,8 @@ enum DailySummaryReader {
       var sample = Sample(
         uuid: AutoExportReader.noIdentity, type: SampleType("p247.\(key)"), start: span.0, end: span.1,
         created: created, source: Source(name: source ?? sourceName), metadata: metadata, payload: payload)
-      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
-      try collector.add(sample, weight: weight, isDrifting: true, line: line)
+      sample.uuid = SampleIdentity.uuid(ofReading: sample)
+      try collector.add(sample, weight: weight, isReading: true, line: line)
     }
     if case .object(let metrics)? = members["metrics"] {
       for (key, value) in metrics.sorted(by: { $0.key < $1.key }) where value != .null {

@@ -41,8 +41,8 @@ enum HealthPushWebhookReader {
     var sample = Sample(
       uuid: AutoExportReader.noIdentity, type: SampleType("healthpush.\(name)"), start: start, end: end, created: now,
       source: Source(name: sourceName), metadata: metadata, payload: .quantity(Quantity(value, unit)))
-    sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
-    try collector.add(sample, weight: weight, isDrifting: true, line: line)
+    sample.uuid = SampleIdentity.uuid(ofReading: sample)
+    try collector.add(sample, weight: weight, isReading: true, line: line)
   }
 
   /// What its app shows, in HealthKit's words. Its percentages are up to 100, HealthKit's up to 1: they stay as they are.

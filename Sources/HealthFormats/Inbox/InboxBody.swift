@@ -119,11 +119,11 @@ public struct InboxBody: Sendable {
         skipped.add(reason(changes.types[Int(sample.type)])) { nil }
       }
       changes.samples.removeAll { unwanted.contains($0.type) }
-      for sample in batches[index].drifting where !isWanted(sample.type) {
+      for sample in batches[index].readings where !isWanted(sample.type) {
         skipped.add(reason(sample.type)) { nil }
       }
       batches[index] = SampleBatch(
-        changes: changes, drifting: batches[index].drifting.filter { isWanted($0.type) })
+        changes: changes, readings: batches[index].readings.filter { isWanted($0.type) })
     }
   }
 }

@@ -30,7 +30,7 @@ struct InboxCollector {
           type: changes.types[Int(sample.type)], source: changes.sources[Int(sample.source)].name,
           start: sample.start.seconds, end: sample.end.seconds))
     }
-    for sample in batch.drifting {
+    for sample in batch.readings {
       // Those of one time are looked through whatever their source and end.
       try note(Place(type: sample.type, source: "", start: sample.start.seconds, end: 0))
     }
@@ -54,7 +54,7 @@ extension SampleBatch {
       if let unit = sample.unit { names.insert("unit \(changes.units[Int(unit)])") }
       if let device = sample.device { names.insert("device \(changes.devices[Int(device)])") }
     }
-    for sample in drifting {
+    for sample in readings {
       names.insert("type \(sample.type.rawValue)")
       names.insert("source \(Self.text(sample.source))")
       if case .quantity(let quantity) = sample.payload { names.insert("unit \(quantity.unit)") }

@@ -5,21 +5,21 @@ public struct SampleBatch: Sendable {
   /// Additions, and the deletions of a change feed. The dictionaries may hold values that no sample of this batch has.
   public var changes: CodedChanges
   /// Readings that a newer reading of the same thing replaces; `created` says how new each is.
-  public var drifting: [Sample]
+  public var readings: [Sample]
 
   /// Without arguments, an empty batch.
-  public init(changes: CodedChanges = CodedChanges(), drifting: [Sample] = []) {
+  public init(changes: CodedChanges = CodedChanges(), readings: [Sample] = []) {
     self.changes = changes
-    self.drifting = drifting
+    self.readings = readings
   }
 
-  /// Additions, deletions and drifting readings together.
-  public var count: Int { changes.count + drifting.count }
+  /// Additions, deletions and readings together.
+  public var count: Int { changes.count + readings.count }
 
-  /// Samples by type, the drifting ones among them.
+  /// Samples by type, the readings among them.
   public var countsByType: [SampleType: Int] {
     var counts = changes.countsByType
-    for sample in drifting { counts[sample.type, default: 0] += 1 }
+    for sample in readings { counts[sample.type, default: 0] += 1 }
     return counts
   }
 }
@@ -40,9 +40,9 @@ extension CodedChanges {
 struct SampleCollector {
   private let size: Int
   private let deliver: (SampleBatch) throws -> Void
-  /// Where samples are put that are not drifting; ``added(_:)`` follows each.
+  /// Where samples are put that are not readings; ``added(_:)`` follows each.
   var coder = BatchCoder()
-  private var drifting: [Sample] = []
+  private var readings: [Sample] = []
   private var count = 0
   /// Bytes of text that the current batch was made of.
   private var weight = 0
@@ -56,11 +56,11 @@ struct SampleCollector {
     self.deliver = deliver
   }
 
-  mutating func add(_ sample: Sample, weight: Int = 0, isDrifting: Bool = false, line: () -> Int? = { nil }) throws {
+  mutating func add(_ sample: Sample, weight: Int = 0, isReading: Bool = false, line: () -> Int? = { nil }) throws {
     guard try weight < Self.worthWeighing(sample.payload) || sample.isWithinBudget(weight: weight) else {
       return report.skipped.add("\(sample.type.rawValue): \(Sample.tooLarge)", line: line)
     }
-    if isDrifting { drifting.append(sample) } else { try coder.add(sample) }
+    if isReading { readings.append(sample) } else { try coder.add(sample) }
     try added(weight)
   }
 
@@ -86,9 +86,9 @@ struct SampleCollector {
 
   private mutating func flush() throws {
     if count == 0 { return }
-    let batch = SampleBatch(changes: try coder.takeWhole(), drifting: drifting)
+    let batch = SampleBatch(changes: try coder.takeWhole(), readings: readings)
     for (type, count) in batch.countsByType { report.records[type.rawValue, default: 0] += count }
-    drifting = []
+    readings = []
     (count, weight) = (0, 0)
     try deliver(batch)
   }

@@ -120,11 +120,11 @@ extension SampleFile {
 }
 
 extension PersonReadings {
-  /// Takes all characteristics of a batch into account, drifting ones too.
+  /// Takes all characteristics of a batch into account, readings too.
   ///
   /// - Throws: `DecodingError` where a characteristic's payload is not one.
   public mutating func add(_ batch: SampleBatch) throws {
-    for sample in batch.drifting { add(sample) }
+    for sample in batch.readings { add(sample) }
     try add(batch.changes)
   }
 

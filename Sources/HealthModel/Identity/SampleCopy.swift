@@ -3,7 +3,8 @@
 ///
 /// Copies have a total order, so that every machine that has met the same copies keeps the same, in whatever order they came:
 /// a whole one before one of which something was left out (``SampleCut``), then by road, then the one that says more, then
-/// by its text. When a sample started is told apart from that: the finest time that any copy tells is kept.
+/// by its text. When a sample started is told apart from that: the finest time that any copy tells is kept. Of a reading the newest
+/// is kept, whatever its road.
 package struct SampleCopy: Hashable, Sendable {
   package var sample: Sample
   package var road: SampleRoad
@@ -16,6 +17,7 @@ package struct SampleCopy: Hashable, Sendable {
   ///
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
   package func merged(with other: SampleCopy) throws -> SampleCopy {
+    if sample.uuid.isOfReading { return try isNewer(than: other) ? self : other }
     var kept = try isBetter(than: other) ? self : other
     let finest = isFiner(than: other) ? sample : other.sample
     (kept.sample.start, kept.sample.end) = (finest.start, finest.end)
@@ -32,6 +34,24 @@ package struct SampleCopy: Hashable, Sendable {
     let (mine, theirs) = (try said, try other.said)
     if mine.count != theirs.count { return mine.count > theirs.count }
     return mine.text.utf8.lexicographicallyPrecedes(theirs.text.utf8)
+  }
+
+  /// Whether it is a newer reading than another with its identity. Of two as new, the one that says more values is, then the one
+  /// with the larger number, because what a day adds up to grows.
+  package func isNewer(than other: SampleCopy) throws -> Bool {
+    if sample.created != other.sample.created {
+      guard let mine = sample.created else { return false }
+      return other.sample.created.map { mine > $0 } ?? true
+    }
+    let (mine, theirs) = (try said, try other.said)
+    if mine.count != theirs.count { return mine.count > theirs.count }
+    if case .quantity(let mine) = sample.payload, case .quantity(let theirs) = other.sample.payload,
+      mine.unit.isExactly(theirs.unit), mine.value < theirs.value || theirs.value < mine.value
+    {
+      return mine.value > theirs.value
+    }
+    if !mine.text.isExactly(theirs.text) { return theirs.text.utf8.lexicographicallyPrecedes(mine.text.utf8) }
+    return sample.end == other.sample.end ? road.rank < other.road.rank : sample.end > other.sample.end
   }
 
   /// What it says, but for its time, and how many values that is.
@@ -60,15 +80,5 @@ extension Timestamp {
 
   private var fineness: Int {
     microseconds % 1_000_000 == 0 ? 0 : microseconds % 1_000 == 0 ? 1 : 2
-  }
-}
-
-extension Payload {
-  /// How many values it says.
-  package var statedValues: Int {
-    get throws {
-      let coded = try CodedPayload(self)
-      return (coded.json.map(CanonicalJSON.leafCount(of:)) ?? 0) + (coded.number == nil ? 0 : 1)
-    }
   }
 }

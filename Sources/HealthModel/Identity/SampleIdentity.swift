@@ -39,26 +39,30 @@ public enum SampleIdentity {
     }
   }
 
-  /// The identity of a record whose value drifts, such as a day's activity summary: its value belongs to it, so that a new value is
-  /// a new sample and a tombstone for the old one.
+  /// The identity of a reading: of what an app, or an export, says of a period or of the person, and says anew as it changes. Its
+  /// value is no part of it, so that a newer reading takes the place of the older one.
   ///
-  /// - Parameter ordinal: 0, or the number of times that this very value has come back after another.
-  public static func uuid(ofDrifting sample: Sample, ordinal: Int = 0) -> UUID {
-    var key = Array("v1\u{1F}drifting\u{1F}\(sample.type.rawValue)\u{1F}\(sample.start.seconds)".utf8)
-    for field in sample.driftingFields {
-      key.append(0x1F)
-      key.append(contentsOf: field.utf8)
+  /// A version 8 UUID (RFC 9562 section 5.8): the same hash over `v1␟reading␟type␟start` with the start in UTC
+  /// microseconds, and for what is not the only one of its type and start `␟source␟period␟sender`. The period is what the metadata
+  /// call it (`hpeer.aggregation`: `day`, `night`), because the end moves while it lasts, else the end in microseconds.
+  ///
+  /// - Parameter sender: who said it, as this machine calls them; empty for a file.
+  public static func uuid(ofReading sample: Sample, sender: String = "") -> UUID {
+    var fields = ["v1", "reading", sample.type.rawValue, String(sample.start.microseconds)]
+    if !(sample.payload.content is any SingleReading) {
+      fields += [sample.source.name, sample.period, sender]
     }
-    key.append(contentsOf: "\u{1F}\(ordinal)".utf8)
-    return uuid(of: key)
+    return uuid(of: Array(fields.joined(separator: "\u{1F}").utf8), version: 8)
   }
 
   /// The identity of a sample that was deleted and brought back: a deleted identity stays deleted, on every machine. Two
-  /// machines that bring the same back give it the same.
+  /// machines that bring the same back give it the same. A reading stays one.
   ///
   /// - Parameter ordinal: how many of these identities have been deleted again.
   public static func uuid(ofRestored deleted: UUID, ordinal: Int) -> UUID {
-    uuid(of: Array("v1\u{1F}restored\u{1F}\(deleted.uuidString)\u{1F}\(ordinal)".utf8))
+    uuid(
+      of: Array("v1\u{1F}restored\u{1F}\(deleted.uuidString)\u{1F}\(ordinal)".utf8),
+      version: deleted.isOfReading ? 8 : 5)
   }
 
   // MARK: The name's bytes
@@ -113,7 +117,7 @@ public enum SampleIdentity {
     return next
   }
 
-  private static func uuid(of name: [UInt8]) -> UUID { uuid(hasher(of: name)) }
+  private static func uuid(of name: [UInt8], version: UInt8) -> UUID { uuid(hasher(of: name), version: version) }
 
   /// Has taken the namespace and the beginning of a name.
   private static func hasher(of name: [UInt8]) -> Insecure.SHA1 {
@@ -123,29 +127,21 @@ public enum SampleIdentity {
     return hasher
   }
 
-  private static func uuid(_ hasher: Insecure.SHA1) -> UUID {
+  private static func uuid(_ hasher: Insecure.SHA1, version: UInt8 = 5) -> UUID {
     // SHA-1 gives 20 bytes, of which a UUID takes 16.
     var uuid = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
-    uuid.6 = uuid.6 & 0x0F | 0x50
+    uuid.6 = uuid.6 & 0x0F | version << 4
     uuid.8 = uuid.8 & 0x3F | 0x80
     return UUID(uuid: uuid)
   }
 }
 
 extension Sample {
-  /// What a sample whose value drifts says, as text in a fixed order; where a type and a start may have several readings,
-  /// also what else tells those apart.
-  fileprivate var driftingFields: [String] {
-    switch payload {
-    case .quantity(let quantity):
-      return [payload.kind, String(end.seconds), source.name, "\(quantity.value)", quantity.unit]
-    case .unknown(let kind, let content):
-      // Any JSON value can be written as JSON.
-      return [kind, String(end.seconds), source.name, (try? CanonicalJSON.encode(content)) ?? ""]
-    default:
-      guard let reading = payload.content as? any SingleReading else { return [payload.kind] }
-      let includesMetadata = reading.includesMetadata && !metadata.isEmpty
-      return reading.fields + (includesMetadata ? [MetadataText.encode(metadata)] : [])
-    }
+  /// The name of the period that a reading is of, such as `day`; where it has none, its end in microseconds.
+  package var period: String { Self.period(end: end, metadata) }
+
+  /// The same, of a reading of which only this is known.
+  package static func period(end: Timestamp, _ metadata: Metadata) -> String {
+    if case .string(let name)? = metadata["hpeer.aggregation"] { name } else { String(end.microseconds) }
   }
 }

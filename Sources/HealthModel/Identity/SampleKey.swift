@@ -58,9 +58,12 @@ public struct SampleKey: Hashable, Sendable {
 }
 
 extension UUID {
-  /// Whether this is a version 5 UUID (RFC 9562 section 5.5), as ``SampleIdentity`` makes them. HealthKit's own are
+  /// Whether this is a UUID of version 5 or 8 (RFC 9562 section 5), as ``SampleIdentity`` makes them. HealthKit's own are
   /// random, version 4.
-  public var isDerived: Bool { uuid.6 >> 4 == 5 && uuid.8 >> 6 == 2 }
+  public var isDerived: Bool { uuid.6 >> 4 == 5 && uuid.8 >> 6 == 2 || isOfReading }
+
+  /// Whether this is a version 8 UUID, as ``SampleIdentity/uuid(ofReading:sender:)`` makes them.
+  public var isOfReading: Bool { uuid.6 >> 4 == 8 && uuid.8 >> 6 == 2 }
 }
 
 /// Records of one file that agree in all that their identities are made of, and so are told apart by their values.

@@ -41,8 +41,6 @@ extension ActivitySummary: SamplePayload {
 }
 
 extension ActivitySummary: SingleReading {
-  package var fields: [String] { [date] + attributes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] } }
-
   /// What a day holds beside its numbers.
   package var includesMetadata: Bool { true }
 }

@@ -19,6 +19,4 @@ extension CharacteristicValue: SamplePayload {
   package var rankDetail: RankDetail { .nothing }
 }
 
-extension CharacteristicValue: SingleReading {
-  package var fields: [String] { [value] }
-}
+extension CharacteristicValue: SingleReading {}

@@ -85,17 +85,17 @@ struct FileSamples: Sendable {
       progress: { bytes in
         if isCancelled() { throw CancellationError() }
         stage.update(items: 0, bytes: Int(bytes - one.export.totalBytes))
-      }, deliver: { try Self.deliver($0.changes, $0.groups, $0.drifting, to: deliver) })
+      }, deliver: { try Self.deliver($0.changes, $0.groups, $0.readings, to: deliver) })
   }
 
   private static func deliver(
-    _ changes: CodedChanges, _ twins: [TwinGroup], _ drifting: [Sample],
+    _ changes: CodedChanges, _ twins: [TwinGroup], _ readings: [Sample],
     to deliver: (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void
   ) throws {
     try deliver(changes, twins)
-    if drifting.isEmpty { return }
+    if readings.isEmpty { return }
     var coder = ChangeCoder()
-    for sample in drifting { try coder.add(sample) }
+    for sample in readings { try coder.add(sample) }
     try deliver(coder.changes, [])
   }
 
@@ -110,7 +110,7 @@ struct FileSamples: Sendable {
       if isCancelled() { throw CancellationError() }
       stage.update(items: 0, bytes: Int(bytes))
     }
-    _ = try read(progress) { try Self.deliver($0.changes, [], $0.drifting, to: deliver) }
+    _ = try read(progress) { try Self.deliver($0.changes, [], $0.readings, to: deliver) }
   }
 
   private func stage(_ work: ProgressStage.Work, bytes: Int64) -> any StageObserver {

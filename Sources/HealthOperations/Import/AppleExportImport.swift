@@ -113,8 +113,8 @@ struct AppleExportImport: Sendable {
       survey, identityNames: identityNames, batchSize: Self.batchSize, progress: progress
     ) { batch in
       if isCancelled() { throw CancellationError() }
-      if !batch.changes.isEmpty || !batch.drifting.isEmpty {
-        try writer.write(batch.changes, drifting: batch.drifting, sideFiles: batch.sideFiles)
+      if !batch.changes.isEmpty || !batch.readings.isEmpty {
+        try writer.write(batch.changes, readings: batch.readings, sideFiles: batch.sideFiles)
       }
       if !batch.groups.isEmpty { try writer.write(twins: batch.groups) }
       types.formUnion(batch.countsByType.keys)

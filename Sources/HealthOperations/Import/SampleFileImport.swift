@@ -46,7 +46,7 @@ struct SampleFileImport: Sendable {
         if isCancelled() { throw CancellationError() }
         try readings.add(batch)
         guard readings.person == person else { throw ImportRefusal.changedMeanwhile }
-        try writer.write(batch.changes, drifting: batch.drifting)
+        try writer.write(batch.changes, readings: batch.readings)
         records += batch.count
         read.merge(batch.countsByType, uniquingKeysWith: +)
       }

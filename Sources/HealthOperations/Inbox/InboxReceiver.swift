@@ -112,10 +112,9 @@ public struct InboxReceiver: InboxTaking {
 
   /// Its errors have no type, because the compiler ends early where a payload of a typed one is matched.
   private func receive(_ body: InboxBody, of sender: InboxSender) async throws {
-    let (format, count, drifting) = (body.format.rawValue, body.count, body.batches.flatMap(\.drifting))
-    let others = drifting.isEmpty ? [] : try await registry.inboxArrivals(fromOthersThan: sender.name)
+    let (format, count, readings) = (body.format.rawValue, body.count, body.batches.flatMap(\.readings))
     let summary = try await store.receive(
-      body.batches.map(\.changes), drifting: drifting, road: body.road, from: "inbox:\(sender.name)", keeping: others
+      body.batches.map(\.changes), readings: readings, road: body.road, from: "inbox:\(sender.name)"
     ) { summary in
       // What was known already leaves no trace: whoever sends it all day cannot fill the disk.
       guard summary.added > 0 || summary.deleted > 0 else { return nil }

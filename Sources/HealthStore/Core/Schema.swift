@@ -55,6 +55,10 @@ enum Schema {
   private static func migrator() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration(first, migrate: create)
+    migrator.registerMigration("readings") { db in
+      try db.execute(sql: repetitions)
+      try EarlierReadings.rename(db)
+    }
     return migrator
   }
 
@@ -150,6 +154,14 @@ enum Schema {
     CREATE INDEX visibility_hidden ON visibility(type) WHERE isHidden;
     CREATE TRIGGER visibility_goes AFTER DELETE ON sample BEGIN
       DELETE FROM visibility WHERE sample = old.change;
+    END;
+    """
+
+  /// See ``ReadingRepetition``. `said` is in microseconds since 1970.
+  private static let repetitions = """
+    CREATE TABLE repetition(sample INTEGER PRIMARY KEY REFERENCES sample, said INTEGER NOT NULL) STRICT;
+    CREATE TRIGGER repetition_goes AFTER DELETE ON sample BEGIN
+      DELETE FROM repetition WHERE sample = old.change;
     END;
     """
 

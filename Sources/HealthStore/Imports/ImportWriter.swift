@@ -33,7 +33,7 @@ public final class ImportWriter {
   private let road: SampleRoad
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
-  /// What all batches so far have done, drifting records and deletions included.
+  /// What all batches so far have done, readings and deletions included.
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
   /// What the import was admitted with; its owner is that of the store after the last batch.
@@ -136,13 +136,13 @@ public final class ImportWriter {
   /// the person of the store, or begun to fill an empty one, since it was compared with the file.
   public func admit(_ admission: Admission) { self.admission = admission }
 
-  /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:drifting:)``.
+  /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:readings:)``.
   ///
   /// - Parameter sideFiles: by their identities, those that they have without or with the files beside the XML.
   public func write(
-    _ changes: CodedChanges, drifting: [Sample] = [], sideFiles: [UUID: SideFileIdentity] = [:]
+    _ changes: CodedChanges, readings: [Sample] = [], sideFiles: [UUID: SideFileIdentity] = [:]
   ) throws(StoreError) {
-    try write(drifting: drifting) { _, writer in try writer.write(changes, sideFiles: sideFiles) }
+    try write(readings: readings) { _, writer in try writer.write(changes, sideFiles: sideFiles) }
   }
 
   /// Adds records that agree in their keys. Those that the store has keep their identities, and only a value that it has
@@ -212,7 +212,7 @@ public final class ImportWriter {
   }
 
   private func write(
-    drifting: [Sample] = [], _ body: (Database, inout SampleWriter) throws -> Void
+    readings: [Sample] = [], _ body: (Database, inout SampleWriter) throws -> Void
   ) throws(StoreError) {
     defer { checkpoints.committed() }
     checkpoints.waitIfLarge()
@@ -225,12 +225,12 @@ public final class ImportWriter {
         var written = WriteSummary()
         var undo = self.undo
         if let undo {
-          written = try self.write(drifting: drifting, undo, db, body)
+          written = try self.write(readings: readings, undo, db, body)
         } else {
           // An import that changes nothing leaves the one before to be undone.
           try db.inSavepoint {
             let begun = try UndoJournal.begin(self.name, at: self.started, import: self.id, db)
-            written = try self.write(drifting: drifting, begun, db, body)
+            written = try self.write(readings: readings, begun, db, body)
             guard try begun.hasChanges(db) else { return .rollback }
             undo = begun
             return .commit
@@ -247,15 +247,15 @@ public final class ImportWriter {
   }
 
   private func write(
-    drifting: [Sample], _ undo: UndoJournal, _ db: Database, _ body: (Database, inout SampleWriter) throws -> Void
+    readings: [Sample], _ undo: UndoJournal, _ db: Database, _ body: (Database, inout SampleWriter) throws -> Void
   ) throws -> WriteSummary {
     var writer = try SampleWriter(db, epochs: store.epochs, trail: trail.take(), undo: undo, road: road)
     try body(db, &writer)
     try writer.finish()
     var summary = writer.summary
     trail = writer.takeTrail()
-    if !drifting.isEmpty {
-      summary += try store.replace(drifting: drifting, undo: undo, road: road, db: db)
+    if !readings.isEmpty {
+      summary += try store.add(readings: readings, undo: undo, road: road, db: db)
     }
     return summary
   }

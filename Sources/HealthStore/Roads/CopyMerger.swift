@@ -18,6 +18,8 @@ struct CopyMerger {
     var present: Sample
     /// Whether it only came by a better road.
     var saysTheSame: Bool { copy.sample == present }
+    /// Whether another reading takes the place of one.
+    var isReplacement: Bool { copy.sample.uuid.isOfReading && !copy.sample.readsSame(as: present) }
   }
 
   /// What is to be in the place of the stored copy; `nil` where that stays.
@@ -31,7 +33,21 @@ struct CopyMerger {
     let present = SampleCopy(try stored.expanded { _, expander in try expander.sample(row) }, road: row.road)
     let expander = try self.expander ?? ChangeExpander(changes)
     self.expander = expander
-    let merged = try SampleCopy(try expander.sample(sample), road: road).merged(with: present)
+    let incoming = SampleCopy(try expander.sample(sample), road: road)
+    var merged = try incoming.merged(with: present)
+    if merged != present, !incoming.sample.readsSame(as: present.sample),
+      let again = try repeated(present, change, db), try again.isNewer(than: incoming)
+    {
+      merged = again
+    }
     return merged == present ? nil : Merge(copy: merged, present: present.sample)
+  }
+
+  /// A reading that was said again, later than it says: who does not know that would take for newer what is older.
+  private func repeated(_ reading: SampleCopy, _ change: Int64, _ db: Database) throws -> SampleCopy? {
+    guard reading.sample.uuid.isOfReading, let said = try ReadingRepetition.last(of: change, db) else { return nil }
+    var again = reading
+    again.sample.created = said
+    return again
   }
 }

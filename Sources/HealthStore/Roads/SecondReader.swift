@@ -25,8 +25,10 @@ struct SecondReader {
   struct Group: Hashable {
     /// An index of the reader's source names.
     var source: UInt32
-    /// The second of the end.
+    /// The second of the end; 0 where there is a ``period``.
     var end: Int64
+    /// Of readings (``SampleIdentity/uuid(ofReading:sender:)``), what they are of.
+    var period: String?
   }
 
   /// A stored sample.
@@ -45,6 +47,8 @@ struct SecondReader {
     var shouldHide = false
     /// Of a restoration, that of the deleted sample which it is.
     var family: CountingRule.Family
+    /// Of a reading, when it was said.
+    var said: ReadingChoice.Said?
   }
 
   /// A tombstone.
@@ -91,6 +95,12 @@ struct SecondReader {
     if name == .workout { join(&second.samples, &deletions) }
     second.gone = deletions
     for (group, indices) in Dictionary(grouping: second.samples.indices, by: { second.samples[$0].group }) {
+      if group.period != nil {
+        for hidden in ReadingChoice.hidden(indices.map { second.samples[$0] }) {
+          second.samples[indices[hidden]].shouldHide = true
+        }
+        continue
+      }
       let gone = second.gone.filter { $0.group == group }
       if indices.count == 1, gone.isEmpty { continue }
       let members = self.members(indices.map { second.samples[$0] }, hinted: !gone.isEmpty, name)
@@ -116,7 +126,8 @@ struct SecondReader {
     _ samples: inout [StoredSample], _ deletions: inout [Deletion], _ type: SampleType
   ) {
     let nameless = type == .workout ? sourceIndex.index(of: Self.noSource) : nil
-    for (end, indices) in Dictionary(grouping: samples.indices, by: { samples[$0].group.end }) {
+    let counted = samples.indices.filter { samples[$0].group.period == nil }
+    for (end, indices) in Dictionary(grouping: counted, by: { samples[$0].group.end }) {
       let gone = deletions.filter { $0.group?.end == end }
       let names = Set(indices.map { samples[$0].group.source } + gone.compactMap { $0.group?.source })
       guard names.count > 1 else { continue }
@@ -171,7 +182,7 @@ struct SecondReader {
     var query = try Binding(
       db,
       """
-      SELECT change, start, uuid, duration, source, kind, value, unit, payload, road, isHidden
+      SELECT change, start, uuid, duration, source, kind, value, unit, payload, road, isHidden, created, metadata
       FROM sample LEFT JOIN visibility ON sample = change
       WHERE sample.type = ? AND start BETWEEN ? AND ? ORDER BY start, uuid LIMIT ?
       """)
@@ -185,18 +196,26 @@ struct SecondReader {
       if Payload.kindsOneAtATime.contains(kind) { return true }
       // So many are shown whatever they say.
       let isTooMany = samples.count > Self.maximumSamples
-      let group = try self.group(start: row.integer(1), duration: row.integer(3), source: row.integer(4))
+      let (start, uuid) = (row.integer(1), try row.uuid(2))
+      var group = try self.group(start: start, duration: row.integer(3), source: row.integer(4))
+      var said: ReadingChoice.Said?
+      if uuid.isOfReading, !isTooMany {
+        let reading = try ReadingChoice.Said(
+          start: start, end: start &+ row.integer(3), created: row.optionalInteger(11).map { start &+ $0 },
+          metadata: row.text(12))
+        (group.end, group.period) = (0, reading.period)
+        said = reading
+      }
       samples.append(
         StoredSample(
-          change: row.integer(0), start: row.integer(1), uuid: try row.uuid(2),
-          name: group.source, group: group,
+          change: row.integer(0), start: start, uuid: uuid, name: group.source, group: group,
           value: isTooMany
             ? .only
             : try StatedValue(
               kind: kind, number: row.optionalDouble(6),
               unit: try row.optionalInteger(7).map { try units.value(of: $0, db) }, payload: { row.text(8) }),
           isHidden: row.integer(10) != 0,
-          family: .init(try row.uuid(2), road: SampleRoad(stored: row.integer(9)))))
+          family: .init(uuid, road: SampleRoad(stored: row.integer(9))), said: said))
       return true
     }
     return samples
@@ -214,7 +233,8 @@ struct SecondReader {
     var deletions: [Deletion] = []
     try query.rows(db) { row in
       var group: Group?
-      if let duration = row.optionalInteger(2), let source = row.optionalInteger(3) {
+      // A reading that was deleted says nothing of those that others said.
+      if let duration = row.optionalInteger(2), let source = row.optionalInteger(3), try !row.uuid(0).isOfReading {
         group = try self.group(start: row.integer(1), duration: duration, source: source)
       }
       deletions.append(

@@ -146,7 +146,7 @@ struct Visibility {
     try Bool.fetchOne(
       db,
       sql: """
-        SELECT derived BETWEEN 1 AND samples - 1 OR identifier = ?2
+        SELECT derived BETWEEN 1 AND samples - 1 OR identifier = ?2 OR identifier NOT GLOB 'HK*'
           OR EXISTS(SELECT 1 FROM visibility WHERE type = ?1)
           OR EXISTS(SELECT 1 FROM tombstone WHERE type = ?1 AND duration IS NOT NULL)
         FROM type WHERE id = ?1

@@ -45,17 +45,17 @@ extension HealthStore {
 
   /// Applies changes and waits. Blocking: for a thread of one's own, never for an asynchronous function.
   ///
-  /// - Parameter drifting: see ``replace(drifting:)``; replaced in the same transaction.
-  public func applyBlocking(_ batch: ChangeBatch, drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
-    try applyBlocking([try coded(batch)], drifting: drifting)
+  /// - Parameter readings: see ``add(readings:)``; replaced in the same transaction.
+  public func applyBlocking(_ batch: ChangeBatch, readings: [Sample] = []) throws(StoreError) -> WriteSummary {
+    try applyBlocking([try coded(batch)], readings: readings)
   }
 
   /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
-  public func applyBlocking(_ batches: [CodedChanges], drifting: [Sample] = []) throws(StoreError) -> WriteSummary {
+  public func applyBlocking(_ batches: [CodedChanges], readings: [Sample] = []) throws(StoreError) -> WriteSummary {
     try requireRoomBlocking(for: batches)
     return try writeBlocking { db in
       var summary = try apply(batches, db: db)
-      if !drifting.isEmpty { summary += try replace(drifting: drifting, db: db) }
+      if !readings.isEmpty { summary += try add(readings: readings, db: db) }
       return summary
     }
   }

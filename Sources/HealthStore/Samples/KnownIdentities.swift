@@ -27,17 +27,4 @@ enum KnownIdentities {
     query.bind(uuid)
     return try query.integer(db) != nil
   }
-
-  /// Whether the table has any row of the type with this start.
-  static func hasAny(_ table: Table, start: Int64, type: Int64, _ db: Database) throws -> Bool {
-    let sql =
-      switch table {
-      case .sample: "SELECT 1 FROM sample WHERE type = ? AND start = ? LIMIT 1"
-      case .tombstone: "SELECT 1 FROM tombstone WHERE type = ? AND start = ? LIMIT 1"
-      }
-    var query = try Binding(db, sql)
-    query.bind(type)
-    query.bind(start)
-    return try query.integer(db) != nil
-  }
 }

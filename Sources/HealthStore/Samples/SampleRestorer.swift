@@ -133,17 +133,11 @@ public final class SampleRestorer {
     for sample in selected(changes, types.map { $0 != nil }) {
       guard let id = types[Int(sample.type)] else { continue }
       let start = sample.start.microseconds
-      let isReading = Self.isReading(sample, changes)
-      if isReading, try KnownIdentities.hasAny(.sample, start: start, type: id, db) { continue }
       guard try deletions.isDeleted(sample.uuid, start: start, type: id) else {
         if let deleted = try hidden.deletion(hiding: sample, type: id) {
           var restored = sample
           restored.uuid = try deletions.restoration(of: deleted, start: start, type: id)
           result.samples.append(restored)
-        }
-        // Another reading of the same was deleted.
-        if isReading, try KnownIdentities.hasAny(.tombstone, start: start, type: id, db) {
-          result.samples.append(sample)
         }
         continue
       }
@@ -164,11 +158,6 @@ public final class SampleRestorer {
     return changes.samples.filter {
       isWanted[Int($0.type)] && sources[Int($0.source)] && filter.passes(start: $0.start)
     }
-  }
-
-  /// Whether it is a reading of something that changes. Where another is here, the newest counts, and not the deleted one.
-  private static func isReading(_ sample: CodedSample, _ changes: CodedChanges) -> Bool {
-    Payload.kindsOneAtATime.contains(changes.kinds[Int(sample.kind)])
   }
 }
 

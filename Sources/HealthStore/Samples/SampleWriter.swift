@@ -68,10 +68,9 @@ struct SampleWriter {
   /// inserts the samples, unless the store has them or a tombstone for them.
   ///
   /// - Parameters:
-  ///   - replacements: the UUIDs of the samples that replace deleted ones, by the UUIDs of the deleted.
   ///   - others: by the UUIDs of samples, those that they have without or with their files.
   mutating func write(
-    _ changes: CodedChanges, replacements: [UUID: UUID] = [:], sideFiles others: [UUID: SideFileIdentity] = [:]
+    _ changes: CodedChanges, sideFiles others: [UUID: SideFileIdentity] = [:]
   ) throws {
     var ids = DictionaryIDs(changes)
     sideFiles = SideFileCopies(kinds: changes.kinds, others: others)
@@ -79,8 +78,7 @@ struct SampleWriter {
     copies = CopyMerger(changes)
     for tombstone in changes.tombstones {
       try delete(
-        tombstone, type: try ids.type(tombstone.type, db), source: try tombstone.source.map { try ids.source($0, db) },
-        replacedBy: replacements.isEmpty ? nil : replacements[tombstone.uuid])
+        tombstone, type: try ids.type(tombstone.type, db), source: try tombstone.source.map { try ids.source($0, db) })
     }
     // Neighbours mostly have one type, and a tally in a dictionary costs as much as a binding.
     var run = try SampleRun(type: 0, tally: TypeTally(0, db))
@@ -149,7 +147,9 @@ struct SampleWriter {
       _ = trail?.meet(number)
       run.tally.add(changes.samples[index].uuid, by: insertion.roadOf(changes.samples[index]))
     }
-    if let first = waiting.first, run.tally.isMixed || changes.isWorkout(first) {
+    if let first = waiting.first,
+      run.tally.isMixed || changes.isWorkout(first) || waiting.contains(where: { changes.samples[$0].uuid.isOfReading })
+    {
       if run.isPlain {
         // What came before in this batch may be one with what came now.
         for sample in changes.samples where sample.type == changes.samples[first].type {
@@ -200,6 +200,7 @@ struct SampleWriter {
     else { return meet(present.change, of: sample, &run.tally) }
     let merged = merge.copy
     let wasImported = try ImportTrail.contains(present.change, db)
+    let said = merged.sample.uuid.isOfReading ? try ReadingRepetition.last(of: present.change, db) : nil
     let seen = try visibility.seen(present.change, type: run.type)
     try rows.remove(sample.uuid, start: present.start, type: run.type)
     let isElsewhere = merged.sample.start.microseconds != present.start
@@ -214,10 +215,18 @@ struct SampleWriter {
     var mergedIDs = DictionaryIDs(merging)
     let numbers = try insertion.insert([0], of: merging, type: run.type, first: counter + 1, &mergedIDs)
     if merged.sample.uuid.isDerived { run.tally.meet(insertion.roadOf(merging.samples[0])) }
+    if merge.isReplacement { run.tally.replace(merged.sample.uuid) }
     if let number = numbers[0] {
+      if let said, !merge.isReplacement, said > merged.sample.created ?? said {
+        try ReadingRepetition.note(said, of: number, db)
+      }
       counter = number
       rows.inserted(merged.sample.uuid, start: merged.sample.start.microseconds, change: number, type: run.type)
-      if trail != nil { meet(number, of: sample, &run.tally) } else { run.tally.unchanged += 1 }
+      if trail != nil {
+        meet(number, of: sample, &run.tally)
+      } else if !merge.isReplacement {
+        run.tally.unchanged += 1
+      }
       if trail == nil, wasImported { try ImportTrail.write(number...number, db) }
       try visibility.renew(number, as: merge.saysTheSame ? seen : nil)
     }
@@ -327,14 +336,12 @@ struct SampleWriter {
     if isHere { run.tally.unchanged += 1 } else { run.tally.refused += 1 }
   }
 
-  private mutating func delete(
-    _ tombstone: CodedTombstone, type: Int64, source: Int64?, replacedBy replacement: UUID?
-  ) throws {
+  private mutating func delete(_ tombstone: CodedTombstone, type: Int64, source: Int64?) throws {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
-    try insertTombstone(tombstone, type: type, source: source, replacedBy: replacement, &tally)
+    try insertTombstone(tombstone, type: type, source: source, replacedBy: nil, &tally)
     // One that is here without its file, beside one with it, is another's.
-    if tally.removed == removed, replacement == nil, source != nil, tombstone.end != nil, tombstone.uuid.isDerived {
+    if tally.removed == removed, source != nil, tombstone.end != nil, tombstone.uuid.isDerived {
       for whole in try bareCopies.wholes(of: tombstone.uuid, start: tombstone.start.microseconds, type: type) {
         var same = tombstone
         same.uuid = whole

@@ -5,7 +5,7 @@ import HealthModel
 /// What one transaction does to the samples of one type.
 struct TypeTally {
   /// Whether the UUID of a row is derived, in SQL.
-  static let isDerived = "substr(hex(uuid), 13, 1) = '5' AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')"
+  static let isDerived = "substr(hex(uuid), 13, 1) IN ('5', '8') AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')"
 
   /// The count kept with the type when the transaction began.
   private let samples: Int
@@ -59,6 +59,12 @@ struct TypeTally {
 
   /// A sample with a derived UUID takes the place of one.
   mutating func meet(_ road: SampleRoad) { addedRoads |= Self.bit(road) }
+
+  /// Another reading takes the place of one.
+  mutating func replace(_ uuid: UUID) {
+    (added, removed) = (added + 1, removed + 1)
+    if uuid.isDerived { (addedDerived, removedDerived) = (addedDerived + 1, removedDerived + 1) }
+  }
 
   /// Counts the samples of each type anew: a walk along the whole table.
   ///

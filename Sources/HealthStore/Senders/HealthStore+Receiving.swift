@@ -8,12 +8,10 @@ extension HealthStore {
   /// Adds everything that came in one message, in one transaction: all of it or nothing.
   ///
   /// - Parameters:
-  ///   - drifting: see ``replace(drifting:)``.
+  ///   - readings: see ``add(readings:)``.
   ///   - road: how the samples came.
-  ///   - sender: who sent it: of samples that came first from elsewhere, its copies may say more, but nothing else. `nil` where any
-  ///     copy may take the place of a poorer one.
-  ///   - others: when the readings were taken (``Sample/created``) that others gave: such a one stays, unless it was taken before
-  ///     its time had ended, or says less.
+  ///   - sender: who sent it: of samples that came first from elsewhere, its copies may say more, but nothing else, and its readings
+  ///     are its own. `nil` where any copy may take the place of a poorer one.
   ///   - crowd: how many samples of one type may lie within a second of one that is new: what is shown of them is a question of
   ///     each to all others.
   ///   - event: what the audit log is to have of it, in the same transaction; `nil` for nothing.
@@ -22,16 +20,16 @@ extension HealthStore {
   /// - Throws: ``StoreError/ownerChanged(path:)`` where it does not,
   ///   ``StoreError/lowSpace(path:free:needed:)`` where the disk is nearly full; nothing is changed then.
   public func receive(
-    _ batches: [CodedChanges], drifting: [Sample], road: SampleRoad,
-    from sender: String? = nil, keeping others: Set<Timestamp> = [], crowd: Int = 1_000,
+    _ batches: [CodedChanges], readings: [Sample], road: SampleRoad,
+    from sender: String? = nil, crowd: Int = 1_000,
     event: @escaping @Sendable (WriteSummary) -> AuditEvent? = { _ in nil },
     if admits: @escaping @Sendable (RecordOwner) -> Bool
   ) async throws(StoreError) -> WriteSummary? {
     try await write { [self] db -> WriteSummary? in
       try requireRoomBlocking(for: batches)
-      if !drifting.isEmpty { try requireRoomBlocking() }
+      if !readings.isEmpty { try requireRoomBlocking() }
       guard admits(try RecordOwner(db)) else { throw StoreError.ownerChanged(path: path) }
-      if try Self.isCrowded(batches, drifting, crowd, db) { return nil }
+      if try Self.isCrowded(batches, readings, crowd, db) { return nil }
       let before = try Schema.counter(db)
       let sent = try sender.map { try SentChanges.read($0, db) }
       var writer = try SampleWriter(db, epochs: epochs, road: road, ownChanges: sent)
@@ -39,7 +37,7 @@ extension HealthStore {
       try writer.finish()
       if let sender { try SentChanges.note(sender, after: before, limit: Self.rememberedRuns, db) }
       var summary = writer.summary
-      if !drifting.isEmpty { summary += try replace(drifting: drifting, road: road, keeping: others, db: db) }
+      if !readings.isEmpty { summary += try add(readings: readings, road: road, sender: sender ?? "", db: db) }
       if let event = event(summary) { try AuditChain.append(event, db) }
       return summary
     }
@@ -47,7 +45,7 @@ extension HealthStore {
 
   /// Whether the store has `limit` samples about one of these instants already.
   private static func isCrowded(
-    _ batches: [CodedChanges], _ drifting: [Sample], _ limit: Int, _ db: Database
+    _ batches: [CodedChanges], _ readings: [Sample], _ limit: Int, _ db: Database
   ) throws -> Bool {
     var starts: [SampleType: Set<Int64>] = [:]
     for changes in batches {
@@ -55,7 +53,7 @@ extension HealthStore {
         starts[changes.types[Int(sample.type)], default: []].insert(sample.start.microseconds)
       }
     }
-    for sample in drifting { starts[sample.type, default: []].insert(sample.start.microseconds) }
+    for sample in readings { starts[sample.type, default: []].insert(sample.start.microseconds) }
     for (type, starts) in starts {
       guard let id = try type.id(in: db) else { continue }
       for start in starts {

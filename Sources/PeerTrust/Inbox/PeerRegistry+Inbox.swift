@@ -104,15 +104,6 @@ extension PeerRegistry {
     }
   }
 
-  /// When the bodies of all senders but one came, as far as that is remembered.
-  public func inboxArrivals(fromOthersThan sender: String) async throws -> Set<Timestamp> {
-    try await read { db in
-      Set(
-        try Int64.fetchSet(db, sql: "SELECT received FROM inboxBody WHERE sender <> ?", arguments: [sender])
-          .map { Timestamp(microseconds: $0) })
-    }
-  }
-
   /// Remembers that a body has come, in the place of the oldest. One that is known came when it came first.
   ///
   /// - Parameter limit: how many are remembered of one sender.

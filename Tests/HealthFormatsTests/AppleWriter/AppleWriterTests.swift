@@ -77,7 +77,7 @@ import Testing
     let after = Dictionary(again.samples.map { ($0.uuid, $0) }, uniquingKeysWith: { first, _ in first })
     #expect(Set(before.keys) == Set(after.keys))
     for (uuid, sample) in before where sample.type != .workout { #expect(after[uuid] == sample) }
-    #expect(Set(again.drifting.map(\.uuid)) == Set(reading.drifting.map(\.uuid)))
+    #expect(Set(again.readings.map(\.uuid)) == Set(reading.readings.map(\.uuid)))
   }
 
   @Test func aParserOfXMLReadsIt() throws {

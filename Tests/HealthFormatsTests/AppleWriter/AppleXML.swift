@@ -163,10 +163,10 @@ struct RewrittenExport {
   init(_ reading: Reading, offset: Int = 0) {
     var writer = AppleExportWriter(exportDate: Timestamp(seconds: 1_720_000_000), offset: offset)
     var omitted = 0
-    let all = reading.samples + reading.drifting
+    let all = reading.samples + reading.readings
     // A member of a correlation is there twice: once by itself.
     let samples = Dictionary(all.map { ($0.reference, $0) }, uniquingKeysWith: { first, _ in first })
-    writer.begin(characteristics: reading.drifting.filter { AppleExportWriter.section(of: $0) == .characteristics })
+    writer.begin(characteristics: reading.readings.filter { AppleExportWriter.section(of: $0) == .characteristics })
     for section in AppleExportWriter.Section.allCases {
       for sample in samples.values where AppleExportWriter.section(of: sample) == section {
         var related: [Sample] = []

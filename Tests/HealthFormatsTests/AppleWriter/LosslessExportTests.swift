@@ -52,7 +52,7 @@ import Testing
     let reading = try Reading(text)
     let again = try Reading(RewrittenExport(reading).text)
     let values = { (reading: Reading) in
-      Dictionary(uniqueKeysWithValues: reading.drifting.map { ($0.type, $0.payload) })
+      Dictionary(uniqueKeysWithValues: reading.readings.map { ($0.type, $0.payload) })
     }
     #expect(values(reading).count == 11)
     #expect(values(again) == values(reading))

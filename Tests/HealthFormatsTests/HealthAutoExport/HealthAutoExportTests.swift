@@ -18,7 +18,7 @@ import Testing
     let reading = try SampleReading(
       autoExport: metric("step_count", #"{"date":"2024-06-15 00:00:00 +0200","qty":8042,"source":"Watch|iPhone"}"#))
     #expect(reading.samples.isEmpty)
-    let sample = try #require(reading.drifting.first)
+    let sample = try #require(reading.readings.first)
     #expect(sample.type == SampleType("hae.step_count"))
     #expect(sample.payload == .quantity(Quantity(8042, "count")))
     #expect(sample.start.iso8601 == "2024-06-14T22:00:00Z")
@@ -30,16 +30,16 @@ import Testing
   }
 
   @Test func theOrderOfSourcesMeansNothing() throws {
-    func drifting(_ source: String) throws -> Sample {
+    func readings(_ source: String) throws -> Sample {
       let point = #"{"date":"2024-06-15 00:00:00 +0200","qty":1,"source":\#(source)}"#
-      return try #require(try SampleReading(autoExport: metric("step_count", point)).drifting.first)
+      return try #require(try SampleReading(autoExport: metric("step_count", point)).readings.first)
     }
-    let one = try drifting("\"AutoSleep|Nam\u{2019}s\u{A0}Watch|iPhone\"")
-    #expect(try drifting("\"iPhone|AutoSleep|Nam\u{2019}s\u{A0}Watch\"") == one)
+    let one = try readings("\"AutoSleep|Nam\u{2019}s\u{A0}Watch|iPhone\"")
+    #expect(try readings("\"iPhone|AutoSleep|Nam\u{2019}s\u{A0}Watch\"") == one)
     #expect(one.source.name == "AutoSleep|Nam\u{2019}s\u{A0}Watch|iPhone")
-    #expect(try drifting("null") == drifting("\"\""))
-    #expect(try drifting("null").source.name == "Health Auto Export")
-    #expect(try drifting("null").uuid != one.uuid)
+    #expect(try readings("null") == readings("\"\""))
+    #expect(try readings("null").source.name == "Health Auto Export")
+    #expect(try readings("null").uuid != one.uuid)
   }
 
   @Test func heartRatesKeepMinimumAverageAndMaximum() throws {
@@ -48,7 +48,7 @@ import Testing
         "heart_rate", units: "bpm",
         #"{"date":"2024-06-15 00:00:00 +0200","Min":50,"Avg":61.5,"Max":120,"source":"Watch"}"#))
     #expect(
-      reading.drifting.map(\.payload) == [
+      reading.readings.map(\.payload) == [
         .unknown(
           kind: "healthAutoExport",
           content: .object([
@@ -61,7 +61,7 @@ import Testing
     let reading = try SampleReading(
       autoExport: metric(
         "blood_glucose", units: "mg/dL", #"{"date":"2024-06-15 08:00:00 +0200","qty":90,"mealTime":"Before Meal"}"#))
-    let sample = try #require(reading.drifting.first)
+    let sample = try #require(reading.readings.first)
     #expect(sample.payload == .quantity(Quantity(90, "mg/dL")))
     #expect(sample.metadata == ["hae.mealTime": "Before Meal", "hpeer.aggregation": "hour"])
   }
@@ -71,7 +71,7 @@ import Testing
       "dietary_water", #"{"date":"2024-06-15 08:00:03 +0200","qty":200}"#,
       #"{"date":"2024-06-15 08:00:03 +0200","qty":300}"#)
     let reading = try SampleReading(autoExport: text)
-    #expect(reading.drifting.isEmpty)
+    #expect(reading.readings.isEmpty)
     #expect(Set(reading.samples.map(\.uuid)).count == 2)
     #expect(reading.samples.allSatisfy { $0.created == nil && $0.start == $0.end })
     #expect(try SampleReading(autoExport: text).samples == reading.samples)
@@ -80,19 +80,19 @@ import Testing
   @Test func theAppsOldSpellingIsTheNewOne() throws {
     let point = #"{"date":"2024-06-15 00:00:00 +0200","qty":3}"#
     let old = try SampleReading(autoExport: metric("monosaturated_fat", units: "g", point))
-    #expect(old.drifting == (try SampleReading(autoExport: metric("monounsaturated_fat", units: "g", point))).drifting)
+    #expect(old.readings == (try SampleReading(autoExport: metric("monounsaturated_fat", units: "g", point))).readings)
   }
 
   @Test func unitsStayAsTheyAreGiven() throws {
     let point = #"{"date":"2024-06-15 00:00:00 +0200","qty":3}"#
     let reading = try SampleReading(autoExport: metric("step_count", units: "步", point))
-    #expect(reading.drifting.map(\.payload) == [.quantity(Quantity(3, "步"))])
+    #expect(reading.readings.map(\.payload) == [.quantity(Quantity(3, "步"))])
   }
 
   @Test func theNameMayStandAfterThePoints() throws {
     let text =
       #"{"data":{"metrics":[{"data":[{"qty":1,"date":"2024-06-15 00:00:00 +0200"}],"units":"g","name":"fiber"}]}}"#
-    #expect(try SampleReading(autoExport: text).drifting.map(\.type) == [SampleType("hae.fiber")])
+    #expect(try SampleReading(autoExport: text).readings.map(\.type) == [SampleType("hae.fiber")])
   }
 
   @Test func sleepInEveryShape() throws {
@@ -109,14 +109,14 @@ import Testing
       """#
     let bed = segment.replacing("Core", with: "In Bed")
     let reading = try SampleReading(autoExport: metric("sleep_analysis", units: "hr", night, older, segment, bed))
-    #expect(reading.drifting.map(\.source.name) == ["Watch|iPhone", "Watch|iPhone"])
-    #expect(reading.drifting.allSatisfy { $0.start == $0.end && $0.metadata["hpeer.aggregation"] == "night" })
+    #expect(reading.readings.map(\.source.name) == ["Watch|iPhone", "Watch|iPhone"])
+    #expect(reading.readings.allSatisfy { $0.start == $0.end && $0.metadata["hpeer.aggregation"] == "night" })
     #expect(reading.samples.map(\.metadata) == [["hae.value": "Core"], ["hae.value": "In Bed"]])
     #expect(Set(reading.samples.map(\.uuid)).count == 2)
     // A bare day stands for a night, too.
     let bare = try SampleReading(
       autoExport: metric("sleep_analysis", night.replacing("2023-01-31 02:44:02 +0800", with: "2026-09-07")))
-    #expect(bare.drifting.map(\.start.iso8601) == ["2026-09-07T00:00:00Z"])
+    #expect(bare.readings.map(\.start.iso8601) == ["2026-09-07T00:00:00Z"])
     #expect(bare.report.remarks["date without an offset"]?.count == 1)
   }
 
@@ -124,10 +124,10 @@ import Testing
     let text = metric(
       "step_count", #"{"date":"2024-06-17 00:00:00 +0000","qty":1}"#, #"{"date":"2024-06-15 00:00:00 +0000","qty":1}"#)
     #expect(
-      try SampleReading(autoExport: text).drifting.map(\.created?.iso8601)
+      try SampleReading(autoExport: text).readings.map(\.created?.iso8601)
         == Array(repeating: "2024-06-17T00:00:00Z", count: 2))
     let told = Timestamp(seconds: 1_800_000_000)
-    #expect(try SampleReading(autoExport: text, asOf: told).drifting.map(\.created) == [told, told])
+    #expect(try SampleReading(autoExport: text, asOf: told).readings.map(\.created) == [told, told])
   }
 
   // MARK: Workouts
@@ -158,7 +158,7 @@ import Testing
     #expect(sample.metadata["HKIndoorWorkout"] == .bool(false))
     #expect(reading.report.remarks.isEmpty)
     // All of it, with the slip mended.
-    let whole = try #require(reading.drifting.first)
+    let whole = try #require(reading.readings.first)
     #expect(whole.type == SampleType("hae.workout"))
     guard case .unknown(_, .object(let members)) = whole.payload else {
       Issue.record("\(whole.payload)")
@@ -189,7 +189,7 @@ import Testing
     for text in [workout(members), #"{"data":{"metrics":[]},"workouts":[{\#(members)}]}"#] {
       let reading = try SampleReading(autoExport: text)
       #expect(reading.samples.isEmpty)
-      #expect(reading.drifting.map(\.type) == [SampleType("hae.workout")])
+      #expect(reading.readings.map(\.type) == [SampleType("hae.workout")])
     }
   }
 
@@ -220,13 +220,13 @@ import Testing
   @Test func nothingInIt() throws {
     let reading = try SampleReading(autoExport: #"{"data": {}}"#)
     #expect(reading.report.isComplete)
-    #expect(reading.samples.isEmpty && reading.drifting.isEmpty)
+    #expect(reading.samples.isEmpty && reading.readings.isEmpty)
   }
 
   @Test func whatCannotBeReadIsCounted() throws {
     let text = metric("step_count", #"{"date":"some day","qty":1}"#, "3", #"{"date":"2024-06-15 00:00:00 +0200"}"#)
     let reading = try SampleReading(autoExport: text)
-    #expect(reading.drifting.isEmpty)
+    #expect(reading.readings.isEmpty)
     #expect(reading.report.skipped.count == 3)
     #expect(reading.report.skipped.values.allSatisfy { $0.lines == [1] })
     let nameless = try SampleReading(autoExport: #"{"data":{"metrics":[{"data":[{"date":"2024-06-15","qty":1}]}]}}"#)
@@ -240,7 +240,7 @@ import Testing
       let cut = String(decoding: text.utf8.prefix(length), as: UTF8.self)
       let reading = try SampleReading(autoExport: cut, chunkSize: 1 + length % 50)
       #expect(!reading.report.isComplete)
-      #expect(reading.drifting.count <= 2)
+      #expect(reading.readings.count <= 2)
     }
   }
 

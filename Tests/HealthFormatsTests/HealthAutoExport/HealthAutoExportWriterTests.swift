@@ -48,7 +48,7 @@ import Testing
     let reading = try SampleReading(autoExport: String(decoding: bytes, as: UTF8.self))
     #expect(reading.report.isComplete)
     #expect(reading.report.skipped.isEmpty)
-    return reading.samples + reading.drifting
+    return reading.samples + reading.readings
   }
 
   @Test func aPointSaysWhenItBeganAndEnded() {

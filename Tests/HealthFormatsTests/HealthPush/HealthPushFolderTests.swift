@@ -17,16 +17,16 @@ struct HealthPushFolderTests {
     try Data(text.utf8).write(to: file)
   }
 
-  private func read(repairsUnits: Bool = false) throws -> (samples: [Sample], drifting: [Sample], report: ImportReport)
+  private func read(repairsUnits: Bool = false) throws -> (samples: [Sample], readings: [Sample], report: ImportReport)
   {
     let folder = try #require(HealthPushFolder(at: directory.path))
-    var (samples, drifting): ([Sample], [Sample]) = ([], [])
+    var (samples, readings): ([Sample], [Sample]) = ([], [])
     let report = try folder.read(repairsUnits: repairsUnits) { batch in
       let expander = try ChangeExpander(batch.changes)
       samples += try batch.changes.samples.map(expander.sample)
-      drifting += batch.drifting
+      readings += batch.readings
     }
-    return (samples, drifting, report)
+    return (samples, readings, report)
   }
 
   /// As HealthPush writes it.
@@ -61,10 +61,10 @@ struct HealthPushFolderTests {
       record(
         "HKQuantityTypeIdentifierStepCount", "steps", "8432", "count", kind: "cumulative", uuid: uuids[0],
         aggregation: "sum"), to: "v1/steps/2026/04/09/data.jsonl")
-    let (samples, drifting, _) = try read()
+    let (samples, readings, _) = try read()
     #expect(samples.isEmpty)
-    #expect(drifting.map(\.type) == [SampleType("healthpush.steps")])
-    #expect(drifting[0].created != nil)
+    #expect(readings.map(\.type) == [SampleType("healthpush.steps")])
+    #expect(readings[0].created != nil)
   }
 
   @Test("what hpeer wrote is the whole sample, and what is deleted is passed over")

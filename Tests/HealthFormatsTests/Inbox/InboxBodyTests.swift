@@ -28,12 +28,12 @@ import Testing
       {"id":"D","type":"steps","value":3,"unit":"steps","start_date":"today"}]}
       """#)
     #expect(found.format == .healthPush && found.count == 2)
-    let flights = try #require(found.batches.first?.drifting.first)
+    let flights = try #require(found.batches.first?.readings.first)
     #expect(flights.type.rawValue == "healthpush.flights_climbed")
     #expect(flights.payload == .quantity(Quantity(12, "count")))
     #expect(flights.metadata == ["hpeer.aggregation": .string("day")])
     #expect(flights.end.seconds - flights.start.seconds == 86_400)
-    #expect(found.batches.first?.drifting.last?.metadata == ["hpeer.aggregation": .string("night")])
+    #expect(found.batches.first?.readings.last?.metadata == ["hpeer.aggregation": .string("night")])
     #expect(
       found.skipped.map(\.key).sorted() == [
         "steps: a metric without a number", "steps: a metric without a readable date",
@@ -50,7 +50,7 @@ import Testing
       {"date":"2026-03-30","timezone":"Nowhere/City"},{"date":"nonsense"}]}
       """#)
     #expect(found.format == .dailySummary)
-    let readings = found.batches.flatMap(\.drifting)
+    let readings = found.batches.flatMap(\.readings)
     #expect(
       readings.map(\.type.rawValue) == ["p247.dietary_energy_kj", "p247.hydration", "p247.step_count", "p247.workout"])
     // The clocks went forward in that night.
@@ -66,7 +66,7 @@ import Testing
   func aggregation() throws {
     func reading(_ word: String?) throws -> Sample? {
       let text = point(#""qty":120,"date":"2024-06-15 00:00:00 +0000""#)
-      return try body(text, aggregation: word).batches.first?.drifting.first
+      return try body(text, aggregation: word).batches.first?.readings.first
     }
     #expect(try reading("Hours").map { $0.end.seconds - $0.start.seconds } == 3600)
     #expect(try reading("Days").map { $0.end.seconds - $0.start.seconds } == 86_400)

@@ -109,7 +109,7 @@ import Testing
     let reading = try SampleReading(
       autoExport:
         #"{"data":{"metrics":[{"name":"step_count","units":"count","data":[\#(points.joined(separator: ","))]}]}}"#)
-    #expect(reading.samples.count + reading.drifting.count == 1)
+    #expect(reading.samples.count + reading.readings.count == 1)
     #expect(reading.report.skipped["hae.step_count: \(Self.tooLarge)"]?.count == 2)
   }
 

@@ -145,7 +145,7 @@ struct SampleText {
 struct SampleReading {
   var samples: [Sample] = []
   var deletions: [Tombstone] = []
-  var drifting: [Sample] = []
+  var readings: [Sample] = []
   var batches: [Int] = []
   var report = ImportReport()
 
@@ -174,7 +174,7 @@ struct SampleReading {
       let expander = try ChangeExpander(batch.changes)
       samples += try batch.changes.samples.map(expander.sample)
       deletions += batch.changes.tombstones.map(expander.tombstone)
-      drifting += batch.drifting
+      readings += batch.readings
       batches.append(batch.count)
     }
   }

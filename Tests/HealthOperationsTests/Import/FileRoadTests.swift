@@ -116,7 +116,7 @@ import Testing
     let body = try InboxBody(Array(text.utf8), now: .now)
     #expect(body.skipped.isEmpty)
     _ = try await home.store.receive(
-      body.batches.map(\.changes), drifting: body.batches.flatMap(\.drifting), road: body.road, if: { _ in true })
+      body.batches.map(\.changes), readings: body.batches.flatMap(\.readings), road: body.road, if: { _ in true })
   }
 
   // MARK: The phone's samples

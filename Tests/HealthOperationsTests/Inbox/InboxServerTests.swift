@@ -317,7 +317,7 @@ struct InboxServerTests {
       }
       let found = try InboxBody(Array("[\(samples.joined(separator: ","))]".utf8), now: .now)
       return try await home.store.receive(
-        found.batches.map(\.changes), drifting: [], road: found.road, crowd: 5, if: { _ in true })
+        found.batches.map(\.changes), readings: [], road: found.road, crowd: 5, if: { _ in true })
     }
     #expect(try await receive(1)?.added == 3)
     #expect(try await receive(2)?.added == 3)

@@ -39,10 +39,10 @@ import Testing
     for sample in received { try coder.add(sample) }
     let changes = coder.changes
     await #expect(throws: expected) {
-      try await store.receive([changes], drifting: [], road: .healthAutoExport, if: { _ in true })
+      try await store.receive([changes], readings: [], road: .healthAutoExport, if: { _ in true })
     }
     await #expect(throws: expected) {
-      try await store.receive([], drifting: received, road: .healthAutoExport, if: { _ in true })
+      try await store.receive([], readings: received, road: .healthAutoExport, if: { _ in true })
     }
     // A position alone, and an event, are small.
     try await store.apply([CodedChanges()], position: (consumer: "peer", token: "x"))

@@ -66,6 +66,55 @@ import TestSupport
     #expect(try Data(contentsOf: file.url) == before)
   }
 
+  @Test func readingsGetTheIdentityOfWhatTheyAreOf() async throws {
+    func reading(_ type: String, day: Int64, _ payload: Payload, period: String? = nil) -> Sample {
+      let start = Timestamp(seconds: day * 86_400)
+      var sample = Sample(
+        uuid: UUID(), type: SampleType(type), start: start, end: Timestamp(seconds: start.seconds + 86_400),
+        created: Timestamp(seconds: start.seconds + 90_000), source: Source(name: "Watch"),
+        metadata: period.map { ["hpeer.aggregation": .string($0)] } ?? [:], payload: payload)
+      sample.uuid = EarlierReadings.identity(of: sample, ordinal: Int(day % 3))
+      return sample
+    }
+    func summary(_ energy: String, day: Int64) -> Sample {
+      reading(
+        SampleType.activitySummary.rawValue, day: day,
+        .activitySummary(ActivitySummary(date: "2024-01-0\(day)", attributes: ["activeEnergyBurned": energy])))
+    }
+    func steps(_ value: Double, day: Int64) -> Sample {
+      reading("hae.step_count", day: day, .quantity(Quantity(value, "count")), period: "day")
+    }
+    func renamed(_ sample: Sample) -> Sample {
+      var sample = sample
+      sample.uuid = SampleIdentity.uuid(ofReading: sample)
+      return sample
+    }
+    var maker = SampleMaker(seed: 1)
+    let others = maker.samples(20).filter { !Payload.kindsOneAtATime.contains($0.payload.kind) }
+    let held = [summary("200", day: 1), steps(9000, day: 1), summary("20", day: 2), steps(40, day: 2)]
+    let gone = [summary("300", day: 3), steps(500, day: 3)]
+    var store: HealthStore? = try file.open()
+    try await store?.apply(
+      ChangeBatch(additions: others + held, deletions: gone.map { Tombstone(of: $0, deleted: .now) }))
+    store = nil
+    try await SQLiteShell.run(
+      """
+      DROP TRIGGER repetition_goes; DROP TABLE repetition;
+      DELETE FROM grdb_migrations WHERE identifier = 'readings';
+      """, on: file.path)
+    let opened = try file.open()
+    let contents = try await opened.contents()
+    #expect(try contents.samples == Set((others + held.map(renamed)).map { try $0.text() }))
+    #expect(try await HealthStore.checkIntegrity(directory: file.directory.path).findings == [])
+    // What was deleted stays deleted, whatever it says by now; the others change as before.
+    let later = [summary("301", day: 3), steps(501, day: 3), summary("201", day: 1), steps(9001, day: 1)].map { sample in
+      var sample = sample
+      sample.created = sample.created.map { Timestamp(seconds: $0.seconds + 1) }
+      return sample
+    }
+    #expect(try await opened.add(readings: later).total == .init(added: 2, deleted: 2, refused: 2))
+  }
+
   /// Columns, keys, indices and triggers, whatever the order in which they were added.
   private func tables(_ store: HealthStore) async throws -> [String: Set<String>] {
     try await store.read { db in

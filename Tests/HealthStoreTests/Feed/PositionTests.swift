@@ -71,16 +71,19 @@ import TestSupport
   }
 
   @Test(.enabled(if: SQLiteShell.isAvailable))
-  func aDriftingReadingThatCannotBeWrittenKeepsTheOldOne() async throws {
+  func aReadingThatCannotBeWrittenKeepsTheOldOne() async throws {
     var maker = SampleMaker(seed: 1)
-    let (old, plain) = (maker.steps(at: 0), maker.steps(at: 9))
-    var new = maker.steps(at: 0)
+    let plain = maker.steps(at: 9)
+    var old = maker.steps(at: 0)
+    old.uuid = SampleIdentity.uuid(ofReading: old)
+    var new = old
     new.created = old.end
-    try await store.add(old)
+    new.payload = .quantity(Quantity(1e6, "count"))
+    try await store.add(readings: [old])
     try await SQLiteShell.run(
-      "CREATE TRIGGER fail BEFORE INSERT ON tombstone BEGIN SELECT RAISE(ABORT, 'not today'); END", on: store.path)
+      "CREATE TRIGGER fail AFTER DELETE ON sample BEGIN SELECT RAISE(ABORT, 'not today'); END", on: store.path)
     #expect(throws: StoreError.self) {
-      try store.applyBlocking(ChangeBatch(additions: [plain]), drifting: [new])
+      try store.applyBlocking(ChangeBatch(additions: [plain]), readings: [new])
     }
     #expect(try await store.allChanges() == [.added(old)])
   }

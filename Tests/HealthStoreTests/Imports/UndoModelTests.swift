@@ -12,7 +12,7 @@ import TestSupport
   private struct File {
     var samples: [Sample]
     var twins: [TwinGroup]
-    var drifting: [Sample]
+    var readings: [Sample]
     var isSnapshot: Bool
 
     static let types: Set<SampleType> = [ExportedSample().type]
@@ -25,14 +25,14 @@ import TestSupport
           key: ExportedSample(minute: minute).key,
           samples: values.map { ExportedSample(minute: minute, value: $0).sample() })
       }.filter { !$0.samples.isEmpty }
-      drifting = (0..<3).filter { _ in random.oneIn(2) }.map { day in
+      readings = (0..<3).filter { _ in random.oneIn(2) }.map { day in
         let created = Int64.random(in: 1...9, using: &random)
         var sample = Sample(
           uuid: SampleIdentity.namespace, type: SampleType("HKActivitySummaryType"),
           start: Timestamp(seconds: Int64(day) * 86_400), end: Timestamp(seconds: Int64(day + 1) * 86_400),
           created: Timestamp(seconds: created), source: Source(name: ""),
           payload: .activitySummary(ActivitySummary(date: "1970-01-0\(day + 1)", attributes: ["a": "\(created)"])))
-        sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+        sample.uuid = SampleIdentity.uuid(ofReading: sample)
         return sample
       }
       isSnapshot = random.oneIn(2)
@@ -43,7 +43,7 @@ import TestSupport
       for half in [samples.prefix(samples.count / 2), samples.suffix(samples.count - samples.count / 2)] {
         var coder = ChangeCoder()
         for sample in half { try coder.add(sample) }
-        try writer.write(coder.changes, drifting: half.startIndex == 0 ? drifting : [])
+        try writer.write(coder.changes, readings: half.startIndex == 0 ? readings : [])
       }
       try writer.write(twins: twins)
       if isSnapshot { try writer.deleteMissing(of: Self.types) }

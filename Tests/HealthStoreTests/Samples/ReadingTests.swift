@@ -18,7 +18,7 @@ import Testing
         created: Timestamp(seconds: 1_718_409_600 + Int64(days.upperBound) * day),
         source: Source(name: "Watch|iPhone"),
         payload: .quantity(Quantity(Double(number * 1000) + (number >= days.upperBound - 1 ? 0 : drift), "count")))
-      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      sample.uuid = SampleIdentity.uuid(ofReading: sample)
       return sample
     }
   }
@@ -33,7 +33,7 @@ import Testing
   /// All but how new each reading is: one that says the same as the one before does not count as newer.
   private func contents(_ order: [Int]) async throws -> [Sample] {
     let store = try StoreFixture()
-    for index in order { try await store.store.replace(drifting: Self.files[index]) }
+    for index in order { try await store.store.add(readings: Self.files[index]) }
     return try await store.store.samples.page(of: SampleType("hae.step_count"), limit: 1000).map { sample in
       var sample = sample
       sample.created = nil
@@ -49,8 +49,8 @@ import Testing
 
   @Test func theSameFileAgainChangesNothing() async throws {
     let fixture = try StoreFixture()
-    try await fixture.store.replace(drifting: Self.files[0])
-    let again = try await fixture.store.replace(drifting: Self.files[0])
+    try await fixture.store.add(readings: Self.files[0])
+    let again = try await fixture.store.add(readings: Self.files[0])
     #expect(again.total == .init(unchanged: 61))
   }
 
@@ -62,15 +62,15 @@ import Testing
     samples.append(other)
     other.end = Timestamp(seconds: other.start.seconds + 7 * Self.day)
     samples.append(other)
-    for index in samples.indices { samples[index].uuid = SampleIdentity.uuid(ofDrifting: samples[index]) }
-    #expect(try await fixture.store.replace(drifting: samples).added == 3)
+    for index in samples.indices { samples[index].uuid = SampleIdentity.uuid(ofReading: samples[index]) }
+    #expect(try await fixture.store.add(readings: samples).added == 3)
     // And a value that comes back is not the deleted one.
     var newer = samples[0]
     for value in [7.0, 1000, 7] {
       newer.payload = .quantity(Quantity(value, "count"))
       newer.created = newer.created.map { Timestamp(seconds: $0.seconds + 1) }
-      newer.uuid = SampleIdentity.uuid(ofDrifting: newer)
-      let summary = try await fixture.store.replace(drifting: [newer])
+      newer.uuid = SampleIdentity.uuid(ofReading: newer)
+      let summary = try await fixture.store.add(readings: [newer])
       #expect((summary.added, summary.deleted) == (1, 1))
     }
     let held = try await fixture.store.samples.page(of: newer.type, limit: 10)

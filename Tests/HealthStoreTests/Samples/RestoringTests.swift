@@ -135,13 +135,14 @@ import TestSupport
         uuid: SampleIdentity.namespace, type: SampleType("HKActivitySummaryType"), start: Timestamp(seconds: 0),
         end: Timestamp(seconds: 86_400), created: Timestamp(seconds: seconds), source: Source(name: ""),
         payload: .activitySummary(ActivitySummary(date: "1970-01-01", attributes: ["activeEnergyBurned": energy])))
-      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      sample.uuid = SampleIdentity.uuid(ofReading: sample)
       return sample
     }
     let readings = (1...3).map { summary("\($0)", Int64($0)) }
-    for reading in readings { try await store.replace(drifting: [reading]) }
+    for reading in readings { try await store.add(readings: [reading]) }
     // As from a file that holds them as samples.
-    #expect(try store.importExport(readings).total == .init(unchanged: 3))
+    for reading in readings { try await store.add(reading) }
+    #expect(try await store.samples.page(of: readings[0].type, limit: 10) == [readings[2]])
     let restorer = SampleRestorer(store, SampleFilter(types: [readings[0].type]))
     #expect(try restorer.restore(coded(readings)).added == 0)
   }

@@ -51,6 +51,14 @@ extension HealthStore {
     return contents
   }
 
+  /// Applies a change of another store's feed.
+  func take(_ change: Change) async throws {
+    switch change {
+    case .added(let sample): try await apply(ChangeBatch(additions: [sample]))
+    case .deleted(let tombstone): try await apply(ChangeBatch(deletions: [tombstone]))
+    }
+  }
+
   func add(_ samples: Sample...) async throws {
     try await apply(ChangeBatch(additions: samples))
   }

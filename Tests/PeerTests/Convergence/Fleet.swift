@@ -10,7 +10,7 @@ final class Fleet {
   let checks: Feed.Checks
   /// What some machine has forgotten the deletion of: it may come back, and machines may differ in it.
   private(set) var forgotten: Set<SampleKey> = []
-  /// Readings of drifting records as they came to be written, and what was there before. All else is of the ``world``.
+  /// Readings as they came to be written, and what was there before. All else is of the ``world``.
   private var readings: Set<Data> = []
   private var copies: [Machine.Copy] = []
 
@@ -49,7 +49,9 @@ final class Fleet {
     case .drift(let machine, let day, let value, let readAt):
       let summary = World.summary(day: day, value: value, readAt: readAt)
       let store = machines[machine].store
-      try await store.replace(drifting: [summary])
+      try await store.add(readings: [summary])
+      // One that was only remembered may be written when an older one is met.
+      readings.insert(try summary.text())
       for sample in try await store.samples.page(of: .activitySummary, limit: 100) {
         readings.insert(try sample.text())
       }

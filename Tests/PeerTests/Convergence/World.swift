@@ -46,7 +46,7 @@ struct World: Sendable {
       created: Timestamp(seconds: seconds), source: Source(name: "Health"),
       payload: .activitySummary(
         ActivitySummary(date: "2024-06-\(10 + day)", attributes: ["activeEnergyBurned": "\(value)"])))
-    sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+    sample.uuid = SampleIdentity.uuid(ofReading: sample)
     return sample
   }
 }

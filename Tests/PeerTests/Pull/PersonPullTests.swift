@@ -88,7 +88,7 @@ struct PersonPullTests {
     let samples = Persons.readings(Self.birth) + Samples.heartRates(10)
     try await withPair(samples, Persons.readings(Self.birth)) { client in
       #expect(try await client.pull().added == 10)
-      try await client.server.store.replace(drifting: Persons.readings(Self.otherBirth, day: 1))
+      try await client.server.store.add(readings: Persons.readings(Self.otherBirth, day: 1))
       let refusal = try #require(try await client.refusal())
       #expect(refusal.agreement == .different)
       #expect(try await client.store.person()[.dateOfBirth] == Self.birth)
@@ -113,7 +113,7 @@ struct PersonPullTests {
       let comparisons = try await client.comparisons()
       for _ in 0..<2 { #expect(try await client.pull().changes == 0) }
       #expect(try await client.comparisons() == comparisons)
-      try await client.server.store.replace(drifting: Persons.readings("1999-09-09", day: 2))
+      try await client.server.store.add(readings: Persons.readings("1999-09-09", day: 2))
       #expect(try await client.refusal()?.agreement == .different)
       #expect(try await client.store.audit.records().count { $0.event == "person.confirmed" } == 1)
     }
@@ -129,9 +129,9 @@ struct PersonPullTests {
       #expect(try await client.pull().added == 10)
       #expect(try await client.pull().changes == 0)
       // The other machine learns whose its record is.
-      try await client.server.store.replace(drifting: Persons.readings(Self.birth))
+      try await client.server.store.add(readings: Persons.readings(Self.birth))
       #expect(try await client.pull().unchanged == 1)
-      try await client.server.store.replace(drifting: Persons.readings(Self.otherBirth, day: 1))
+      try await client.server.store.add(readings: Persons.readings(Self.otherBirth, day: 1))
       #expect(try await client.refusal()?.agreement == .different)
     }
     // This machine does not know, and does not ask.
@@ -158,7 +158,7 @@ struct PersonPullTests {
     try await withPair(Samples.heartRates(10), []) { client in
       // As versions did that knew of no persons.
       _ = try await Pull(into: client.store, from: client.record, at: client.server.endpoint).run()
-      try await client.store.replace(drifting: Persons.readings(Self.birth))
+      try await client.store.add(readings: Persons.readings(Self.birth))
       #expect(try await client.pull().changes == 0)
       #expect(try await client.pull(full: true).unchanged == 10)
     }
@@ -174,7 +174,7 @@ struct PersonPullTests {
         into: client.store, from: client.record, finder: finder, persons: PersonCheck(client.registry))
       let task = Task { try await follow.run(endpoints: [client.server.endpoint]) { _ in } }
       _ = try await eventually { try await client.store.total() == 11 ? true : nil }
-      try await client.server.store.replace(drifting: Persons.readings(Self.otherBirth, day: 1))
+      try await client.server.store.add(readings: Persons.readings(Self.otherBirth, day: 1))
       try await client.server.store.apply(ChangeBatch(additions: [Samples.quantity(Samples.stepCount, 1, "count")]))
       guard case .failure(let error) = await task.result, case PeerError.anotherPerson? = error as? PeerError else {
         Issue.record("it went on")
@@ -195,7 +195,7 @@ struct PersonPullTests {
         into: client.store, from: client.record, finder: finder, persons: PersonCheck(client.registry, merges: true))
       let task = Task { try await follow.run(endpoints: [client.server.endpoint]) { _ in } }
       _ = try await eventually { try await client.store.total() == 12 ? true : nil }
-      try await client.server.store.replace(drifting: Persons.readings("1999-09-09", day: 2))
+      try await client.server.store.add(readings: Persons.readings("1999-09-09", day: 2))
       guard case .failure(let error) = await task.result, case PeerError.anotherPerson? = error as? PeerError else {
         Issue.record("it went on")
         return

@@ -115,7 +115,7 @@ struct PersonRouteTests {
       #expect(try await changes(mark, token).status == 200)
       #expect(try await changes(mark, other).status == 412)
       let reads = try await server.audited(.dataRead).count
-      try await server.store.replace(drifting: Persons.readings("1987-05-17", day: 1))
+      try await server.store.add(readings: Persons.readings("1987-05-17", day: 1))
       let refused = try await changes(mark, token)
       #expect(refused.status == 412)
       #expect(try !refused.failure().isEmpty)
@@ -140,7 +140,7 @@ struct PersonRouteTests {
             (PersonAnswer.markHeader, mark),
           ])
         // Nobody reads yet, and the pages do not all fit between.
-        try await server.store.replace(drifting: Persons.readings("1987-05-17", day: 1))
+        try await server.store.add(readings: Persons.readings("1987-05-17", day: 1))
         try await server.store.apply(ChangeBatch(additions: [theirs]))
         return try await connection.body(limit: 64 << 20)
       }
@@ -169,7 +169,7 @@ struct PersonRouteTests {
       async let waiting = server.request(
         .GET, "\(Route.changes)?since=\(since)&wait=50", token: token, headers: [(PersonAnswer.markHeader, mark)])
       _ = try await eventually { try await server.audited(.followStarted).first }
-      try await server.store.replace(drifting: Persons.readings("1987-05-17", day: 1))
+      try await server.store.add(readings: Persons.readings("1987-05-17", day: 1))
       #expect(try await waiting.status == 412)
     }
   }

@@ -12,7 +12,7 @@ enum Persons {
         uuid: SampleIdentity.namespace, type: trait.type, start: epoch, end: epoch,
         created: Timestamp(seconds: Samples.noon + day * 86_400), source: Source(name: "Health"),
         payload: .characteristic(CharacteristicValue(value: value)))
-      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      sample.uuid = SampleIdentity.uuid(ofReading: sample)
       return sample
     }
   }

@@ -32,7 +32,7 @@ struct VerifyTests {
     }
   }
 
-  /// What took the place of another is deleted without being told whose it was.
+  /// A reading that another took the place of leaves nothing that only one of them has.
   @Test("whoever may read some sources holds the same of them", arguments: [false, true])
   func sources(isDeep: Bool) async throws {
     @Sendable func summary(_ energy: String, _ created: Int64) -> Sample {
@@ -40,7 +40,7 @@ struct VerifyTests {
         .activitySummary,
         .activitySummary(ActivitySummary(date: "2024-06-15", attributes: ["activeEnergyBurned": energy])))
       (sample.source, sample.created) = (Source(name: "Health"), Timestamp(seconds: created))
-      sample.uuid = SampleIdentity.uuid(ofDrifting: sample)
+      sample.uuid = SampleIdentity.uuid(ofReading: sample)
       return sample
     }
     let others = Samples.heartRates(9).map { sample in
@@ -52,7 +52,7 @@ struct VerifyTests {
     let mine = Samples.heartRates(6)
     try await withServer(ServerOptions(samples: mine + others)) { server in
       for (energy, created) in [("100", 1), ("200", 2)] as [(String, Int64)] {
-        try await server.store.replace(drifting: [summary(energy, created)])
+        try await server.store.add(readings: [summary(energy, created)])
       }
       let deleted = [mine[0], others[0]].map { Tombstone(of: $0, deleted: Timestamp(seconds: Samples.noon)) }
       try await server.store.apply(ChangeBatch(deletions: deleted))

@@ -42,7 +42,7 @@ enum ActivitySummaryHandler {
   private static func add(_ summary: Draft, _ context: inout ReadingContext) throws {
     guard try context.takes(summary) else { return }
     context.report.elements["ActivitySummary", default: 0] += 1
-    context.delivery.add(drifting: summary.sample)
+    context.delivery.add(reading: summary.sample)
   }
 
   /// The beginning of a day in UTC; `nil` for a text that is no day.

@@ -56,7 +56,7 @@ struct PersonHandler {
     let epoch = Timestamp(seconds: 0)
     let created = exportDate ?? context.report.exportDate
     context.delivery.add(
-      drifting: Sample(
+      reading: Sample(
         uuid: .undecided, type: SampleType(name), start: epoch, end: epoch, created: created, source: .health,
         payload: .characteristic(CharacteristicValue(value: value))))
   }

@@ -33,7 +33,7 @@ struct ExportIdentities: ~Copyable {
   }
 
   /// Gives a sample whose value changes from export to export the identity that its value makes.
-  func identify(drifting sample: inout Sample) { sample.uuid = SampleIdentity.uuid(ofDrifting: sample) }
+  func identify(reading sample: inout Sample) { sample.uuid = SampleIdentity.uuid(ofReading: sample) }
 
   // MARK: Keys that several may have
 

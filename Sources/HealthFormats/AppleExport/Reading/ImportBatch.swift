@@ -9,7 +9,7 @@ public struct ImportBatch: Sendable {
   /// The person's characteristics and the days' activity summaries, whose values change from one export to the next.
   /// `created` is the export's date. A characteristic starts and ends at 1970-01-01T00:00:00Z, a day's summary spans
   /// its calendar day as if it were UTC.
-  public var drifting: [Sample]
+  public var readings: [Sample]
   /// Samples that share their keys, in the last batches. Those that are members of correlations, and correlations that
   /// share their keys, are in ``changes`` with their ranks as ordinals.
   public var groups: [TwinGroup]
@@ -19,27 +19,27 @@ public struct ImportBatch: Sendable {
 
   /// Without arguments, an empty batch. That ``sideFiles`` names samples of ``changes`` is not checked.
   public init(
-    changes: CodedChanges = CodedChanges(), drifting: [Sample] = [], groups: [TwinGroup] = [],
+    changes: CodedChanges = CodedChanges(), readings: [Sample] = [], groups: [TwinGroup] = [],
     sideFiles: [UUID: SideFileIdentity] = [:]
   ) {
     self.changes = changes
-    self.drifting = drifting
+    self.readings = readings
     self.groups = groups
     self.sideFiles = sideFiles
   }
 
-  /// All samples but the drifting ones.
+  /// All samples but the readings.
   public var count: Int { groups.reduce(changes.count) { $0 + $1.samples.count } }
 
-  /// Samples by type, the drifting ones among them.
+  /// Samples by type, the readings among them.
   public var countsByType: [SampleType: Int] {
     var result = changes.countsByType
     for group in groups { result[group.samples[0].type, default: 0] += group.samples.count }
-    for sample in drifting { result[sample.type, default: 0] += 1 }
+    for sample in readings { result[sample.type, default: 0] += 1 }
     return result
   }
 
-  /// All changes but the drifting ones, with ordinals by rank.
+  /// All changes but the readings, with ordinals by rank.
   public func changesByRank() throws -> [CodedChanges] {
     if groups.isEmpty { return changes.isEmpty ? [] : [changes] }
     var coder = ChangeCoder()

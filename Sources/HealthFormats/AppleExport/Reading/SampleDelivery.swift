@@ -11,7 +11,7 @@ struct SampleDelivery: ~Copyable {
   private let batchSize: Int
   var identities: ExportIdentities
   var coder = BatchCoder()
-  private var drifting: [Sample] = []
+  private var readings: [Sample] = []
   private var groups: [TwinGroup] = []
   private var heldCount = 0
   /// In the batches that have been sent.
@@ -54,10 +54,10 @@ struct SampleDelivery: ~Copyable {
   }
 
   /// Takes a sample whose value changes from one export to the next.
-  mutating func add(drifting sample: Sample) {
+  mutating func add(reading sample: Sample) {
     var sample = sample
-    identities.identify(drifting: &sample)
-    drifting.append(sample)
+    identities.identify(reading: &sample)
+    readings.append(sample)
   }
 
   // MARK: Batches
@@ -69,7 +69,7 @@ struct SampleDelivery: ~Copyable {
 
   /// A batch is due when it is full, and also when somebody who takes batches has nothing to do.
   var isDue: Bool {
-    let count = coder.count + 20 * (drifting.count + heldCount)
+    let count = coder.count + 20 * (readings.count + heldCount)
     if count >= batchSize || coder.textBytes > Self.maximumTexts { return true }
     return (count >= Self.worthwhile || coder.textBytes > Self.maximumTexts / 2) && queue.isAwaited
   }
@@ -95,13 +95,13 @@ struct SampleDelivery: ~Copyable {
   }
 
   private mutating func send() throws {
-    if coder.count == 0, drifting.isEmpty, groups.isEmpty { return }
+    if coder.count == 0, readings.isEmpty, groups.isEmpty { return }
     lastSent = coder.last ?? lastSent
     let sideFiles = coder.takeSideFiles()
     let (changes, payloads) = coder.take()
-    let batch = ImportBatch(changes: changes, drifting: drifting, groups: groups, sideFiles: sideFiles)
+    let batch = ImportBatch(changes: changes, readings: readings, groups: groups, sideFiles: sideFiles)
     try queue.put(ReadBatch(batch, payloads: payloads))
-    drifting.removeAll()
+    readings.removeAll()
     groups.removeAll()
     heldCount = 0
   }

@@ -1,0 +1,131 @@
+import Foundation
+import GRDB
+import HealthModel
+
+extension HealthStore {
+  /// Adds readings: what is said anew as it changes, such as a day's activity summary
+  /// (``SampleIdentity/uuid(ofReading:sender:)``).
+  ///
+  /// Of each, the newest is held, by ``Sample/created``; it takes the place of the older one, which leaves no tombstone. An
+  /// older one changes nothing, and one that says what is held is only remembered. What was deleted stays deleted, whatever it
+  /// says by now. A time that is more than a day ahead of this machine's clock counts as now.
+  @discardableResult
+  public func add(readings samples: [Sample]) async throws(StoreError) -> WriteSummary {
+    try await write { [self] db in try add(readings: samples, db: db) }
+  }
+
+  /// - Parameters:
+  ///   - undo: of the import that writes.
+  ///   - road: how the samples came.
+  ///   - sender: who said them; empty for a file.
+  func add(
+    readings: [Sample], undo: UndoJournal? = nil, road: SampleRoad = .unknown, sender: String = "", db: Database
+  ) throws -> WriteSummary {
+    var writer = ReadingWriter(
+      try SampleWriter(db, epochs: epochs, undo: undo, road: road), sender: sender, now: .now, db)
+    for sample in readings { try writer.add(sample) }
+    return try writer.finish()
+  }
+}
+
+/// Puts newer readings in the places of older ones, many with one write.
+private struct ReadingWriter {
+  /// How far ahead of this machine's clock a reading may be: more, and it would keep out all that comes until then.
+  private static let maximumLead: Int64 = 86_400_000_000
+
+  private let db: Database
+  private var writer: SampleWriter
+  private let sender: String
+  private let now: Timestamp
+  private var deletions: DeletedSamples
+  private var waiting = ChangeCoder()
+  /// The identities of what waits to be written: what the store has of them is known only after that.
+  private var places: Set<UUID> = []
+  private var unchanged: [SampleType: Int] = [:]
+  private var refused: [SampleType: Int] = [:]
+
+  init(_ writer: SampleWriter, sender: String, now: Timestamp, _ db: Database) {
+    (self.db, self.writer, self.sender, self.now) = (db, writer, sender, now)
+    deletions = DeletedSamples(db)
+  }
+
+  mutating func add(_ sample: Sample) throws {
+    var reading = sample
+    reading.uuid = SampleIdentity.uuid(ofReading: sample, sender: sender)
+    if !places.insert(reading.uuid).inserted {
+      try flush()
+      places.insert(reading.uuid)
+    }
+    var present = try held(reading)
+    if present == nil, try writer.isDeleted(reading.reference) {
+      guard let restored = try restored(reading) else {
+        refused[sample.type, default: 0] += 1
+        return
+      }
+      reading.uuid = restored
+      present = try held(reading)
+    }
+    let known = try present.map { held in
+      max(held.sample.created ?? .distantPast, try ReadingRepetition.last(of: held.change, db) ?? .distantPast)
+    }
+    reading.created = time(of: reading, known: known)
+    if let present, let known {
+      let said = reading.created ?? .distantPast
+      if present.sample.readsSame(as: reading) {
+        if said > known { try ReadingRepetition.note(said, of: present.change, db) }
+        unchanged[sample.type, default: 0] += 1
+        return
+      }
+      if said < known {
+        unchanged[sample.type, default: 0] += 1
+        return
+      }
+    }
+    try waiting.add(reading)
+  }
+
+  /// When the reading was said, as it counts here.
+  private func time(of reading: Sample, known: Timestamp?) -> Timestamp? {
+    func isAhead(_ time: Timestamp) -> Bool { time.microseconds > now.microseconds + Self.maximumLead }
+    guard [reading.created, known].compactMap(\.self).contains(where: isAhead) else { return reading.created }
+    return max(now, known.map { Timestamp(microseconds: max($0.microseconds, $0.microseconds &+ 1)) } ?? now)
+  }
+
+  private func held(_ reading: Sample) throws -> (sample: Sample, change: Int64)? {
+    guard let type = try reading.type.id(in: db) else { return nil }
+    let stored = try StoredSamples.read(db, where: "type = ? AND start = ? AND uuid = ?") {
+      $0.bind(type)
+      $0.bind(reading.start.microseconds)
+      $0.bind(reading.uuid)
+    }
+    guard let change = stored.sampleNumbers.first else { return nil }
+    return try stored.samples.first.map { row in
+      (try stored.expanded { _, expander in try expander.sample(row) }, change)
+    }
+  }
+
+  /// The identity under which a deleted reading was brought back.
+  private func restored(_ reading: Sample) throws -> UUID? {
+    guard let type = try reading.type.id(in: db) else { return nil }
+    return try deletions.restored(reading.uuid, start: reading.start.microseconds, type: type)?.uuid
+  }
+
+  private mutating func flush() throws {
+    try writer.write(waiting.changes)
+    waiting = ChangeCoder()
+    places.removeAll()
+  }
+
+  mutating func finish() throws -> WriteSummary {
+    try flush()
+    try writer.finish()
+    var summary = writer.summary
+    for (type, count) in unchanged { summary.add(.init(unchanged: count), of: type) }
+    for (type, count) in refused { summary.add(.init(refused: count), of: type) }
+    return summary
+  }
+}
+
+extension Timestamp {
+  fileprivate static let distantPast = Timestamp(microseconds: .min)
+}
