@@ -28,8 +28,8 @@ struct HostileAnswer: Sendable {
     423, 425, 426, 429, 431, 451, 501, 502, 503, 504, 599, 600, 999,
   ]
   private static let types = [
-    "application/x-ndjson", "application/vnd.hpeer.changes.2", "text/html", "", "application/json; charset=\"", ";",
-    "application/vnd.hpeer.changes.2; a=b", "application/vnd.hpeer.changes",
+    "application/x-ndjson", "application/vnd.hpeer.changes.3", "text/html", "", "application/json; charset=\"", ";",
+    "application/vnd.hpeer.changes.3; a=b", "application/vnd.hpeer.changes",
   ]
   private static let names = [
     "Retry-After", "Hpeer-Changes", "Hpeer-Name", "Content-Length", "Transfer-Encoding", "Content-Encoding", "Location",

@@ -5,7 +5,7 @@ import HealthModel
 public enum ChangeFeedFormat: String, Sendable, CaseIterable {
   /// For programs that move many samples: `changes.proto`. Its name has the version of what is said, so that a program
   /// which would understand half of it is refused.
-  case columns = "application/vnd.hpeer.changes.2"
+  case columns = "application/vnd.hpeer.changes.3"
   /// For people and other languages: ``ChangeLine``.
   case lines = "application/x-ndjson"
 

@@ -10,7 +10,7 @@
 
 // The change feed of hpeer in columns: what `GET /api/v2/changes` answers unless it is asked for NDJSON.
 //
-// The body (media type application/vnd.hpeer.changes.2) is a sequence of batches. Each is its length in bytes as an
+// The body (media type application/vnd.hpeer.changes.3) is a sequence of batches. Each is its length in bytes as an
 // unsigned 32-bit big-endian number, then so many bytes: one Zstandard frame (RFC 8878) that says its content size and
 // holds one ChangeBatch.
 //

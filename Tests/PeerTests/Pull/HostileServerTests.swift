@@ -341,6 +341,6 @@ struct HostileServerTests {
     #expect(requests.count == 1)
     #expect(request.hasPrefix("GET /api/v2/changes HTTP/1.1\r\n"))
     #expect(request.components(separatedBy: "Bearer ").count == 2)
-    #expect(request.contains("\r\nAccept: application/vnd.hpeer.changes.2, application/x-ndjson;q=0.1"))
+    #expect(request.contains("\r\nAccept: application/vnd.hpeer.changes.3, application/x-ndjson;q=0.1"))
   }
 }
