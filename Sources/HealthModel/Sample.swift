@@ -84,11 +84,14 @@ public struct Tombstone: Hashable, Sendable, Codable {
   /// Of a deleted quantity, a byte of a hash of its value, to tell deletions of different values apart; `nil` where it is unknown,
   /// or shall not be known.
   public var hint: UInt8?
+  /// Of one of several records of a key, in place of its identity, which another may have by now: the UUID is its
+  /// ``KeyStatement/content`` then.
+  public var statement: KeyStatement?
 
   /// - Parameter deleted: the time of the deletion, not that of its arrival here.
   public init(
     sample: SampleReference, deleted: Timestamp, end: Timestamp? = nil, source: String? = nil, road: SampleRoad? = nil,
-    hint: UInt8? = nil
+    hint: UInt8? = nil, statement: KeyStatement? = nil
   ) {
     self.sample = sample
     self.deleted = deleted
@@ -96,5 +99,6 @@ public struct Tombstone: Hashable, Sendable, Codable {
     self.source = source
     self.road = road
     self.hint = hint
+    self.statement = statement
   }
 }

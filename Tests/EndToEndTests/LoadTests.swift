@@ -196,7 +196,7 @@ private struct LoadedServer: Sendable {
   static func contents(of feed: Data) throws -> [SampleReference: Sample] {
     var decoder = ChangeLineDecoder()
     var contents: [SampleReference: Sample] = [:]
-    for case .added(let sample, _) in try feed.withUnsafeBytes({ try decoder.decode($0) }) {
+    for case .added(let sample, _, _) in try feed.withUnsafeBytes({ try decoder.decode($0) }) {
       contents[sample.reference] = sample
     }
     return contents

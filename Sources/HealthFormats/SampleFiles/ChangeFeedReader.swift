@@ -5,19 +5,19 @@ import HealthModel
 /// nothing here. A line may also be a bare sample.
 enum ChangeFeedReader {
   private enum Line: Decodable {
-    case added(Sample)
+    case added(Sample, KeyStatement?)
     case deleted(Tombstone)
     case token
     case error
 
-    private enum Key: String, CodingKey { case added, deleted, token, error, uuid }
+    private enum Key: String, CodingKey { case added, statement, deleted, token, error, uuid }
 
     init(from decoder: any Decoder) throws {
       let object = try decoder.container(keyedBy: Key.self)
       if object.contains(.uuid) {
-        self = .added(try Sample(from: decoder))
+        self = .added(try Sample(from: decoder), nil)
       } else if let sample = try object.decodeIfPresent(Sample.self, forKey: .added) {
-        self = .added(sample)
+        self = .added(sample, try object.decodeIfPresent(KeyStatement.self, forKey: .statement))
       } else if let tombstone = try object.decodeIfPresent(Tombstone.self, forKey: .deleted) {
         self = .deleted(tombstone)
       } else if object.contains(.token) {
@@ -38,7 +38,9 @@ enum ChangeFeedReader {
     while try scanner.peek() != nil {
       let value = try scanner.value(limit: SampleFile.maximumSample)
       switch try scanner.decode(Line.self, from: value, with: decoder) {
-      case .added(let sample): try collector.add(sample, weight: value.bytes.count, line: { scanner.position.line })
+      case .added(let sample, let statement):
+        try collector.add(
+          sample, statement: statement, weight: value.bytes.count, line: { scanner.position.line })
       case .deleted(let tombstone): try collector.add(tombstone)
       case .token: break
       case .error:

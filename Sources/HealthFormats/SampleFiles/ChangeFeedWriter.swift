@@ -28,6 +28,10 @@ public struct ChangeFeedWriter: SampleFileWriter {
     for row in changes.samples {
       bytes.append(contentsOf: #"{"added":"#.utf8)
       try printer.append(row, to: &bytes)
+      if let statement = row.statement {
+        bytes.append(contentsOf: #","statement":"#.utf8)
+        bytes.append(contentsOf: try encoder.encode(changes.statements[Int(statement)]))
+      }
       bytes.append(contentsOf: "}\n".utf8)
     }
   }

@@ -56,11 +56,15 @@ struct SampleCollector {
     self.deliver = deliver
   }
 
-  mutating func add(_ sample: Sample, weight: Int = 0, isReading: Bool = false, line: () -> Int? = { nil }) throws {
+  /// - Parameter statement: what was said of its key, where that has several records.
+  mutating func add(
+    _ sample: Sample, statement: KeyStatement? = nil, weight: Int = 0, isReading: Bool = false,
+    line: () -> Int? = { nil }
+  ) throws {
     guard try weight < Self.worthWeighing(sample.payload) || sample.isWithinBudget(weight: weight) else {
       return report.skipped.add("\(sample.type.rawValue): \(Sample.tooLarge)", line: line)
     }
-    if isReading { readings.append(sample) } else { try coder.add(sample) }
+    if isReading { readings.append(sample) } else { try coder.add(sample, statement: statement) }
     try added(weight)
   }
 

@@ -7,6 +7,7 @@ public struct ChangeCoder {
   private var devices = ExactIndex<Device>()
   private var metadata = ExactIndex<String>()
   private var payloads: [String] = []
+  private var statements: [KeyStatement] = []
   private var samples: [CodedSample] = []
   private var tombstones: [CodedTombstone] = []
 
@@ -17,11 +18,11 @@ public struct ChangeCoder {
   public var changes: CodedChanges {
     CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
-      metadata: metadata.values, payloads: payloads, samples: samples, tombstones: tombstones)
+      metadata: metadata.values, payloads: payloads, statements: statements, samples: samples, tombstones: tombstones)
   }
 
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
-  public mutating func add(_ sample: Sample, road: SampleRoad = .unknown) throws {
+  public mutating func add(_ sample: Sample, road: SampleRoad = .unknown, statement: KeyStatement? = nil) throws {
     let payload = try CodedPayload(sample.payload)
     samples.append(
       CodedSample(
@@ -30,7 +31,7 @@ public struct ChangeCoder {
         source: sources.index(of: sample.source), device: sample.device.map { devices.index(of: $0) },
         metadata: sample.metadata.isEmpty ? nil : metadata.index(of: MetadataText.encode(sample.metadata)),
         number: payload.number, unit: payload.unit.map { units.index(of: $0) }, payload: payload.json.map { add($0) },
-        road: road))
+        road: road, statement: statement.map { add($0) }))
   }
 
   /// Appends a tombstone.
@@ -40,7 +41,12 @@ public struct ChangeCoder {
       CodedTombstone(
         type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: tombstone.deleted,
         end: tombstone.end, source: tombstone.source.map { sources.index(of: Source(name: $0)) },
-        road: tombstone.road ?? .unknown, hint: tombstone.hint))
+        road: tombstone.road ?? .unknown, hint: tombstone.hint, statement: tombstone.statement.map { add($0) }))
+  }
+
+  private mutating func add(_ statement: KeyStatement) -> UInt32 {
+    statements.append(statement)
+    return UInt32(statements.count - 1)
   }
 
   private mutating func add(_ json: String) -> UInt32 {

@@ -31,7 +31,7 @@ extension CodedChanges {
     Tombstone(
       sample: SampleReference(type: types[Int(row.type)], start: row.start, uuid: row.uuid), deleted: row.deleted,
       end: row.end, source: row.source.map { sources[Int($0)].name }, road: row.road == .unknown ? nil : row.road,
-      hint: row.hint)
+      hint: row.hint, statement: row.statement.map { statements[Int($0)] })
   }
 
   fileprivate func sample(_ row: CodedSample, metadata: (UInt32) throws -> Metadata) throws -> Sample {

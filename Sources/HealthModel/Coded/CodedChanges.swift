@@ -31,6 +31,8 @@ public struct CodedChanges: Hashable, Sendable {
   public var metadata: [String] = []
   /// Payloads as ``CanonicalJSON`` writes them, one for each sample that has one.
   public var payloads: [String] = []
+  /// What was said of keys with several records, one for each sample or tombstone of such a key.
+  public var statements: [KeyStatement] = []
 
   /// Additions, in the order in which they were put in.
   public var samples: [CodedSample] = []
@@ -40,8 +42,8 @@ public struct CodedChanges: Hashable, Sendable {
   /// - Precondition: every index is one of its dictionary. Nothing checks it here.
   public init(
     types: [SampleType] = [], kinds: [String] = [], units: [String] = [], sources: [Source] = [],
-    devices: [Device] = [], metadata: [String] = [], payloads: [String] = [], samples: [CodedSample] = [],
-    tombstones: [CodedTombstone] = []
+    devices: [Device] = [], metadata: [String] = [], payloads: [String] = [], statements: [KeyStatement] = [],
+    samples: [CodedSample] = [], tombstones: [CodedTombstone] = []
   ) {
     self.types = types
     self.kinds = kinds
@@ -50,6 +52,7 @@ public struct CodedChanges: Hashable, Sendable {
     self.devices = devices
     self.metadata = metadata
     self.payloads = payloads
+    self.statements = statements
     self.samples = samples
     self.tombstones = tombstones
   }

@@ -28,12 +28,14 @@ public struct CodedSample: Hashable, Sendable {
   public var payload: UInt32?
   /// How it came. A ``Sample`` does not say it.
   public var road: SampleRoad
+  /// An index of ``CodedChanges/statements``, for one of several records of a key. A ``Sample`` does not say it.
+  public var statement: UInt32?
 
   /// A row; its indices mean something only beside their ``CodedChanges``.
   public init(
     uuid: UUID, start: Timestamp, end: Timestamp, created: Timestamp?, type: UInt32, kind: UInt32, source: UInt32,
     device: UInt32?, metadata: UInt32?, number: Double?, unit: UInt32?, payload: UInt32?,
-    road: SampleRoad = .unknown
+    road: SampleRoad = .unknown, statement: UInt32? = nil
   ) {
     self.uuid = uuid
     self.start = start
@@ -48,6 +50,7 @@ public struct CodedSample: Hashable, Sendable {
     self.unit = unit
     self.payload = payload
     self.road = road
+    self.statement = statement
   }
 }
 
@@ -89,11 +92,13 @@ public struct CodedTombstone: Hashable, Sendable {
   public var road: SampleRoad
   /// See ``Tombstone/hint``.
   public var hint: UInt8?
+  /// An index of ``CodedChanges/statements``; see ``Tombstone/statement``.
+  public var statement: UInt32?
 
   /// A row; its indices mean something only beside their ``CodedChanges``.
   public init(
     type: UInt32, start: Timestamp, uuid: UUID, deleted: Timestamp, end: Timestamp? = nil, source: UInt32? = nil,
-    road: SampleRoad = .unknown, hint: UInt8? = nil
+    road: SampleRoad = .unknown, hint: UInt8? = nil, statement: UInt32? = nil
   ) {
     self.type = type
     self.start = start
@@ -103,5 +108,6 @@ public struct CodedTombstone: Hashable, Sendable {
     self.source = source
     self.road = road
     self.hint = hint
+    self.statement = statement
   }
 }

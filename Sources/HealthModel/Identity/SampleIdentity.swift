@@ -65,6 +65,11 @@ public enum SampleIdentity {
       version: deleted.isOfReading ? 8 : 5)
   }
 
+  /// See ``KeyStatement/content``.
+  static func uuid(ofContent value: String, rank: Int, key: UUID) -> UUID {
+    uuid(of: Array("v1\u{1F}content\u{1F}\(key.uuidString)\u{1F}\(value)\u{1F}\(rank)".utf8), version: 5)
+  }
+
   // MARK: The name's bytes
 
   private static let separator: UInt8 = 0x1F

@@ -34,7 +34,7 @@ public enum CanonicalJSON {
   }
 
   /// How many values that are neither arrays nor objects there are in a text of ``encode(_:)``.
-  static func leafCount(of text: String) -> Int {
+  package static func leafCount(of text: String) -> Int {
     var text = text
     return text.withUTF8 { utf8 in
       var (count, position) = (0, 0)

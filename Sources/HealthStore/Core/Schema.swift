@@ -55,9 +55,10 @@ enum Schema {
   private static func migrator() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration(first, migrate: create)
-    migrator.registerMigration("readings") { db in
-      try db.execute(sql: repetitions)
+    migrator.registerMigration("statements") { db in
+      try db.execute(sql: statements)
       try EarlierReadings.rename(db)
+      try EarlierTwins.state(db)
     }
     return migrator
   }
@@ -157,8 +158,15 @@ enum Schema {
     END;
     """
 
-  /// See ``ReadingRepetition``. `said` is in microseconds since 1970.
-  private static let repetitions = """
+  /// A `statement` is a ``KeyStatement``, as bytes: of samples and tombstones whose key has, or had, others. See
+  /// ``Repetition`` and ``StatedRanges``: `said` is in microseconds since 1970.
+  private static let statements = """
+    ALTER TABLE sample ADD COLUMN statement BLOB;
+    ALTER TABLE undoSample ADD COLUMN statement BLOB;
+    ALTER TABLE tombstone ADD COLUMN statement BLOB;
+    CREATE INDEX sample_statement ON sample(type, start) WHERE statement IS NOT NULL;
+    CREATE TABLE statedRange(first INTEGER PRIMARY KEY, last INTEGER NOT NULL UNIQUE, said INTEGER NOT NULL) STRICT;
+    CREATE INDEX tombstone_statement ON tombstone(type, start) WHERE statement IS NOT NULL;
     CREATE TABLE repetition(sample INTEGER PRIMARY KEY REFERENCES sample, said INTEGER NOT NULL) STRICT;
     CREATE TRIGGER repetition_goes AFTER DELETE ON sample BEGIN
       DELETE FROM repetition WHERE sample = old.change;

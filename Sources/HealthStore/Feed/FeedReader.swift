@@ -115,7 +115,7 @@ struct FeedReader {
         SELECT \(StoredChanges.tombstoneColumns) FROM (
           SELECT \(StoredChanges.tombstoneColumns) FROM tombstone NOT INDEXED
           UNION ALL
-          SELECT number, sample.type, start, uuid, time, NULL, source, 0, NULL FROM visibility
+          SELECT number, sample.type, start, uuid, time, NULL, source, 0, NULL, NULL FROM visibility
           CROSS JOIN sample ON sample.change = visibility.sample WHERE number IS NOT NULL AND isHidden)
         """)
   }

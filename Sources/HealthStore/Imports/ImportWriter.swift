@@ -28,6 +28,7 @@ public final class ImportWriter {
   private let isCancelled: @Sendable () -> Bool
   private let lock: ImportLock
   private let name: String
+  private let exported: Timestamp?
   private let started = Timestamp.now
   private var undo: UndoJournal?
   private let road: SampleRoad
@@ -94,7 +95,7 @@ public final class ImportWriter {
     self.store = store
     self.isCancelled = isCancelled
     self.road = road
-    name = file.name
+    (name, exported) = (file.name, file.exported)
     lock = try ImportLock(shared: store.directory, isCancelled: isCancelled)
     let person = file.person.map { store.hash(of: $0) }
     let confirmed = file.confirmed.map { store.hash(of: $0) }
@@ -145,16 +146,19 @@ public final class ImportWriter {
     try write(readings: readings) { _, writer in try writer.write(changes, sideFiles: sideFiles) }
   }
 
-  /// Adds records that agree in their keys. Those that the store has keep their identities, and only a value that it has
-  /// not seen under its key takes a new one.
+  /// Adds records that agree in their keys: of each key they are all that there is by now (``KeyStatement``). Of those that have
+  /// files beside the XML, those that the store has keep their identities, and only a value that it has not seen under its
+  /// key takes a new one.
   ///
   /// - Returns: the identities that are not those of the ranks, by those of the ranks.
   @discardableResult
   public func write(twins groups: [TwinGroup]) throws(StoreError) -> [UUID: UUID] {
     var renamed: [UUID: UUID] = [:]
     // Which of those without their files are known shows when those with theirs have been written.
+    let (groups, others) = (groups.filter(\.hasSideFiles), groups.filter { !$0.hasSideFiles })
     let isBare = groups.map { $0.sideFileIdentity(ordinal: 0)?.isBare == false }
     try write { db, writer in
+      for group in others { try writer.say(group) }
       for phase in [false, true] where isBare.contains(phase) {
         var coder = ChangeCoder()
         var others: [UUID: SideFileIdentity] = [:]
@@ -228,13 +232,19 @@ public final class ImportWriter {
           written = try self.write(readings: readings, undo, db, body)
         } else {
           // An import that changes nothing leaves the one before to be undone.
+          var repetitions: [Int64: Timestamp] = [:]
           try db.inSavepoint {
             let begun = try UndoJournal.begin(self.name, at: self.started, import: self.id, db)
+            let writes = db.totalChangesCount
             written = try self.write(readings: readings, begun, db, body)
-            guard try begun.hasChanges(db) else { return .rollback }
+            guard try begun.hasChanges(db) else {
+              if db.totalChangesCount > writes { repetitions = try Repetition.all(db) }
+              return .rollback
+            }
             undo = begun
             return .commit
           }
+          for (change, said) in repetitions { try Repetition.note(said, of: change, db) }
         }
         return (written, try self.admission.map { _ in try RecordOwner(db) }, undo)
       }
@@ -249,7 +259,8 @@ public final class ImportWriter {
   private func write(
     readings: [Sample], _ undo: UndoJournal, _ db: Database, _ body: (Database, inout SampleWriter) throws -> Void
   ) throws -> WriteSummary {
-    var writer = try SampleWriter(db, epochs: store.epochs, trail: trail.take(), undo: undo, road: road)
+    var writer = try SampleWriter(
+      db, epochs: store.epochs, trail: trail.take(), undo: undo, road: road, said: exported)
     try body(db, &writer)
     try writer.finish()
     var summary = writer.summary
@@ -267,7 +278,7 @@ public final class ImportWriter {
     let now = Timestamp.now
     var sources = StoredDictionary.sourceNames
     let statement = try db.cachedStatement(
-      sql: "SELECT type, start, uuid, duration, source, road, value, unit FROM sample WHERE change = ?")
+      sql: "SELECT type, start, uuid, duration, source, road, value, unit, statement FROM sample WHERE change = ?")
     var units = StoredDictionary.units
     try trail.imported.forEach(notIn: trail.met) { change in
       var query = Binding(statement)
@@ -278,12 +289,14 @@ public final class ImportWriter {
           let start = row.integer(1)
           let unit = try row.optionalInteger(7).map { try units.value(of: $0, db) }
           let quantity = unit.flatMap { unit in row.optionalDouble(6).map { Quantity($0, unit) } }
+          let statement = try row.statement(8)
+          let uuid = try statement?.content ?? row.uuid(2)
           body(
             Tombstone(
-              sample: SampleReference(type: type, start: Timestamp(microseconds: start), uuid: try row.uuid(2)),
+              sample: SampleReference(type: type, start: Timestamp(microseconds: start), uuid: uuid),
               deleted: now, end: Timestamp(microseconds: start &+ row.integer(3)),
               source: try sources.value(of: row.integer(4), db), road: SampleRoad(stored: row.integer(5)),
-              hint: quantity.flatMap { ValueHint.of($0, type) }))
+              hint: quantity.flatMap { ValueHint.of($0, type) }, statement: statement))
         }
         return false
       }

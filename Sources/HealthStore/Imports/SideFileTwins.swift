@@ -46,6 +46,9 @@ enum SideFileTwins {
 }
 
 extension TwinGroup {
+  /// Whether its records may have files beside the XML.
+  var hasSideFiles: Bool { sideFileIdentity(ordinal: 0) != nil }
+
   /// See ``SampleKey/sideFileIdentity(_:ordinal:)``.
   func sideFileIdentity(ordinal: Int) -> SideFileIdentity? {
     samples.first.flatMap { key.sideFileIdentity($0.payload, ordinal: ordinal) }

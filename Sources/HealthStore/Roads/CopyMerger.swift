@@ -16,6 +16,8 @@ struct CopyMerger {
     var copy: SampleCopy
     /// The stored copy.
     var present: Sample
+    /// What was said of its key.
+    var statement: KeyStatement?
     /// Whether it only came by a better road.
     var saysTheSame: Bool { copy.sample == present }
     /// Whether another reading takes the place of one.
@@ -40,12 +42,14 @@ struct CopyMerger {
     {
       merged = again
     }
-    return merged == present ? nil : Merge(copy: merged, present: present.sample)
+    if merged == present { return nil }
+    return Merge(
+      copy: merged, present: present.sample, statement: row.statement.map { stored.changes.statements[Int($0)] })
   }
 
   /// A reading that was said again, later than it says: who does not know that would take for newer what is older.
   private func repeated(_ reading: SampleCopy, _ change: Int64, _ db: Database) throws -> SampleCopy? {
-    guard reading.sample.uuid.isOfReading, let said = try ReadingRepetition.last(of: change, db) else { return nil }
+    guard reading.sample.uuid.isOfReading, let said = try Repetition.last(of: change, db) else { return nil }
     var again = reading
     again.sample.created = said
     return again

@@ -202,7 +202,7 @@ struct SecondReader {
       if uuid.isOfReading, !isTooMany {
         let reading = try ReadingChoice.Said(
           start: start, end: start &+ row.integer(3), created: row.optionalInteger(11).map { start &+ $0 },
-          metadata: row.text(12))
+          number: row.optionalDouble(6), payload: row.text(8), metadata: row.text(12))
         (group.end, group.period) = (0, reading.period)
         said = reading
       }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import HealthModel
 
 /// Binds values to a prepared statement in order and runs it, without GRDB's argument boxes: the insert is the hot
 /// path.
@@ -73,6 +74,13 @@ struct Binding {
           statement, index, UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self), Int32(utf8.count), transient)
       } ?? sqlite3_bind_text(statement, index, "", 0, transient)
     }
+  }
+
+  mutating func bind(_ value: KeyStatement?) {
+    guard let value else { return bindNull() }
+    index += 1
+    let bytes = value.bytes
+    _ = bytes.withUnsafeBytes { sqlite3_bind_blob(statement, index, $0.baseAddress, Int32($0.count), transient) }
   }
 
   private mutating func bindNull() {

@@ -66,13 +66,13 @@ private struct ReadingWriter {
       present = try held(reading)
     }
     let known = try present.map { held in
-      max(held.sample.created ?? .distantPast, try ReadingRepetition.last(of: held.change, db) ?? .distantPast)
+      max(held.sample.created ?? .distantPast, try Repetition.last(of: held.change, db) ?? .distantPast)
     }
     reading.created = time(of: reading, known: known)
     if let present, let known {
       let said = reading.created ?? .distantPast
       if present.sample.readsSame(as: reading) {
-        if said > known { try ReadingRepetition.note(said, of: present.change, db) }
+        if said > known { try Repetition.note(said, of: present.change, db) }
         unchanged[sample.type, default: 0] += 1
         return
       }

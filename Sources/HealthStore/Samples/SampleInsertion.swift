@@ -20,15 +20,16 @@ struct SampleInsertion {
     self.road = road
     single = try db.cachedStatement(sql: Self.sql(rows: 1))
     many = try db.cachedStatement(sql: Self.sql(rows: Self.rowLimit))
-    let columns = StoredChanges.sampleColumns.split(separator: ", ").filter { $0 != "road" }
+    let columns = StoredChanges.sampleColumns.split(separator: ", ").filter { !["road", "statement"].contains($0) }
     comparison = try db.cachedStatement(
       sql: """
-        SELECT road FROM sample WHERE \(columns.map { "\($0) IS ?" }.joined(separator: " AND ")) AND ? IS NOT NULL
+        SELECT road FROM sample WHERE \(columns.map { "\($0) IS ?" }.joined(separator: " AND "))
+          AND ? IS NOT NULL AND (? IS NULL OR TRUE)
         """)
   }
 
   private static func sql(rows: Int) -> String {
-    let row = "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    let row = "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
     return """
       INSERT INTO sample(\(StoredChanges.sampleColumns))
       VALUES \(Array(repeating: row, count: rows).joined(separator: ","))
@@ -122,6 +123,7 @@ struct SampleInsertion {
     binding.bind(sample.payload.map { changes.payloads[Int($0)] })
     binding.bind(sample.metadata.map { changes.metadata[Int($0)] })
     binding.bind(Int64(roadOf(sample).rawValue))
+    binding.bind(sample.statement.map { changes.statements[Int($0)] })
   }
 }
 

@@ -102,7 +102,10 @@ public final class SampleRestorer {
   /// What of these samples is deleted, under the identities that it would have.
   private func candidates(_ changes: CodedChanges, _ twins: [TwinGroup], _ db: Database) throws -> [CodedChanges] {
     var coder = ChangeCoder()
-    for group in twins where filter.passes(group.key.type) {
+    for group in twins where filter.passes(group.key.type) && !group.hasSideFiles {
+      for sample in try deleted(group, db) { try coder.add(sample) }
+    }
+    for group in twins where filter.passes(group.key.type) && group.hasSideFiles {
       for (ordinal, sample) in zip(try TwinOrdinals(group, db).ordinals, group.samples) {
         var sample = sample
         sample.uuid = group.key.uuid(ordinal: ordinal)
@@ -110,6 +113,21 @@ public final class SampleRestorer {
       }
     }
     return [try restorable(changes, db), try restorable(coder.changes, db)]
+  }
+
+  /// Of several records of a key those that were deleted, with what their tombstones name.
+  private func deleted(_ group: TwinGroup, _ db: Database) throws -> [Sample] {
+    guard let type = try group.key.type.id(in: db) else { return [] }
+    let start = Timestamp(seconds: group.key.start).microseconds
+    let statements = KeyStatement.all(
+      of: group.samples, key: group.key.uuid(ordinal: 0), said: Timestamp(microseconds: 0))
+    let deletions = DeletedSamples(db)
+    return try zip(group.samples, statements).compactMap { sample, statement in
+      guard try deletions.isDeleted(statement.content, start: start, type: type) else { return nil }
+      var sample = sample
+      sample.uuid = statement.content
+      return sample
+    }
   }
 
   private func restorable(_ changes: CodedChanges, _ db: Database) throws -> CodedChanges {

@@ -10,32 +10,35 @@ struct SampleWriter {
   /// Of more samples around those that wait, each is looked up by itself.
   private static let neighbourLimit = 4 * SampleInsertion.rowLimit
 
-  private let db: Database
+  let db: Database
   private let epochs: EpochKeeper
-  private let insertion: SampleInsertion
-  private var rows: SampleRows
-  private let tombstones: TombstoneInsertion
-  private let firstCounter: Int64
-  private var counter: Int64
+  let insertion: SampleInsertion
+  var rows: SampleRows
+  let tombstones: TombstoneInsertion
+  let firstCounter: Int64
+  var counter: Int64
   /// Counts to be written at the end of the transaction, by type id.
-  private var tallies: [Int64: TypeTally] = [:]
+  var tallies: [Int64: TypeTally] = [:]
   private var sideFiles = SideFileCopies(kinds: [])
   private var partialCopies = PartialCopies(kinds: [])
   private var copies = CopyMerger(CodedChanges())
-  private var visibility: Visibility
-  private var touched = TouchedSeconds()
+  var visibility: Visibility
+  var touched = TouchedSeconds()
   /// Change numbers of the stored copies that samples of this transaction were matched with. Each is matched once: the
   /// records of a file that agree in all their identities are made of may be told apart by nothing else than that one
   /// lacks its file.
   private var paired: Set<Int64> = []
   /// Change numbers of stored route parts that were matched only because they name the same file as a part that was.
   private var parts: Set<Int64> = []
-  private var deletions: DeletedSamples
+  var deletions: DeletedSamples
   private var bareCopies: BareCopies
   /// Whether the last sample was in the store: then the next mostly is, and a lookup costs less than an insert in vain.
   private var expectsPresent = false
-  private var trail: ImportTrail?
-  private let undo: UndoJournal?
+  var trail: ImportTrail?
+  let undo: UndoJournal?
+  var states: KeyStates
+  /// When what is written was said, if that is known: the date of the export.
+  let said: Timestamp?
   /// The numbers of what the one who sends may change; `nil` for any.
   private let ownChanges: SentChanges?
   private(set) var summary = WriteSummary()
@@ -44,17 +47,20 @@ struct SampleWriter {
   ///   - trail: of the import that writes, if that is of an export; to be taken back from ``finish()``.
   ///   - undo: of the import that writes.
   ///   - road: of the samples that do not say theirs.
+  ///   - said: the date of the export.
   ///   - ownChanges: of the one who sends, where copies of what others brought may say more of it, but nothing else.
   init(
     _ db: Database, epochs: EpochKeeper, trail: ImportTrail? = nil, undo: UndoJournal? = nil,
-    road: SampleRoad = .unknown, ownChanges: SentChanges? = nil
+    road: SampleRoad = .unknown, said: Timestamp? = nil, ownChanges: SentChanges? = nil
   ) throws {
     self.db = db
+    self.said = said
     self.ownChanges = ownChanges
     self.epochs = epochs
     self.trail = trail
     self.undo = undo
     deletions = DeletedSamples(db)
+    states = KeyStates(db)
     bareCopies = BareCopies(db)
     visibility = Visibility(db)
     tombstones = try TombstoneInsertion(db)
@@ -78,7 +84,8 @@ struct SampleWriter {
     copies = CopyMerger(changes)
     for tombstone in changes.tombstones {
       try delete(
-        tombstone, type: try ids.type(tombstone.type, db), source: try tombstone.source.map { try ids.source($0, db) })
+        tombstone, of: changes, type: try ids.type(tombstone.type, db),
+        source: try tombstone.source.map { try ids.source($0, db) })
     }
     // Neighbours mostly have one type, and a tally in a dictionary costs as much as a binding.
     var run = try SampleRun(type: 0, tally: TypeTally(0, db))
@@ -102,6 +109,9 @@ struct SampleWriter {
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws {
     if run.waitingOriginals.contains(sample.uuid) { try insertWaiting(of: changes, &ids, &run) }
+    if sample.uuid.isDerived, run.tally.hasStatements || sample.statement != nil {
+      if try takeIntoKey(index, of: changes, &ids, &run) { return }
+    }
     if expectsPresent {
       if trail != nil, sample.uuid.isDerived, run.tally.areDerivedExported, !partialCopies.concern(sample) {
         // What an export says again is not compared, so that its row need not be read.
@@ -127,7 +137,7 @@ struct SampleWriter {
     if run.waiting.count == SampleInsertion.rowLimit { try insertWaiting(of: changes, &ids, &run) }
   }
 
-  private mutating func insertWaiting(
+  mutating func insertWaiting(
     of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws {
     if run.waiting.isEmpty { return }
@@ -183,24 +193,28 @@ struct SampleWriter {
     return try originals.filter { try find(changes.samples[$0], type: run.type) != nil }
   }
 
-  private func find(_ sample: CodedSample, type: Int64) throws -> SampleRows.Present? {
+  func find(_ sample: CodedSample, type: Int64) throws -> SampleRows.Present? {
     try rows.find(sample.uuid, start: sample.start.microseconds, type: type)
   }
 
   /// The store has a copy of the sample. What is to be kept of both takes its place, under a number of its own: whoever has
   /// read that one reads this.
-  private mutating func take(
+  mutating func take(
     _ index: Int, over present: SampleRows.Present, of changes: CodedChanges, _ ids: inout DictionaryIDs,
     _ run: inout SampleRun
   ) throws {
     let sample = changes.samples[index]
+    // What was said of one of several records is not changed by what says nothing of the others.
+    if sample.statement == nil, run.tally.hasStatements, try KeyStates.holds(present.change, db) {
+      return meet(present.change, of: sample, &run.tally)
+    }
     guard try mayDiffer(index, from: present, of: changes, type: run.type, &ids),
       let merge = try copies.merge(sample, road: insertion.roadOf(sample), with: present.change, db),
       mayChange(present.change) || merge.copy.sample.agrees(with: merge.present)
     else { return meet(present.change, of: sample, &run.tally) }
     let merged = merge.copy
     let wasImported = try ImportTrail.contains(present.change, db)
-    let said = merged.sample.uuid.isOfReading ? try ReadingRepetition.last(of: present.change, db) : nil
+    let said = merged.sample.uuid.isOfReading ? try Repetition.last(of: present.change, db) : nil
     let seen = try visibility.seen(present.change, type: run.type)
     try rows.remove(sample.uuid, start: present.start, type: run.type)
     let isElsewhere = merged.sample.start.microseconds != present.start
@@ -210,7 +224,7 @@ struct SampleWriter {
     }
     if isElsewhere { touched.touch(Timestamp(microseconds: present.start), run.type) }
     var coder = ChangeCoder()
-    try coder.add(merged.sample, road: merged.road)
+    try coder.add(merged.sample, road: merged.road, statement: merge.statement)
     let merging = coder.changes
     var mergedIDs = DictionaryIDs(merging)
     let numbers = try insertion.insert([0], of: merging, type: run.type, first: counter + 1, &mergedIDs)
@@ -218,7 +232,7 @@ struct SampleWriter {
     if merge.isReplacement { run.tally.replace(merged.sample.uuid) }
     if let number = numbers[0] {
       if let said, !merge.isReplacement, said > merged.sample.created ?? said {
-        try ReadingRepetition.note(said, of: number, db)
+        try Repetition.note(said, of: number, db)
       }
       counter = number
       rows.inserted(merged.sample.uuid, start: merged.sample.start.microseconds, change: number, type: run.type)
@@ -336,10 +350,22 @@ struct SampleWriter {
     if isHere { run.tally.unchanged += 1 } else { run.tally.refused += 1 }
   }
 
-  private mutating func delete(_ tombstone: CodedTombstone, type: Int64, source: Int64?) throws {
+  private mutating func delete(
+    _ tombstone: CodedTombstone, of changes: CodedChanges, type: Int64, source: Int64?
+  ) throws {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
-    try insertTombstone(tombstone, type: type, source: source, replacedBy: nil, &tally)
+    var tombstone = tombstone
+    let statement = try tombstone.statement.map { changes.statements[Int($0)] } ?? statedRecord(tombstone, type: type, tally)
+    if let statement {
+      tombstone.uuid = statement.content
+      try bury(statement, start: tombstone.start.microseconds, type: type, &tally)
+    }
+    // What was alone with its key, or one of several records.
+    let key = statement == nil ? try keyOfRecords(tombstone, type: type, tally) : nil
+    try insertTombstone(
+      tombstone, type: type, source: source, statement: statement, removesSample: key == nil, replacedBy: nil, &tally)
+    if let key { try keepRecords(of: key, beside: tombstone, type: type, &tally) }
     // One that is here without its file, beside one with it, is another's.
     if tally.removed == removed, source != nil, tombstone.end != nil, tombstone.uuid.isDerived {
       for whole in try bareCopies.wholes(of: tombstone.uuid, start: tombstone.start.microseconds, type: type) {
@@ -356,10 +382,11 @@ struct SampleWriter {
   ///
   /// - Parameters:
   ///   - source: the row id of the source that the tombstone names.
+  ///   - removesSample: false where another sample may have its identity by now.
   ///   - replacement: the sample that takes its place, or says the same and stays.
   private mutating func insertTombstone(
-    _ tombstone: CodedTombstone, type: Int64, source: Int64? = nil, replacedBy replacement: UUID?,
-    _ tally: inout TypeTally
+    _ tombstone: CodedTombstone, type: Int64, source: Int64? = nil, statement: KeyStatement? = nil,
+    removesSample: Bool = true, replacedBy replacement: UUID?, _ tally: inout TypeTally
   ) throws {
     var start = tombstone.start.microseconds
     if !tombstone.uuid.isDerived, let present = try rows.find(tombstone.uuid, start: start, type: type),
@@ -367,7 +394,7 @@ struct SampleWriter {
     {
       start = present.start
     }
-    let removed = try removeSample(of: tombstone, type: type, told: start, &tally)
+    let removed = removesSample ? try removeSample(of: tombstone, type: type, told: start, &tally) : nil
     tally.hasTombstones = true
     let details = (source == nil ? nil : tombstone.end).map {
       TombstoneInsertion.Details(duration: $0.microseconds &- start, road: tombstone.road, hint: tombstone.hint)
@@ -377,7 +404,8 @@ struct SampleWriter {
     guard let stored = try tombstones.find(tombstone.uuid, start: start, type: type) else {
       counter += 1
       try tombstones.insert(
-        tombstone, start: start, type: type, number: counter, source: source, details, replacedBy: replacement)
+        tombstone, start: start, type: type, number: counter, source: source, details, statement: statement,
+        replacedBy: replacement)
       _ = trail?.meet(deletion: counter)
       return
     }
@@ -421,6 +449,7 @@ struct SampleWriter {
     if counter == firstCounter { return }
     try epochs.cover(firstCounter + 1...counter, db)
     try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
+    if let said { try StatedRanges.add(firstCounter + 1...counter, said: said, db) }
     if let undo { try undo.wrote(from: firstCounter, to: counter, db) } else { try UndoJournal.forget(db) }
   }
 

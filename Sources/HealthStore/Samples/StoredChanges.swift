@@ -4,8 +4,8 @@ import HealthModel
 /// Collects rows of `sample` and `tombstone` as ``CodedChanges``, for one read.
 struct StoredChanges {
   static let sampleColumns =
-    "change, type, start, uuid, duration, created, source, device, kind, value, unit, payload, metadata, road"
-  static let tombstoneColumns = "change, type, start, uuid, deleted, duration, source, road, hint"
+    "change, type, start, uuid, duration, created, source, device, kind, value, unit, payload, metadata, road, statement"
+  static let tombstoneColumns = "change, type, start, uuid, deleted, duration, source, road, hint, statement"
 
   private let db: Database
   private let cut: SampleCut?
@@ -17,6 +17,7 @@ struct StoredChanges {
   private var metadata = ExactIndex<String>()
   private var metadataCount = 0
   private var payloads: [String] = []
+  private var statements: [KeyStatement] = []
   private(set) var samples: [CodedSample] = []
   private(set) var tombstones: [CodedTombstone] = []
   /// The change numbers of ``samples`` and ``tombstones``.
@@ -62,8 +63,14 @@ struct StoredChanges {
         device: try row.optionalInteger(7).map { try devices.index(of: $0, db) },
         metadata: metadataText.map { index(ofMetadata: $0) },
         number: row.optionalDouble(9), unit: try row.optionalInteger(10).map { try units.index(of: $0, db) },
-        payload: payload, road: SampleRoad(stored: row.integer(13))))
+        payload: payload, road: SampleRoad(stored: row.integer(13)),
+        statement: try row.statement(14).map { add($0) }))
     sampleNumbers.append(row.integer(0))
+  }
+
+  private mutating func add(_ statement: KeyStatement) -> UInt32 {
+    statements.append(statement)
+    return UInt32(statements.count - 1)
   }
 
   private mutating func index(ofMetadata text: String) -> UInt32 {
@@ -85,7 +92,8 @@ struct StoredChanges {
       CodedTombstone(
         type: try types.index(of: row.integer(1), db), start: Timestamp(microseconds: start), uuid: try row.uuid(3),
         deleted: Timestamp(microseconds: row.integer(4)), end: end, source: source,
-        road: SampleRoad(stored: row.integer(7)), hint: row.optionalInteger(8).flatMap(UInt8.init(exactly:))))
+        road: SampleRoad(stored: row.integer(7)), hint: row.optionalInteger(8).flatMap(UInt8.init(exactly:)),
+        statement: try row.statement(9).map { add($0) }))
     tombstoneNumbers.append(row.integer(0))
   }
 
@@ -100,7 +108,7 @@ struct StoredChanges {
   var changes: CodedChanges {
     CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
-      metadata: metadata.values, payloads: payloads, samples: samples, tombstones: tombstones)
+      metadata: metadata.values, payloads: payloads, statements: statements, samples: samples, tombstones: tombstones)
   }
 }
 

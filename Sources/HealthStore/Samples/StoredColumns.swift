@@ -39,6 +39,12 @@ struct StoredColumns {
     return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
   }
 
+  /// `nil` for NULL.
+  func blob(_ column: Int32) -> [UInt8]? {
+    guard let bytes = sqlite3_column_blob(statement, column) else { return nil }
+    return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))))
+  }
+
   private func isNull(_ column: Int32) -> Bool {
     sqlite3_column_type(statement, column) == SQLITE_NULL
   }

@@ -15,7 +15,7 @@ struct TombstoneInsertion {
   init(_ db: Database) throws {
     self.db = db
     insertion = try db.cachedStatement(
-      sql: "INSERT INTO tombstone(\(StoredChanges.tombstoneColumns), replaced) VALUES (?,?,?,?,?,?,?,?,?,?)")
+      sql: "INSERT INTO tombstone(\(StoredChanges.tombstoneColumns), replaced) VALUES (?,?,?,?,?,?,?,?,?,?,?)")
     completion = try db.cachedStatement(
       sql: """
         UPDATE tombstone SET change = ?, start = ?, deleted = MIN(deleted, ?), duration = COALESCE(duration, ?), source = COALESCE(source, ?),
@@ -63,10 +63,11 @@ struct TombstoneInsertion {
   ///
   /// - Parameters:
   ///   - source: the row id, so that filters tell whose sample it was; `nil` where that is not known.
+  ///   - statement: of one of several records of a key.
   ///   - replacement: the sample that takes the place of the deleted one.
   func insert(
     _ tombstone: CodedTombstone, start: Int64, type: Int64, number: Int64, source: Int64?, _ details: Details?,
-    replacedBy replacement: UUID?
+    statement: KeyStatement? = nil, replacedBy replacement: UUID?
   ) throws {
     var binding = Binding(insertion)
     binding.bind(number)
@@ -78,6 +79,7 @@ struct TombstoneInsertion {
     binding.bind(source)
     binding.bind(Int64((details?.road ?? .unknown).rawValue))
     binding.bind(details?.hint.map(Int64.init))
+    binding.bind(statement)
     binding.bind(replacement)
     try binding.run(db)
     if crowds.isInUse { crowds.inserted(tombstone.uuid, start: start, change: number, type: type) }

@@ -23,6 +23,8 @@ struct TypeTally {
   var refused = 0
   /// Whether the type has any tombstone. Most have none, and then no lookup is needed.
   var hasTombstones: Bool
+  /// Whether the type has keys with several records (``KeyStatement``).
+  var hasStatements: Bool
 
   /// - Parameter type: its row id.
   init(_ type: Int64, _ db: Database) throws {
@@ -37,6 +39,7 @@ struct TypeTally {
     var looking = try Binding(db, "SELECT 1 FROM tombstone WHERE type = ? LIMIT 1")
     looking.bind(type)
     hasTombstones = try looking.integer(db) != nil
+    hasStatements = try KeyStates.exist(type, db)
   }
 
   /// Whether there are samples now whose UUIDs are derived from their content.
@@ -59,6 +62,13 @@ struct TypeTally {
 
   /// A sample with a derived UUID takes the place of one.
   mutating func meet(_ road: SampleRoad) { addedRoads |= Self.bit(road) }
+
+  /// So many samples with derived UUIDs were removed and added again.
+  mutating func keep(_ count: Int) {
+    (added, removed) = (added - count, removed - count)
+    (addedDerived, removedDerived) = (addedDerived - count, removedDerived - count)
+    unchanged += count
+  }
 
   /// Another reading takes the place of one.
   mutating func replace(_ uuid: UUID) {

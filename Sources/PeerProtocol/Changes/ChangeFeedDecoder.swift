@@ -83,8 +83,8 @@ private struct LineBatcher {
   mutating func next() throws(ChangeFeedError) -> ChangeFeedBatch? {
     while let line = try decoder.next() {
       switch line {
-      case .added(let sample, let road):
-        do { try coder.add(sample, road: road) } catch { throw .malformed(line: decoder.lines) }
+      case .added(let sample, let road, let statement):
+        do { try coder.add(sample, road: road, statement: statement) } catch { throw .malformed(line: decoder.lines) }
         count += 1
       case .deleted(let tombstone):
         coder.add(tombstone)

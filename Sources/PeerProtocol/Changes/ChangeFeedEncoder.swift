@@ -22,7 +22,9 @@ public struct ChangeFeedEncoder: Sendable {
         try encoder.encode(.deleted(expander.tombstone(tombstone)), into: &bytes)
       }
       for sample in batch.changes.samples {
-        try encoder.encode(.added(try expander.sample(sample), road: sample.road), into: &bytes)
+        let statement = sample.statement.map { batch.changes.statements[Int($0)] }
+        try encoder.encode(
+          .added(try expander.sample(sample), road: sample.road, statement: statement), into: &bytes)
       }
       try encoder.encode(.token(batch.token, more: batch.more), into: &bytes)
       return bytes

@@ -3,8 +3,8 @@ import HealthModel
 
 /// One line of the change feed as NDJSON (`application/x-ndjson`).
 ///
-///     {"added":{"uuid":…,"type":…,…},"road":…}
-///     {"deleted":{"sample":{"type":…,"start":…,"uuid":…},"deleted":…,"end":…,"source":…,"road":…}}
+///     {"added":{"uuid":…,"type":…,…},"road":…,"statement":…}
+///     {"deleted":{"sample":{"type":…,"start":…,"uuid":…},"deleted":…,"end":…,"source":…,"road":…,"statement":…}}
 ///     {"token":"…","more":true}
 ///
 /// A token line ends each batch: what came before it, and nothing after, is covered by the token. `more` says whether
@@ -14,7 +14,7 @@ import HealthModel
 /// `{"error":"…"}`.
 public enum ChangeLine: Hashable, Sendable {
   /// One addition.
-  case added(Sample, road: SampleRoad = .unknown)
+  case added(Sample, road: SampleRoad = .unknown, statement: KeyStatement? = nil)
   /// One deletion. Within a batch, deletions come before additions.
   case deleted(Tombstone)
   /// The end of a batch.
@@ -24,16 +24,18 @@ public enum ChangeLine: Hashable, Sendable {
 }
 
 extension ChangeLine: Codable {
-  private enum Key: String, CodingKey { case added, road, deleted, token, more, error }
+  private enum Key: String, CodingKey { case added, road, statement, deleted, token, more, error }
 
   public init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: Key.self)
-    guard Set(object.allKeys).subtracting([.more, .road]).count == 1 else {
+    guard Set(object.allKeys).subtracting([.more, .road, .statement]).count == 1 else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: object.codingPath, debugDescription: "not exactly one of added, deleted, token, error"))
     }
     if let sample = try object.decodeIfPresent(Sample.self, forKey: .added) {
-      self = .added(sample, road: try object.decodeIfPresent(SampleRoad.self, forKey: .road) ?? .unknown)
+      self = .added(
+        sample, road: try object.decodeIfPresent(SampleRoad.self, forKey: .road) ?? .unknown,
+        statement: try object.decodeIfPresent(KeyStatement.self, forKey: .statement))
     } else if let tombstone = try object.decodeIfPresent(Tombstone.self, forKey: .deleted) {
       self = .deleted(tombstone)
     } else if let token = try object.decodeIfPresent(String.self, forKey: .token) {
@@ -46,8 +48,9 @@ extension ChangeLine: Codable {
   public func encode(to encoder: any Encoder) throws {
     var object = encoder.container(keyedBy: Key.self)
     switch self {
-    case .added(let sample, let road):
+    case .added(let sample, let road, let statement):
       try object.encode(sample, forKey: .added)
+      try object.encodeIfPresent(statement, forKey: .statement)
       if road != .unknown { try object.encode(road, forKey: .road) }
     case .deleted(let tombstone): try object.encode(tombstone, forKey: .deleted)
     case .token(let token, let more):

@@ -78,8 +78,10 @@ extension Hpeer_V2_TombstoneColumns {
     var durations: [Int64] = []
     var roads: [UInt8] = []
     var hints: [UInt32] = []
+    var statements = StatementColumns()
     var previous: (start: Int64, deleted: Int64) = (0, 0)
     for tombstone in changes.tombstones {
+      statements.add(tombstone.statement.map { changes.statements[Int($0)] }, at: hints.count)
       withUnsafeBytes(of: tombstone.uuid.uuid) { uuids.append(contentsOf: $0) }
       let next = (
         start: tombstone.start.microseconds / tick.length, deleted: tombstone.deleted.microseconds / tick.length
@@ -99,6 +101,8 @@ extension Hpeer_V2_TombstoneColumns {
     duration = durations
     road = Data(roads)
     hint = hints
+    stated = statements.stated
+    self.statements = Data(statements.bytes)
     uuid = Data(uuids)
     type = changes.tombstones.map(\.type)
     start = starts

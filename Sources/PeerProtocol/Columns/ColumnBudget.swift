@@ -1,3 +1,5 @@
+import HealthModel
+
 /// Counts what a `ChangeBatch` message holds before any of it is decoded: an entry of a column or dictionary takes two bytes
 /// at least on the wire, none to speak of when compressed, and a hundred when decoded.
 ///
@@ -91,10 +93,11 @@ struct ColumnBudget {
     case (.batch, 2): .message(.tombstones)
     case (.samples, 8), (.tombstones, 3): .fixed(16)
     case (.samples, 9...16), (.samples, 18), (.samples, 20), (.tombstones, 4...6), (.tombstones, 8...9),
-      (.tombstones, 11):
+      (.tombstones, 11...12), (.samples, 23):
       .varints
     case (.samples, 17), (.samples, 22), (.tombstones, 10): .fixed(1)
     case (.samples, 19): .fixed(8)
+    case (.samples, 24), (.tombstones, 13): .fixed(KeyStatement.byteCount)
     default: .one
     }
   }

@@ -23,7 +23,9 @@ struct ColumnReader {
       guard column.count == count else { return false }
     }
     guard columns.start.count == count, columns.duration.count == count else { return false }
-    guard readDictionaries(columns) else { return false }
+    guard readDictionaries(columns),
+      let statements = StatementColumns.read(columns.stated, columns.statements, count: count)
+    else { return false }
 
     let bounds = DictionaryBounds(changes)
     var contents = ContentReader(columns, consume texts, changes: changes, limits)
@@ -58,6 +60,10 @@ struct ColumnReader {
         return true
       }
     }
+    for (row, statement) in statements where row < samples.count {
+      samples[row].statement = UInt32(changes.statements.count)
+      changes.statements.append(statement)
+    }
     changes.samples = samples
     changes.payloads = contents.payloads
     return isRead && created.next() == nil && contents.isAtEnd
@@ -69,7 +75,8 @@ struct ColumnReader {
     guard count > 0 else { return columns == Hpeer_V2_TombstoneColumns() }
     guard let tick = Tick(length: columns.tick)?.length, columns.uuid.count == count * 16,
       columns.start.count == count, columns.deleted.count == count, columns.source.count == count,
-      columns.duration.count == count, columns.road.count == count, columns.hint.count == count
+      columns.duration.count == count, columns.road.count == count, columns.hint.count == count,
+      let statements = StatementColumns.read(columns.stated, columns.statements, count: count)
     else { return false }
     let (firstType, firstSource) = (UInt32(changes.types.count), UInt32(changes.sources.count))
     changes.sources += columns.sources.map { Source(name: $0) }
@@ -80,7 +87,7 @@ struct ColumnReader {
     let (sources, durations, roads) = (columns.source, columns.duration, Array(columns.road))
     let hints = columns.hint
     let sourceCount = columns.sources.count
-    return columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
+    let isRead = columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
       for row in 0..<count {
         guard types[row] < typeCount, sources[row] <= sourceCount, let road = SampleRoad(rawValue: roads[row]),
           hints[row] <= 256
@@ -97,6 +104,12 @@ struct ColumnReader {
       }
       return true
     }
+    guard isRead else { return false }
+    for (row, statement) in statements {
+      changes.tombstones[row].statement = UInt32(changes.statements.count)
+      changes.statements.append(statement)
+    }
+    return true
   }
 
   private mutating func readDictionaries(_ columns: Hpeer_V2_SampleColumns) -> Bool {

@@ -20,6 +20,7 @@ struct SampleColumnWriter {
   private var unit: [UInt32] = []
   private var json: [String] = []
   private var road: [UInt8] = []
+  private var statements = StatementColumns()
 
   init(tick: Int64, reserving count: Int) {
     self.tick = tick
@@ -40,6 +41,7 @@ struct SampleColumnWriter {
 
   mutating func add(_ sample: CodedSample, of changes: CodedChanges) {
     withUnsafeBytes(of: sample.uuid.uuid) { uuid.append(contentsOf: $0) }
+    statements.add(sample.statement.map { changes.statements[Int($0)] }, at: type.count)
     type.append(sample.type)
     road.append(sample.road.rawValue)
     kind.append(sample.kind)
@@ -89,5 +91,7 @@ struct SampleColumnWriter {
     message.unit = unit
     message.json = json
     message.road = Data(road)
+    message.stated = statements.stated
+    message.statements = Data(statements.bytes)
   }
 }

@@ -219,6 +219,20 @@ nonisolated struct Hpeer_V2_SampleColumns: @unchecked Sendable {
     set {_uniqueStorage()._road = newValue}
   }
 
+  /// The samples whose key has, or had, other records, as indices in ascending order.
+  var stated: [UInt32] {
+    get {_storage._stated}
+    set {_uniqueStorage()._stated = newValue}
+  }
+
+  /// What was said of the key, 48 bytes for each of `stated`: the key (16 bytes, as a UUID), when that was said (8 bytes,
+  /// big-endian, microseconds), a number of what was said (8 bytes, big-endian), which of it the sample is (16 bytes, as a
+  /// UUID). See docs/protocol/changes.md.
+  var statements: Data {
+    get {_storage._statements}
+    set {_uniqueStorage()._statements = newValue}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -402,6 +416,11 @@ nonisolated struct Hpeer_V2_TombstoneColumns: Sendable {
   /// type's canonical unit with three digits, as printf's %.2e prints it. 0 where it is not told.
   var hint: [UInt32] = []
 
+  /// As above.
+  var stated: [UInt32] = []
+
+  var statements: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -467,7 +486,7 @@ nonisolated extension Hpeer_V2_ChangeBatch: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".SampleColumns"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tick\0\u{1}types\0\u{1}kinds\0\u{1}units\0\u{1}sources\0\u{1}devices\0\u{1}metadata\0\u{1}uuid\0\u{1}type\0\u{1}kind\0\u{1}source\0\u{1}device\0\u{3}metadata_set\0\u{1}start\0\u{1}duration\0\u{1}created\0\u{1}form\0\u{1}decimal\0\u{1}binary\0\u{1}unit\0\u{1}json\0\u{1}road\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tick\0\u{1}types\0\u{1}kinds\0\u{1}units\0\u{1}sources\0\u{1}devices\0\u{1}metadata\0\u{1}uuid\0\u{1}type\0\u{1}kind\0\u{1}source\0\u{1}device\0\u{3}metadata_set\0\u{1}start\0\u{1}duration\0\u{1}created\0\u{1}form\0\u{1}decimal\0\u{1}binary\0\u{1}unit\0\u{1}json\0\u{1}road\0\u{1}stated\0\u{1}statements\0")
 
   fileprivate class _StorageClass {
     var _tick: UInt32 = 0
@@ -492,6 +511,8 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
     var _unit: [UInt32] = []
     var _json: [String] = []
     var _road: Data = Data()
+    var _stated: [UInt32] = []
+    var _statements: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -524,6 +545,8 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
       _unit = source._unit
       _json = source._json
       _road = source._road
+      _stated = source._stated
+      _statements = source._statements
     }
   }
 
@@ -564,6 +587,8 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
         case 20: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._unit) }()
         case 21: try { try decoder.decodeRepeatedStringField(value: &_storage._json) }()
         case 22: try { try decoder.decodeSingularBytesField(value: &_storage._road) }()
+        case 23: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._stated) }()
+        case 24: try { try decoder.decodeSingularBytesField(value: &_storage._statements) }()
         default: break
         }
       }
@@ -638,6 +663,12 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
       if !_storage._road.isEmpty {
         try visitor.visitSingularBytesField(value: _storage._road, fieldNumber: 22)
       }
+      if !_storage._stated.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._stated, fieldNumber: 23)
+      }
+      if !_storage._statements.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._statements, fieldNumber: 24)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -669,6 +700,8 @@ nonisolated extension Hpeer_V2_SampleColumns: SwiftProtobuf.Message, SwiftProtob
         if _storage._unit != rhs_storage._unit {return false}
         if _storage._json != rhs_storage._json {return false}
         if _storage._road != rhs_storage._road {return false}
+        if _storage._stated != rhs_storage._stated {return false}
+        if _storage._statements != rhs_storage._statements {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -798,7 +831,7 @@ nonisolated extension Hpeer_V2_Device: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Hpeer_V2_TombstoneColumns: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".TombstoneColumns"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tick\0\u{1}types\0\u{1}uuid\0\u{1}type\0\u{1}start\0\u{1}deleted\0\u{1}sources\0\u{1}source\0\u{1}duration\0\u{1}road\0\u{1}hint\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tick\0\u{1}types\0\u{1}uuid\0\u{1}type\0\u{1}start\0\u{1}deleted\0\u{1}sources\0\u{1}source\0\u{1}duration\0\u{1}road\0\u{1}hint\0\u{1}stated\0\u{1}statements\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -817,6 +850,8 @@ nonisolated extension Hpeer_V2_TombstoneColumns: SwiftProtobuf.Message, SwiftPro
       case 9: try { try decoder.decodeRepeatedSInt64Field(value: &self.duration) }()
       case 10: try { try decoder.decodeSingularBytesField(value: &self.road) }()
       case 11: try { try decoder.decodeRepeatedUInt32Field(value: &self.hint) }()
+      case 12: try { try decoder.decodeRepeatedUInt32Field(value: &self.stated) }()
+      case 13: try { try decoder.decodeSingularBytesField(value: &self.statements) }()
       default: break
       }
     }
@@ -856,6 +891,12 @@ nonisolated extension Hpeer_V2_TombstoneColumns: SwiftProtobuf.Message, SwiftPro
     if !self.hint.isEmpty {
       try visitor.visitPackedUInt32Field(value: self.hint, fieldNumber: 11)
     }
+    if !self.stated.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.stated, fieldNumber: 12)
+    }
+    if !self.statements.isEmpty {
+      try visitor.visitSingularBytesField(value: self.statements, fieldNumber: 13)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -871,6 +912,8 @@ nonisolated extension Hpeer_V2_TombstoneColumns: SwiftProtobuf.Message, SwiftPro
     if lhs.duration != rhs.duration {return false}
     if lhs.road != rhs.road {return false}
     if lhs.hint != rhs.hint {return false}
+    if lhs.stated != rhs.stated {return false}
+    if lhs.statements != rhs.statements {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -21,7 +21,7 @@ import TestSupport
     let fixture = try StoreFixture()
     for line in try lines(of: String(json)) {
       switch line {
-      case .added(let sample, _): try await fixture.store.add(sample)
+      case .added(let sample, _, _): try await fixture.store.add(sample)
       case .deleted(let tombstone): try await fixture.store.apply(ChangeBatch(deletions: [tombstone]))
       default: Issue.record("\(line)")
       }

@@ -23,10 +23,12 @@ import TestSupport
       case 0...2: phone.add(&random)
       case 3: phone.delete(&random)
       case 4, 5:
-        try stores[index].takeExport(phone.held, isNewest: true)
         phone.exports.append(phone.held)
+        try stores[index].takeExport(phone.held, number: phone.exports.count, isNewest: true)
       case 6:
-        if let old = phone.exports.randomElement(using: &random) { try stores[index].takeExport(old, isNewest: false) }
+        if let (number, old) = phone.exports.enumerated().randomElement(using: &random) {
+          try stores[index].takeExport(old, number: number + 1, isNewest: false)
+        }
       case 7, 8:
         try await stores[index].takeApp(phone.held, cutsSeconds: random.oneIn(2))
         try await stores[index].expectAll(phone, "seed \(seed), step \(step)")
@@ -38,7 +40,7 @@ import TestSupport
     }
     for index in stores.indices {
       try await stores[index].takeApp(phone.held, cutsSeconds: random.oneIn(2))
-      try stores[index].takeExport(phone.held, isNewest: true)
+      try stores[index].takeExport(phone.held, number: phone.exports.count + 1, isNewest: true)
     }
     for _ in 0..<3 {
       for index in stores.indices {
@@ -119,8 +121,10 @@ private struct RoadStore {
 
   init(fixture: StoreFixture) { self.fixture = fixture }
 
-  /// - Parameter isNewest: whether what it lacks is deleted.
-  mutating func takeExport(_ things: [Phone.Thing], isNewest: Bool) throws {
+  /// - Parameters:
+  ///   - number: of the export, from 1.
+  ///   - isNewest: whether what it lacks is deleted.
+  mutating func takeExport(_ things: [Phone.Thing], number: Int, isNewest: Bool) throws {
     let groups = Dictionary(grouping: things) { $0.exported.key }.map { key, things in
       TwinGroup(
         key: key,
@@ -131,7 +135,8 @@ private struct RoadStore {
           return exported.sample()
         }.sorted { $0.canonicalValue < $1.canonicalValue })
     }
-    try fixture.store.importExport([], twins: groups, snapshotOf: isNewest ? [Phone.type] : nil)
+    let file = ImportRecord.File(name: "export.zip", exported: Timestamp(seconds: 1_710_000_000 + Int64(number)))
+    try fixture.store.importExport([], twins: groups, file: file, snapshotOf: isNewest ? [Phone.type] : nil)
   }
 
   mutating func takeApp(_ things: [Phone.Thing], cutsSeconds: Bool) async throws {

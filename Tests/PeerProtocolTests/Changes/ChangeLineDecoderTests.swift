@@ -141,7 +141,7 @@ import Testing
 
   @Test func hugeNumbersOfTomorrowAreTakenAsFarAsTheyGo() throws {
     let line = Self.added(kind: "of tomorrow", payload: "[9223372036854775808,-1e308,1e-400,0]") + "\n"
-    guard case .added(let sample, _) = try decode([Array(line.utf8)]).first else {
+    guard case .added(let sample, _, _) = try decode([Array(line.utf8)]).first else {
       Issue.record("no sample")
       return
     }

@@ -66,6 +66,30 @@ import Testing
     #expect(decoded.tombstones.count { $0.hint != nil } == SampleRoad.allCases.count)
   }
 
+  /// In both formats.
+  @Test(arguments: ChangeFeedFormat.allCases)
+  func whatWasSaidOfAKeyTravels(format: ChangeFeedFormat) throws {
+    var maker = SampleMaker(seed: 9)
+    var coder = ChangeCoder()
+    let twins = (0..<3).map { maker.steps(at: $0) }
+    let statements = KeyStatement.all(of: twins, key: maker.uuid(), said: Timestamp(seconds: 9))
+    for (sample, statement) in zip(twins, statements) {
+      try coder.add(maker.steps(at: 7))
+      try coder.add(sample, statement: statement)
+      coder.add(Tombstone(sample: sample.reference, deleted: Timestamp(seconds: 9)))
+      var tombstone = Tombstone(of: sample, deleted: Timestamp(seconds: 9))
+      tombstone.statement = statement
+      coder.add(tombstone)
+    }
+    var decoder = ChangeFeedDecoder(format)
+    let batch = ChangeFeedBatch(changes: coder.changes, token: "t", more: false)
+    try ChangeFeedEncoder(format).encode(batch).withUnsafeBytes { decoder.receive($0) }
+    let decoded = try #require(try decoder.next()).changes
+    let said = decoded.samples.map { $0.statement.map { decoded.statements[Int($0)] } }
+    #expect(said == [nil, statements[0], nil, statements[1], nil, statements[2]])
+    #expect(decoded.tombstones.map(decoded.tombstone) == coder.changes.tombstones.map(coder.changes.tombstone))
+  }
+
   @Test func aBatchMayBeEmpty() throws {
     let batch = ChangeFeedBatch(changes: CodedChanges(), token: "t", more: true)
     #expect(try decode(ColumnBatchEncoder.encode(batch)) == [batch])

@@ -40,6 +40,12 @@ import ZstandardFrames
   typealias Change = @Sendable (inout Hpeer_V2_ChangeBatch) -> Void
 
   private static let changes: [Change] = [
+    { $0.samples.stated = [0] }, { $0.samples.statements = Data(count: 48) },
+    { ($0.samples.stated, $0.samples.statements) = ([0], Data(count: 47)) },
+    { ($0.samples.stated, $0.samples.statements) = ([4], Data(count: 48)) },
+    { ($0.samples.stated, $0.samples.statements) = ([1, 1], Data(count: 96)) },
+    { ($0.samples.stated, $0.samples.statements) = ([1, 0], Data(count: 96)) },
+    { ($0.tombstones.stated, $0.tombstones.statements) = ([.max], Data(count: 48)) },
     { $0.samples.tick = 0 }, { $0.samples.tick = 7 }, { $0.tombstones.tick = 0 },
     { $0.samples.uuid.removeLast() }, { $0.samples.form.removeLast() }, { $0.tombstones.uuid.removeLast() },
     { $0.samples.type[0] = 99 }, { $0.samples.kind[0] = 99 }, { $0.samples.source[0] = 99 },

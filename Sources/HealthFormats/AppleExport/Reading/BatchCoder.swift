@@ -24,6 +24,7 @@ struct BatchCoder {
   private(set) var textBytes = 0
   var samples: [CodedSample] = []
   private var tombstones: [CodedTombstone] = []
+  private var statements: [KeyStatement] = []
   /// See ``ImportBatch/sideFiles``.
   private var sideFiles: [UUID: SideFileIdentity] = [:]
   /// Changes when the indices that were given out are no longer valid.
@@ -38,7 +39,9 @@ struct BatchCoder {
   }
 
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
-  mutating func add(_ sample: Sample) throws {
+  ///
+  /// - Parameter statement: what was said of its key, where that has several records.
+  mutating func add(_ sample: Sample, statement: KeyStatement? = nil) throws {
     var (number, unit, json): (Double?, String?, UInt32?)
     if let columns = sample.payload.columns {
       json = append(payload: .columns(columns))
@@ -52,7 +55,12 @@ struct BatchCoder {
         type: types.index(of: sample.type), kind: kinds.index(of: sample.payload.kind),
         source: sources.index(of: sample.source), device: sample.device.map { devices.index(of: $0) },
         metadata: sample.metadata.isEmpty ? nil : index(ofMetadata: MetadataText.encode(sample.metadata)),
-        number: number, unit: unit.map { units.index(of: $0) }, payload: json))
+        number: number, unit: unit.map { units.index(of: $0) }, payload: json, statement: statement.map { add($0) }))
+  }
+
+  private mutating func add(_ statement: KeyStatement) -> UInt32 {
+    statements.append(statement)
+    return UInt32(statements.count - 1)
   }
 
   mutating func add(_ tombstone: Tombstone) {
@@ -61,7 +69,7 @@ struct BatchCoder {
       CodedTombstone(
         type: types.index(of: sample.type), start: sample.start, uuid: sample.uuid, deleted: tombstone.deleted,
         end: tombstone.end, source: tombstone.source.map { sources.index(of: Source(name: $0)) },
-        road: tombstone.road ?? .unknown, hint: tombstone.hint))
+        road: tombstone.road ?? .unknown, hint: tombstone.hint, statement: tombstone.statement.map { add($0) }))
   }
 
   /// The sample with this identity has another, without its file or with it.
@@ -97,13 +105,14 @@ struct BatchCoder {
   mutating func take() -> (changes: CodedChanges, payloads: [OpenPayload]) {
     let changes = CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
-      metadata: metadata, samples: samples, tombstones: tombstones)
+      metadata: metadata, statements: statements, samples: samples, tombstones: tombstones)
     let payloads = payloads
     let count = samples.count
     samples = []
     samples.reserveCapacity(count)
     self.payloads = []
     tombstones = []
+    statements = []
     textBytes = 0
     metadata = []
     metadataIndices = [:]
