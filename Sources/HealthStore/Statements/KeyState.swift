@@ -31,9 +31,14 @@ struct KeyState {
 
 /// The keys with several records that start at one instant; kept from one sample to the next, which mostly starts there too.
 struct KeyStates {
+  /// Of more starts of a type than this, each is looked up by itself.
+  private static let startLimit = 10_000
+
   private let db: Database
   private var place: (type: Int64, start: Int64)?
   private var states: [UUID: KeyState] = [:]
+  /// The starts of all such keys of the types that were asked for; `nil` for too many.
+  private var starts: [Int64: Set<Int64>?] = [:]
 
   init(_ db: Database) {
     self.db = db
@@ -61,6 +66,38 @@ struct KeyStates {
     return try query.integer(db) != nil
   }
 
+  /// Whether there may be such keys at a start: most of a type have none, and need no other look.
+  mutating func mayHold(type: Int64, start: Int64) throws -> Bool {
+    let known: Set<Int64>?
+    if let found = starts[type] {
+      known = found
+    } else {
+      known = try readStarts(type)
+      starts[type] = known
+    }
+    return known?.contains(start) ?? true
+  }
+
+  private func readStarts(_ type: Int64) throws -> Set<Int64>? {
+    var found: Set<Int64> = []
+    for sql in [
+      "SELECT DISTINCT start FROM sample INDEXED BY sample_statement WHERE type = ? AND statement IS NOT NULL LIMIT ?",
+      """
+      SELECT DISTINCT start FROM tombstone INDEXED BY tombstone_statement
+      WHERE type = ? AND statement IS NOT NULL LIMIT ?
+      """,
+    ] {
+      var query = try Binding(db, sql)
+      query.bind(type)
+      query.bind(Int64(Self.startLimit))
+      try query.rows(db) { row in
+        found.insert(row.integer(0))
+        return true
+      }
+    }
+    return found.count < Self.startLimit ? found : nil
+  }
+
   subscript(_ key: UUID, type type: Int64, start start: Int64) -> KeyState {
     mutating get throws {
       if place?.type != type || place?.start != start { try read(type, start) }
@@ -69,7 +106,10 @@ struct KeyStates {
   }
 
   /// Takes note of what became of a key that was asked for last.
-  mutating func set(_ state: KeyState, of key: UUID) { states[key] = state }
+  mutating func set(_ state: KeyState, of key: UUID) {
+    states[key] = state
+    if let place { starts[place.type]??.insert(place.start) }
+  }
 
   /// To be called when samples or tombstones with statements were written in another way.
   mutating func forget() { place = nil }

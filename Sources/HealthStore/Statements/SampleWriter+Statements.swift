@@ -85,6 +85,7 @@ extension SampleWriter {
     let coded = changes.samples[index]
     let (start, type) = (coded.start.microseconds, run.type)
     guard let statement = coded.statement.map({ changes.statements[Int($0)] }) else {
+      guard try states.mayHold(type: type, start: start) else { return false }
       let state = try states[coded.uuid, type: type, start: start]
       if state.isEmpty { return false }
       try insertWaiting(of: changes, &ids, &run)
@@ -159,8 +160,9 @@ extension SampleWriter {
 
   /// What was said of the record that a tombstone without a statement names, where it is not the first of its key, so that no other
   /// can be meant.
-  func statedRecord(_ tombstone: CodedTombstone, type: Int64, _ tally: TypeTally) throws -> KeyStatement? {
+  mutating func statedRecord(_ tombstone: CodedTombstone, type: Int64, _ tally: TypeTally) throws -> KeyStatement? {
     guard tally.hasStatements, tombstone.uuid.isDerived,
+      try states.mayHold(type: type, start: tombstone.start.microseconds),
       let statement = try statement(of: tombstone, type: type), statement.key != tombstone.uuid
     else { return nil }
     return statement
@@ -182,10 +184,11 @@ extension SampleWriter {
 
   /// The key whose records a tombstone without a statement must not remove by their identity: what it deleted was alone with its
   /// key, and one of several records may have the identity by now.
-  func keyOfRecords(_ tombstone: CodedTombstone, type: Int64, _ tally: TypeTally) throws -> UUID? {
-    guard tally.hasStatements, tombstone.uuid.isDerived else { return nil }
+  mutating func keyOfRecords(_ tombstone: CodedTombstone, type: Int64, _ tally: TypeTally) throws -> UUID? {
+    guard tally.hasStatements, tombstone.uuid.isDerived,
+      try states.mayHold(type: type, start: tombstone.start.microseconds)
+    else { return nil }
     if let statement = try statement(of: tombstone, type: type) { return statement.key }
-    var states = states
     return try states[tombstone.uuid, type: type, start: tombstone.start.microseconds].isEmpty ? nil : tombstone.uuid
   }
 

@@ -97,11 +97,11 @@ import TestSupport
       ),
       ("UPDATE store SET counter = 100", .counterBehind(counter: 100, newest: 130)),
       (
-        "INSERT INTO tombstone SELECT change, type, start, zeroblob(16), 0, NULL, NULL, NULL, 0, NULL FROM sample LIMIT 2",
+        "INSERT INTO tombstone SELECT change, type, start, zeroblob(16), 0, NULL, NULL, NULL, 0, NULL, NULL FROM sample LIMIT 2",
         .numbersTakenTwice(2)
       ),
       (
-        "INSERT INTO tombstone SELECT -1, type, start, uuid, 0, NULL, NULL, NULL, 0, NULL FROM sample LIMIT 1",
+        "INSERT INTO tombstone SELECT -1, type, start, uuid, 0, NULL, NULL, NULL, 0, NULL, NULL FROM sample LIMIT 1",
         .aliveAndDeleted(1)
       ),
       (
