@@ -74,7 +74,8 @@ import Testing
           source: Source(name: "Watch"), metadata: period.map { ["hpeer.aggregation": .string($0)] } ?? [:],
           payload: .quantity(Quantity(value, "count"))), sender: sender)
     }
-    #expect(uuid(end: 86_400, period: "day", sender: "inbox:phone").uuidString.lowercased() == "6a7e8a6d-b10d-8f50-9e9f-10a0eb873708")
+    #expect(
+      uuid(end: 86_400, period: "day", sender: "inbox:phone").uuidString.lowercased() == "6a7e8a6d-b10d-8f50-9e9f-10a0eb873708")
     #expect(uuid(end: 3_600, period: nil).uuidString.lowercased() == "83c60ba5-26a8-83fe-aa21-cc51ac835c22")
     #expect(uuid(end: 40_000, period: "day") == uuid(end: 86_400, period: "day", 9000))
     let others = [

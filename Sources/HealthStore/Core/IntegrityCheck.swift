@@ -93,7 +93,11 @@ struct IntegrityCheck {
     let twice = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tombstone JOIN sample USING (change)") ?? 0
     if twice > 0 { findings.append(.numbersTakenTwice(twice)) }
     let undead =
-      try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tombstone JOIN sample USING (type, start, uuid) WHERE sample.statement IS NULL") ?? 0
+      try Int.fetchOne(
+        db,
+        sql: """
+          SELECT COUNT(*) FROM tombstone JOIN sample USING (type, start, uuid) WHERE sample.statement IS NULL
+          """) ?? 0
     if undead > 0 { findings.append(.aliveAndDeleted(undead)) }
     return findings
   }

@@ -356,7 +356,8 @@ struct SampleWriter {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
     var tombstone = tombstone
-    let statement = try tombstone.statement.map { changes.statements[Int($0)] } ?? statedRecord(tombstone, type: type, tally)
+    let statement =
+      try tombstone.statement.map { changes.statements[Int($0)] } ?? statedRecord(tombstone, type: type, tally)
     if let statement {
       tombstone.uuid = statement.content
       try bury(statement, start: tombstone.start.microseconds, type: type, &tally)

@@ -22,23 +22,26 @@ extension SampleWriter {
     let state = try states[first.uuid, type: type, start: first.start.microseconds]
     if samples.count == 1, state.isEmpty { return try write(changes) }
     var tally = try tallies[type] ?? TypeTally(type, db)
-    try say(samples, of: first.uuid, type: type, &tally)
+    try say(samples, of: first.uuid, rest: { group.key.uuid(ordinal: $0) }, type: type, &tally)
     tallies[type] = tally
     try touched.update(&visibility, after: firstCounter, counter: &counter)
   }
 
-  private mutating func say(_ samples: [Sample], of key: UUID, type: Int64, _ tally: inout TypeTally) throws {
+  /// - Parameter rest: the identities of the other ranks, where they are known.
+  private mutating func say(
+    _ samples: [Sample], of key: UUID, rest: ((Int) -> UUID)? = nil, type: Int64, _ tally: inout TypeTally
+  ) throws {
     guard let start = samples.first?.start.microseconds else { return }
     let state = try states[key, type: type, start: start]
-    let single = try single(key, state, type: type, start: start)
-    let known = try known(state) ?? single?.stamp
+    let unstated = try unstated(key, state, rest: rest, type: type, start: start)
+    let known = try known(state) ?? unstated.first?.stamp
     let statements = KeyStatement.all(of: samples, key: key, said: time(after: known))
     guard let stamp = statements.first?.stamp else { return }
     let standing = Standing(stamp, top: state.top, known: known)
-    let before = Set(state.records.keys).union(single.map { [$0.content] } ?? [])
+    let before = Set(state.records.keys).union(unstated.map(\.content))
     switch standing {
     case .same: try note(stamp, state, known)
-    case .newer: _ = try clear(key, state, single, type: type, start: start, &tally)
+    case .newer: _ = try clear(key, state, unstated, type: type, start: start, &tally)
     case .older: break
     }
     var kept = 0
@@ -100,8 +103,8 @@ extension SampleWriter {
     try insertWaiting(of: changes, &ids, &run)
     let key = statement.key
     let state = try states[key, type: type, start: start]
-    let single = try single(key, state, type: type, start: start)
-    let known = try known(state) ?? single?.stamp
+    let unstated = try unstated(key, state, type: type, start: start)
+    let known = try known(state) ?? unstated.first?.stamp
     var wasImported = false
     switch Standing(statement.stamp, top: state.top, known: known) {
     case .same:
@@ -116,9 +119,9 @@ extension SampleWriter {
         return true
       }
       for record in state.records.values where try ImportTrail.contains(record.change, db) { wasImported = true }
-    case .newer: wasImported = try clear(key, state, single, type: type, start: start, &run.tally)
+    case .newer: wasImported = try clear(key, state, unstated, type: type, start: start, &run.tally)
     case .older:
-      try contest(key, state, single, known, type: type, start: start, &run.tally)
+      try contest(key, state, unstated, known, type: type, start: start, &run.tally)
       run.tally.unchanged += 1
       return true
     }
@@ -141,12 +144,12 @@ extension SampleWriter {
   mutating func bury(_ statement: KeyStatement, start: Int64, type: Int64, _ tally: inout TypeTally) throws {
     let key = statement.key
     let state = try states[key, type: type, start: start]
-    let single = try single(key, state, type: type, start: start)
-    let known = try known(state) ?? single?.stamp
+    let unstated = try unstated(key, state, type: type, start: start)
+    let known = try known(state) ?? unstated.first?.stamp
     switch Standing(statement.stamp, top: state.top, known: known) {
     case .same: try note(statement.stamp, state, known)
-    case .newer: _ = try clear(key, state, single, type: type, start: start, &tally)
-    case .older: try contest(key, state, single, known, type: type, start: start, &tally)
+    case .newer: _ = try clear(key, state, unstated, type: type, start: start, &tally)
+    case .older: try contest(key, state, unstated, known, type: type, start: start, &tally)
     }
     var now = try states[key, type: type, start: start]
     if let record = now.records.removeValue(forKey: statement.content) {
@@ -194,7 +197,9 @@ extension SampleWriter {
 
   /// After a tombstone without a statement: what says what it deleted goes. What has its identity and does not, goes on under a
   /// number after that of the tombstone, for those who take it for deleted.
-  mutating func keepRecords(of key: UUID, beside tombstone: CodedTombstone, type: Int64, _ tally: inout TypeTally) throws {
+  mutating func keepRecords(
+    of key: UUID, beside tombstone: CodedTombstone, type: Int64, _ tally: inout TypeTally
+  ) throws {
     let start = tombstone.start.microseconds
     var state = try states[key, type: type, start: start]
     for (content, record) in state.records.sorted(by: { $0.value.change < $1.value.change }) {
@@ -259,22 +264,34 @@ extension SampleWriter {
     return hint.map { ValueHint.all(of: quantity, sample.type)?.contains($0) ?? false } ?? false
   }
 
-  /// A record that was alone with its key when it came.
-  private struct Single {
+  /// A record without a statement: it was alone with its key when it came, or came from a file that has none.
+  private struct Unstated {
     var copy: SampleCopy
     var change: Int64
     var content: UUID
     var stamp: KeyStatement.Stamp
   }
 
-  /// The record that has the identity of a key, and of which it was never said that there are others.
-  private func single(_ key: UUID, _ state: KeyState, type: Int64, start: Int64) throws -> Single? {
-    guard !state.records.values.contains(where: { $0.uuid == key }),
-      let present = try rows.find(key, start: start, type: type), let stored = try stored(present.change)
-    else { return nil }
-    let said = try StatedRanges.said(present.change, db) ?? Timestamp(microseconds: .min)
-    return KeyStatement.all(of: [stored.sample], key: key, said: said).first.map {
-      Single(copy: stored, change: present.change, content: $0.content, stamp: $0.stamp)
+  /// The records of a key that have no statement: that with its own identity, and those of other ranks as far as they are known.
+  ///
+  /// - Parameter rest: the identities of the other ranks.
+  private func unstated(
+    _ key: UUID, _ state: KeyState, rest: ((Int) -> UUID)? = nil, type: Int64, start: Int64
+  ) throws -> [Unstated] {
+    let stated = Set(state.records.values.map(\.uuid))
+    var found: [(copy: SampleCopy, change: Int64)] = []
+    var rank = 0
+    while true {
+      let uuid = rank == 0 ? key : rest?(rank)
+      guard let uuid, let present = try rows.find(uuid, start: start, type: type) else { break }
+      if !stated.contains(uuid), let copy = try stored(present.change) { found.append((copy, present.change)) }
+      rank += 1
+    }
+    found.sort { $0.copy.sample.canonicalValue < $1.copy.sample.canonicalValue }
+    let said = try found.compactMap { try StatedRanges.said($0.change, db) }.max() ?? Timestamp(microseconds: .min)
+    let statements = KeyStatement.all(of: found.map(\.copy.sample), key: key, said: said)
+    return zip(found, statements).map {
+      Unstated(copy: $0.copy, change: $0.change, content: $1.content, stamp: $1.stamp)
     }
   }
 
@@ -291,10 +308,9 @@ extension SampleWriter {
   ///
   /// - Returns: whether an export held any of them.
   private mutating func clear(
-    _ key: UUID, _ state: KeyState, _ single: Single?, type: Int64, start: Int64, _ tally: inout TypeTally
+    _ key: UUID, _ state: KeyState, _ unstated: [Unstated], type: Int64, start: Int64, _ tally: inout TypeTally
   ) throws -> Bool {
-    var going = state.records.values.map { ($0.uuid, $0.change) }
-    if let single { going.append((key, single.change)) }
+    let going = state.records.values.map { ($0.uuid, $0.change) } + unstated.map { ($0.copy.sample.uuid, $0.change) }
     var wasImported = false
     for (uuid, change) in going {
       if try ImportTrail.contains(change, db) { wasImported = true }
@@ -324,6 +340,11 @@ extension SampleWriter {
     let changes = coder.changes
     var ids = DictionaryIDs(changes)
     let start = sample.start.microseconds
+    // From a file, which says nothing of the others.
+    if try rows.find(sample.uuid, start: start, type: type) != nil {
+      try remove(sample.uuid, start: start, type: type, &tally)
+      states.forget()
+    }
     guard let number = try insertion.insert([0], of: changes, type: type, first: counter + 1, &ids)[0] else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "two records of a key have one identity")
     }
@@ -340,14 +361,15 @@ extension SampleWriter {
 
   /// An older statement was met, of which others may not know that it is older: what was only remembered is said.
   private mutating func contest(
-    _ key: UUID, _ state: KeyState, _ single: Single?, _ known: KeyStatement.Stamp?, type: Int64, start: Int64,
+    _ key: UUID, _ state: KeyState, _ unstated: [Unstated], _ known: KeyStatement.Stamp?, type: Int64, start: Int64,
     _ tally: inout TypeTally
   ) throws {
     guard let known else { return }
-    if state.isEmpty, let single {
-      let record = KeyState.Record(change: single.change, uuid: key, stamp: single.stamp)
-      return try restate(
-        [(record, single.content, single.copy)], of: key, known, type: type, start: start, &tally)
+    if state.isEmpty {
+      let records = unstated.map {
+        (KeyState.Record(change: $0.change, uuid: $0.copy.sample.uuid, stamp: $0.stamp), $0.content, $0.copy)
+      }
+      return try restate(records, of: key, known, type: type, start: start, &tally)
     }
     guard let top = state.top, known > top else { return }
     let records = try state.records.compactMap { content, record in

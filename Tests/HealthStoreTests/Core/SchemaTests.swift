@@ -99,7 +99,8 @@ import TestSupport
     store = nil
     try await SQLiteShell.run(
       """
-      DROP TRIGGER repetition_goes; DROP TABLE repetition; DROP INDEX sample_statement; DROP INDEX tombstone_statement;
+      DROP TRIGGER repetition_goes; DROP TABLE repetition; DROP INDEX sample_statement;
+      DROP INDEX tombstone_statement;
       DROP TABLE statedRange;
       ALTER TABLE sample DROP COLUMN statement; ALTER TABLE undoSample DROP COLUMN statement;
       ALTER TABLE tombstone DROP COLUMN statement; DELETE FROM grdb_migrations WHERE identifier = 'statements';

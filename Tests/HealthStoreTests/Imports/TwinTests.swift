@@ -66,6 +66,23 @@ import Testing
     #expect(try store.importExport([], twins: [TwinGroup(key: key, samples: runs)]).total == .init(unchanged: 2))
   }
 
+  /// As CSV and JSON have them, which say nothing of an export.
+  @Test func whatCameFromAFileGivesWay() async throws {
+    let file = [1.0, 2, 3].enumerated().map { ExportedSample(value: $1).sample(ordinal: $0) }
+    try await store.add(file[0], file[1], file[2])
+    #expect(try store.importExport([], twins: [group(2, 3)]).total == .init(deleted: 1, unchanged: 2))
+    #expect(try await store.values() == [2, 3])
+    // And adds nothing afterwards.
+    try await store.add(file[0])
+    #expect(try await store.values() == [2, 3])
+    let other = try StoreFixture()
+    try await other.store.add(file[0], file[1])
+    let page = try await store.feed.codedChanges(since: .zero, limit: 10)
+    try await other.store.apply([page.changes])
+    #expect(try await other.store.values() == [2, 3])
+    #expect(try await other.store.digests.deep().record.samples == store.digests.deep().record.samples)
+  }
+
   @Test func identitiesAreThoseOfTheRanksInTheNewestExport() async throws {
     try store.importExport([], twins: [group(1, 2, 4)])
     #expect(try ImportWriter(store, .init(name: "later")).write(twins: [group(1, 2, 3, 4)]).isEmpty)

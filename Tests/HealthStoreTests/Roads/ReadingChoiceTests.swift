@@ -88,8 +88,9 @@ import Testing
     try await say(reading(3000, at: 30), "inbox:phone")
     try await say(reading(5000, at: 25), "inbox:watch")
     for change in try await store.allChanges().reversed() { try await other.store.take(change) }
-    #expect(try await other.store.samples.page(of: Self.type, limit: 10).map(\.uuid)
-      == store.samples.page(of: Self.type, limit: 10).map(\.uuid))
+    #expect(
+      try await other.store.samples.page(of: Self.type, limit: 10).map(\.uuid)
+        == store.samples.page(of: Self.type, limit: 10).map(\.uuid))
     #expect(try await shown() == [5000])
   }
 }

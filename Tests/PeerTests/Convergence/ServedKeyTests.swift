@@ -75,7 +75,8 @@ import Testing
         #expect(try await Verify(store, with: record, at: server.endpoint, isDeep: true).run().isEqual)
         // What is deleted by its value stays deleted when another joins the meal.
         let page = try await store.feed.codedChanges(since: .zero, limit: 10).changes
-        let coded = try #require(try page.samples.first { try page.sample($0).payload == .quantity(Quantity(250, "kcal")) })
+        let food = Payload.quantity(Quantity(250, "kcal"))
+        let coded = try #require(try page.samples.first { try page.sample($0).payload == food })
         let statement = try #require(coded.statement.map { page.statements[Int($0)] })
         var tombstone = Tombstone(of: try page.sample(coded), deleted: .now)
         (tombstone.sample.uuid, tombstone.statement) = (statement.content, statement)
