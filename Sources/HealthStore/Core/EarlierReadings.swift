@@ -17,12 +17,8 @@ enum EarlierReadings {
     try renameSamples(&counter, db)
     try renameTombstones(&counter, db)
     if counter == first { return }
-    try db.execute(sql: "DELETE FROM visibility WHERE sample NOT IN (SELECT change FROM sample)")
-    try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
-    try Epoch.begin(at: first + 1, db)
-    try DigestTable.clear(db)
-    try UndoJournal.forget(db)
     _ = try TypeTally.recount(db)
+    try EarlierSchema.renumbered(after: first, upTo: counter, db)
   }
 
   private static func renameSamples(_ counter: inout Int64, _ db: Database) throws {

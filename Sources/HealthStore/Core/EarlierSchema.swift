@@ -21,6 +21,22 @@ enum EarlierSchema {
     return true
   }
 
+  /// Samples have got other identities under numbers of their own: what was kept beside them is of those that they had.
+  ///
+  /// - Parameters:
+  ///   - first: the counter before.
+  ///   - last: the last number that was given out.
+  static func renumbered(after first: Int64, upTo last: Int64, _ db: Database) throws {
+    try db.execute(sql: "DELETE FROM visibility WHERE sample NOT IN (SELECT change FROM sample)")
+    var counter = last
+    var visibility = Visibility(db)
+    try visibility.updateAll(after: first, counter: &counter)
+    try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
+    try Epoch.begin(at: first + 1, db)
+    try DigestTable.clear(db)
+    try UndoJournal.forget(db)
+  }
+
   /// Hidden samples that were deleted, or taken back with their import, stayed in `visibility`: it relied on a foreign key, which
   /// nothing enforced. Whatever asked how many samples of a type are shown was told too few, or none.
   static func bringUpToDate(_ db: Database) throws {

@@ -13,12 +13,7 @@ enum EarlierTwins {
       guard let key = SampleKey(text: text), let type = try key.type.id(in: db) else { continue }
       try state(key, type: type, &counter, db)
     }
-    if counter == first { return }
-    try db.execute(sql: "DELETE FROM visibility WHERE sample NOT IN (SELECT change FROM sample)")
-    try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
-    try Epoch.begin(at: first + 1, db)
-    try DigestTable.clear(db)
-    try UndoJournal.forget(db)
+    if counter > first { try EarlierSchema.renumbered(after: first, upTo: counter, db) }
   }
 
   private static func state(_ key: SampleKey, type: Int64, _ counter: inout Int64, _ db: Database) throws {

@@ -110,7 +110,8 @@ import TestSupport
     #expect(try contents.samples == Set((others + held.map(renamed)).map { try $0.text() }))
     #expect(try await HealthStore.checkIntegrity(directory: file.directory.path).findings == [])
     // What was deleted stays deleted, whatever it says by now; the others change as before.
-    let later = [summary("301", day: 3), steps(501, day: 3), summary("201", day: 1), steps(9001, day: 1)].map { sample in
+    let said = [summary("301", day: 3), steps(501, day: 3), summary("201", day: 1), steps(9001, day: 1)]
+    let later = said.map { sample in
       var sample = sample
       sample.created = sample.created.map { Timestamp(seconds: $0.seconds + 1) }
       return sample
