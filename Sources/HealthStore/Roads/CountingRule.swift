@@ -20,14 +20,19 @@ struct CountingRule {
   enum Family: Int, CaseIterable {
     /// Derived by hpeer from what an export says.
     case export
-    /// HealthKit's own, from an app.
+    /// HealthKit's own, from an app. Some are of version 5, as if derived: whoever wrote the sample chose it.
     case healthKit
     /// Health Auto Export's.
     case autoExport
 
     /// - Parameter road: by which a sample with this UUID came.
     init(_ uuid: UUID, road: SampleRoad) {
-      self = uuid.isDerived ? road == .healthAutoExport ? .autoExport : .export : .healthKit
+      self =
+        switch road {
+        case .healthAutoExport where uuid.isDerived: .autoExport
+        case .healthAppTransfer, .healthSync: .healthKit
+        default: uuid.isDerived ? .export : .healthKit
+        }
     }
   }
 

@@ -146,11 +146,11 @@ struct Visibility {
     try Bool.fetchOne(
       db,
       sql: """
-        SELECT derived BETWEEN 1 AND samples - 1 OR identifier = ?2 OR identifier NOT GLOB 'HK*'
+        SELECT derived BETWEEN 1 AND samples - 1 OR identifier = ?2 OR identifier NOT GLOB 'HK*' OR derived > 0 AND roads & ?3
           OR EXISTS(SELECT 1 FROM visibility WHERE type = ?1)
           OR EXISTS(SELECT 1 FROM tombstone WHERE type = ?1 AND duration IS NOT NULL)
         FROM type WHERE id = ?1
-        """, arguments: [type, SampleType.workout.rawValue]) ?? false
+        """, arguments: [type, SampleType.workout.rawValue, TypeTally.appRoads]) ?? false
   }
 
   // MARK: Asking

@@ -48,7 +48,7 @@ struct TypeTally {
   var hasOriginal: Bool { samples - derived + added - addedDerived > removed - removedDerived }
 
   /// Whether one of its samples may be one with another that came by another road, or may have been deleted there.
-  var isMixed: Bool { hasTombstones || hasDerived && hasOriginal }
+  var isMixed: Bool { hasTombstones || hasDerived && (hasOriginal || (roads | addedRoads) & Self.appRoads != 0) }
 
   /// Whether no sample with a derived UUID ever came by another road than an export.
   var areDerivedExported: Bool { (roads | addedRoads) & ~Self.bit(.appleExport) == 0 }
@@ -91,6 +91,9 @@ struct TypeTally {
         """)
     return db.changesCount
   }
+
+  /// The roads of apps, whose samples are never an export's, whatever their UUIDs.
+  static let appRoads = [SampleRoad.healthAppTransfer, .healthSync, .healthAutoExport].map(bit).reduce(0, |)
 
   private static func bit(_ road: SampleRoad) -> Int64 { 1 << Int64(road.rawValue) }
 

@@ -25,6 +25,26 @@ import TestSupport
 
   // MARK: Equal samples
 
+  /// Whoever wrote a sample into HealthKit chose its UUID, which may be of version 5.
+  @Test(arguments: [false, true])
+  func anAppsUUIDsMayLookDerived(appFirst: Bool) async throws {
+    let exported = (0..<3).map { ExportedSample(minute: $0).sample() }
+    var coder = ChangeCoder()
+    for minute in 0..<3 {
+      let uuid = SampleIdentity.uuid(ofRestored: UUID(), ordinal: 0)
+      #expect(uuid.isDerived)
+      try coder.add(ExportedSample(minute: minute).original(uuid, offset: 0), road: .healthAppTransfer)
+    }
+    if appFirst { try await store.apply([coder.changes]) }
+    try store.importExport(exported)
+    if !appFirst { try await store.apply([coder.changes]) }
+    #expect(try await shown() == exported.map(\.uuid))
+    #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings == [])
+    let other = try StoreFixture()
+    try await pull(other.store, from: store)
+    #expect(try await shown(other.store) == shown())
+  }
+
   @Test func thePhoneHoldsTwoEqualSamplesAndAnOlderExportOne() async throws {
     let otherFixture = try StoreFixture()
     let other = otherFixture.store
