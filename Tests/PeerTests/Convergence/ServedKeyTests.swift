@@ -20,7 +20,7 @@ import Testing
         uuid: SampleIdentity.namespace, type: type, start: noon, end: noon, created: noon, source: Source(name: "Food"),
         payload: .quantity(Quantity(value, "kcal")))
     }
-    return TwinGroup(key: SampleKey(kind: "record", sample: samples[0]), samples: samples)
+    return TwinGroup(key: HealthModel.SampleKey(kind: "record", sample: samples[0]), samples: samples)
   }
 
   private static func `import`(_ meal: TwinGroup, of day: Int64, into store: HealthStore) throws {
