@@ -22,6 +22,10 @@ public struct KeyStatement: Hashable, Sendable {
     /// say the same are one.
     public var values: UInt64
 
+    /// How many records the key has by it; 65,535 stands for more as well.
+    package var count: Int { Int(values >> 48) }
+
+    /// See ``said`` and ``values``.
     public init(said: Timestamp, values: UInt64) {
       (self.said, self.values) = (said, values)
     }
@@ -31,6 +35,7 @@ public struct KeyStatement: Hashable, Sendable {
     }
   }
 
+  /// Of a record; see ``all(of:key:said:)``.
   public init(key: UUID, stamp: Stamp, content: UUID) {
     (self.key, self.stamp, self.content) = (key, stamp, content)
   }

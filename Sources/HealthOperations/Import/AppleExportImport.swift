@@ -104,6 +104,7 @@ struct AppleExportImport: Sendable {
     var types: Set<SampleType> = []
     let stage = stage(.importing)
     defer { stage.finish() }
+    writer.isWhole = survey.isComplete
     let progress: (Int64) throws -> Void = { bytes in
       if isCancelled() { throw CancellationError() }
       let total = writer.summary.total

@@ -34,6 +34,8 @@ public final class ImportWriter {
   private let road: SampleRoad
   /// `nil` only while a transaction has it, and after one that failed.
   private var trail: ImportTrail?
+  /// False for a file that ends early: of records that agree in their keys it may have some only.
+  public var isWhole = true
   /// What all batches so far have done, readings and deletions included.
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
@@ -261,6 +263,7 @@ public final class ImportWriter {
   ) throws -> WriteSummary {
     var writer = try SampleWriter(
       db, epochs: store.epochs, trail: trail.take(), undo: undo, road: road, said: exported)
+    writer.isWhole = isWhole
     try body(db, &writer)
     try writer.finish()
     var summary = writer.summary

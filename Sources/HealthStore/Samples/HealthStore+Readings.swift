@@ -57,7 +57,7 @@ private struct ReadingWriter {
       places.insert(reading.uuid)
     }
     var present = try held(reading)
-    if present == nil, try writer.isDeleted(reading.reference) {
+    if present == nil, try isDeleted(reading, as: sample) {
       guard let restored = try restored(reading) else {
         refused[sample.type, default: 0] += 1
         return
@@ -82,6 +82,14 @@ private struct ReadingWriter {
       }
     }
     try waiting.add(reading)
+  }
+
+  /// Whether there is a tombstone for it, or one from when nobody wrote down whose a reading was.
+  private func isDeleted(_ reading: Sample, as sample: Sample) throws -> Bool {
+    if try writer.isDeleted(reading.reference) { return true }
+    var anonymous = sample
+    anonymous.uuid = SampleIdentity.uuid(ofReading: sample)
+    return try anonymous.uuid != reading.uuid && writer.isDeleted(anonymous.reference)
   }
 
   /// When the reading was said, as it counts here.

@@ -151,7 +151,8 @@ public final class SampleRestorer {
     for sample in selected(changes, types.map { $0 != nil }) {
       guard let id = types[Int(sample.type)] else { continue }
       let start = sample.start.microseconds
-      guard try deletions.isDeleted(sample.uuid, start: start, type: id) else {
+      let identity = sample.statement.map { changes.statements[Int($0)].content } ?? sample.uuid
+      guard try deletions.isDeleted(identity, start: start, type: id) else {
         if let deleted = try hidden.deletion(hiding: sample, type: id) {
           var restored = sample
           restored.uuid = try deletions.restoration(of: deleted, start: start, type: id)
@@ -161,7 +162,8 @@ public final class SampleRestorer {
       }
       // The file may have been written when the sample had been brought back before.
       var restored = sample
-      restored.uuid = try deletions.root(of: sample.uuid, start: start, type: id)
+      restored.uuid = try deletions.root(of: identity, start: start, type: id)
+      restored.statement = nil
       let mayHaveOriginal = tallies[id]?.hasOriginal ?? false
       guard try !deletions.isHere(restored, in: changes, type: id, mayHaveOriginal: mayHaveOriginal) else { continue }
       restored.uuid = try deletions.restoration(of: restored.uuid, start: start, type: id)

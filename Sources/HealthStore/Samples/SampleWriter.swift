@@ -39,6 +39,8 @@ struct SampleWriter {
   var states: KeyStates
   /// When what is written was said, if that is known: the date of the export.
   let said: Timestamp?
+  /// Whether the file that is written is whole, as far as that is known.
+  var isWhole = true
   /// The numbers of what the one who sends may change; `nil` for any.
   private let ownChanges: SentChanges?
   private(set) var summary = WriteSummary()
@@ -78,6 +80,7 @@ struct SampleWriter {
   mutating func write(
     _ changes: CodedChanges, sideFiles others: [UUID: SideFileIdentity] = [:]
   ) throws {
+    let changes = changes.statements.isEmpty ? changes : changes.withFitStatements()
     var ids = DictionaryIDs(changes)
     sideFiles = SideFileCopies(kinds: changes.kinds, others: others)
     partialCopies = PartialCopies(kinds: changes.kinds)
@@ -109,7 +112,7 @@ struct SampleWriter {
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws {
     if run.waitingOriginals.contains(sample.uuid) { try insertWaiting(of: changes, &ids, &run) }
-    if sample.uuid.isDerived, run.tally.hasStatements || sample.statement != nil {
+    if run.tally.hasStatements || sample.statement != nil, sample.uuid.isDerived {
       if try takeIntoKey(index, of: changes, &ids, &run) { return }
     }
     if expectsPresent {
@@ -214,7 +217,8 @@ struct SampleWriter {
     else { return meet(present.change, of: sample, &run.tally) }
     let merged = merge.copy
     let wasImported = try ImportTrail.contains(present.change, db)
-    let said = merged.sample.uuid.isOfReading ? try Repetition.last(of: present.change, db) : nil
+    let isRegister = merged.sample.uuid.isOfReading || merge.statement != nil
+    let said = isRegister ? try Repetition.last(of: present.change, db) : nil
     let seen = try visibility.seen(present.change, type: run.type)
     try rows.remove(sample.uuid, start: present.start, type: run.type)
     let isElsewhere = merged.sample.start.microseconds != present.start
@@ -231,9 +235,7 @@ struct SampleWriter {
     if merged.sample.uuid.isDerived { run.tally.meet(insertion.roadOf(merging.samples[0])) }
     if merge.isReplacement { run.tally.replace(merged.sample.uuid) }
     if let number = numbers[0] {
-      if let said, !merge.isReplacement, said > merged.sample.created ?? said {
-        try Repetition.note(said, of: number, db)
-      }
+      if let said, !merge.isReplacement { try Repetition.note(said, of: number, db) }
       counter = number
       rows.inserted(merged.sample.uuid, start: merged.sample.start.microseconds, change: number, type: run.type)
       if trail != nil {
@@ -412,11 +414,13 @@ struct SampleWriter {
     }
     let isFiner = Timestamp(microseconds: start).isFiner(than: Timestamp(microseconds: stored.start))
     // Not within an import, whose numbers go when it is undone.
-    guard undo == nil, isFiner || stored.isBare && details != nil || tombstone.deleted < stored.deleted else { return }
+    let isNewer = stored.stamp.map { stamp in statement.map { stamp < $0.stamp } ?? false } ?? false
+    guard undo == nil, isFiner || stored.isBare && details != nil || tombstone.deleted < stored.deleted || isNewer
+    else { return }
     counter += 1
     try tombstones.complete(
       stored, start: isFiner ? start : stored.start, deleted: tombstone.deleted, number: counter, source: source,
-      details)
+      details, isNewer ? statement : nil)
     touched.touch(Timestamp(microseconds: stored.start), type)
   }
 
@@ -467,5 +471,25 @@ extension CodedChanges {
   /// Of workouts there may be copies from Health Auto Export, whose UUIDs do not tell.
   fileprivate func isWorkout(_ index: Int) -> Bool {
     types[Int(samples[index].type)] == .workout
+  }
+}
+
+extension CodedChanges {
+  /// Without statements that no export can have said.
+  fileprivate func withFitStatements() -> CodedChanges {
+    var changes = self
+    for index in samples.indices {
+      guard let statement = samples[index].statement else { continue }
+      if !SampleWriter.isFit(statements[Int(statement)], of: samples[index].uuid) {
+        changes.samples[index].statement = nil
+      }
+    }
+    for index in tombstones.indices {
+      guard let statement = tombstones[index].statement.map({ statements[Int($0)] }) else { continue }
+      if !SampleWriter.isFit(statement, of: statement.content) || statement.content != tombstones[index].uuid {
+        changes.tombstones[index].statement = nil
+      }
+    }
+    return changes
   }
 }

@@ -20,7 +20,7 @@ struct TombstoneInsertion {
       sql: """
         UPDATE tombstone SET change = ?, start = ?, deleted = MIN(deleted, ?), duration = COALESCE(duration, ?), source = COALESCE(source, ?),
           road = CASE WHEN duration IS NULL THEN ? ELSE road END,
-          hint = CASE WHEN duration IS NULL THEN ? ELSE hint END
+          hint = CASE WHEN duration IS NULL THEN ? ELSE hint END, statement = COALESCE(?, statement)
         WHERE change = ?
         """)
     byChange = try db.cachedStatement(sql: "SELECT \(Self.columns) FROM tombstone WHERE change = ?")
@@ -30,7 +30,7 @@ struct TombstoneInsertion {
   }
 
   /// Of ``Stored``.
-  private static let columns = "change, start, duration IS NULL, deleted"
+  private static let columns = "change, start, duration IS NULL, deleted, statement"
 
   /// What a tombstone tells of a sample that was really deleted, and did not only make way for another.
   struct Details {
@@ -48,6 +48,8 @@ struct TombstoneInsertion {
     var isBare: Bool
     /// When the sample was deleted.
     var deleted: Timestamp
+    /// Of one of several records of a key.
+    var stamp: KeyStatement.Stamp?
   }
 
   /// The tombstone of a sample; see `UUID.range(ofStart:)`.
@@ -55,7 +57,7 @@ struct TombstoneInsertion {
     try crowds.row(uuid, start: start, type: type, lookup, byChange) { row in
       Stored(
         change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0,
-        deleted: Timestamp(microseconds: row.integer(3)))
+        deleted: Timestamp(microseconds: row.integer(3)), stamp: try row.statement(4)?.stamp)
     }
   }
 
@@ -85,10 +87,11 @@ struct TombstoneInsertion {
     if crowds.isInUse { crowds.inserted(tombstone.uuid, start: start, change: number, type: type) }
   }
 
-  /// Gives a tombstone what it lacks of details, a finer start, and the time of the first of several deletions, under a number of
-  /// its own: others learn of it, too.
+  /// Gives a tombstone what it lacks of details, a finer start, the time of the first of several deletions, and the newest statement
+  /// that it is of, under a number of its own: others learn of it, too.
   func complete(
-    _ stored: Stored, start: Int64, deleted: Timestamp, number: Int64, source: Int64?, _ details: Details?
+    _ stored: Stored, start: Int64, deleted: Timestamp, number: Int64, source: Int64?, _ details: Details?,
+    _ statement: KeyStatement?
   ) throws {
     var binding = Binding(completion)
     binding.bind(number)
@@ -98,6 +101,7 @@ struct TombstoneInsertion {
     binding.bind(source)
     binding.bind(Int64((details?.road ?? .unknown).rawValue))
     binding.bind(details?.hint.map(Int64.init))
+    binding.bind(statement)
     binding.bind(stored.change)
     try binding.run(db)
     // It has another number now, and perhaps another start.

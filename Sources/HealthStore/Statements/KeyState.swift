@@ -13,20 +13,52 @@ struct KeyState {
   }
 
   /// By what they say (``KeyStatement/content``).
-  var records: [UUID: Record] = [:]
+  private(set) var records: [UUID: Record] = [:]
+  /// The identities of ``records``.
+  private(set) var identities: Set<UUID> = []
   /// Of deleted records: what they said, and in which statement.
-  var deletions: [UUID: KeyStatement.Stamp] = [:]
+  private(set) var deletions: [UUID: KeyStatement.Stamp] = [:]
+  /// The newest statement.
+  private(set) var top: KeyStatement.Stamp?
+  /// When the newest statement was said last, as far as that is later than it says (``Repetition``).
+  private(set) var again: Timestamp?
+  /// Whether an export held any of the records that are here, or were here before a newer statement.
+  var wasImported: Bool?
 
   /// Whether it was never said that the key has several.
   var isEmpty: Bool { records.isEmpty && deletions.isEmpty }
 
-  /// The newest statement.
-  var top: KeyStatement.Stamp? { max(records.values.lazy.map(\.stamp).max(), deletions.values.max()) }
-
-  private func max(_ one: KeyStatement.Stamp?, _ other: KeyStatement.Stamp?) -> KeyStatement.Stamp? {
-    guard let one, let other else { return one ?? other }
-    return Swift.max(one, other)
+  /// The newest statement, with the time when it was said last.
+  var known: KeyStatement.Stamp? {
+    guard var known = top else { return nil }
+    if let again { known.said = max(known.said, again) }
+    return known
   }
+
+  mutating func add(_ record: Record, content: UUID) {
+    records[content] = record
+    identities.insert(record.uuid)
+    top = top.map { max($0, record.stamp) } ?? record.stamp
+  }
+
+  mutating func remove(content: UUID) -> Record? {
+    guard let record = records.removeValue(forKey: content) else { return nil }
+    identities.remove(record.uuid)
+    return record
+  }
+
+  mutating func delete(content: UUID, _ stamp: KeyStatement.Stamp) {
+    deletions[content] = deletions[content].map { max($0, stamp) } ?? stamp
+    top = top.map { max($0, stamp) } ?? stamp
+  }
+
+  /// Of what was said before, only deletions count any more.
+  mutating func clear() {
+    (records, identities, again, top) = ([:], [], nil, deletions.values.max())
+  }
+
+  /// The newest statement was said again.
+  mutating func said(again time: Timestamp) { again = again.map { max($0, time) } ?? time }
 }
 
 /// The keys with several records that start at one instant; kept from one sample to the next, which mostly starts there too.
@@ -98,16 +130,21 @@ struct KeyStates {
     return found.count < Self.startLimit ? found : nil
   }
 
-  subscript(_ key: UUID, type type: Int64, start start: Int64) -> KeyState {
-    mutating get throws {
-      if place?.type != type || place?.start != start { try read(type, start) }
-      return states[key] ?? KeyState()
-    }
+  /// What there is of a key.
+  mutating func state(_ key: UUID, type: Int64, start: Int64) throws -> KeyState {
+    if place?.type != type || place?.start != start { try read(type, start) }
+    return states[key] ?? KeyState()
   }
 
-  /// Takes note of what became of a key that was asked for last.
-  mutating func set(_ state: KeyState, of key: UUID) {
-    states[key] = state
+  /// Whether a key of which there is a state at a start is one of those.
+  mutating func has(_ keys: [UUID], type: Int64, start: Int64) throws -> Bool {
+    if place?.type != type || place?.start != start { try read(type, start) }
+    return keys.contains { states[$0]?.isEmpty == false }
+  }
+
+  /// Takes note of what became of a key at the place that was asked for last.
+  mutating func change(_ key: UUID, _ body: (inout KeyState) -> Void) {
+    body(&states[key, default: KeyState()])
     if let place { starts[place.type]??.insert(place.start) }
   }
 
@@ -116,18 +153,21 @@ struct KeyStates {
 
   private mutating func read(_ type: Int64, _ start: Int64) throws {
     states = [:]
+    var times: [UUID: [(stamp: KeyStatement.Stamp, said: Int64)]] = [:]
     var samples = try Binding(
       db,
       """
-      SELECT change, uuid, statement FROM sample INDEXED BY sample_statement
+      SELECT change, uuid, statement, said FROM sample INDEXED BY sample_statement LEFT JOIN repetition ON sample = change
       WHERE type = ? AND start = ? AND statement IS NOT NULL
       """)
     samples.bind(type)
     samples.bind(start)
     try samples.rows(db) { row in
       guard let statement = try row.statement(2) else { return true }
-      states[statement.key, default: KeyState()].records[statement.content] = KeyState.Record(
-        change: row.integer(0), uuid: try row.uuid(1), stamp: statement.stamp)
+      states[statement.key, default: KeyState()].add(
+        KeyState.Record(change: row.integer(0), uuid: try row.uuid(1), stamp: statement.stamp),
+        content: statement.content)
+      if let said = row.optionalInteger(3) { times[statement.key, default: []].append((statement.stamp, said)) }
       return true
     }
     var tombstones = try Binding(
@@ -140,8 +180,13 @@ struct KeyStates {
     tombstones.bind(start)
     try tombstones.rows(db) { row in
       guard let statement = try row.statement(0) else { return true }
-      states[statement.key, default: KeyState()].deletions[statement.content] = statement.stamp
+      states[statement.key, default: KeyState()].delete(content: statement.content, statement.stamp)
       return true
+    }
+    for (key, said) in times {
+      for one in said where one.stamp.values == states[key]?.top?.values {
+        states[key]?.said(again: Timestamp(microseconds: one.said))
+      }
     }
     place = (type, start)
   }

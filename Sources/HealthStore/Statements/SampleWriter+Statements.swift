@@ -19,7 +19,7 @@ extension SampleWriter {
     guard let first = samples.first else { return }
     var ids = DictionaryIDs(changes)
     let type = try ids.type(changes.samples[0].type, db)
-    let state = try states[first.uuid, type: type, start: first.start.microseconds]
+    let state = try states.state(first.uuid, type: type, start: first.start.microseconds)
     if samples.count == 1, state.isEmpty { return try write(changes) }
     var tally = try tallies[type] ?? TypeTally(type, db)
     try say(samples, of: first.uuid, rest: { group.key.uuid(ordinal: $0) }, type: type, &tally)
@@ -32,26 +32,33 @@ extension SampleWriter {
     _ samples: [Sample], of key: UUID, rest: ((Int) -> UUID)? = nil, type: Int64, _ tally: inout TypeTally
   ) throws {
     guard let start = samples.first?.start.microseconds else { return }
-    let state = try states[key, type: type, start: start]
+    let state = try states.state(key, type: type, start: start)
     let unstated = try unstated(key, state, rest: rest, type: type, start: start)
-    let known = try known(state) ?? unstated.first?.stamp
+    let known = state.known ?? unstated.first?.stamp
     let statements = KeyStatement.all(of: samples, key: key, said: time(after: known))
     guard let stamp = statements.first?.stamp else { return }
-    let standing = Standing(stamp, top: state.top, known: known)
+    var standing = Standing(stamp, top: state.top, known: known)
+    // A file that ends early may have some of the records only.
+    if standing == .newer, !isWhole, let known, known.count > stamp.count { standing = .older }
     let before = Set(state.records.keys).union(unstated.map(\.content))
     switch standing {
-    case .same: try note(stamp, state, known)
-    case .newer: _ = try clear(key, state, unstated, type: type, start: start, &tally)
+    case .same: try note(stamp, key, type: type, start: start)
+    case .newer:
+      _ = try clear(key, state, unstated, type: type, start: start, &tally)
+      if state.isEmpty {
+        try buryAgain(
+          statements.map(\.content).filter { !before.contains($0) }, stamp, of: key, rest, type, start, &tally)
+      }
     case .older: break
     }
     var kept = 0
     for (sample, statement) in zip(samples, statements) {
-      let state = try states[key, type: type, start: start]
+      let state = try states.state(key, type: type, start: start)
       if let record = state.records[statement.content] {
         if trail?.meet(record.change) ?? true { tally.unchanged += 1 }
       } else if standing == .older {
         tally.unchanged += 1
-      } else if try isBuried(statement, sample, state, type: type) {
+      } else if try isBuried(statement, sample, state, type: type, &tally) {
         if let restored = try deletions.restored(statement.content, start: start, type: type) {
           _ = trail?.meet(restored.change)
           tally.unchanged += 1
@@ -77,6 +84,42 @@ extension SampleWriter {
     return max(now, known.map { Timestamp(microseconds: max($0.said.microseconds, $0.said.microseconds &+ 1)) } ?? now)
   }
 
+  /// Records of a key were deleted before it was known that it has several. Of a deletion that does not tell what was deleted, one of
+  /// those that were not here is meant; which, is settled now.
+  private mutating func buryAgain(
+    _ contents: [UUID], _ stamp: KeyStatement.Stamp, of key: UUID, _ rest: ((Int) -> UUID)?, _ type: Int64,
+    _ start: Int64, _ tally: inout TypeTally
+  ) throws {
+    guard tally.hasTombstones, let rest else { return }
+    var left = contents[...]
+    var rank = 0
+    while let content = left.first {
+      guard let grave = try grave(rank == 0 ? key : rest(rank), type: type, start: start) else {
+        if rank >= contents.count { return }
+        rank += 1
+        continue
+      }
+      rank += 1
+      if grave.hint != nil { continue }
+      left = left.dropFirst()
+      try bury(KeyStatement(key: key, stamp: stamp, content: content), as: grave, type: type, start: start, &tally)
+    }
+  }
+
+  /// A tombstone without a statement is one of a record: from now on that is told by what the record says.
+  private mutating func bury(
+    _ statement: KeyStatement, as grave: Grave, type: Int64, start: Int64, _ tally: inout TypeTally
+  ) throws {
+    counter += 1
+    try tombstones.insert(
+      CodedTombstone(type: 0, start: Timestamp(microseconds: start), uuid: statement.content, deleted: grave.deleted),
+      start: start, type: type, number: counter, source: grave.source, grave.details, statement: statement,
+      replacedBy: nil)
+    _ = try states.state(statement.key, type: type, start: start)
+    states.change(statement.key) { $0.delete(content: statement.content, statement.stamp) }
+    tally.hasStatements = true
+  }
+
   // MARK: What another machine has
 
   /// Takes one of several records of a key, or one that is alone with its key elsewhere and not here.
@@ -89,36 +132,42 @@ extension SampleWriter {
     let (start, type) = (coded.start.microseconds, run.type)
     guard let statement = coded.statement.map({ changes.statements[Int($0)] }) else {
       guard try states.mayHold(type: type, start: start) else { return false }
-      let state = try states[coded.uuid, type: type, start: start]
-      if state.isEmpty { return false }
+      let isFirst = try states.has([coded.uuid], type: type, start: start)
+      let isOther =
+        try !isFirst && states.has(keys(ofOther: coded, in: changes), type: type, start: start)
+      guard isFirst || isOther else { return false }
       try insertWaiting(of: changes, &ids, &run)
-      if trail == nil {
-        // A machine that does not know of the others has heard less.
-        run.tally.unchanged += 1
-      } else {
+      if isFirst, trail != nil {
         try say([try changes.sample(coded)], of: coded.uuid, type: type, &run.tally)
+      } else {
+        // Who does not know of the others has heard less.
+        run.tally.unchanged += 1
       }
       return true
     }
     try insertWaiting(of: changes, &ids, &run)
     let key = statement.key
-    let state = try states[key, type: type, start: start]
+    let state = try states.state(key, type: type, start: start)
     let unstated = try unstated(key, state, type: type, start: start)
-    let known = try known(state) ?? unstated.first?.stamp
-    var wasImported = false
+    let known = state.known ?? unstated.first?.stamp
+    var wasImported = state.wasImported ?? false
     switch Standing(statement.stamp, top: state.top, known: known) {
     case .same:
-      try note(statement.stamp, state, known)
+      try note(statement.stamp, key, type: type, start: start)
       if let record = state.records[statement.content] {
         if record.uuid == coded.uuid, let present = try find(coded, type: type) {
+          let first = counter
           try take(index, over: present, of: changes, &ids, &run)
-          states.forget()
+          if counter > first { states.forget() }
         } else {
           run.tally.unchanged += 1
         }
         return true
       }
-      for record in state.records.values where try ImportTrail.contains(record.change, db) { wasImported = true }
+      if state.wasImported == nil {
+        wasImported = try state.records.values.contains { try ImportTrail.contains($0.change, db) }
+        states.change(key) { $0.wasImported = wasImported }
+      }
     case .newer: wasImported = try clear(key, state, unstated, type: type, start: start, &run.tally)
     case .older:
       try contest(key, state, unstated, known, type: type, start: start, &run.tally)
@@ -126,8 +175,8 @@ extension SampleWriter {
       return true
     }
     let sample = try changes.sample(coded)
-    let now = try states[key, type: type, start: start]
-    if try isBuried(statement, sample, now, type: type) {
+    let now = try states.state(key, type: type, start: start)
+    if try isBuried(statement, sample, now, type: type, &run.tally) {
       run.tally.refused += 1
       return true
     }
@@ -138,61 +187,91 @@ extension SampleWriter {
     return true
   }
 
+  /// Whether a statement is of records whose identities are derived, as those of exports are: all else is none.
+  static func isFit(_ statement: KeyStatement, of uuid: UUID) -> Bool {
+    uuid.isDerived && !uuid.isOfReading && statement.key.isDerived && !statement.key.isOfReading
+  }
+
+  /// The keys of which a sample may be a record of another rank than the first, where it comes from a file that does not say so.
+  private func keys(ofOther sample: CodedSample, in changes: CodedChanges) -> [UUID] {
+    let kind =
+      switch changes.kinds[Int(sample.kind)] {
+      case Quantity.kind, CategoryValue.kind: "record"
+      case let kind: kind
+      }
+    let key = SampleKey(
+      kind: kind, type: changes.types[Int(sample.type)], source: changes.sources[Int(sample.source)].name,
+      start: sample.start.seconds, end: sample.end.seconds, created: sample.created?.seconds)
+    let isOther = (1..<Self.mostRanks).contains { key.uuid(ordinal: $0) == sample.uuid }
+    return isOther ? [key.uuid(ordinal: 0)] : []
+  }
+
+  /// So many ranks are tried.
+  private static let mostRanks = 64
+
   // MARK: Deletions
 
   /// Removes the record that a tombstone names by what it says, before the tombstone is inserted.
   mutating func bury(_ statement: KeyStatement, start: Int64, type: Int64, _ tally: inout TypeTally) throws {
     let key = statement.key
-    let state = try states[key, type: type, start: start]
+    let state = try states.state(key, type: type, start: start)
     let unstated = try unstated(key, state, type: type, start: start)
-    let known = try known(state) ?? unstated.first?.stamp
+    let known = state.known ?? unstated.first?.stamp
     switch Standing(statement.stamp, top: state.top, known: known) {
-    case .same: try note(statement.stamp, state, known)
+    case .same:
+      try note(statement.stamp, key, type: type, start: start)
+      // The record that holds the later time may be the one that goes.
+      try contest(key, state, unstated, state.known, type: type, start: start, &tally)
     case .newer: _ = try clear(key, state, unstated, type: type, start: start, &tally)
     case .older: try contest(key, state, unstated, known, type: type, start: start, &tally)
     }
-    var now = try states[key, type: type, start: start]
-    if let record = now.records.removeValue(forKey: statement.content) {
+    if let record = try states.state(key, type: type, start: start).records[statement.content] {
       try remove(record.uuid, start: start, type: type, &tally)
     }
-    now.deletions[statement.content] = now.deletions[statement.content] ?? statement.stamp
-    states.set(now, of: key)
+    states.change(key) { state in
+      _ = state.remove(content: statement.content)
+      state.delete(content: statement.content, statement.stamp)
+    }
     tally.hasTombstones = true
     tally.hasStatements = true
   }
 
-  /// What was said of the record that a tombstone without a statement names, where it is not the first of its key, so that no other
-  /// can be meant.
+  /// What was said of the record that a tombstone without a statement names, where it is not the first of its key and the tombstone
+  /// tells that this is what was deleted.
   mutating func statedRecord(_ tombstone: CodedTombstone, type: Int64, _ tally: TypeTally) throws -> KeyStatement? {
     guard tally.hasStatements, tombstone.uuid.isDerived,
-      try states.mayHold(type: type, start: tombstone.start.microseconds),
-      let statement = try statement(of: tombstone, type: type), statement.key != tombstone.uuid
+      try states.mayHold(type: type, start: tombstone.start.microseconds), let hint = tombstone.hint,
+      let record = try stated(tombstone, type: type), record.statement.key != tombstone.uuid,
+      let copy = try stored(record.change), Self.accepts(copy.sample, hint)
     else { return nil }
-    return statement
+    return record.statement
   }
 
-  private func statement(of tombstone: CodedTombstone, type: Int64) throws -> KeyStatement? {
+  private func stated(
+    _ tombstone: CodedTombstone, type: Int64
+  ) throws -> (statement: KeyStatement, change: Int64)? {
     var query = try Binding(
-      db, "SELECT statement FROM sample WHERE type = ? AND start = ? AND uuid = ? AND statement IS NOT NULL")
+      db, "SELECT statement, change FROM sample WHERE type = ? AND start = ? AND uuid = ? AND statement IS NOT NULL")
     query.bind(type)
     query.bind(tombstone.start.microseconds)
     query.bind(tombstone.uuid)
-    var statement: KeyStatement?
+    var record: (statement: KeyStatement, change: Int64)?
     try query.rows(db) { row in
-      statement = try row.statement(0)
+      record = try row.statement(0).map { ($0, row.integer(1)) }
       return false
     }
-    return statement
+    return record
   }
 
   /// The key whose records a tombstone without a statement must not remove by their identity: what it deleted was alone with its
   /// key, and one of several records may have the identity by now.
   mutating func keyOfRecords(_ tombstone: CodedTombstone, type: Int64, _ tally: TypeTally) throws -> UUID? {
-    guard tally.hasStatements, tombstone.uuid.isDerived,
-      try states.mayHold(type: type, start: tombstone.start.microseconds)
-    else { return nil }
-    if let statement = try statement(of: tombstone, type: type) { return statement.key }
-    return try states[tombstone.uuid, type: type, start: tombstone.start.microseconds].isEmpty ? nil : tombstone.uuid
+    let start = tombstone.start.microseconds
+    guard tally.hasStatements, tombstone.uuid.isDerived, try states.mayHold(type: type, start: start) else {
+      return nil
+    }
+    if let record = try stated(tombstone, type: type) { return record.statement.key }
+    return try states.has([tombstone.uuid], type: type, start: start) ? tombstone.uuid : nil
   }
 
   /// After a tombstone without a statement: what says what it deleted goes. What has its identity and does not, goes on under a
@@ -201,17 +280,15 @@ extension SampleWriter {
     of key: UUID, beside tombstone: CodedTombstone, type: Int64, _ tally: inout TypeTally
   ) throws {
     let start = tombstone.start.microseconds
-    var state = try states[key, type: type, start: start]
+    let state = try states.state(key, type: type, start: start)
     for (content, record) in state.records.sorted(by: { $0.value.change < $1.value.change }) {
-      guard let stored = try stored(record.change) else { continue }
+      guard let copy = try stored(record.change) else { continue }
       let statement = KeyStatement(key: key, stamp: record.stamp, content: content)
-      if try isBuried(statement, stored.sample, state, type: type) {
+      if try isBuried(statement, copy.sample, state, type: type, &tally) {
         try remove(record.uuid, start: start, type: type, &tally)
-        state.records[content] = nil
-        states.set(state, of: key)
+        states.change(key) { _ = $0.remove(content: content) }
       } else if record.uuid == tombstone.uuid {
-        try restate([(record, content, stored)], of: key, record.stamp, type: type, start: start, &tally)
-        state = try states[key, type: type, start: start]
+        try restate([(record, content, copy)], of: key, state.known ?? record.stamp, type: type, start: start, &tally)
       }
     }
   }
@@ -227,41 +304,66 @@ extension SampleWriter {
     }
   }
 
-  /// The newest statement of a key, with the time when it was said last.
-  private func known(_ state: KeyState) throws -> KeyStatement.Stamp? {
-    guard var top = state.top else { return nil }
-    for record in state.records.values where record.stamp.values == top.values {
-      if let again = try Repetition.last(of: record.change, db) { top.said = max(top.said, again) }
-    }
-    return top
-  }
-
-  private func note(_ stamp: KeyStatement.Stamp, _ state: KeyState, _ known: KeyStatement.Stamp?) throws {
-    guard let known, known.said < stamp.said, let record = state.records.values.min(by: { $0.change < $1.change })
+  /// What is held was said again, perhaps later.
+  private mutating func note(_ stamp: KeyStatement.Stamp, _ key: UUID, type: Int64, start: Int64) throws {
+    let state = try states.state(key, type: type, start: start)
+    guard let known = state.known, known.said < stamp.said,
+      let record = state.records.values.min(by: { $0.change < $1.change })
     else { return }
     try Repetition.note(stamp.said, of: record.change, db)
+    states.change(key) { $0.said(again: stamp.said) }
   }
 
   /// Whether what a record says was deleted.
-  private func isBuried(
-    _ statement: KeyStatement, _ sample: Sample, _ state: KeyState, type: Int64
+  private mutating func isBuried(
+    _ statement: KeyStatement, _ sample: Sample, _ state: KeyState, type: Int64, _ tally: inout TypeTally
   ) throws -> Bool {
     if state.deletions[statement.content] != nil { return true }
+    let start = sample.start.microseconds
     // One that was alone with its key when it was deleted. Of what it said is known what its tombstone tells.
-    guard case .quantity(let quantity) = sample.payload,
+    guard case .quantity = sample.payload, let grave = try grave(statement.key, type: type, start: start),
+      let hint = grave.hint, Self.accepts(sample, hint),
       statement.content == KeyStatement.content(sample.canonicalValue, rank: 0, of: statement.key)
     else { return false }
-    var query = try Binding(
-      db, "SELECT hint FROM tombstone WHERE type = ? AND start = ? AND uuid = ? AND statement IS NULL")
-    query.bind(type)
-    query.bind(sample.start.microseconds)
-    query.bind(statement.key)
+    try bury(statement, as: grave, type: type, start: start, &tally)
+    return true
+  }
+
+  /// Whether a deletion with this hint may be of what a sample says.
+  private static func accepts(_ sample: Sample, _ hint: UInt8) -> Bool {
+    guard case .quantity(let quantity) = sample.payload else { return false }
+    return ValueHint.all(of: quantity, sample.type)?.contains(hint) ?? false
+  }
+
+  /// A tombstone without a statement.
+  private struct Grave {
+    var deleted: Timestamp
+    var source: Int64?
+    var details: TombstoneInsertion.Details?
     var hint: UInt8?
+  }
+
+  private func grave(_ uuid: UUID, type: Int64, start: Int64) throws -> Grave? {
+    var query = try Binding(
+      db,
+      """
+      SELECT deleted, source, duration, road, hint FROM tombstone
+      WHERE type = ? AND start = ? AND uuid = ? AND statement IS NULL
+      """)
+    query.bind(type)
+    query.bind(start)
+    query.bind(uuid)
+    var grave: Grave?
     try query.rows(db) { row in
-      hint = row.optionalInteger(0).flatMap(UInt8.init(exactly:))
+      let hint = row.optionalInteger(4).flatMap(UInt8.init(exactly:))
+      grave = Grave(
+        deleted: Timestamp(microseconds: row.integer(0)), source: row.optionalInteger(1),
+        details: row.optionalInteger(2).map {
+          TombstoneInsertion.Details(duration: $0, road: SampleRoad(stored: row.integer(3)), hint: hint)
+        }, hint: hint)
       return false
     }
-    return hint.map { ValueHint.all(of: quantity, sample.type)?.contains($0) ?? false } ?? false
+    return grave
   }
 
   /// A record without a statement: it was alone with its key when it came, or came from a file that has none.
@@ -278,13 +380,16 @@ extension SampleWriter {
   private func unstated(
     _ key: UUID, _ state: KeyState, rest: ((Int) -> UUID)? = nil, type: Int64, start: Int64
   ) throws -> [Unstated] {
-    let stated = Set(state.records.values.map(\.uuid))
+    // Of a key with many records this is asked for each.
+    if rest == nil, state.identities.contains(key) { return [] }
     var found: [(copy: SampleCopy, change: Int64)] = []
     var rank = 0
     while true {
       let uuid = rank == 0 ? key : rest?(rank)
       guard let uuid, let present = try rows.find(uuid, start: start, type: type) else { break }
-      if !stated.contains(uuid), let copy = try stored(present.change) { found.append((copy, present.change)) }
+      if !state.identities.contains(uuid), let copy = try stored(present.change) {
+        found.append((copy, present.change))
+      }
       rank += 1
     }
     found.sort { $0.copy.sample.canonicalValue < $1.copy.sample.canonicalValue }
@@ -316,7 +421,10 @@ extension SampleWriter {
       if try ImportTrail.contains(change, db) { wasImported = true }
       try remove(uuid, start: start, type: type, &tally)
     }
-    states.set(KeyState(deletions: state.deletions), of: key)
+    states.change(key) { state in
+      state.clear()
+      state.wasImported = wasImported
+    }
     return wasImported
   }
 
@@ -353,9 +461,10 @@ extension SampleWriter {
     tally.add(sample.uuid, by: insertion.roadOf(changes.samples[0]))
     tally.hasStatements = true
     touched.touch(sample.start, type)
-    var state = try states[statement.key, type: type, start: start]
-    state.records[statement.content] = KeyState.Record(change: number, uuid: sample.uuid, stamp: stamp)
-    states.set(state, of: statement.key)
+    _ = try states.state(statement.key, type: type, start: start)
+    states.change(statement.key) {
+      $0.add(KeyState.Record(change: number, uuid: sample.uuid, stamp: stamp), content: statement.content)
+    }
     return number
   }
 
@@ -386,6 +495,7 @@ extension SampleWriter {
     for (record, content, copy) in records.sorted(by: { $0.record.change < $1.record.change }) {
       let wasImported = try ImportTrail.contains(record.change, db)
       try remove(record.uuid, start: start, type: type, &tally)
+      states.change(key) { _ = $0.remove(content: content) }
       let number = try insert(
         copy.sample, road: copy.road, KeyStatement(key: key, stamp: stamp, content: content), stamp, type: type, &tally)
       if wasImported { try ImportTrail.write(number...number, db) }
