@@ -115,7 +115,8 @@ public final class SampleRestorer {
     return [try restorable(changes, db), try restorable(coder.changes, db)]
   }
 
-  /// Of several records of a key those that were deleted, with what their tombstones name.
+  /// Of several records of a key those that were deleted, with what their tombstones name; one that is alone with its key as
+  /// any other.
   private func deleted(_ group: TwinGroup, _ db: Database) throws -> [Sample] {
     guard let type = try group.key.type.id(in: db) else { return [] }
     let start = Timestamp(seconds: group.key.start).microseconds
@@ -123,9 +124,14 @@ public final class SampleRestorer {
       of: group.samples, key: group.key.uuid(ordinal: 0), said: Timestamp(microseconds: 0))
     let deletions = DeletedSamples(db)
     return try zip(group.samples, statements).compactMap { sample, statement in
-      guard try deletions.isDeleted(statement.content, start: start, type: type) else { return nil }
       var sample = sample
-      sample.uuid = statement.content
+      if try deletions.isDeleted(statement.content, start: start, type: type) {
+        sample.uuid = statement.content
+      } else if group.samples.count == 1 {
+        sample.uuid = statement.key
+      } else {
+        return nil
+      }
       return sample
     }
   }

@@ -195,6 +195,17 @@ import TestSupport
     #expect(try await store.values() == [1, 2, 3])
   }
 
+  /// A reader holds back what may have a twin, and hands it over as a group.
+  @Test func aGroupOfOneComesBack() async throws {
+    let sample = ExportedSample(value: 5).sample()
+    let group = TwinGroup(key: ExportedSample().key, samples: [sample])
+    try store.importExport([], twins: [group])
+    try await store.delete(sample)
+    #expect(try restore([], twins: [group]) == [1, 1])
+    #expect(try await store.values() == [5])
+    #expect(try store.importExport([], twins: [group]).total == .init(unchanged: 1))
+  }
+
   /// A twin that was brought back keeps its place from one that is still deleted.
   @Test func twinsOfWhichSomeAreBackKeepTheirPlaces() async throws {
     let twins = [1.0, 2, 3].map { ExportedSample(value: $0).sample() }
