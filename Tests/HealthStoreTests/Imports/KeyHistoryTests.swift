@@ -11,7 +11,7 @@ import Testing
 /// `HPEER_KEY_HISTORIES` says how many.
 @Suite struct KeyHistoryTests {
   private static let count =
-    ProcessInfo.processInfo.environment["HPEER_KEY_HISTORIES"].flatMap { Int($0) } ?? 240
+    ProcessInfo.processInfo.environment["HPEER_KEY_HISTORIES"].flatMap { Int($0) } ?? 160
 
   @Test(.timeLimit(.minutes(10)), arguments: 0..<8)
   func allHoldTheNewest(block: Int) async throws {
