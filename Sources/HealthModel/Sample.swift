@@ -84,8 +84,8 @@ public struct Tombstone: Hashable, Sendable, Codable {
   /// Of a deleted quantity, a byte of a hash of its value, to tell deletions of different values apart; `nil` where it is unknown,
   /// or shall not be known.
   public var hint: UInt8?
-  /// Of one of several records of a key, in place of its identity, which another may have by now: the UUID is its
-  /// ``KeyStatement/content`` then.
+  /// The statement of a deleted record whose key has several. The UUID is its ``KeyStatement/content`` then, because another record
+  /// may have the identity by now.
   public var statement: KeyStatement?
 
   /// - Parameter deleted: the time of the deletion, not that of its arrival here.

@@ -40,7 +40,7 @@ extension CodedChanges {
 struct SampleCollector {
   private let size: Int
   private let deliver: (SampleBatch) throws -> Void
-  /// Where samples are put that are not readings; ``added(_:)`` follows each.
+  /// The coder of all samples but readings; call ``added(_:)`` after each.
   var coder = BatchCoder()
   private var readings: [Sample] = []
   private var count = 0

@@ -31,7 +31,7 @@ public struct CodedChanges: Hashable, Sendable {
   public var metadata: [String] = []
   /// Payloads as ``CanonicalJSON`` writes them, one for each sample that has one.
   public var payloads: [String] = []
-  /// What was said of keys with several records, one for each sample or tombstone of such a key.
+  /// Statements, one for each sample and tombstone whose key has several records; see ``KeyStatement``.
   public var statements: [KeyStatement] = []
 
   /// Additions, in the order in which they were put in.

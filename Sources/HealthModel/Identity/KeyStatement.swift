@@ -1,31 +1,31 @@
 import Cryptography
 import Foundation
 
-/// What a statement, such as an export, said of a key that several records have, as far as each of them has to know it.
+/// The statement, such as an export, that one of several records of a key belongs to.
 ///
-/// Of a key what was said last is held, whole: the records of an older statement go, and leave nothing behind. So a record keeps
-/// with it when that was, and a tombstone names not an identity, which another record of the key may have by now, but
-/// ``content``.
+/// A store holds only the records of the newest statement of a key. Those of older statements are removed without tombstones.
+/// Therefore each record carries the ``stamp`` of its statement, and a tombstone names ``content`` instead of an identity, which
+/// another record of the key may have by now.
 public struct KeyStatement: Hashable, Sendable {
-  /// Names the key: the identity of the first of its records.
+  /// The identity of the first record of the key.
   public var key: UUID
-  /// When, and what.
+  /// The time of the statement and the values of the key's records.
   public var stamp: Stamp
-  /// What this record says: its value, and its rank among those of the statement with an equal value.
+  /// A UUID of the record's value and its rank among the equal values of the statement.
   public var content: UUID
 
-  /// An order of all that was ever said of a key.
+  /// The order of the statements of one key.
   public struct Stamp: Hashable, Sendable, Comparable {
-    /// When it was said: the date of the export.
+    /// The date of the export.
     public var said: Timestamp
-    /// In the upper 16 bits how many records the key has by it, below these a hash of their values: statements of one time that
-    /// say the same are one.
+    /// The number of records in the upper 16 bits, and a hash of their values below. Statements of one time with equal values are
+    /// the same statement.
     public var values: UInt64
 
-    /// How many records the key has by it; 65,535 stands for more as well.
+    /// The number of records; 65,535 also stands for more.
     package var count: Int { Int(values >> 48) }
 
-    /// See ``said`` and ``values``.
+    /// Creates a stamp of a time and of ``values``.
     public init(said: Timestamp, values: UInt64) {
       (self.said, self.values) = (said, values)
     }
@@ -35,14 +35,14 @@ public struct KeyStatement: Hashable, Sendable {
     }
   }
 
-  /// Of a record; see ``all(of:key:said:)``.
+  /// Creates the statement of one record; ``all(of:key:said:)`` creates those of a whole key.
   public init(key: UUID, stamp: Stamp, content: UUID) {
     (self.key, self.stamp, self.content) = (key, stamp, content)
   }
 
-  /// What a statement says of each of a key's records.
+  /// Creates the statement of each record of a key.
   ///
-  /// - Parameter samples: all that it says of the key.
+  /// - Parameter samples: all records of the key.
   public static func all(of samples: [Sample], key: UUID, said: Timestamp) -> [KeyStatement] {
     let values = samples.map(\.canonicalValue)
     let text = values.sorted().joined(separator: "\u{1F}")
@@ -56,7 +56,7 @@ public struct KeyStatement: Hashable, Sendable {
     }
   }
 
-  /// See ``content``.
+  /// Creates the ``content`` of a record.
   ///
   /// - Parameter value: ``Sample/canonicalValue``.
   public static func content(_ value: String, rank: Int, of key: UUID) -> UUID {
