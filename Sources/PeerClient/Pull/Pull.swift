@@ -66,7 +66,7 @@ public struct Pull: Sendable {
   public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
     var done = PullProgress()
     try await withPeer { session in
-      var repeated = RepeatedChanges(session.limits)
+      var repeated = RepeatedChanges(session.limits, isApp: server.traits.isApp)
       repeated.reset(done)
       if full { try await startOver(session) }
       try await catchUp(session, &done, &repeated, progress)

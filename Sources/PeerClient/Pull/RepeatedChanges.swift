@@ -7,11 +7,15 @@ import PeerProtocol
 /// how many that are when so many more have come since it was asked last.
 struct RepeatedChanges {
   private let slack: Int
+  private let readings: Int
   private var first = 0
   private var bound: Int
 
-  init(_ limits: ClientLimits) {
+  /// - Parameter isApp: whether what is read is a phone's app: of a list that changes too much while it is read, all is
+  ///   read again.
+  init(_ limits: ClientLimits, isApp: Bool) {
     slack = limits.repeatedChanges
+    readings = isApp ? 2 : 1
     bound = slack
   }
 
@@ -25,7 +29,7 @@ struct RepeatedChanges {
     let repeated = done.unchanged - first
     guard repeated > bound else { return }
     // What was deleted, or stands for another here, may come under two identities.
-    bound = 2 * (try await store.feed.expectedChanges(since: .zero, filter: .everything)) + slack
+    bound = 2 * readings * (try await store.feed.expectedChanges(since: .zero, filter: .everything)) + slack
     guard repeated <= bound else { throw PeerError.feed(.noProgress) }
   }
 }

@@ -18,6 +18,8 @@ extension HealthAppTransferWalk {
 
   /// More stretches than that are not searched for one by one: reading everything costs as much.
   private static let mostDifferences = 4
+  /// Ends of windows that are looked at after everything has been read.
+  private static let mostBoundaries = 32
   /// Pages that one stretch may have.
   private static let mostPages = 10
 
@@ -32,8 +34,9 @@ extension HealthAppTransferWalk {
     search.found += 1
     search.differsAt = nil
     search.total = try await probe()
+    if search.total == state.count, search.isFinal { search.differsAt = try await changed() }
     mode = .differences(search)
-    if search.total == state.count {
+    if search.total == state.count, search.differsAt == nil {
       (mode, state.isDoubtful, state.doubts) = (.head(HeadWalk(isLast: true)), false, nil)
     }
     return PhoneStep(samples: samples)
@@ -41,6 +44,12 @@ extension HealthAppTransferWalk {
 
   private mutating func giveUp(_ search: Differences, _ samples: [Sample] = []) -> PhoneStep {
     state.windows = nil
+    // Numbers that did not agree after an earlier walk either will not after the next.
+    if search.isFinal, !isRepeated, state.doubts == nil {
+      (isRepeated, state.isDoubtful, state.walk, mode) = (true, true, Position.Walk(), .full)
+      (idle, isBlind) = (0, false)
+      return PhoneStep(samples: samples)
+    }
     var last = HeadWalk(isLast: true)
     if let total = search.total ?? search.said, total < state.count ?? 0 || search.isFinal {
       // Something was deleted there, as a rule, which may hide what was added elsewhere.
@@ -68,6 +77,22 @@ extension HealthAppTransferWalk {
     let turn = (Double(client.now.seconds / Self.probeAge) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
     let index = min(Int(abs(turn) * Double(windows.count - 1)), windows.count - 2)
     return try await isBoundary(windows[index].from, at: windows[...index].rows) == false ? index : nil
+  }
+
+  /// Looks at the ends of windows after everything has been read: rows that came into what was read already, and as many
+  /// that went from it meanwhile, leave the number of all rows as it is, and not the numbers between them.
+  ///
+  /// What changes within one window, an edit above all, is found by the next walk through everything only.
+  ///
+  /// - Returns: a window at whose end the numbers differ; `nil` where they do not, or cannot be told.
+  mutating func changed() async throws -> Int? {
+    guard let windows = state.windows, windows.count > 1, windows.rows == state.count else { return nil }
+    let looks = min(windows.count - 1, max(2, windows.count / 4), Self.mostBoundaries)
+    for look in 1...looks {
+      let index = look * (windows.count - 1) / looks - 1
+      if try await isBoundary(windows[index].from, at: windows[...index].rows) == false { return index }
+    }
+    return nil
   }
 
   /// The newest of the windows up to whose end the numbers differ; `nil` where that cannot be told. They do at the end of

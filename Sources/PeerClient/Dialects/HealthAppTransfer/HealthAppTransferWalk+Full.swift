@@ -68,14 +68,15 @@ extension HealthAppTransferWalk {
     state.oldest = page.rows.last?.second ?? walk.second
     (state.swept, state.probed) = (client.now.seconds, client.now.seconds)
     state.unreadable = walk.unreadable
-    if isOnePage || rows == total {
+    if isOnePage || rows == total && walk.isShort == true {
       (state.count, state.isDoubtful, missing) = (total, walk.isShort == true, candidates)
       state.doubts = state.isDoubtful ? (state.doubts ?? 0) + 1 : nil
       state.windows = isOnePage ? [PhoneWindow(from: .min, rows: total)] : walk.windows
       return true
     }
-    // What came or went meanwhile.
-    (state.count, state.windows) = (rows, walk.windows)
+    // What came or went meanwhile: as many may have come as have gone. Until that is settled nothing is vouched for.
+    (state.count, state.windows, state.isDoubtful) = (rows, walk.windows, true)
+    missing = rows == total ? candidates : nil
     mode = .head(HeadWalk(isFinal: true, said: total))
     return false
   }

@@ -82,6 +82,8 @@ struct HealthAppTransferWalk: PhoneWalk {
   var idle = 0
   /// Whether the page before had nothing to go on by.
   var isBlind = false
+  /// Whether everything is being read a second time, as the list changed too much while it was read.
+  var isRepeated = false
 
   init(
     _ type: HealthAppTransferRequest.AppType, _ state: Position.TypeState, _ task: Task,
@@ -193,13 +195,14 @@ struct HealthAppTransferWalk: PhoneWalk {
     }
     var differsAt: Int?
     if total == count {
-      differsAt = isDue ? try await compensated() : nil
+      differsAt = walk.isFinal ? try await changed() : isDue ? try await compensated() : nil
       guard differsAt != nil else {
         // A number that was taken over from the phone in doubt settles nothing by being the same again.
         if walk.isFinal { (state.isDoubtful, state.doubts) = (false, nil) }
         return true
       }
     }
+    missing = nil
     mode = .differences(Differences(total: total, said: walk.said, isFinal: walk.isFinal, differsAt: differsAt))
     return false
   }
