@@ -54,27 +54,29 @@ public struct BackupOperation: Sendable {
   private let home: Home
   private let recipients: [AgeRecipient]
   private let program: String
+  private let spareFolder: String?
   private let progress: any ProgressObserver
 
   /// - Parameters:
   ///   - recipients: who can read it; nobody for the record alone, which everybody can read then.
   ///   - program: the version of this program.
+  ///   - spareFolder: where the record is copied to for as long as it is read, where the home's disk has no room for that.
   public init(
-    _ home: Home, for recipients: [AgeRecipient], program: String, progress: any ProgressObserver = NoProgress()
+    _ home: Home, for recipients: [AgeRecipient], program: String, spareFolder: String? = nil,
+    progress: any ProgressObserver = NoProgress()
   ) {
     self.home = home
     self.recipients = recipients
     self.program = program
+    self.spareFolder = spareFolder
     self.progress = progress
   }
 
   private var contents: BackupManifest.Contents { recipients.isEmpty ? .record : .everything }
-  /// Copies of the databases, for as long as they are read.
-  private var stage: String { "\(home.directory)/.backup" }
 
   /// Throws ``BackupRefusal``, ``ExportError`` for the file, `StoreError`, `AgeError`, or what the stream does.
   public func run(to destination: BackupDestination) async throws -> BackupSummary {
-    let store = try await onThread { [home] _ in try home.openStoreForCopying() }
+    let store = try await home.openStoreForCopying()
     try await store.digests.keep()
     switch destination {
     case .stream(let sink): return try await run(store, to: sink, named: "-")
@@ -91,13 +93,13 @@ public struct BackupOperation: Sendable {
   private func run(_ store: HealthStore, to sink: any ExportSink, named name: String) async throws -> BackupSummary {
     guard let lock = try FileLock(ifFree: "\(home.directory)/backup.lock", .alone) else { throw BackupRefusal.busy }
     defer { withExtendedLifetime(lock) {} }
-    let stage = stage
+    let stage = try await onThread { _ in try stageFolder() }
     do {
       // First, so that an access which the log cannot hold does not happen.
       if !store.isReadOnly {
         try await store.audit.record(AuditEvent(.backedUp, ["file": name, "contents": contents.rawValue]))
       }
-      let sources = try await onThread { _ in try copies(of: store) }
+      let sources = try await onThread { _ in try copies(of: store, in: stage) }
       let copy = try await onThread { _ in try HealthStore(readOnlyIn: stage) }
       let record = BackupManifest.Record(try await copy.digests.current().record)
       let summary = try await onThread { isCancelled in try write(sources, record, to: sink, isCancelled) }
@@ -115,9 +117,7 @@ public struct BackupOperation: Sendable {
   private static func discard(_ stage: String) { try? FileManager.default.removeItem(atPath: stage) }
 
   /// Copies what goes into the backup, as it is now.
-  private func copies(of store: HealthStore) throws -> [BackupWriter.Source] {
-    Self.discard(stage)
-    try requireRoom()
+  private func copies(of store: HealthStore, in stage: String) throws -> [BackupWriter.Source] {
     try PrivateFile.makeDirectory(stage)
     var sources: [BackupWriter.Source] = []
     func add(_ name: String, _ copy: (String) throws -> Void) throws {
@@ -140,14 +140,20 @@ public struct BackupOperation: Sendable {
     return sources
   }
 
-  /// A full disk would keep the record from being written to.
-  private func requireRoom() throws {
+  /// Where the databases are copied to, for as long as they are read: beside them, where what is left of the disk is enough for
+  /// what goes on meanwhile.
+  private func stageFolder() throws -> String {
+    let own = "\(home.directory)/.backup"
+    Self.discard(own)
     let sizes = [HealthStore.fileName, PeerRegistry.fileName].flatMap {
       SQLiteFile.names(of: "\(home.directory)/\($0)")
     }
     .compactMap { try? FileManager.default.attributesOfItem(atPath: $0)[.size] as? Int64 }
     let needed = sizes.reduce(Self.reserve, +)
-    guard let space = DiskSpace(path: home.directory), space.freeBytes < UInt64(needed) else { return }
+    guard let space = DiskSpace(path: home.directory), space.freeBytes < UInt64(needed) else { return own }
+    if let spareFolder, let spare = DiskSpace(path: spareFolder), spare.freeBytes >= UInt64(needed) {
+      return "\(spareFolder)/.hpeer-backup-\(UUID().uuidString)"
+    }
     throw BackupRefusal.noRoom(folder: home.directory, needed: needed, free: Int64(clamping: space.freeBytes))
   }
 

@@ -45,17 +45,42 @@ public struct Home: Sendable {
 
   /// The store that exists here, to look at it only: also one that cannot be written, or whose disk has no room. Blocking.
   public func openStoreForReading() throws(StoreError) -> HealthStore {
+    guard HealthStore.isWritable(in: directory) else { return try HealthStore(readOnlyIn: directory) }
     do throws(StoreError) {
-      return try openStoreForCopying()
+      return try openStore()
     } catch .diskFull {
       return try HealthStore(readOnlyIn: directory)
     }
   }
 
   /// The store that exists here, to copy out of it what the audit log is to hold, unless nothing can be written there at all: a
-  /// disk that is full only now hides no access. Blocking.
-  public func openStoreForCopying() throws(StoreError) -> HealthStore {
-    try HealthStore.isWritable(in: directory) ? openStore() : HealthStore(readOnlyIn: directory)
+  /// disk that is full only now hides no access (``withReserve(_:)``).
+  public func openStoreForCopying() async throws -> HealthStore {
+    try await withReserve {
+      try await onThread { _ in
+        try HealthStore.isWritable(in: directory) ? openStore() : HealthStore(readOnlyIn: directory)
+      }
+    }
+  }
+
+  /// Does what must be done on a full disk, too: room that was kept for that (``RoomReserve``) is given back, part by part,
+  /// until it can be done.
+  public func withReserve<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+    let reserve = RoomReserve(directory: directory)
+    while true {
+      do {
+        return try await body()
+      } catch {
+        guard Self.isDiskFull(error), await onThread({ _ in reserve.release() }) else { throw error }
+      }
+    }
+  }
+
+  private static func isDiskFull(_ error: any Error) -> Bool {
+    switch error {
+    case StoreError.diskFull, PeerRegistryError.diskFull: true
+    default: false
+    }
   }
 
   /// The same, or `nil` before the first import or pull. Blocking.

@@ -13,8 +13,12 @@ extension HealthStore {
 
 extension HealthStore.Audit {
   /// Appends to the audit log. A row's hash covers the row and the hash before it, so that no row can change unseen.
+  ///
+  /// On a full disk it takes room that was kept for it.
   public func record(_ event: AuditEvent) async throws(StoreError) {
-    try await store.write { db in try AuditChain.append(event, db) }
+    try await store.withReserve { () async throws(StoreError) in
+      try await store.write { db in try AuditChain.append(event, db) }
+    }
   }
 
   /// Writes down what a peer has read, or is about to be sent, in the transaction in which that still holds: throws
@@ -30,10 +34,12 @@ extension HealthStore.Audit {
   public func record(
     _ read: AuditRead, at position: (anchor: Anchor, epoch: Epoch)? = nil, read anchor: Anchor? = nil
   ) async throws(StoreError) {
-    try await store.write { db in
-      if let position, try !position.epoch.covers(position.anchor.change, db) { throw StoreError.anchorOutOfRange }
-      try OpenReads.add(read, db)
-      if let anchor { try UndoJournal.forget(upTo: anchor, db) }
+    try await store.withReserve { () async throws(StoreError) in
+      try await store.write { db in
+        if let position, try !position.epoch.covers(position.anchor.change, db) { throw StoreError.anchorOutOfRange }
+        try OpenReads.add(read, db)
+        if let anchor { try UndoJournal.forget(upTo: anchor, db) }
+      }
     }
   }
 

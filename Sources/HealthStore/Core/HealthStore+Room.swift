@@ -15,12 +15,30 @@ extension HealthStore {
   public func requireRoomBlocking(for bytes: Int = 0) throws(StoreError) {
     guard let space = space?(directory) else { return }
     let needed = max(Self.reserve(of: space), UInt64(clamping: bytes) * 2)
-    guard space.freeBytes < needed else { return }
+    guard space.freeBytes < needed else {
+      reserve?.fill(from: space.freeBytes)
+      return
+    }
     throw .lowSpace(path: path, free: space.freeBytes, needed: needed)
   }
 
   /// 64 MiB, or a twentieth of a small disk: what a full audit log, pairings and a clean end need, and more.
   private static func reserve(of space: DiskSpace) -> UInt64 { min(64 << 20, space.bytes / 20) }
+
+  /// Does what must be done on a full disk, too, such as writing an audit event: room that was kept for that
+  /// (``RoomReserve``) is given back, part by part, until it can be done.
+  func withReserve<Result>(
+    _ body: () async throws(StoreError) -> Result
+  ) async throws(StoreError) -> Result {
+    while true {
+      do throws(StoreError) {
+        return try await body()
+      } catch {
+        guard error == .diskFull(path: path), let reserve else { throw error }
+        guard await onThread({ _ in reserve.release() }) else { throw error }
+      }
+    }
+  }
 
   /// The same, before changes are written.
   func requireRoomBlocking(for batches: [CodedChanges]) throws(StoreError) {

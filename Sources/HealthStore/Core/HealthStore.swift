@@ -55,6 +55,8 @@ public final class HealthStore: Sendable {
   private let inode: UInt64?
   /// How the store's disk is looked at; `nil` where it is not.
   let space: (@Sendable (String) -> DiskSpace?)?
+  /// Room for audit events on a full disk; `nil` where the disk is not looked at.
+  let reserve: RoomReserve?
 
   /// Opens the store in `directory`, making both where `create` allows it.
   ///
@@ -71,6 +73,7 @@ public final class HealthStore: Sendable {
   ) throws(StoreError) {
     self.space = space
     let directory = HomeDirectory.resolved(directory)
+    reserve = space == nil ? nil : RoomReserve(directory: directory)
     let path = Self.path(in: directory)
     let patience = LockPatience(limit: busyTimeout) { whileLocked?(LockHolder.name(ofWriterTo: path)) }
     self.path = path
@@ -101,6 +104,7 @@ public final class HealthStore: Sendable {
         return pool
       }
       inode = FileStatus(path)?.inode
+      if create, let space = space?(directory) { reserve?.fill(from: space.freeBytes) }
       watch = StoreWatch(pool, log: SQLiteFile(path).log)
       (id, positionKey, epochs) = try pool.read { db in
         (try Schema.storeID(db), try Schema.positionKey(db), try EpochKeeper(db))
@@ -118,7 +122,7 @@ public final class HealthStore: Sendable {
     self.path = path
     self.directory = directory
     patience = LockPatience(limit: Self.busyTimeout) {}
-    (space, presence, inode) = (nil, nil, nil)
+    (space, reserve, presence, inode) = (nil, nil, nil, nil)
     do {
       try SQLiteFile(path).requireNoLinks()
       if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog { throw StoreError.missing(path: path) }

@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 import OperatingSystem
 import PeerProtocol
 
@@ -12,6 +13,8 @@ public enum PeerRegistryError: Error, Hashable, Sendable {
   case damaged(path: String, reason: String)
   /// Another process held the file for more than five seconds.
   case busy(path: String)
+  /// The disk that it is on has no room.
+  case diskFull(path: String)
   /// Whatever else SQLite or the file system says.
   case failed(path: String, reason: String)
   /// No machine has the name or the ID that was asked for.
@@ -31,6 +34,8 @@ extension PeerRegistryError: CustomStringConvertible {
       "\(path) is damaged (\(reason)): restore it from a backup, or move it away and pair every machine again."
     case .busy(let path):
       "\(path) is in use by another hpeer: try again."
+    case .diskFull(let path):
+      "The disk that holds \(path) is full: make room."
     case .failed(let path, let reason):
       "\(path) cannot be used (\(reason)): check the disk and the permissions."
     case .notFound(let text):
@@ -54,14 +59,15 @@ extension PeerRegistryError: CustomStringConvertible {
   init(_ error: any Error, path: String) {
     switch error {
     case let error as PeerRegistryError: self = error
+    case let error as SystemError where [ENOSPC, EDQUOT].contains(error.code): self = .diskFull(path: error.path)
     case let error as SystemError: self = .failed(path: error.path, reason: error.reason)
     case let error as DatabaseError:
       switch error.resultCode {
       case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
       case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(path: path, reason: error.message ?? "not a database")
       // All that is done to the file of shared memory is to make it larger.
-      case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
-        self = .failed(path: path, reason: "the disk is full")
+      case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
+      case .SQLITE_FULL: self = .diskFull(path: path)
       default: self = .failed(path: path, reason: error.message ?? "SQLite error \(error.resultCode.rawValue)")
       }
     default: self = .failed(path: path, reason: "\(error)")

@@ -80,7 +80,8 @@ struct BackupCreate: AsyncParsableCommand {
     }
     let recipients = try await recipients()
     let operation = BackupOperation(
-      common.homeDirectory, for: recipients, program: Hpeer.version, progress: ProgressBars())
+      common.homeDirectory, for: recipients, program: Hpeer.version, spareFolder: BackupPlaces.temporary,
+      progress: ProgressBars())
     let destination: BackupDestination = isFile ? .file(path: file, replaces: force) : .stream(BackupOutput())
     let summary = try await interruptible("no backup was written.") { try await operation.run(to: destination) }
     let record = summary.manifest.record
@@ -105,6 +106,13 @@ struct BackupCreate: AsyncParsableCommand {
     if !recipient.isEmpty { return try recipient.map { text throws(AgeError) in try AgeRecipient(text) } }
     if let passphraseFile { return [.passphrase(try BackupSecrets.passphrase(in: passphraseFile))] }
     return [.passphrase(try await BackupSecrets.newPassphrase())]
+  }
+}
+
+private enum BackupPlaces {
+  /// Where copies of a record are put for a while.
+  static var temporary: String {
+    ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
   }
 }
 
@@ -148,9 +156,8 @@ struct BackupVerify: AsyncParsableCommand {
   func run() async throws {
     let keys = try await opening.keys(for: file)
     let verification = BackupVerification(file, keys: keys, progress: ProgressBars())
-    let folder = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
     let manifest = try await interruptible("the backup was not read to its end.") {
-      try await verification.run(in: folder)
+      try await verification.run(in: BackupPlaces.temporary)
     }
     if output.json {
       return try Console.print(

@@ -137,7 +137,7 @@ struct Export: AsyncParsableCommand {
     }
     if !isFile { try OutputWriter.standardOutput.requireOpen() }
     let started = ContinuousClock.now
-    let store = try common.homeDirectory.openStoreForCopying()
+    let store = try await common.homeDirectory.openStoreForCopying()
     try await sources.requireKnown(in: store)
     let period = try await period.period(in: store)
     let operation = ExportOperation(

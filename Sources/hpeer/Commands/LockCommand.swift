@@ -20,8 +20,10 @@ struct LockCommand: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let lock = ServingLock(try await home.openRegistry(), auditedIn: try home.createStore())
-    if try await lock.lock() {
+    let isNew = try await home.withReserve {
+      try await ServingLock(home.openRegistry(), auditedIn: home.createStore()).lock()
+    }
+    if isNew {
       Console.say("Locked: paired machines get no answer until `hpeer unlock`.")
     } else {
       Console.say("It is locked already: paired machines get no answer until `hpeer unlock`.")
@@ -42,8 +44,10 @@ struct UnlockCommand: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let lock = ServingLock(try await home.openRegistry(), auditedIn: try home.createStore())
-    if try await lock.unlock() {
+    let wasLocked = try await home.withReserve {
+      try await ServingLock(home.openRegistry(), auditedIn: home.createStore()).unlock()
+    }
+    if wasLocked {
       Console.say("Unlocked: paired machines are answered again.")
     } else {
       Console.say("It is not locked.")

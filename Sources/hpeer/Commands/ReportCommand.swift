@@ -35,7 +35,7 @@ struct ReportCommand: AsyncParsableCommand {
   func run() async throws {
     let isFile = output != "-"
     if !isFile { try OutputWriter.standardOutput.requireOpen() }
-    let store = try common.homeDirectory.openStoreForCopying()
+    let store = try await common.homeDirectory.openStoreForCopying()
     let question = try await options.question(to: store)
     try await NumbersUpdate.run(on: store)
     let last = question.days.last ?? question.today

@@ -165,7 +165,7 @@ extension ExitStatus {
     case .busy: .storeLocked
     case .notFound: .refused
     case .ambiguous: .usage
-    case .failed, .permissionsTooOpen: .other
+    case .diskFull, .failed, .permissionsTooOpen: .other
     }
   }
 }

@@ -10,9 +10,14 @@ struct LowDiskTests {
     try await onDisk(ofMegabytes: 128) { host, _ in try await importing(export, host) }
   }
 
-  @Test("without a free byte, what only looks answers as before, and nothing is copied that the audit log cannot hold")
+  @Test("without a free byte, what only looks answers as before")
   func looking() async throws {
     try await onDisk(ofMegabytes: 64) { host, scratch in try await looking(host, scratch) }
+  }
+
+  @Test("without a free byte, it is locked, backed up and exported from, as long as the audit log has room")
+  func copying() async throws {
+    try await onDisk(ofMegabytes: 64) { host, scratch in try await copying(host, scratch) }
   }
 
   /// Runs `body` with a host whose home is a disk of its own.
@@ -28,11 +33,51 @@ struct LowDiskTests {
     try result.get()
   }
 
-  private func looking(_ host: Host, _ scratch: Scratch) async throws {
+  /// Gives a host the small record.
+  private func hold(_ host: Host, _ scratch: Scratch) async throws {
     let template = scratch.host("template")
     try await template.hold(.small)
     let copied = try await host.sh("cp -a '\(template.home)'/store.sqlite* '\(host.home)'")
     try #require(copied.status == 0, "\(copied.errors)")
+  }
+
+  private func fill(_ host: Host) async throws {
+    let filled = try await host.sh("cat /dev/zero >> '\(host.home)/filler'; stat -f -c %a '\(host.home)'")
+    #expect(filled.lastLine == "0", "\(filled.output)")
+  }
+
+  private func copying(_ host: Host, _ scratch: Scratch) async throws {
+    try await hold(host, scratch)
+    for command in ["lock", "unlock"] { #expect(try await host.run(command).status == 0) }
+    try await fill(host)
+    let locked = try await host.run("lock")
+    #expect(locked.status == 0 && locked.errors.hasPrefix("Locked"), "\(locked.errors)")
+    #expect(try await host.run("unlock").status == 0)
+    let backup = scratch.path + "/record.tar.zst"
+    let backedUp = try await host.start(
+      ["backup", "--unencrypted", backup], environment: ["TMPDIR": scratch.path]
+    ).outcome()
+    #expect(backedUp.status == 0, "\(backedUp.errors)")
+    #expect(try await host.run("backup", "verify", backup).status == 0)
+
+    // Whatever is given back, somebody else takes.
+    var exports = 0
+    var refused: Outcome?
+    while refused == nil, exports < 20 {
+      try await fill(host)
+      let outcome = try await host.run("export", "--format", "csv", "--output", scratch.path + "/\(exports).csv")
+      if outcome.status == 0 { exports += 1 } else { refused = outcome }
+    }
+    #expect((3..<10).contains(exports))
+    #expect(refused?.status == 1 && refused?.errors.contains("is full") == true, "\(refused?.errors ?? "")")
+    #expect(!FileManager.default.fileExists(atPath: scratch.path + "/\(exports).csv"))
+    let log = try await host.run("audit", "--json").output
+    #expect(log.components(separatedBy: "\"export\"").count - 1 == exports)
+    #expect(log.components(separatedBy: "\"server.locked\"").count - 1 == 2)
+  }
+
+  private func looking(_ host: Host, _ scratch: Scratch) async throws {
+    try await hold(host, scratch)
     let commands = [
       ["types"], ["show", "heartRate", "--limit", "3"], ["stats", "stepCount", "--by", "month"], ["coverage"],
       ["audit"],
@@ -40,16 +85,12 @@ struct LowDiskTests {
     ]
     var answers: [String] = []
     for command in commands { answers.append(try await host.start(command).outcome().output) }
-    let filled = try await host.sh("cat /dev/zero > '\(host.home)/filler'; stat -f -c %a '\(host.home)'")
-    #expect(filled.lastLine == "0", "\(filled.output)")
+    try await fill(host)
     for (command, answer) in zip(commands, answers) {
       let outcome = try await host.start(command).outcome()
       #expect(outcome.status == 0, "\(command): \(outcome.errors)")
       #expect(outcome.output == answer, "\(command)")
     }
-    let refused = try await host.run("export", "--format", "csv", "--output", scratch.path + "/out.csv")
-    #expect(refused.status == 1 && refused.errors.contains("is full"), "\(refused.errors)")
-    #expect(!FileManager.default.fileExists(atPath: scratch.path + "/out.csv"))
   }
 
   private func importing(_ export: String, _ host: Host) async throws {
