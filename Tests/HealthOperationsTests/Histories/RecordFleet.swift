@@ -1,0 +1,255 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import PeerServer
+import PeerTrust
+import TestSupport
+
+@testable import HealthOperations
+
+/// Three machines that live through a history, and beside them what was said and deleted, by no rule of the product.
+final class RecordFleet {
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  private struct Machine {
+    let home: TestHome
+    let registry: PeerRegistry
+    let inbox: InboxReceiver
+    /// Up to where each other machine has been read.
+    var positions: [Int: (anchor: Anchor, epoch: Epoch)] = [:]
+
+    init(senders: Set<String>) async throws {
+      home = try TestHome()
+      registry = try await home.home.openRegistry()
+      inbox = InboxReceiver(store: home.store, registry: registry)
+      for sender in senders {
+        try await registry.addInboxSender(sender, secret: .random(), types: nil, person: Person())
+      }
+    }
+
+    var store: HealthStore { home.store }
+  }
+
+  private let world: RecordWorld
+  private var machines: [Machine] = []
+  /// What a whole export said that was imported.
+  private var said: Set<RecordWorld.Key> = []
+  /// What a person saw and deleted.
+  private var deleted: Set<RecordWorld.Key> = []
+  /// Of what was taken or brought back, somebody else may know better.
+  private var unknown: Set<RecordWorld.Key> = []
+  private var files = 0
+
+  init(_ world: RecordWorld) async throws {
+    self.world = world
+    for _ in 0..<RecordHistory.machines {
+      machines.append(try await Machine(senders: Set(world.bodies.map(\.sender))))
+    }
+  }
+
+  private func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+    if !condition { throw Failure(description: text()) }
+  }
+
+  // MARK: Steps
+
+  func run(_ step: RecordHistory.Step) async throws {
+    switch step {
+    case .imports(let machine, let export, let rescans): try await importExport(machine, export, rescans)
+    case .takes(let machine, let body): try await take(machine, world.bodies[body])
+    case .pulls(let into, let from, let pageSize, let pages):
+      _ = try await pull(into, from, pageSize: pageSize, pages: pages)
+    case .deletes(let machine, let type, let hours): try await delete(machine, type, hours)
+    case .undoes(let machine): try await undo(machine)
+    case .undeletes(let machine, let export): try await undelete(machine, export)
+    case .copies(let from, let into, let format): try await copy(from, into, format)
+    }
+  }
+
+  /// What a machine shows of what can be told apart.
+  private func shown(_ machine: Int) async throws -> Set<RecordWorld.Key> {
+    Set(try await samples(machine).map(RecordWorld.Key.init))
+  }
+
+  private func samples(_ machine: Int) async throws -> [Sample] {
+    let store = machines[machine].store
+    var samples: [Sample] = []
+    for entry in try await store.samples.typeCounts() {
+      let page = try await store.samples.page(of: entry.type, limit: .max)
+      try require(
+        page.count == entry.samples,
+        "\(machine): \(entry.samples) of \(entry.type) are counted, \(page.count) are there")
+      samples += page
+    }
+    return samples
+  }
+
+  private func importExport(_ machine: Int, _ number: Int, _ rescans: Bool) async throws {
+    let export = world.exports[number]
+    let path = try machines[machine].home.file(export.name, export.text)
+    var options = ImportOptions()
+    options.rescans = rescans
+    _ = try await machines[machine].home.importer(path, options).run(into: machines[machine].store)
+    if export.isCut { unknown.formUnion(export.keys.subtracting(said)) } else { said.formUnion(export.keys) }
+  }
+
+  private func take(_ machine: Int, _ body: RecordWorld.Body) async throws {
+    guard let sender = try await machines[machine].registry.inboxSenders().first(where: { $0.name == body.sender })
+    else { throw Failure(description: "\(body.sender) is no sender") }
+    let delivery = InboxDelivery(
+      sender: sender, bytes: Array(body.text.utf8), aggregation: body.sender == "transfer" ? nil : "Days")
+    _ = try await machines[machine].inbox.take(delivery)
+    // A heart rate that an app brings was not said by an export, perhaps.
+    if body.sender == "transfer" { unknown.formUnion(try await shown(machine).subtracting(said)) }
+  }
+
+  /// - Returns: whether anything came.
+  private func pull(_ into: Int, _ from: Int, pageSize: Int, pages: Int) async throws -> Bool {
+    let source = machines[from].store
+    var (hasCome, count) = (false, 0)
+    while count < pages {
+      count += 1
+      let position = machines[into].positions[from]
+      let page: CodedChangePage
+      do throws(StoreError) {
+        page = try await source.feed.codedChanges(
+          since: position?.anchor ?? .zero, epoch: position?.epoch, limit: pageSize)
+      } catch {
+        guard error == .anchorOutOfRange else { throw error }
+        machines[into].positions[from] = nil
+        continue
+      }
+      let read = AuditRead(
+        AuditEvent(.dataRead), by: "machine \(into)", at: AuditRead.Moment(session: 1, elapsed: 0))
+      try await source.audit.record(read, at: (page.anchor, page.epoch), read: page.anchor)
+      if !page.changes.isEmpty {
+        try await machines[into].store.apply([page.changes])
+        hasCome = true
+      }
+      machines[into].positions[from] = (page.anchor, page.epoch)
+      if page.isLast { break }
+    }
+    return hasCome
+  }
+
+  private func delete(_ machine: Int, _ type: String?, _ hours: Range<Int64>) async throws {
+    let filter = SampleFilter(
+      types: type.map { [SampleType($0)] }, earliest: Timestamp(seconds: RecordWorld.start + hours.lowerBound * 3_600),
+      end: Timestamp(seconds: RecordWorld.start + hours.upperBound * 3_600))
+    let store = machines[machine].store
+    let before = try await shown(machine)
+    let operation = DeleteOperation(filter)
+    try await operation.run(try await operation.plan(in: store), in: store)
+    let gone = before.subtracting(try await shown(machine))
+    deleted.formUnion(gone)
+    let inside = before.filter { key in
+      type.map { key.type == $0 } ?? true
+        && hours.contains((key.start - RecordWorld.start) / 3_600) && key.start >= RecordWorld.start
+    }
+    try require(
+      inside.isSubset(of: gone), "\(machine): \(inside.subtracting(gone).sorted()) were deleted, and are there")
+  }
+
+  private func undo(_ machine: Int) async throws {
+    let before = try await shown(machine)
+    guard case .undone = try await machines[machine].store.imports.undoLast() else { return }
+    let after = try await shown(machine)
+    unknown.formUnion(before.symmetricDifference(after))
+    // What an import brought again, over what an app had, was said by it alone.
+    unknown.formUnion(said)
+  }
+
+  private func undelete(_ machine: Int, _ export: Int) async throws {
+    let home = machines[machine].home
+    let path = try home.file(world.exports[export].name, world.exports[export].text)
+    let operation = RestoreOperation(
+      .everything, from: try await ImportFile.recognised(at: path), named: world.exports[export].name)
+    let before = try await shown(machine)
+    _ = try await operation.run(try await operation.plan(in: home.store), in: home.store)
+    unknown.formUnion(try await shown(machine).subtracting(before))
+  }
+
+  private func copy(_ from: Int, _ into: Int, _ format: ExportFormat) async throws {
+    files += 1
+    let path = machines[from].home.directory.path("copy-\(files).\(format.suffix)")
+    _ = try await ExportOperation(format, to: .file(path: path, replaces: false)).run(from: machines[from].store)
+    // What Apple's form cannot say of a sample makes another of it.
+    if format == .appleXML { unknown.formUnion(try await shown(from)) }
+    _ = try await machines[into].home.importer(path).run(into: machines[into].store)
+  }
+
+  // MARK: The end
+
+  /// All exchange until nothing moves; then all agree, with each other and with what was said.
+  func settle(seed: UInt64) async throws {
+    try await exchange(seed)
+    let first = try await view(0)
+    for machine in 1..<machines.count {
+      let other = try await view(machine)
+      for (name, lines) in first.sorted(by: { $0.value.count < $1.value.count }) {
+        let others = other[name] ?? []
+        try require(
+          lines == others,
+          "\(name) of 0 and \(machine) differ: \(Set(lines).symmetricDifference(others).sorted().prefix(4))")
+      }
+    }
+    for machine in machines.indices {
+      let findings = try await HealthStore.checkIntegrity(directory: machines[machine].store.directory).findings
+      try require(findings == [], "\(machine): \(findings)")
+    }
+    let shown = try await shown(0)
+    let missing = said.subtracting(deleted).subtracting(unknown).subtracting(shown)
+    try require(missing.isEmpty, "said, not deleted, and missing: \(missing.sorted().prefix(4))")
+    let back = deleted.subtracting(unknown).intersection(shown)
+    try require(back.isEmpty, "deleted, and back: \(back.sorted().prefix(4))")
+  }
+
+  private func exchange(_ seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let pairs = machines.indices.flatMap { into in machines.indices.map { (into, $0) } }.filter { $0.0 != $0.1 }
+    for _ in 0..<20 {
+      var moved = false
+      for (into, from) in pairs.shuffled(using: &random) {
+        let before = try await machines[into].store.feed.currentAnchor()
+        _ = try await pull(into, from, pageSize: Int.random(in: 1...50, using: &random), pages: .max)
+        if try await machines[into].store.feed.currentAnchor() != before { moved = true }
+      }
+      if !moved { return }
+    }
+    throw Failure(description: "the machines do not come to rest")
+  }
+
+  /// What a machine says of its record in every way, as lines in order.
+  private func view(_ machine: Int) async throws -> [String: [String]] {
+    let store = machines[machine].store
+    let samples = try await samples(machine)
+    var view = ["shown": try samples.map { String(decoding: try $0.text(), as: UTF8.self) }.sorted()]
+    view["types"] = try await store.samples.typeCounts().map { "\($0)" }.sorted()
+    view["digest"] = ["\(try await store.digests.deep().record)"]
+    for format in ExportFormat.allCases where format != .sqlite && format != .appleArchive {
+      let path = machines[machine].home.directory.path("view")
+      // Without a subject, each store is a patient of its own.
+      let operation = ExportOperation(
+        format, to: .file(path: path, replaces: true), fhir: FHIROptions(subject: "Patient/1"))
+      let summary = try await operation.run(from: store)
+      view[format.rawValue] = Self.lines(try String(contentsOfFile: path, encoding: .utf8)) + ["\(summary.written)"]
+      if [.json, .csv].contains(format) {
+        try require(
+          summary.written == samples.count, "\(machine): \(summary.written) in \(format), \(samples.count) are shown")
+      }
+    }
+    return view
+  }
+
+  /// Without the moment at which it was written, and whatever the order.
+  private static func lines(_ text: String) -> [String] {
+    text.replacing(#/20(2[5-9]|[3-9]\d)-?\d\d-?\d\d[T ][0-9:.]+( ?[+-]\d{4}|Z)?/#, with: "NOW")
+      // When a value was said last is remembered, and written with it only where that decides something.
+      .replacing(#/("statement":"[0-9a-f]{32})[0-9a-f]{32}/#) { "\($0.output.1)" }
+      .replacing("},{", with: "}\n{").split(separator: "\n")
+      .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ", ")) }.sorted()
+  }
+}

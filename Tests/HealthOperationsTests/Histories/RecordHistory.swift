@@ -1,0 +1,70 @@
+import HealthModel
+import HealthOperations
+import TestSupport
+
+/// What happens to three machines of one person.
+struct RecordHistory: Sendable {
+  enum Step: Sendable, CustomStringConvertible {
+    case imports(machine: Int, export: Int, rescans: Bool)
+    case takes(machine: Int, body: Int)
+    case pulls(into: Int, from: Int, pageSize: Int, pages: Int)
+    /// Hours after the beginning.
+    case deletes(machine: Int, type: String?, hours: Range<Int64>)
+    case undoes(machine: Int)
+    case undeletes(machine: Int, export: Int)
+    /// What one has goes to the other in a file.
+    case copies(from: Int, into: Int, format: ExportFormat)
+
+    var description: String {
+      switch self {
+      case .imports(let machine, let export, let rescans):
+        "\(machine) imports export \(export)\(rescans ? " again" : "")"
+      case .takes(let machine, let body): "\(machine) takes body \(body)"
+      case .pulls(let into, let from, let size, let pages): "\(into) pulls from \(from), \(pages) pages of \(size)"
+      case .deletes(let machine, let type, let hours):
+        "\(machine) deletes \(type.map { SampleType($0).shortName } ?? "everything") of hours \(hours)"
+      case .undoes(let machine): "\(machine) takes an import back"
+      case .undeletes(let machine, let export): "\(machine) undeletes from export \(export)"
+      case .copies(let from, let into, let format): "\(from) writes \(format.rawValue), \(into) imports it"
+      }
+    }
+  }
+
+  static let machines = 3
+
+  var seed: UInt64
+  var steps: [Step]
+
+  init(seed: UInt64) {
+    self.seed = seed
+    let world = RecordWorld(seed: seed)
+    var random = SeededGenerator(seed: seed &+ 1 << 40)
+    steps = (0..<Int.random(in: 3...14, using: &random)).map { _ in Self.step(world, &random) }
+  }
+
+  private static func step(_ world: RecordWorld, _ random: inout SeededGenerator) -> Step {
+    let machine = Int.random(in: 0..<machines, using: &random)
+    let other = (machine + Int.random(in: 1..<machines, using: &random)) % machines
+    let export = Int.random(in: 0..<world.exports.count, using: &random)
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0..<6: return .imports(machine: machine, export: export, rescans: random.oneIn(4))
+    case 6..<9: return .takes(machine: machine, body: Int.random(in: 0..<world.bodies.count, using: &random))
+    case 9..<13:
+      return .pulls(
+        into: machine, from: other, pageSize: Int.random(in: 1...20, using: &random),
+        pages: random.oneIn(3) ? Int.random(in: 1...3, using: &random) : .max)
+    case 13..<15:
+      let types = [
+        "HKQuantityTypeIdentifierHeartRate", "HKQuantityTypeIdentifierStepCount", "HKWorkoutTypeIdentifier",
+        "HKCorrelationTypeIdentifierBloodPressure", "HKQuantityTypeIdentifierDietaryEnergyConsumed",
+      ]
+      let first = Int64.random(in: -12..<84, using: &random)
+      return .deletes(
+        machine: machine, type: random.oneIn(4) ? nil : random.pick(types),
+        hours: first..<first + random.pick([1, 6, 24, 100]))
+    case 15: return .undoes(machine: machine)
+    case 16: return .undeletes(machine: machine, export: export)
+    default: return .copies(from: machine, into: other, format: random.pick([.ndjson, .json, .csv, .appleXML]))
+    }
+  }
+}
