@@ -97,12 +97,29 @@ struct ElectrocardiogramReader {
     while let last = text.last, last.isWhitespace || last == ";" { text.removeLast() }
     text = text.drop(while: \.isWhitespace)
     if text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 { text = text.dropFirst().dropLast() }
-    return DecimalReader.read(String(text))
+    return DecimalReader.read(plain(text))
+  }
+
+  /// With the digits that dates and numbers are read in, in place of those of Arabic and Persian, and without the marks of a
+  /// writing direction.
+  private static func plain(_ text: some StringProtocol) -> String {
+    guard text.utf8.contains(where: { $0 >= 0x80 }) else { return String(text) }
+    var plain = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\u{200E}", "\u{200F}", "\u{061C}", "\u{66C}": continue
+      case "\u{66B}": plain.append(".")
+      case _ where scalar.properties.numericType == .decimal:
+        plain.append(scalar.properties.numericValue.map { "\(Int($0))" } ?? "")
+      default: plain.unicodeScalars.append(scalar)
+      }
+    }
+    return plain
   }
 
   /// A date with a time: a date of birth has none.
   private static func instant(_ text: String, _ dates: inout DateReader) -> DateReader.Reading? {
-    guard text.contains(":"), let reading = dates.read(text) else { return nil }
+    guard text.contains(":"), let reading = dates.read(plain(text)) else { return nil }
     return reading
   }
 
@@ -145,11 +162,12 @@ struct ElectrocardiogramReader {
       lead = blocks[0].popLast()?.value
     }
     var rows = blocks.flatMap(\.self)
-    if let index = rows.lastIndex(where: { frequency($0.value) != nil }) {
-      recording.electrocardiogram.samplingFrequency = frequency(rows.remove(at: index).value)
-    }
     if let index = rows.firstIndex(where: { heartRate($0.value) != nil }) {
       recording.electrocardiogram.averageHeartRate = heartRate(rows.remove(at: index).value)
+    }
+    // The last of them, a number with a word for hertz in whatever language.
+    if let index = rows.indices.dropFirst(leastOther).last(where: { frequency(rows[$0].value) != nil }) {
+      recording.electrocardiogram.samplingFrequency = frequency(rows.remove(at: index).value)
     }
     var values = rows[...]
     recording.electrocardiogram.classification = values.popFirst()?.value.nonEmpty
@@ -161,13 +179,17 @@ struct ElectrocardiogramReader {
     recording.electrocardiogram.unit = unit?.nonEmpty
   }
 
-  /// Hz of `512 hertz` or `512,000 Hz`.
+  /// Lines before that of the sample rate: classification, symptoms and version of the software.
+  private static let leastOther = 3
+  /// In Hz: of whatever may be an electrocardiogram.
+  private static let frequencies = 10.0...100_000
+
+  /// Hz of `512 hertz`, `512,000 Hz` or `٥١٢ هرتز`.
   private static func frequency(_ text: String) -> Double? {
-    guard let (number, unit) = measured(text) else { return nil }
-    let isHertz = ["hz", "hertz", "герц", "гц", "赫", "ヘルツ", "헤르츠", "הרץ", "هرتز", "χερτζ"].contains {
-      unit.hasPrefix($0)
+    guard let (number, unit) = measured(text), frequencies.contains(number), !unit.contains(where: \.isNumber) else {
+      return nil
     }
-    return isHertz ? number : nil
+    return number
   }
 
   /// count/min of `72 BPM` or `72 count/min`.
@@ -177,6 +199,7 @@ struct ElectrocardiogramReader {
   }
 
   private static func measured(_ text: String) -> (number: Double, unit: String)? {
+    let text = plain(text)
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
     guard let number = DecimalReader.read(String(digits))?.value else { return nil }
     let unit = text.dropFirst(digits.count).drop(while: \.isWhitespace).lowercased()

@@ -46,6 +46,26 @@ enum ElectrocardiogramText {
     #expect(recording.unreadable.count == 0)
   }
 
+  @Test(
+    "the sample rate is known by its place, whatever hertz are called and whatever the digits",
+    arguments: [
+      "512 hertz", "512 Hz", "512 hercios", "512 hertsiä", "512 herców", "512 herca", "512 hercai", "512 herci",
+      "512 hertsi", "512 херца", "512 เฮิรตซ์", "512 हर्ट्ज़", "٥١٢ هرتز", "۵۱۲ هرتز", "\u{200F}٥١٢٫٠ هرتز", "\"512,000 赫兹\"",
+    ])
+  func sampleRate(text: String) throws {
+    let recording = try read(ElectrocardiogramText.file(rate: text))
+    #expect(recording.electrocardiogram == ElectrocardiogramText.expected)
+    #expect(recording.device == "Watch6,7" && recording.others.isEmpty)
+  }
+
+  @Test func digitsOfArabicAndPersianAreNumbersToo() throws {
+    let recording = try read(
+      ElectrocardiogramText.file(
+        recorded: "٢٠٢٣-٠٣-٠٤ ٢٠:٥٥:٠٧ -0500", rate: "۵۱۲ هرتز", voltages: ["١٢٫٥", "-٧", "۰"]))
+    #expect(recording.electrocardiogram == ElectrocardiogramText.expected)
+    #expect(recording.recorded == Timestamp(iso8601: "2023-03-05T01:55:07Z"))
+  }
+
   @Test func labelsInAnyLanguageAreKnownByTheirPlace() throws {
     let recording = try read(
       """
