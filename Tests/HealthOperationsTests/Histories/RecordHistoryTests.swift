@@ -13,7 +13,7 @@ import Testing
 
   private static let seeds: [UInt64] = {
     let first = number("HPEER_HISTORY_SEED", 0)
-    return Array(first..<first + number("HPEER_HISTORIES", 60))
+    return Array(first..<first + number("HPEER_HISTORIES", 40))
   }()
 
   @Test("all machines agree, with each other and with what was said", arguments: 0..<2)
