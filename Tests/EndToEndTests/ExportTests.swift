@@ -214,6 +214,37 @@ struct ExportTests {
     #expect(Set(samples.compactMap { $0["uuid"] as? String }) == Set(expected.map(\.uuid.uuidString)))
   }
 
+  @Test(
+    "the name of the file says what it is",
+    arguments: [
+      ("health.csv", "uuid,type,"), ("health.ndjson", "{"), ("health.xml", "<?xml"), ("health.zip", "PK"),
+      ("health.db", "SQLite format 3"), ("HEALTH.CSV.gz", "\u{1F}"), ("health", "{"),
+    ])
+  func named(file: String, beginning: String) async throws {
+    try await fill(home)
+    let path = scratch.path + "/" + file
+    let outcome = try await home.run("export", "--output", path)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: path)).prefix(beginning.utf8.count)
+    #expect(String(decoding: bytes, as: UTF8.self) == beginning)
+  }
+
+  @Test(
+    "a name that contradicts the format is refused, with what would fit",
+    arguments: [
+      (["export", "--format", "json", "--output", "steps.csv"], "--format csv"),
+      (["export", "--format", "statistics-csv", "--output", "weeks.json"], "name it .csv"),
+      (["export", "--output", "health.xlsx"], "--format csv"), (["export", "--output", "health.pdf"], "hpeer report"),
+      (["report", "--output", "report.pdf"], ".html"), (["report", "--output", "report.csv"], ".html"),
+    ])
+  func contradicted(arguments: [String], remedy: String) async throws {
+    try await fill(home)
+    let outcome = try await home.start(arguments.dropLast() + [scratch.path + "/" + (arguments.last ?? "")]).outcome()
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(remedy), "\(outcome.errors)")
+    #expect(try files() == [])
+  }
+
   @Test("a file that is there stays, unless it is to be replaced")
   func existing() async throws {
     try await fill(home)

@@ -42,8 +42,19 @@ public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
 }
 
 extension ExportFormat {
+  /// What a file is whose name ends so, without the dot and in lower case; `nil` where that says nothing.
+  public init?(suffix: String) {
+    switch suffix {
+    case "jsonl": self = .ndjson
+    case "sqlite", "sqlite3": self = .sqlite
+    default:
+      guard let format = Self.allCases.first(where: { $0.suffix == suffix }) else { return nil }
+      self = format
+    }
+  }
+
   /// Of a file in it, without the dot.
-  var suffix: String {
+  public var suffix: String {
     switch self {
     case .json, .transferJSON1, .transferJSON2, .healthAutoExport, .statisticsJSON, .fhirBundle: "json"
     case .csv, .transferCSV, .statisticsCSV: "csv"

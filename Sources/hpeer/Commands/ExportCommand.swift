@@ -28,15 +28,16 @@ struct Export: AsyncParsableCommand {
       with codes of LOINC and SNOMED CT where there are any and units of UCUM. `hpeer import` reads both back. --fhir-map \
       names a table of other codes and units, --fhir-subject the patient on your server; docs/reference/formats/fhir.md says how.
 
-      A file whose name ends in .gz or .zst is compressed; `hpeer import` reads those, too. --split writes a file for each \
+      What the name of the file ends in says what it is (.json, .ndjson, .csv, .xml, .zip, .gpx, .ics, .db), unless --format \
+      says it. A file whose name ends in .gz or .zst is compressed; `hpeer import` reads those, too. --split writes a file for each \
       type, each month or each workout (gpx, ics) into the folder that --output names.
 
       Files get mode 0600 and appear when they are whole; interrupted, nothing is left of them.
 
       Examples:
         hpeer export --output health.json
-        hpeer export --format ndjson --output record.ndjson
-        hpeer export --format csv --types stepCount --from 2024 --output steps.csv
+        hpeer export --output record.ndjson
+        hpeer export --types stepCount --from 2024 --output steps.csv
         hpeer export --format apple-xml --output export.zip --offset +02:00
         hpeer export --format gpx --from 2024-06-01 --output routes.gpx
         hpeer export --format ics --output workouts.ics
@@ -44,15 +45,16 @@ struct Export: AsyncParsableCommand {
         hpeer export --format csv --split month --compress gz --output months/
         hpeer export --format gpx --split workout --output tracks/
         hpeer export --format health-auto-export --from 7d --output week.json
-        hpeer export --format sqlite --output health.db
+        hpeer export --output health.db
         hpeer export --format statistics-csv --by week --output weeks.csv
         hpeer export --format fhir-ndjson --types heartRate --output heart.ndjson
         hpeer export --output - | xz > health.json.xz
       """)
 
   @OptionGroup var common: CommonOptions
-  @Option(help: "What the file is.")
-  var format = ExportFormat.json
+  @Option(
+    name: .customLong("format"), help: "What the file is; without it, what the suffix of --output says, else json.")
+  var namedFormat: ExportFormat?
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
@@ -88,7 +90,10 @@ struct Export: AsyncParsableCommand {
   @Option(help: "statistics-csv and -json: the day on which weeks begin.")
   var weekStart: WeekStart?
 
+  private var format: ExportFormat { namedFormat ?? (split == nil ? ExportName(output).format : nil) ?? .json }
+
   func validate() throws {
+    if split == nil { try ExportName(output).require(format) }
     if format != .statisticsCSV, format != .statisticsJSON,
       by != nil || shape != nil || fill != nil || weekStart != nil
     {

@@ -30,6 +30,11 @@ struct ReportCommand: AsyncParsableCommand {
 
   func validate() throws {
     if output.isEmpty { throw ValidationError("--output takes a file, or - for standard output.") }
+    let name = output.lowercased()
+    if name.hasSuffix(".pdf") {
+      throw ValidationError("A report is HTML: name it .html, and print it to a PDF file in a browser.")
+    }
+    if ExportName(output).format != nil { throw ValidationError("A report is HTML: name it .html.") }
   }
 
   func run() async throws {
