@@ -45,26 +45,52 @@ private struct Statement {
 private final class KeyHistory {
   struct Failure: Error { var text: String }
 
+  private let seed: UInt64
   private var random: SeededGenerator
   private(set) var log: [String] = []
   private var heard: [Statement] = []
   /// What was deleted, as tombstones name it.
   private var gone: Set<UUID> = []
 
-  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+  init(seed: UInt64) {
+    self.seed = seed
+    random = SeededGenerator(seed: seed)
+  }
 
   private struct Machine {
-    let fixture = try? StoreFixture()
+    let directory: TemporaryDirectory
+    let store: HealthStore
     var anchors: [Int: Anchor] = [:]
 
-    func store() throws -> HealthStore {
-      guard let fixture else { throw Failure(text: "no store") }
-      return fixture.store
+    /// - Parameter files: of an empty store, by name.
+    init(_ files: [String: Data]) throws {
+      directory = try TemporaryDirectory(inMemory: true)
+      for (name, bytes) in files {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: directory.path(name), contents: bytes, attributes: attributes)
+        else { throw Failure(text: "no store") }
+      }
+      store = try HealthStore(directory: directory.path, create: false)
+    }
+  }
+
+  /// Three empty stores, which are made once.
+  private static let empty = Result {
+    try (0..<3).map { _ in
+      let directory = try TemporaryDirectory(inMemory: true)
+      let store = try HealthStore(directory: directory.path)
+      return try withExtendedLifetime(store) {
+        var files: [String: Data] = [:]
+        for name in ["store.sqlite", "store.sqlite-wal"] {
+          files[name] = try Data(contentsOf: directory.url.appending(path: name))
+        }
+        return files
+      }
     }
   }
 
   func run() async throws {
-    var machines = (0..<3).map { _ in Machine() }
+    var machines = try Self.empty.get().map { try Machine($0) }
     let statements = (0..<Int.random(in: 1...6, using: &random)).map { number in
       Statement(
         values: (0..<random.pick([1, 2, 2, 3])).map { _ in random.pick([77.0, 250, 410]) }.sorted(),
@@ -84,7 +110,8 @@ private final class KeyHistory {
         log.append("\(into) pulls from \(from)")
         _ = try await pull(into, from, &machines)
       }
-      try await requireSound(machines[index])
+      // Each step of a few: to check a store takes longer than all else.
+      if seed % 20 == 0 { try await requireSound(machines[index]) }
     }
     try await exchange(ways, &machines)
     try await requireAgreement(machines)
@@ -92,18 +119,19 @@ private final class KeyHistory {
     let expected = zip(newest.values, newest.said).filter { !gone.contains($1.content) }.map(\.0)
     // Of a key that never had several records, the first is kept.
     if heard.contains(where: { $0.values.count > 1 }), newest.values.count > 1 {
-      let shown = try await machines[0].store().values()
+      let shown = try await machines[0].store.values()
       try require(shown == expected, "\(shown) is shown, \(newest.values) was said, \(gone.count) deleted")
     }
     let last = Statement(values: [5, 5, 600], date: 1_000)
     try hear(last, 0, machines[0])
     try await exchange(ways, &machines)
     try await requireAgreement(machines)
-    let shown = try await machines[0].store().values()
+    let shown = try await machines[0].store.values()
     try require(shown == last.values, "does not heal: \(shown)")
-    let anchor = try await machines[0].store().feed.currentAnchor()
+    let anchor = try await machines[0].store.feed.currentAnchor()
     try hear(Statement(values: last.values, date: 1_001), 0, machines[0])
-    try require(try await machines[0].store().feed.currentAnchor() == anchor, "what is held is written")
+    try require(try await machines[0].store.feed.currentAnchor() == anchor, "what is held is written")
+    for machine in machines { try await requireSound(machine) }
   }
 
   private func require(_ condition: Bool, _ text: String) throws {
@@ -112,12 +140,12 @@ private final class KeyHistory {
 
   private func hear(_ statement: Statement, _ index: Int, _ machine: Machine) throws {
     log.append("\(index) hears \(statement.values) of \(statement.date)")
-    try machine.store().importExport([], twins: [statement.group], file: statement.file)
+    try machine.store.importExport([], twins: [statement.group], file: statement.file)
     heard.append(statement)
   }
 
   private func delete(_ index: Int, _ machine: Machine) async throws {
-    let page = try await machine.store().feed.codedChanges(since: .zero, limit: 100).changes
+    let page = try await machine.store.feed.codedChanges(since: .zero, limit: 100).changes
     guard let coded = page.samples.randomElement(using: &random) else { return }
     let sample = try page.sample(coded)
     var tombstone = Tombstone(of: sample, deleted: .now)
@@ -129,15 +157,15 @@ private final class KeyHistory {
     }
     log.append("\(index) deletes \(sample.canonicalValue)")
     gone.insert(content)
-    try await machine.store().apply(ChangeBatch(deletions: [tombstone]))
+    try await machine.store.apply(ChangeBatch(deletions: [tombstone]))
   }
 
   private func pull(_ into: Int, _ from: Int, _ machines: inout [Machine]) async throws -> Bool {
-    let page = try await machines[from].store().feed.codedChanges(
+    let page = try await machines[from].store.feed.codedChanges(
       since: machines[into].anchors[from] ?? .zero, limit: Int.random(in: 1...3, using: &random))
     machines[into].anchors[from] = page.anchor
     if page.changes.isEmpty { return false }
-    try await machines[into].store().apply([page.changes])
+    try await machines[into].store.apply([page.changes])
     return true
   }
 
@@ -154,9 +182,9 @@ private final class KeyHistory {
   }
 
   private func requireAgreement(_ machines: [Machine]) async throws {
-    let first = try machines[0].store()
+    let first = machines[0].store
     for machine in machines.dropFirst() {
-      let store = try machine.store()
+      let store = machine.store
       try require(
         try await store.values() == first.values(), "\(try await store.values()) and \(try await first.values())")
       try require(try await store.digests.deep().record == first.digests.deep().record, "the digests differ")
@@ -164,9 +192,8 @@ private final class KeyHistory {
   }
 
   private func requireSound(_ machine: Machine) async throws {
-    guard let fixture = machine.fixture else { return }
-    let findings = try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings
+    let findings = try await HealthStore.checkIntegrity(directory: machine.directory.path).findings
     try require(findings == [], "\(findings)")
-    try await fixture.store.expectTrueCounts("\(log)")
+    try await machine.store.expectTrueCounts("\(log)")
   }
 }
