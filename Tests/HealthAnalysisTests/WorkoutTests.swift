@@ -13,9 +13,9 @@ import Testing
     let samples = [(0, 100.0), (60, 130), (120, 150), (600, 120)].map { second, rate in
       (start: Int64(second) * 1_000_000, end: Int64(second) * 1_000_000, value: rate)
     }
-    #expect(zones.durations(samples, in: 0..<900_000_000) == [60, 300, 60, 300, 0])
-    #expect(zones.durations(samples, in: 30_000_000..<90_000_000) == [30, 0, 30, 0, 0])
-    #expect(zones.durations([], in: 0..<1) == [0, 0, 0, 0, 0])
+    #expect(zones.durations(samples, in: ActiveIntervals(0..<900_000_000)) == [60, 300, 60, 300, 0])
+    #expect(zones.durations(samples, in: ActiveIntervals(30_000_000..<90_000_000)) == [30, 0, 30, 0, 0])
+    #expect(zones.durations([], in: ActiveIntervals(0..<1)) == [0, 0, 0, 0, 0])
   }
 
   @Test func W2() {
@@ -71,6 +71,108 @@ import Testing
     #expect(ascent(Array(repeating: 10, count: 10) + [90] + Array(repeating: 10, count: 10)) == 0)
     let hill = (0...50).map { Double($0) * 3 } + (0...50).map { 150 - Double($0) * 3 }
     #expect(abs((ascent(hill) ?? 0) - 147) <= 6)
+  }
+}
+
+/// What a workout says of itself, and what it cannot mean.
+@Suite struct WorkoutSummaryTests {
+  private static func at(_ minutes: Double) -> Timestamp { Timestamp(seconds: 1_718_445_600 + Int64(minutes * 60)) }
+
+  /// An hour.
+  private static func workout(
+    _ activity: UInt = 37, duration: Double? = nil, events: [(String, Double)] = [],
+    statistics: [WorkoutStatistics] = []
+  ) -> Sample {
+    Sample(
+      uuid: UUID(), type: .workout, start: at(0), end: at(60), source: Source(name: "Watch"),
+      payload: .workout(
+        Workout(
+          activityType: .value(activity), duration: duration, statistics: statistics,
+          events: events.map { WorkoutEvent(type: "HKWorkoutEventType\($0.0)", date: at($0.1)) })))
+  }
+
+  private static let pauses: [([(String, Double)], [Range<Double>])] = [
+    ([], [0..<60]), ([("Pause", 20), ("Resume", 35)], [0..<20, 35..<60]), ([("Pause", 50)], [0..<50]),
+    ([("Resume", 10)], [0..<60]), ([("Pause", -5), ("Resume", 5), ("Lap", 30), ("Pause", 70)], [5..<60]),
+    // Stopped, and the button pressed as well.
+    (
+      [("MotionPaused", 10), ("Pause", 12), ("MotionResumed", 14), ("Resume", 20), ("Pause", 20), ("Resume", 20)],
+      [0..<10, 20..<60]
+    ),
+    ([("Resume", 35), ("Pause", 20)], [0..<20, 35..<60]), ([("Pause", 0)], []),
+  ]
+
+  @Test("what lies between a pause and its end is not of a workout", arguments: pauses.indices)
+  func active(index: Int) throws {
+    let (events, expected) = Self.pauses[index]
+    let sample = Self.workout(events: events)
+    let summary = try #require(WorkoutSummary(sample))
+    let minutes = ActiveIntervals(summary.workout, of: sample).intervals.map {
+      Double($0.lowerBound - Self.at(0).microseconds) / 60e6..<Double($0.upperBound - Self.at(0).microseconds) / 60e6
+    }
+    #expect(minutes == expected)
+    #expect(summary.duration == expected.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } * 60)
+  }
+
+  @Test func whatADurationCannotBeIsNone() {
+    for (said, expected) in [(2_700, 2_700), (-750, nil), (.nan, nil), (3_650, 3_650), (7_200, nil)]
+      as [(Double, Double?)]
+    {
+      #expect(WorkoutSummary(Self.workout(duration: said))?.duration == expected)
+    }
+  }
+
+  @Test func theWayOfARideIsThatOfItsActivity() {
+    func distance(_ kind: String, _ kilometres: Double) -> WorkoutStatistics {
+      WorkoutStatistics(type: SampleType("HKQuantityTypeIdentifierDistance\(kind)"), sum: kilometres, unit: "km")
+    }
+    let ways = [distance("Cycling", 20), distance("WalkingRunning", 0.4)]
+    #expect(WorkoutSummary(Self.workout(13, statistics: ways))?.distance == 20_000)
+    // A triathlon has no way of its own.
+    let legs = [distance("Swimming", 1.5), distance("Cycling", 40)]
+    #expect(WorkoutSummary(Self.workout(82, statistics: legs))?.distance == 41_500)
+    #expect(WorkoutSummary(Self.workout(13, statistics: [distance("Cycling", -3)]))?.distance == nil)
+  }
+
+  @Test func aPauseCountsForNothing() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    let sample = Self.workout(duration: 2_100, events: [("Pause", 20), ("Resume", 45)])
+    let rates = (0..<720).map { index in
+      let minute = Double(index) / 12
+      return Sample(
+        uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierHeartRate"), start: Self.at(minute),
+        end: Self.at(minute), source: sample.source,
+        payload: .quantity(Quantity((20..<45).contains(minute) ? 95 : 150, "count/min")))
+    }
+    let energy = Sample(
+      uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"), start: Self.at(0),
+      end: Self.at(60), source: sample.source, payload: .quantity(Quantity(600, "kcal")))
+    try await store.apply(ChangeBatch(additions: [sample, energy] + rates))
+    let summary = try #require(try await WorkoutQuery().run(on: store).first)
+    #expect(summary.hasMergedEnergy && abs((summary.energy ?? 0) - 350) < 1e-6)
+    let details = try await WorkoutQuery.details(of: summary, zones: HeartRateZones(edges: [100, 140]), in: store)
+    #expect(details.zones == [0, 0, 2_100])
+    #expect(details.heartRate == WorkoutHeartRate(mean: 150, minimum: 150, maximum: 150))
+  }
+
+  @Test func theHeartRateIsWhatTheWorkoutSays() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    let own = WorkoutStatistics(
+      type: SampleType("HKQuantityTypeIdentifierHeartRate"), average: 150, maximum: 180, unit: "count/min")
+    try await store.apply(ChangeBatch(additions: [Self.workout(statistics: [own])]))
+    let summary = try #require(try await WorkoutQuery().run(on: store).first)
+    let details = try await WorkoutQuery.details(of: summary, zones: HeartRateZones(edges: [100]), in: store)
+    #expect(details.heartRate == WorkoutHeartRate(mean: 150, maximum: 180))
+    #expect(details.zones == [])
+  }
+
+  @Test func whatOneAppSavesTwiceIsCountedOnce() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    try await store.apply(ChangeBatch(additions: [Self.workout(52), Self.workout(52)]))
+    #expect(try await WorkoutQuery().run(on: store).map(\.isCounted) == [true, false])
   }
 }
 
@@ -136,7 +238,7 @@ import Testing
     let details = try await WorkoutQuery.details(
       of: summary, zones: HeartRateZones(edges: [110, 125, 140, 160]), in: store)
     #expect(details.zones == [60, 300, 60, 300, 0])
-    #expect(details.heartRate?.count == 4 && details.heartRate?.maximum == 150)
+    #expect(details.heartRate?.minimum == 100 && details.heartRate?.maximum == 150)
     #expect(abs((details.routeDistance ?? 0) - 1111.951) < 5e-4)
     #expect(details.splits.count == 1 && abs((details.splits.first ?? 0) - 300 * 1000 / 1111.951) < 0.01)
   }
@@ -166,17 +268,17 @@ import Testing
     // 200 s of the watch at 2 m/s and the 3,000 m of the app; nothing but what is there.
     #expect(workouts.map(\.distance) == [3400, nil, nil, nil])
     #expect(workouts.map { $0.energy?.rounded() } == [100, nil, nil, nil])
-    #expect(workouts.map(\.isMerged) == [true, false, false, false])
+    #expect(workouts.map(\.hasMergedDistance) == [true, false, false, false])
     var bare = WorkoutQuery()
     bare.readsSamples = false
     let unread = try await bare.run(on: store)
-    #expect(unread.allSatisfy { $0.distance == nil && $0.energy == nil && !$0.isMerged })
+    #expect(unread.allSatisfy { $0.distance == nil && $0.energy == nil && !$0.hasMergedDistance })
     #expect(try await WorkoutQuery.filled(unread[0], in: store) == workouts[0])
     // The workout's own word holds.
     let said = Self.workout(Self.app, 100, 900, 37, totals: ["totalDistance": Quantity(1, "km")])
     try await store.apply(ChangeBatch(additions: [said]))
     let again = try await WorkoutQuery().run(on: store).first { $0.sample.uuid == said.uuid }
-    #expect(again?.distance == 1000 && again?.isMerged == false && again?.energy == nil)
+    #expect(again?.distance == 1000 && again?.hasMergedDistance == false && again?.energy == nil)
   }
 
   /// Against a second by second reading.

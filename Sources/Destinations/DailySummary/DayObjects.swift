@@ -139,8 +139,8 @@ struct DayObjects: Sendable {
     var members: [String: JSONValue] = [
       "type": .string(name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name),
       "start": .string(record.zone.text(Timestamp(seconds: summary.sample.start.seconds))),
-      "duration_seconds": DailyMetric.rounded(summary.workout.duration ?? summary.elapsed, 0),
     ]
+    members["duration_seconds"] = summary.duration.map { DailyMetric.rounded($0, 0) }
     members["source"] = record.sendsNames ? .string(summary.sample.source.name) : nil
     members["energy_kcal"] = summary.energy.map { DailyMetric.rounded($0, 0) }
     return .object(members)

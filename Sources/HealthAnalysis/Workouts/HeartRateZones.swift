@@ -28,17 +28,10 @@ public struct HeartRateZones: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - samples: in order of their starts.
-  ///   - range: in microseconds; what lies outside does not count.
-  func durations(_ samples: [(start: Int64, end: Int64, value: Double)], in range: Range<Int64>) -> [Double] {
+  ///   - active: what lies outside does not count.
+  func durations(_ samples: [ActiveIntervals.Reading], in active: ActiveIntervals) -> [Double] {
     var durations = Array(repeating: 0.0, count: edges.count + 1)
-    var lasting = LastingValues()
-    func count(_ stretch: LastingValues.Stretch?) {
-      guard let stretch else { return }
-      let (start, end) = (max(stretch.start, range.lowerBound), min(stretch.end, range.upperBound))
-      if start < end { durations[zone(of: stretch.value)] += Double(end - start) / 1_000_000 }
-    }
-    for sample in samples { count(lasting.add(start: sample.start, end: sample.end, value: sample.value)) }
-    count(lasting.finish())
+    for stretch in active.stretches(of: samples) { durations[zone(of: stretch.value)] += stretch.seconds }
     return durations
   }
 }

@@ -6,26 +6,41 @@ public struct WorkoutSummary: Hashable, Sendable {
   /// Its payload is a workout.
   public var sample: Sample
   public var workout: Workout
+  /// Seconds in which somebody moved: what the workout says, else its time less its pauses; `nil` where what it says cannot
+  /// be, such as less than nothing or more than its time.
+  public var duration: Double?
   /// In metres; `nil` where nothing says it.
   public var distance: Double?
   /// Active energy in kilocalories; `nil` where nothing says it.
   public var energy: Double?
-  /// Whether ``distance`` or ``energy`` was added up from samples, as the workout itself does not say it.
-  public var isMerged = false
+  /// Whether ``distance`` was added up from samples, as the workout itself does not say it.
+  public var hasMergedDistance = false
+  /// The same of ``energy``.
+  public var hasMergedEnergy = false
   /// Whether another one, whose source ranks higher, is the same: it is listed, and not added to sums.
   public var isCounted = true
 
   /// Seconds from its start to its end, pauses included.
   public var elapsed: Double { Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000 }
 
+  /// Of what a workout says of its duration more than its time, in seconds and as a share: clocks are rounded.
+  private static let slack = (seconds: 60.0, share: 0.05)
+  /// In seconds, of a workout that has no end.
+  private static let longest = 7 * 86_400.0
+
   /// What it says itself; `nil` for a sample that is no workout.
   public init?(_ sample: Sample) {
     guard case .workout(let workout) = sample.payload else { return nil }
     (self.sample, self.workout) = (sample, workout)
     let distances = workout.statistics.filter { $0.type.rawValue.contains("Distance") }
-    distance = Self.sum(distances, in: "m") ?? Self.total("totalDistance", workout, in: "m")
+    // A watch counts steps on a ride as well: the way is that of the activity.
+    let own = WorkoutSums.distance(of: workout.activityType).map { type in distances.filter { $0.type == type } } ?? []
+    distance = Self.sum(own.isEmpty ? distances : own, in: "m") ?? Self.total("totalDistance", workout, in: "m")
     let energies = workout.statistics.filter { $0.type.rawValue == "HKQuantityTypeIdentifierActiveEnergyBurned" }
     energy = Self.sum(energies, in: "kcal") ?? Self.total("totalEnergyBurned", workout, in: "kcal")
+    duration = workout.duration ?? ActiveIntervals(workout, of: sample).seconds
+    let most = elapsed > 0 ? elapsed + max(Self.slack.seconds, Self.slack.share * elapsed) : Self.longest
+    if let said = duration, !(0...most).contains(said) { duration = nil }
   }
 
   private static func sum(_ statistics: [WorkoutStatistics], in unit: String) -> Double? {
@@ -33,20 +48,23 @@ public struct WorkoutSummary: Hashable, Sendable {
       guard let sum = one.sum, let own = one.unit else { return nil }
       return UnitConversion.convert(sum, from: own, to: unit)
     }
-    return sums.isEmpty ? nil : sums.reduce(0, +)
+    return sums.isEmpty ? nil : plausible(sums.reduce(0, +))
   }
 
   private static func total(_ name: String, _ workout: Workout, in unit: String) -> Double? {
-    workout.totals[name].flatMap { UnitConversion.convert($0.value, from: $0.unit, to: unit) }
+    workout.totals[name].flatMap { UnitConversion.convert($0.value, from: $0.unit, to: unit) }.flatMap(plausible)
   }
+
+  /// Whoever sent the workout may have said anything.
+  private static func plausible(_ number: Double) -> Double? { (0..<1e12).contains(number) ? number : nil }
 }
 
 /// What the samples that were recorded during a workout say of it.
 public struct WorkoutDetails: Hashable, Sendable {
   public var summary: WorkoutSummary
-  /// Beats a minute; `nil` where there is no sample.
-  public var heartRate: DiscreteValues?
-  /// Seconds by zone; empty where there are no zones, or no samples.
+  /// What the workout says itself, else what the samples of its time do; `nil` where nothing says it.
+  public var heartRate: WorkoutHeartRate?
+  /// Seconds by zone, pauses left out; empty where there are no zones, or no samples.
   public var zones: [Double]
   /// `nil` where there is none.
   public var track: RouteTrack?
@@ -126,9 +144,8 @@ public struct WorkoutQuery: Sendable {
   }
 
   private static func isSame(_ one: WorkoutSummary, _ other: WorkoutSummary) -> Bool {
-    guard one.workout.activityType == other.workout.activityType, one.sample.source != other.sample.source else {
-      return false
-    }
+    // Also of one source: some apps save a workout twice.
+    guard one.workout.activityType == other.workout.activityType else { return false }
     let start = max(one.sample.start.microseconds, other.sample.start.microseconds)
     let end = min(one.sample.end.microseconds, other.sample.end.microseconds)
     let shorter = min(one.elapsed, other.elapsed)
@@ -141,21 +158,25 @@ public struct WorkoutQuery: Sendable {
   ) async throws(StoreError) -> WorkoutDetails {
     let sample = summary.sample
     let range = sample.start.microseconds..<max(sample.end.microseconds, sample.start.microseconds &+ 1)
-    let (found, durations) = try await store.samples.numbers { reader in
-      var sweep = DiscreteSweep(edges: [range.lowerBound, range.upperBound], .discreteTemporallyWeighted)
-      var readings: [(start: Int64, end: Int64, value: Double)] = []
+    let active = ActiveIntervals(summary.workout, of: sample)
+    let readings = try await store.samples.numbers { reader in
+      var readings: [ActiveIntervals.Reading] = []
       var numbers = ConvertedNumbers(unit: "count/min")
       try reader.forEach(heartRate, overlapping: LastingValues.reach(range)) { reading in
         guard let value = numbers.value(of: reading, reader) else { return }
-        sweep.add(start: reading.start, end: reading.end, value: value)
         readings.append((reading.start, reading.end, value))
       }
-      return (sweep.finish().first?.found, zones.map { $0.durations(readings, in: range) })
+      return readings
     }
+    let measured = WorkoutHeartRate(readings, during: active)
+    var rate = WorkoutHeartRate(summary.workout) ?? measured
+    if rate?.minimum == nil { rate?.minimum = measured?.minimum }
+    if rate?.maximum == nil { rate?.maximum = measured?.maximum }
     let points = try await points(of: sample, in: store)
     let track = RouteTrack(points)
     return WorkoutDetails(
-      summary: summary, heartRate: found.map(DiscreteValues.init), zones: found == nil ? [] : durations ?? [],
+      summary: summary, heartRate: rate,
+      zones: measured == nil ? [] : zones?.durations(readings, in: active) ?? [],
       track: points.isEmpty ? nil : track, routeDistance: points.isEmpty ? nil : track.distance, ascent: track.ascent,
       splits: track.splits(every: 1000))
   }

@@ -81,17 +81,22 @@ extension WorkoutSummary {
   /// - Parameter workouts: in order of their starts.
   static func filled(_ workouts: [WorkoutSummary], _ reader: NumberReader) throws -> [WorkoutSummary] {
     var workouts = workouts
-    func fill(_ indices: [Int], _ type: SampleType, _ unit: String, _ path: WritableKeyPath<WorkoutSummary, Double?>)
-      throws
-    {
-      let questions = indices.map { index in
-        let sample = workouts[index].sample
-        return WorkoutSums.Question(time: sample.start.microseconds..<sample.end.microseconds, source: sample.source)
-      }
-      for (index, sum) in zip(indices, try WorkoutSums.sums(of: type, in: unit, over: questions, reader)) {
+    func fill(
+      _ indices: [Int], _ type: SampleType, _ unit: String, _ path: WritableKeyPath<WorkoutSummary, Double?>,
+      _ mark: WritableKeyPath<WorkoutSummary, Bool>
+    ) throws {
+      // What lies in a pause is not of the workout.
+      let parts = indices.flatMap { index in
+        let workout = workouts[index]
+        return ActiveIntervals(workout.workout, of: workout.sample).intervals.map { time in
+          (index: index, question: WorkoutSums.Question(time: time, source: workout.sample.source))
+        }
+      }.sorted { $0.question.time.lowerBound < $1.question.time.lowerBound }
+      let sums = try WorkoutSums.sums(of: type, in: unit, over: parts.map(\.question), reader)
+      for (part, sum) in zip(parts, sums) {
         guard let sum else { continue }
-        workouts[index][keyPath: path] = sum
-        workouts[index].isMerged = true
+        workouts[part.index][keyPath: path] = (workouts[part.index][keyPath: path] ?? 0) + sum
+        workouts[part.index][keyPath: mark] = true
       }
     }
     let open = workouts.indices.filter { index in
@@ -101,12 +106,12 @@ extension WorkoutSummary {
         && CalendarBuckets.years.contains(sample.end)
     }
     let energies = open.filter { workouts[$0].energy == nil }
-    try fill(energies, SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"), "kcal", \.energy)
+    try fill(energies, SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"), "kcal", \.energy, \.hasMergedEnergy)
     let distances = Dictionary(grouping: open.filter { workouts[$0].distance == nil }) {
       WorkoutSums.distance(of: workouts[$0].workout.activityType)
     }
     for (type, indices) in distances {
-      if let type { try fill(indices, type, "m", \.distance) }
+      if let type { try fill(indices, type, "m", \.distance, \.hasMergedDistance) }
     }
     return workouts
   }

@@ -212,8 +212,8 @@ struct ReportPage {
       ($1.value.count, $0.key) < ($0.value.count, $1.key)
     }
     let texts = groups.prefix(Self.listedWorkouts).map { name, workouts -> String in
-      let seconds = workouts.map { $0.workout.duration ?? $0.elapsed }.filter { (0..<0x1p40).contains($0) }
-      let metres = workouts.compactMap(\.distance).filter { (0..<1e12).contains($0) }.reduce(0, +)
+      let seconds = workouts.compactMap(\.duration)
+      let metres = workouts.compactMap(\.distance).reduce(0, +)
       return "<b>\(HTMLText.escaped(name))</b> \(workouts.count) ×, \(duration(seconds.reduce(0, +) / 3600)) h"
         + (metres > 0 ? ", \(HTMLText.number(metres / 1000)) km" : "")
     }

@@ -21,9 +21,9 @@ struct WorkoutObject: Encodable {
   var ascent: Double?
 
   struct HeartRate: Encodable {
-    var mean: Double?
-    var min: Double
-    var max: Double
+    var mean: Double
+    var min: Double?
+    var max: Double?
   }
 
   struct Zone: Encodable {
@@ -39,11 +39,11 @@ struct WorkoutObject: Encodable {
     activity = summary.workout.activityType.exported
     source = summary.sample.source.name
     counted = summary.isCounted
-    duration = summary.workout.duration.map(JSONNumber.init)
+    duration = summary.duration.map(JSONNumber.init)
     elapsed = summary.elapsed
     distance = summary.distance.map(JSONNumber.init)
     energy = summary.energy.map(JSONNumber.init)
-    merged = summary.isMerged ? true : nil
+    merged = summary.hasMergedDistance || summary.hasMergedEnergy ? true : nil
   }
 
   init(_ details: WorkoutDetails, _ zones: HeartRateZones?, _ zone: ZoneRules) {

@@ -19,22 +19,27 @@ struct WorkoutPresentation {
       let start = zone.text(workout.sample.start)
       table.append([
         .init("\(start.prefix(10)) \(start.dropFirst(11).prefix(5))" + (workout.isCounted ? "" : " =")),
-        .init(Self.name(workout)), .init(Self.time(Self.duration(workout))),
-        .init(workout.distance.flatMap(distance) ?? "-"), .init(workout.energy.flatMap(energy) ?? "-"),
+        .init(Self.name(workout)), .init(workout.duration.map(Self.time) ?? "-"),
+        .init(distance(of: workout) ?? "-"), .init(energy(of: workout) ?? "-"),
         .init(workout.sample.source.name), .init(String(workout.sample.uuid.uuidString.prefix(8))),
       ])
     }
     try Console.print(table)
     let counted = workouts.filter(\.isCounted)
     Console.say(total(counted).joined(separator: ", ") + ".")
+    if workouts.contains(where: { $0.hasMergedDistance || $0.hasMergedEnergy }) {
+      Console.say("~ is added up from other samples of that time: the workout itself does not say it.")
+    }
   }
 
   /// How many, how long and how far.
   func total(_ workouts: [WorkoutSummary]) -> [String] {
-    let distances = workouts.compactMap(\.distance)
+    let (distances, durations) = (workouts.compactMap(\.distance), workouts.compactMap(\.duration))
+    let implausible = workouts.count - durations.count
     return [
-      HumanFormat.count(workouts.count, "workout"), Self.time(workouts.map(Self.duration).reduce(0, +)),
+      HumanFormat.count(workouts.count, "workout"), Self.time(durations.reduce(0, +)),
       distances.isEmpty ? nil : distance(distances.reduce(0, +)),
+      implausible > 0 ? "\(HumanFormat.count(implausible)) without a plausible duration" : nil,
     ].compactMap(\.self)
   }
 
@@ -50,21 +55,20 @@ struct WorkoutPresentation {
         Self.name(workout), "\(start.prefix(10)) \(times[0]) to \(endDay)\(times[1])",
         PlainText.escaped(zone.name, limit: 60), PlainText.escaped(workout.sample.source.name, limit: 60),
       ], separator: ", ")
-    var words = ["time \(Self.time(Self.duration(workout)))"]
-    if workout.elapsed > Self.duration(workout) + 1 { words.append("\(Self.time(workout.elapsed)) with pauses") }
-    if let metres = workout.distance ?? details.routeDistance, let text = distance(metres) {
-      words.append("distance \(text)")
+    var words = ["time \(workout.duration.map(Self.time) ?? "-")"]
+    if let duration = workout.duration, workout.elapsed > duration + 1 {
+      words.append("\(Self.time(workout.elapsed)) with pauses")
     }
+    if let text = distance(of: workout) ?? details.routeDistance.flatMap(distance) { words.append("distance \(text)") }
     if let ascent = details.ascent { words.append("ascent \(elevation(ascent))") }
-    if let text = workout.energy.flatMap(energy) { words.append("energy \(text)") }
+    if let text = energy(of: workout) { words.append("energy \(text)") }
     try Console.print(phrases: words, separator: ", ")
     if let heartRate = details.heartRate {
-      let mean = heartRate.mean ?? heartRate.meanOfSamples
-      let range = [heartRate.minimum, heartRate.maximum].map { HumanFormat.number($0.rounded()) }
+      let mean = "heart rate \(HumanFormat.number(heartRate.mean.rounded()))"
+      let range = [heartRate.minimum, heartRate.maximum].compactMap { $0.map { HumanFormat.number($0.rounded()) } }
       try Console.print(
-        phrases: [
-          "heart rate \(HumanFormat.number(mean.rounded()))", "from \(range[0]) to \(range[1]) count/min",
-        ], separator: ", ")
+        phrases: range.count == 2 ? [mean, "from \(range[0]) to \(range[1]) count/min"] : ["\(mean) count/min"],
+        separator: ", ")
     }
     if let zones, !details.zones.isEmpty { try print(details.zones, zones) }
     if let track = details.track {
@@ -132,7 +136,13 @@ struct WorkoutPresentation {
     PlainText.escaped(workout.workout.activityType.displayName, limit: 40)
   }
 
-  private static func duration(_ workout: WorkoutSummary) -> Double { workout.workout.duration ?? workout.elapsed }
+  private func distance(of workout: WorkoutSummary) -> String? {
+    workout.distance.flatMap(distance).map { workout.hasMergedDistance ? "~\($0)" : $0 }
+  }
+
+  private func energy(of workout: WorkoutSummary) -> String? {
+    workout.energy.flatMap(energy).map { workout.hasMergedEnergy ? "~\($0)" : $0 }
+  }
 
   /// `42:10`, `1:02:10`; whoever sent the workout may have said anything.
   private static func time(_ seconds: Double) -> String {

@@ -19,7 +19,7 @@ struct WorkoutTable {
         workout.workout.activityType.exported, sample.source.name, "\(workout.isCounted)",
       ]
       let numbers = [
-        workout.workout.duration.map { "\($0)" }, "\(workout.elapsed)", distance.map { "\($0)" },
+        workout.duration.map { "\($0)" }, "\(workout.elapsed)", distance.map { "\($0)" },
         distance == nil ? nil : units.distance, energy.map { "\($0)" }, energy == nil ? nil : units.energy,
       ]
       rows.append(names + numbers)
