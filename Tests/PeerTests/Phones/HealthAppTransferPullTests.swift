@@ -164,6 +164,27 @@ struct HealthAppTransferPullTests {
     }
   }
 
+  @Test(
+    "a newest second with more rows than a page is compared and pulled without an end in sight",
+    arguments: [1_000, 1_400])
+  func crowdedNewest(count: Int) async throws {
+    try await withStore { store in
+      let phone = try PhoneFixture.healthAppTransfer(into: store)
+      phone.add(PhoneSample.heartRates(5_000))
+      let newest = (0..<count).map { PhoneSample.heartRate(70, at: 1_780_000_100 + Double($0) / 2_000) }
+      phone.add(newest)
+      // Nothing is here.
+      let difference = try #require(try await phone.verify().differences.first)
+      #expect(difference.there.samples.count - difference.here.samples.count <= 5_000 + count)
+      phone.app.state.withLock { $0.remove(Set(newest.map(\.id))) }
+      try await phone.pull()
+      phone.add(newest)
+      let pulled = try await phone.counted()
+      #expect(pulled.requests < 120)
+      #expect(try await phone.held.isSubset(of: phone.uuids()))
+    }
+  }
+
   @Test("one that is put away before its numbers were compared is not vouched for")
   func putAwayBeforeTheEnd() async throws {
     try await withStore { store in

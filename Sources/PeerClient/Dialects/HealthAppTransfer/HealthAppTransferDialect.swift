@@ -110,6 +110,7 @@ public struct HealthAppTransferDialect: PeerDialect {
     for type in try await client.types().known where settings.types.isEmpty || settings.types.contains(type.type) {
       var walk = HealthAppTransferWalk(
         type, HealthAppTransferPosition.TypeState(), .sweep, client, into: settings.store)
+      walk.readsOnce = true
       try await comparison.add(&walk, progress)
     }
     return comparison.verification(of: settings.types)

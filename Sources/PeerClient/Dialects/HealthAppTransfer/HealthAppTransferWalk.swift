@@ -60,6 +60,8 @@ struct HealthAppTransferWalk: PhoneWalk {
     var news = 0
     /// The second of the newest row of all.
     var newest: Int64?
+    /// New rows that had been found from the newest down before it began.
+    var found: Set<UUID> = []
   }
 
   let type: HealthAppTransferRequest.AppType
@@ -84,6 +86,8 @@ struct HealthAppTransferWalk: PhoneWalk {
   var isBlind = false
   /// Whether everything is being read a second time, as the list changed too much while it was read.
   var isRepeated = false
+  /// Whether everything is read once and nothing settled: for a comparison.
+  var readsOnce = false
 
   init(
     _ type: HealthAppTransferRequest.AppType, _ state: Position.TypeState, _ task: Task,
@@ -142,8 +146,9 @@ struct HealthAppTransferWalk: PhoneWalk {
       try advance(false)
       return PhoneStep()
     }
-    let (new, isKnown) = try await unknown(page.rows)
+    var (new, isKnown) = try await unknown(page.rows)
     add(new)
+    if page.rows.contains(where: { walk.found.contains($0.sample.uuid) }) { isKnown = true }
     walk.newest = walk.newest ?? page.rows.first?.second
     walk.news += new.count
     // Below what is known is what was known before; an interrupted walk has read it without a break.
@@ -157,10 +162,12 @@ struct HealthAppTransferWalk: PhoneWalk {
     case .offset(let offset): (walk.offset, isBlind) = (offset, false)
     case .blind(let offset): (walk.offset, isBlind) = (offset, true)
     case .crowded:
-      // What is new is more in one second than a page holds. After a search, that is left to the next run.
-      state.walk = Position.Walk()
-      mode = walk.isLast ? .end : .full
-      return PhoneStep(samples: new, isLast: walk.isLast)
+      // What is new is more in one second than a page holds. After a search that is left to the next run, and after a walk
+      // through everything, which would begin again, to the next sweep.
+      if !walk.isFinal { state.walk = Position.Walk() }
+      let isOver = walk.isLast || walk.isFinal
+      mode = isOver ? .end : .full
+      return PhoneStep(samples: new, isLast: isOver)
     }
     walk.second = last ?? walk.second
     mode = .head(walk)
