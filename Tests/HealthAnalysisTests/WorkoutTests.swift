@@ -174,6 +174,26 @@ import Testing
     try await store.apply(ChangeBatch(additions: [Self.workout(52), Self.workout(52)]))
     #expect(try await WorkoutQuery().run(on: store).map(\.isCounted) == [true, false])
   }
+
+  @Test("parts that an app saves beside the whole, in any order, leave no time out", arguments: 0..<6)
+  func parts(round: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    let parts = [(0.0, 20.0), (20, 40), (40, 60), (0, 60)].map { from, to in
+      var sample = Self.workout(52)
+      (sample.start, sample.end) = (Self.at(from), Self.at(to))
+      return sample
+    }
+    try await store.apply(ChangeBatch(additions: parts))
+    let counted = try await WorkoutQuery().run(on: store).filter(\.isCounted)
+    #expect(counted.reduce(0) { $0 + $1.elapsed } >= 3_600)
+  }
+
+  @Test func aWorkoutWithoutAnEndInThisAgeIsNoTrap() {
+    var sample = Self.workout()
+    (sample.start, sample.end) = (Timestamp(microseconds: .min + 1), Timestamp(microseconds: .max))
+    #expect(WorkoutSummary(sample)?.duration == nil)
+  }
 }
 
 /// Workouts of a real store.

@@ -37,7 +37,7 @@ struct ActiveIntervals {
     self.intervals = intervals
   }
 
-  var seconds: Double { intervals.reduce(0) { $0 + Double($1.upperBound - $1.lowerBound) } / 1_000_000 }
+  var seconds: Double { intervals.reduce(0) { $0 + Double($1.upperBound) - Double($1.lowerBound) } / 1_000_000 }
 
   private struct Change {
     var time: Int64
@@ -80,7 +80,7 @@ struct ActiveIntervals {
       for interval in rest {
         let (start, end) = (max(stretch.start, interval.lowerBound), min(stretch.end, interval.upperBound))
         guard start < end else { break }
-        stretches.append((stretch.value, Double(end - start) / 1_000_000))
+        stretches.append((stretch.value, (Double(end) - Double(start)) / 1_000_000))
       }
     }
     for reading in readings { count(lasting.add(start: reading.start, end: reading.end, value: reading.value)) }

@@ -95,7 +95,8 @@ public struct WorkoutQuery: Sendable {
 
   private static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
   private static let pageSize = 500
-  /// Of the shorter of two: what overlaps so much and is the same activity is the same workout.
+  /// Of the shorter of two, and of the longer where they are of one source: what overlaps so much and is the same activity is
+  /// the same workout.
   private static let sameShare = 0.8
 
   /// All workouts.
@@ -133,10 +134,12 @@ public struct WorkoutQuery: Sendable {
     var open: [Int] = []
     for index in workouts.indices {
       open.removeAll { workouts[$0].sample.end <= workouts[index].sample.start }
-      for other in open where isSame(workouts[other], workouts[index]) {
+      for other in open where workouts[other].isCounted && isSame(workouts[other], workouts[index]) {
+        let ranks = [index, other].map { ranking.rank(of: workouts[$0].sample.source) }
         let isLower =
-          ranking.rank(of: workouts[index].sample.source) >= ranking.rank(of: workouts[other].sample.source)
+          ranks[0] == ranks[1] ? workouts[index].elapsed <= workouts[other].elapsed : ranks[0] > ranks[1]
         workouts[isLower ? index : other].isCounted = false
+        if isLower { break }
       }
       open.append(index)
     }
@@ -144,12 +147,13 @@ public struct WorkoutQuery: Sendable {
   }
 
   private static func isSame(_ one: WorkoutSummary, _ other: WorkoutSummary) -> Bool {
-    // Also of one source: some apps save a workout twice.
     guard one.workout.activityType == other.workout.activityType else { return false }
     let start = max(one.sample.start.microseconds, other.sample.start.microseconds)
     let end = min(one.sample.end.microseconds, other.sample.end.microseconds)
-    let shorter = min(one.elapsed, other.elapsed)
-    return shorter > 0 && Double(end &- start) / 1_000_000 >= sameShare * shorter
+    // Some apps save a workout twice, and others its parts beside the whole.
+    let isOneSource = one.sample.source == other.sample.source
+    let length = isOneSource ? max(one.elapsed, other.elapsed) : min(one.elapsed, other.elapsed)
+    return length > 0 && Double(end &- start) / 1_000_000 >= sameShare * length
   }
 
   /// - Parameter zones: `nil` for none.
