@@ -109,6 +109,7 @@ struct ElectrocardiogramReader {
       switch scalar {
       case "\u{200E}", "\u{200F}", "\u{061C}", "\u{66C}": continue
       case "\u{66B}": plain.append(".")
+      case "\u{2212}": plain.append("-")
       case _ where scalar.properties.numericType == .decimal:
         plain.append(scalar.properties.numericValue.map { "\(Int($0))" } ?? "")
       default: plain.unicodeScalars.append(scalar)
@@ -165,8 +166,10 @@ struct ElectrocardiogramReader {
     if let index = rows.firstIndex(where: { heartRate($0.value) != nil }) {
       recording.electrocardiogram.averageHeartRate = heartRate(rows.remove(at: index).value)
     }
-    // The last of them, a number with a word for hertz in whatever language.
-    if let index = rows.indices.dropFirst(leastOther).last(where: { frequency(rows[$0].value) != nil }) {
+    // After the device, where no word is known: a number with a word for hertz in whatever language.
+    if let index = rows.lastIndex(where: { hertz($0.value) != nil })
+      ?? rows.indices.dropFirst(leastOther).last(where: { frequency(rows[$0].value) != nil })
+    {
       recording.electrocardiogram.samplingFrequency = frequency(rows.remove(at: index).value)
     }
     var values = rows[...]
@@ -179,12 +182,19 @@ struct ElectrocardiogramReader {
     recording.electrocardiogram.unit = unit?.nonEmpty
   }
 
-  /// Lines before that of the sample rate: classification, symptoms and version of the software.
-  private static let leastOther = 3
+  /// Lines before that of the sample rate: classification, symptoms, version of the software and device.
+  private static let leastOther = 4
   /// In Hz: of whatever may be an electrocardiogram.
   private static let frequencies = 10.0...100_000
 
-  /// Hz of `512 hertz`, `512,000 Hz` or `٥١٢ هرتز`.
+  /// Hz of `512 hertz` or `512,000 Hz`.
+  private static func hertz(_ text: String) -> Double? {
+    guard let (number, unit) = measured(text) else { return nil }
+    return ["hz", "hertz", "герц", "гц", "赫", "ヘルツ", "헤르츠", "הרץ", "هرتز", "χερτζ"].contains(where: unit.hasPrefix)
+      ? number : nil
+  }
+
+  /// Hz of `512 hercios`.
   private static func frequency(_ text: String) -> Double? {
     guard let (number, unit) = measured(text), frequencies.contains(number), !unit.contains(where: \.isNumber) else {
       return nil

@@ -58,10 +58,18 @@ enum ElectrocardiogramText {
     #expect(recording.device == "Watch6,7" && recording.others.isEmpty)
   }
 
+  @Test func anotherNumberIsNoSampleRate() throws {
+    let later = try read(
+      ElectrocardiogramText.file().replacing("512 hertz\n", with: "512 hertz\nDuration,30 seconds\n"))
+    #expect(later.electrocardiogram.samplingFrequency == 512)
+    let none = try read(ElectrocardiogramText.file(device: "12 Lead ECG", rate: ""))
+    #expect(none.electrocardiogram.samplingFrequency == nil && none.device == "12 Lead ECG")
+  }
+
   @Test func digitsOfArabicAndPersianAreNumbersToo() throws {
     let recording = try read(
       ElectrocardiogramText.file(
-        recorded: "٢٠٢٣-٠٣-٠٤ ٢٠:٥٥:٠٧ -0500", rate: "۵۱۲ هرتز", voltages: ["١٢٫٥", "-٧", "۰"]))
+        recorded: "٢٠٢٣-٠٣-٠٤ ٢٠:٥٥:٠٧ -0500", rate: "۵۱۲ هرتز", voltages: ["١٢٫٥", "\u{200E}\u{2212}٧", "۰"]))
     #expect(recording.electrocardiogram == ElectrocardiogramText.expected)
     #expect(recording.recorded == Timestamp(iso8601: "2023-03-05T01:55:07Z"))
   }
