@@ -93,7 +93,7 @@ public struct BackupOperation: Sendable {
   private func run(_ store: HealthStore, to sink: any ExportSink, named name: String) async throws -> BackupSummary {
     guard let lock = try FileLock(ifFree: "\(home.directory)/backup.lock", .alone) else { throw BackupRefusal.busy }
     defer { withExtendedLifetime(lock) {} }
-    let stage = try await onThread { _ in try stageFolder() }
+    let stage = try await onThread { _ in try stageFolder(of: store) }
     do {
       // First, so that an access which the log cannot hold does not happen.
       if !store.isReadOnly {
@@ -142,17 +142,19 @@ public struct BackupOperation: Sendable {
 
   /// Where the databases are copied to, for as long as they are read: beside them, where what is left of the disk is enough for
   /// what goes on meanwhile.
-  private func stageFolder() throws -> String {
+  private func stageFolder(of store: HealthStore) throws -> String {
     let own = "\(home.directory)/.backup"
-    Self.discard(own)
+    let spare = spareFolder.map { "\($0)/.hpeer-backup-\(store.id.uuidString)" }
+    // What a backup that was killed has left.
+    for folder in [own, spare] { folder.map(Self.discard) }
     let sizes = [HealthStore.fileName, PeerRegistry.fileName].flatMap {
       SQLiteFile.names(of: "\(home.directory)/\($0)")
     }
     .compactMap { try? FileManager.default.attributesOfItem(atPath: $0)[.size] as? Int64 }
     let needed = sizes.reduce(Self.reserve, +)
     guard let space = DiskSpace(path: home.directory), space.freeBytes < UInt64(needed) else { return own }
-    if let spareFolder, let spare = DiskSpace(path: spareFolder), spare.freeBytes >= UInt64(needed) {
-      return "\(spareFolder)/.hpeer-backup-\(UUID().uuidString)"
+    if let spareFolder, let spare, let space = DiskSpace(path: spareFolder), space.freeBytes >= UInt64(needed) {
+      return spare
     }
     throw BackupRefusal.noRoom(folder: home.directory, needed: needed, free: Int64(clamping: space.freeBytes))
   }

@@ -93,7 +93,7 @@ struct Export: AsyncParsableCommand {
   private var format: ExportFormat { namedFormat ?? (split == nil ? ExportName(output).format : nil) ?? .json }
 
   func validate() throws {
-    if split == nil { try ExportName(output).require(format) }
+    if split == nil { try ExportName(output).require(format, isNamed: namedFormat != nil) }
     if format != .statisticsCSV, format != .statisticsJSON,
       by != nil || shape != nil || fill != nil || weekStart != nil
     {

@@ -27,8 +27,10 @@ struct ExportName {
   var format: ExportFormat? { ExportFormat(suffix: suffix) }
 
   /// Throws `ValidationError` where the name says that the file is something else than what it would be.
-  func require(_ format: ExportFormat) throws {
-    if let instead = Self.foreign[suffix] {
+  ///
+  /// - Parameter isNamed: whether the format was asked for by its own name.
+  func require(_ format: ExportFormat, isNamed: Bool) throws {
+    if !isNamed, let instead = Self.foreign[suffix] {
       throw ValidationError("No format is called .\(suffix): \(instead).")
     }
     guard let named = self.format, named.suffix != format.suffix else { return }
