@@ -145,8 +145,9 @@ private final class ProcessHistory {
     return references
   }
 
+  /// A machine that has only a part of an import may not know whose it is.
   private func pull(_ into: Int, _ from: Int) async throws {
-    _ = try await command(into, ["pull", name(from)] + (random.oneIn(6) ? ["--full"] : []))
+    _ = try await command(into, ["pull", name(from), "--merge-person"] + (random.oneIn(6) ? ["--full"] : []))
   }
 
   private func delete(_ machine: Int) async throws {
@@ -173,7 +174,7 @@ private final class ProcessHistory {
       var moved = false
       for (into, from) in pairs.shuffled(using: &random) {
         let before = try await digest(into)
-        let pulled = try await machines[into].host.run("pull", name(from))
+        let pulled = try await machines[into].host.run("pull", name(from), "--merge-person")
         try require(pulled.status == 0, "\(name(into)) from \(name(from)): \(pulled.errors)")
         if try await digest(into) != before { moved = true }
       }
