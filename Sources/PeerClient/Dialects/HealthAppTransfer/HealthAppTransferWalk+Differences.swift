@@ -45,7 +45,7 @@ extension HealthAppTransferWalk {
   private mutating func giveUp(_ search: Differences, _ samples: [Sample] = []) -> PhoneStep {
     state.windows = nil
     // Numbers that did not agree after an earlier walk either will not after the next.
-    if search.isFinal, !isRepeated, state.doubts == nil {
+    if search.isFinal, !isRepeated, !readsOnce, state.doubts == nil {
       (isRepeated, state.isDoubtful, state.walk, mode) = (true, true, Position.Walk(), .full)
       (idle, isBlind) = (0, false)
       return PhoneStep(samples: samples)

@@ -77,7 +77,7 @@ extension HealthAppTransferWalk {
     // What came or went meanwhile: as many may have come as have gone. Until that is settled nothing is vouched for.
     (state.count, state.windows, state.isDoubtful) = (rows, walk.windows, true)
     missing = rows == total ? candidates : nil
-    if readsOnce { return true }
+    if readsOnce, rows == total { return true }
     mode = .head(HeadWalk(isFinal: true, said: total, found: handedOn))
     return false
   }

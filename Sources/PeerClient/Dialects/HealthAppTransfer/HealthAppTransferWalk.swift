@@ -86,7 +86,7 @@ struct HealthAppTransferWalk: PhoneWalk {
   var isBlind = false
   /// Whether everything is being read a second time, as the list changed too much while it was read.
   var isRepeated = false
-  /// Whether everything is read once and nothing settled: for a comparison.
+  /// Whether everything is read once, and only what has come meanwhile is looked for: for a comparison.
   var readsOnce = false
 
   init(
