@@ -1,6 +1,6 @@
 import HealthModel
 
-/// When somebody moved during a workout: from its start to its end, less its pauses.
+/// The active intervals of a workout: the time from its start to its end, without its pauses.
 struct ActiveIntervals {
   typealias Reading = (start: Int64, end: Int64, value: Double)
 
@@ -66,7 +66,7 @@ struct ActiveIntervals {
     return changes.sorted { $0.time < $1.time }
   }
 
-  /// How long each value held while somebody moved. A value lasts until the next one, but no longer than 300 s after its own end.
+  /// The values in active intervals and how long each lasts: until the next one, but no longer than 300 s after its own end.
   ///
   /// - Parameter readings: in order of their starts.
   func stretches(of readings: [Reading]) -> [(value: Double, seconds: Double)] {
@@ -88,53 +88,14 @@ struct ActiveIntervals {
     return stretches
   }
 
-  /// Whether a reading was taken while somebody moved.
-  func contain(_ reading: Reading) -> Bool {
-    // The first that ends after it begins.
-    var (low, high) = (0, intervals.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if intervals[middle].upperBound > reading.start { high = middle } else { low = middle + 1 }
+  /// The readings that overlap an active interval.
+  func overlapping(_ readings: [Reading]) -> [Reading] {
+    guard !intervals.isEmpty else { return [] }
+    let starts = intervals.map(\.lowerBound)
+    return readings.filter { reading in
+      let last = max(reading.start, reading.end)
+      let interval = intervals[starts.lastIndex(notAfter: last)]
+      return interval.lowerBound <= last && reading.start < interval.upperBound
     }
-    return low < intervals.count && intervals[low].lowerBound <= max(reading.start, reading.end)
-  }
-}
-
-/// How fast the heart beat during a workout, in beats a minute.
-public struct WorkoutHeartRate: Hashable, Sendable {
-  /// Over the time in which somebody moved.
-  public var mean: Double
-  public var minimum: Double?
-  public var maximum: Double?
-
-  init(mean: Double, minimum: Double? = nil, maximum: Double? = nil) {
-    (self.mean, self.minimum, self.maximum) = (mean, minimum, maximum)
-  }
-
-  /// What the workout itself says; `nil` where it says nothing.
-  init?(_ workout: Workout) {
-    let type = SampleType("HKQuantityTypeIdentifierHeartRate")
-    guard let own = workout.statistics.first(where: { $0.type == type && $0.average != nil }), let unit = own.unit,
-      let mean = Self.rate(own.average, unit)
-    else { return nil }
-    self.init(mean: mean, minimum: Self.rate(own.minimum, unit), maximum: Self.rate(own.maximum, unit))
-  }
-
-  private static func rate(_ number: Double?, _ unit: String) -> Double? {
-    number.flatMap { UnitConversion.convert($0, from: unit, to: "count/min") }.flatMap {
-      $0 > 0 && $0.isFinite ? $0 : nil
-    }
-  }
-
-  /// What readings say; `nil` where none was taken while somebody moved.
-  init?(_ readings: [ActiveIntervals.Reading], during active: ActiveIntervals) {
-    let values = readings.filter(active.contain).map(\.value)
-    guard let minimum = values.min(), let maximum = values.max() else { return nil }
-    let stretches = active.stretches(of: readings)
-    let seconds = stretches.reduce(0) { $0 + $1.seconds }
-    let mean =
-      seconds > 0
-      ? stretches.reduce(0) { $0 + $1.value * $1.seconds } / seconds : values.reduce(0, +) / Double(values.count)
-    self.init(mean: mean, minimum: minimum, maximum: maximum)
   }
 }

@@ -6,8 +6,8 @@ public struct WorkoutSummary: Hashable, Sendable {
   /// Its payload is a workout.
   public var sample: Sample
   public var workout: Workout
-  /// Seconds in which somebody moved: what the workout says, else its time less its pauses; `nil` where what it says cannot
-  /// be, such as less than nothing or more than its time.
+  /// The duration without pauses, in seconds: as the workout states it, else the sum of its active intervals; `nil` where the
+  /// stated one is implausible: negative, not a number, or longer than the workout.
   public var duration: Double?
   /// In metres; `nil` where nothing says it.
   public var distance: Double?
@@ -23,7 +23,7 @@ public struct WorkoutSummary: Hashable, Sendable {
   /// Seconds from its start to its end, pauses included.
   public var elapsed: Double { Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000 }
 
-  /// Of what a workout says of its duration more than its time, in seconds and as a share: clocks are rounded.
+  /// The tolerance for a stated duration longer than the workout, in seconds and as a share: clocks are rounded.
   private static let slack = (seconds: 60.0, share: 0.05)
   /// In seconds, of a workout that has no end.
   private static let longest = 7 * 86_400.0
@@ -93,7 +93,7 @@ public struct WorkoutQuery: Sendable {
   /// Whether samples are read where a workout itself does not say how far it went, or what it took.
   public var readsSamples = true
 
-  private static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
+  static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
   private static let pageSize = 500
   /// Of the shorter of two, and of the longer where they are of one source: what overlaps so much and is the same activity is
   /// the same workout.
