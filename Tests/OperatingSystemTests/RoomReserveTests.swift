@@ -7,22 +7,45 @@ import Testing
 @Suite("Room that is kept on a disk")
 struct RoomReserveTests {
   @Test("a whole reserve is given back in parts, and then nothing is left")
-  func parts() throws {
+  func parts() async throws {
     let directory = try TemporaryDirectory()
     let reserve = RoomReserve(directory: directory.path)
-    #expect(!reserve.release())
+    #expect(await attempts(reserve) == 1)
     reserve.fill(from: 1 << 30)
     #expect(try blocks(directory) >= RoomReserve.bytes / 512)
-    var parts = 0
-    while reserve.release() { parts += 1 }
-    #expect(parts == RoomReserve.bytes / RoomReserve.part)
+    // Once more before the first part: another process may have given room back.
+    #expect(await attempts(reserve) == 2 + RoomReserve.bytes / RoomReserve.part)
     #expect(try blocks(directory) == 0)
     reserve.fill(from: 1 << 30)
     #expect(try blocks(directory) >= RoomReserve.bytes / 512)
   }
 
+  @Test("what is kept for more important writes is given to them only")
+  func kept() async throws {
+    let directory = try TemporaryDirectory()
+    let (reserve, kept) = (RoomReserve(directory: directory.path), 3 * RoomReserve.part / 2)
+    reserve.fill(from: 1 << 30)
+    for _ in 0..<3 { _ = await attempts(reserve, keeping: kept) }
+    #expect(try blocks(directory) == kept / 512)
+    #expect(await attempts(reserve) == 2 + 2)
+    #expect(try blocks(directory) == 0)
+  }
+
+  @Test("of two that want room at once, the second tries what the first gave back")
+  func two() throws {
+    let directory = try TemporaryDirectory()
+    let (first, second) = (RoomReserve(directory: directory.path), RoomReserve(directory: directory.path))
+    first.fill(from: 1 << 30)
+    let (whole, less) = (RoomReserve.bytes, RoomReserve.bytes - RoomReserve.part)
+    #expect(first.release(seen: nil, keeping: 0) == whole)
+    #expect(second.release(seen: nil, keeping: 0) == whole)
+    #expect(first.release(seen: whole, keeping: 0) == less)
+    #expect(second.release(seen: whole, keeping: 0) == less)
+    #expect(second.release(seen: less, keeping: 0) == less - RoomReserve.part)
+  }
+
   @Test("a disk with little room is left what it has, and a link is not followed")
-  func refusals() throws {
+  func refusals() async throws {
     let directory = try TemporaryDirectory()
     let reserve = RoomReserve(directory: directory.path)
     reserve.fill(from: UInt64(RoomReserve.bytes) * 15)
@@ -31,8 +54,19 @@ struct RoomReserveTests {
     try Data(count: 10).write(to: URL(fileURLWithPath: other))
     try FileManager.default.createSymbolicLink(atPath: directory.path("room.reserve"), withDestinationPath: other)
     reserve.fill(from: 1 << 30)
-    #expect(!reserve.release())
+    #expect(await attempts(reserve) == 1)
     #expect(try Data(contentsOf: URL(fileURLWithPath: other)).count == 10)
+  }
+
+  /// How often something is tried that never has room.
+  private func attempts(_ reserve: RoomReserve, keeping kept: Int = 0) async -> Int {
+    struct Full: Error {}
+    var attempts = 0
+    try? await reserve.released(keeping: kept, where: { (_: Full) in true }) { () throws(Full) in
+      attempts += 1
+      throw Full()
+    }
+    return attempts
   }
 
   /// Of 512 bytes each.

@@ -54,26 +54,22 @@ public struct Home: Sendable {
   }
 
   /// The store that exists here, to copy out of it what the audit log is to hold, unless nothing can be written there at all: a
-  /// disk that is full only now hides no access (``withReserve(_:)``).
+  /// disk that is full only now hides no access (``withReserve(keeping:_:)``).
   public func openStoreForCopying() async throws -> HealthStore {
-    try await withReserve {
+    try await withReserve(keeping: RoomReserve.forTheMostUrgent) {
       try await onThread { _ in
         try HealthStore.isWritable(in: directory) ? openStore() : HealthStore(readOnlyIn: directory)
       }
     }
   }
 
-  /// Does what must be done on a full disk, too: room that was kept for that (``RoomReserve``) is given back, part by part,
-  /// until it can be done.
-  public func withReserve<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
-    let reserve = RoomReserve(directory: directory)
-    while true {
-      do {
-        return try await body()
-      } catch {
-        guard Self.isDiskFull(error), await onThread({ _ in reserve.release() }) else { throw error }
-      }
-    }
+  /// Does what must be done on a full disk, too: room that was kept for that (``RoomReserve``) is given back.
+  ///
+  /// - Parameter kept: how many bytes of it are not.
+  public func withReserve<Result: Sendable>(
+    keeping kept: Int = 0, _ body: () async throws -> Result
+  ) async throws -> Result {
+    try await RoomReserve(directory: directory).released(keeping: kept, where: Self.isDiskFull, body)
   }
 
   private static func isDiskFull(_ error: any Error) -> Bool {

@@ -26,18 +26,13 @@ extension HealthStore {
   private static func reserve(of space: DiskSpace) -> UInt64 { min(64 << 20, space.bytes / 20) }
 
   /// Does what must be done on a full disk, too, such as writing an audit event: room that was kept for that
-  /// (``RoomReserve``) is given back, part by part, until it can be done.
+  /// (``RoomReserve``) is given back, all but what is for the most urgent.
   func withReserve<Result>(
     _ body: () async throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
-    while true {
-      do throws(StoreError) {
-        return try await body()
-      } catch {
-        guard error == .diskFull(path: path), let reserve else { throw error }
-        guard await onThread({ _ in reserve.release() }) else { throw error }
-      }
-    }
+    guard let reserve else { return try await body() }
+    return try await reserve.released(
+      keeping: RoomReserve.forTheMostUrgent, where: { $0 == .diskFull(path: path) }, body)
   }
 
   /// The same, before changes are written.

@@ -74,6 +74,9 @@ struct LowDiskTests {
     let log = try await host.run("audit", "--json").output
     #expect(log.components(separatedBy: "\"export\"").count - 1 == exports)
     #expect(log.components(separatedBy: "\"server.locked\"").count - 1 == 2)
+    // Whoever reads that much can still be locked out.
+    let last = try await host.run("lock")
+    #expect(last.status == 0 && last.errors.hasPrefix("Locked"), "\(last.errors)")
   }
 
   private func looking(_ host: Host, _ scratch: Scratch) async throws {
