@@ -46,6 +46,17 @@ import Testing
     #expect(catalogue.type(named: "") == nil)
   }
 
+  @Test func correlationsTakeTheirMembersAlong() throws {
+    let (pressure, food) = (try #require(catalogue.type(named: "bloodPressure")), catalogue.type(named: "food"))
+    #expect(
+      [pressure, pressure].withMembers.map(\.shortName)
+        == ["bloodPressure", "bloodPressureSystolic", "bloodPressureDiastolic"])
+    let eaten = catalogue.members(of: try #require(food)).map(\.shortName)
+    #expect(Set(["dietaryIron", "dietaryWater", "dietaryCaffeine"]).isSubset(of: eaten))
+    #expect(eaten.allSatisfy { $0.hasPrefix("dietary") })
+    #expect([SampleType("HKQuantityTypeIdentifierStepCount"), SampleType("x")].withMembers.count == 2)
+  }
+
   @Test func suggestsTheNearestNames() {
     #expect(catalogue.suggestions(for: "hartrate").first == "heartRate")
     #expect(catalogue.suggestions(for: "qqqqqqqqqqqq").isEmpty)

@@ -23,12 +23,13 @@ struct HealthAppTransferPulls {
     // So many of each of the others, the rest of heart rates.
     let each = min(2_000, count / 20)
     let types = Self.active + Self.quiet
+    let most = count - each * (types.count - 1)
     app.state.withLock { state in
       state.tokens = [Self.token]
       for type in types.dropLast(Self.quiet.count + 1) + Self.quiet {
         state.samples[type] = samples(of: type, each, before: now, every: 600)
       }
-      state.samples["heartRate"] = samples(of: "heartRate", count - each * (types.count - 1), before: now, every: 5)
+      state.samples["heartRate"] = samples(of: "heartRate", most, before: now, every: 5)
     }
     let phone = try await PhoneHome(
       bench, app, .healthAppTransfer(), dialect: "HealthAppTransfer", token: Self.token,
@@ -36,10 +37,9 @@ struct HealthAppTransferPulls {
     var row = Row(.healthapptransfer)
     let (active, quiet) = (Double(Self.active.count), Double(Self.quiet.count))
     do {
-      // A page more for each type, which ends somewhere in one, and the list of types.
-      try await phone.pull(
-        "first pull of \(count)", adding: count,
-        within: 1.05 * Double(count) / 1_000 + 1 + active + quiet, &row)
+      let first = Self.requests(for: most) + (types.count - 1) * Self.requests(for: each)
+      // One for the list of types.
+      try await phone.pull("first pull of \(count)", adding: count, within: Double(1 + first), &row)
       app.state.withLock { state in
         let part = Self.new / Self.active.count
         for type in Self.active {
@@ -56,5 +56,12 @@ struct HealthAppTransferPulls {
     }
     await phone.end()
     return row
+  }
+
+  /// Of a first pull of so many rows of one type: pages that overlap by a row, and after more than one of them a second look at
+  /// the newest, at the number of all and at some ends of pages.
+  private static func requests(for rows: Int) -> Int {
+    let pages = (rows + 998) / 999
+    return pages == 1 ? 1 : pages + 2 + min(pages - 1, max(2, pages / 4), 32)
   }
 }

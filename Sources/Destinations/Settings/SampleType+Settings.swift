@@ -15,6 +15,6 @@ extension SampleType {
   public static func all(named names: [String], in key: String) throws(SettingsError) -> Set<SampleType> {
     var types: Set<SampleType> = []
     for name in names { types.insert(try named(name, in: key)) }
-    return types
+    return Set(types.withMembers)
   }
 }

@@ -92,6 +92,16 @@ public struct SampleTypeCatalogue: Sendable {
     return text.begins(with: "HK") || text.begins(with: "hae.") ? SampleType(text) : nil
   }
 
+  /// The types of the samples that a correlation of this type is made of, as far as HealthKit says; none for any other type.
+  public func members(of type: SampleType) -> [SampleType] {
+    guard let entry = self[type], entry.kind == .correlation else { return [] }
+    // A blood pressure is two numbers of that name, a meal any of what is eaten and drunk.
+    return entries.filter {
+      $0.kind == .quantity && $0.group == entry.group
+        && (entry.canonicalUnit == nil || $0.shortName.hasPrefix(entry.shortName))
+    }.map(\.type)
+  }
+
   /// The short names closest to a mistyped one, best first, for "did you mean".
   public func suggestions(for text: String, limit: Int = 3) -> [String] {
     SimilarNames.suggestions(for: text, among: entries.map(\.shortName), limit: limit)
@@ -102,6 +112,15 @@ extension SampleType {
   /// The name that people read: the catalogue's short name, else the identifier itself.
   public var shortName: String {
     SampleTypeCatalogue.healthKit[self]?.shortName ?? rawValue
+  }
+}
+
+extension Sequence<SampleType> {
+  /// These, each once, and the types of what correlations of them are made of: whatever is handed on of a blood pressure has
+  /// its numbers.
+  public var withMembers: [SampleType] {
+    var seen: Set<SampleType> = []
+    return flatMap { [$0] + SampleTypeCatalogue.healthKit.members(of: $0) }.filter { seen.insert($0).inserted }
   }
 }
 

@@ -35,7 +35,7 @@ struct Delete: AsyncParsableCommand {
     try await sources.requireKnown(in: store)
     let period = try await period.period(in: store)
     try period.requireNoDoubt()
-    let operation = DeleteOperation(period.filter(selection, sources))
+    let operation = DeleteOperation(period.filter(selection.set, sources))
     let plan = try await operation.plan(in: store)
     guard !plan.entries.isEmpty else {
       Console.say("There is no sample of \(ScopeText.of(operation.filter, in: period.zone)).")

@@ -146,7 +146,7 @@ struct Export: AsyncParsableCommand {
     try await sources.requireKnown(in: store)
     let period = try await period.period(in: store)
     let operation = ExportOperation(
-      writtenFormat, to: destination(in: period.zone), filter: period.filter(selection, sources),
+      writtenFormat, to: destination(in: period.zone), filter: period.filter(selection.setWithMembers, sources),
       compression: compression,
       offset: offset?.seconds ?? period.zone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
       statistics: try statistics(in: period.zone),

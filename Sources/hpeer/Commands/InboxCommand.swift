@@ -117,7 +117,7 @@ struct InboxAdd: AsyncParsableCommand {
     let place = try InboxPlace(home.settings(), host: host)
     let senders = InboxSenders(try await home.openRegistry(), auditedIn: try home.createStore())
     if try await senders.needsPerson(), !mergePerson { try await askWhosePhone(home) }
-    let secret = try await senders.add(name, types: selection.set)
+    let secret = try await senders.add(name, types: selection.setWithMembers)
     Console.say("Type this into the app. The secret is shown once:")
     try Console.print("URL     \(place.url(of: name))")
     try Console.print("Header  Authorization: Bearer \(secret.text)")

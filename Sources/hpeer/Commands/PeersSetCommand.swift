@@ -71,7 +71,7 @@ struct PeersSet: AsyncParsableCommand {
     let period = try await period.period(in: store)
     var scope = client.scope
     if allTypes { scope.types = nil }
-    if let types = selection.set { scope.types = types }
+    if let types = selection.setWithMembers { scope.types = types }
     if allSources { scope.sources = nil }
     if let names = sources.set { scope.sources = names }
     if forgetsFrom { scope.earliest = nil }

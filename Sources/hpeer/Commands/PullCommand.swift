@@ -108,14 +108,16 @@ struct PullCommand: AsyncParsableCommand {
     if let existing { store = existing } else { store = try await onThread { _ in try home.createStore() } }
     let local = LocalPeer(store: store, registry: registry, identity: identity)
     let pull = PullOperation(
-      local, finder: finder, persons: PersonCheck(registry, merges: mergePerson), types: selection.types, isFull: full,
+      local, finder: finder, persons: PersonCheck(registry, merges: mergePerson), types: selection.types.withMembers,
+      isFull: full,
       infersDeletions: inferDeletions, silenceLimit: timeout, progress: ProgressBars(),
       confirm: PeerConversation.confirmation,
       notice: PeerConversation.tell)
     let comparison =
       verify
       ? VerifyOperation(
-        local, finder: finder, types: selection.types, isDeep: deep, silenceLimit: timeout, progress: ProgressBars())
+        local, finder: finder, types: selection.types.withMembers, isDeep: deep, silenceLimit: timeout,
+        progress: ProgressBars())
       : nil
     switch target {
     case nil: try await pullAll(servers, pull, comparison)

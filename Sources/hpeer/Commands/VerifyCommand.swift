@@ -59,7 +59,7 @@ struct VerifyCommand: AsyncParsableCommand {
     case .paired(let server, let endpoints):
       let operation = VerifyOperation(
         LocalPeer(store: store, registry: registry, identity: try await home.identity()), finder: finder,
-        types: selection.types,
+        types: selection.types.withMembers,
         isDeep: deep, silenceLimit: timeout, progress: ProgressBars())
       let verification = try await interruptible { try await operation.run(with: server, at: endpoints) }
       let presentation = VerifyPresentation(server: server, verification: verification)

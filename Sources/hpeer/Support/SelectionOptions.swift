@@ -24,6 +24,9 @@ struct TypeOptions: ParsableArguments {
 
   /// `nil` where none was named, which means all.
   var set: Set<SampleType>? { types.isEmpty ? nil : Set(types) }
+
+  /// The same for what is handed on: see `withMembers`.
+  var setWithMembers: Set<SampleType>? { types.isEmpty ? nil : Set(types.withMembers) }
 }
 
 /// `--source`, as often as one likes: a name may have commas.
@@ -137,8 +140,8 @@ struct Period {
   }
 
   /// What starts in this time, of these types and sources.
-  func filter(_ types: TypeOptions, _ sources: SourceOptions) -> SampleFilter {
-    SampleFilter(types: types.set, earliest: start, end: end, sources: sources.set)
+  func filter(_ types: Set<SampleType>?, _ sources: SourceOptions) -> SampleFilter {
+    SampleFilter(types: types, earliest: start, end: end, sources: sources.set)
   }
 
   /// All of time where neither end is given.
