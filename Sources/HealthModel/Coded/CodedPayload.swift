@@ -35,7 +35,12 @@ extension Payload {
     case Quantity.kind: self = .quantity(Quantity(coded: coded))
     case CategoryValue.kind: self = .category(try CategoryValue(coded: coded))
     default:
-      self = try Self.contentType(ofKind: kind).map { try payload($0) } ?? .unknown(kind: kind, content: foreign())
+      // As one expression with `map` and `??`, a build without the optimizer of Swift 6.3 reads memory that nobody wrote.
+      guard let type = Self.contentType(ofKind: kind) else {
+        self = .unknown(kind: kind, content: try foreign())
+        return
+      }
+      self = try payload(type)
     }
   }
 
