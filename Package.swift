@@ -296,7 +296,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "hpeer", "phone-stand-in", "text-file-store", "BenchData", "HealthStore", "PeerClient", "PeerTrust",
+        "BenchData", "HealthStore", "PeerClient", "PeerTrust",
         "Terminal", "TestSupport",
       ],
       exclude: ["Faults/Support/faulty_writes.c"]),

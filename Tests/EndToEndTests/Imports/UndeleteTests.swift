@@ -78,8 +78,11 @@ struct UndeleteTests {
     #expect(again["refused"] as? Int == 0)
     #expect(again["added"] as? Int == 0)
     #expect(try await home.sampleCount() == before)
-    let events = try await home.auditEvents().filter { $0.event == "undelete" }
-    #expect(events.compactMap { $0.detail["count"].flatMap { Int($0) } }.reduce(0, +) == deleted)
+    var restored = 0
+    for event in try await home.auditEvents() where event.event == "undelete" {
+      restored += Int(event.detail["count"] ?? "") ?? 0
+    }
+    #expect(restored == deleted)
     try await home.expectIntegrity("undeleted")
   }
 

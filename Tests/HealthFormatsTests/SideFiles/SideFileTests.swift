@@ -369,7 +369,8 @@ import Testing
     let reading = try read([prescription], files: files, zipped: true)
     let sample = try #require(reading.samples.first)
     guard case .visionPrescription(let content) = sample.payload else { return }
-    #expect(content.attachments.map { $0.content?.count } == [7 << 20, 7 << 20, nil, 5])
+    let sizes: [Int?] = [file.utf8.count, file.utf8.count, nil, 5]
+    #expect(content.attachments.map { $0.content?.count } == sizes)
     #expect(reading.report.remarks.keys.contains { $0.hasPrefix("attachments/attachment-3.pdf: ") })
     #expect(try sample.payload.isWithinBudget)
   }

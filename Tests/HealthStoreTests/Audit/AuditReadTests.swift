@@ -151,9 +151,12 @@ import TestSupport
       try await group.waitForAll()
     }
     let (records, open) = try await store.audit.log()
-    let reads = (records + open).filter { $0.event == "data.read" }
-    #expect(reads.reduce(0) { $0 + $1.times } == 108)
-    #expect(reads.reduce(0) { $0 + (Int($1.detail["count"] ?? "") ?? 0) } == 108)
+    var (times, count) = (0, 0)
+    for read in records + open where read.event == "data.read" {
+      times += read.times
+      count += Int(read.detail["count"] ?? "") ?? 0
+    }
+    #expect(times == 108 && count == 108)
     #expect(try await store.audit.verify() == .intact(rows: records.count))
   }
 

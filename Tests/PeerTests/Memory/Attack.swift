@@ -175,10 +175,10 @@ enum Attack: String, CaseIterable {
   }
 
   private static func line(kind: String, _ payload: String, source: String = "s", token: Bool = true) -> [UInt8] {
-    let sample =
-      #"{"uuid":"\#(UUID().uuidString)","type":"t","start":"2024-01-01","end":"2024-01-01","source":{"name":"\#(source)"},"#
-      + #""kind":"\#(kind)","payload":\#(payload)}"#
-    return Array((#"{"added":\#(sample)}"# + "\n" + (token ? #"{"token":"t","more":false}"# + "\n" : "")).utf8)
+    let head = #"{"added":{"uuid":"\#(UUID().uuidString)","type":"t","start":"2024-01-01","end":"2024-01-01","#
+    var text = head + #""source":{"name":"\#(source)"},"kind":"\#(kind)","payload":\#(payload)}}"# + "\n"
+    if token { text += #"{"token":"t","more":false}"# + "\n" }
+    return Array(text.utf8)
   }
 }
 

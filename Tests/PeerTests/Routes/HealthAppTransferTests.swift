@@ -75,13 +75,15 @@ struct HealthAppTransferTests {
         )
       }
       let first = try await page("")
-      #expect(first.values == (734...1233).reversed().map(Double.init))
+      let newest: [Double] = (734...1233).reversed().map { Double($0) }
+      #expect(first.values == newest)
       #expect(first.total == 1234)
       #expect(first.offset == 0)
       #expect(first.limit == 500)
       #expect(first.more == true)
       let second = try await page("&offset=500&limit=5000")
-      #expect(second.values == (0...733).reversed().map(Double.init))
+      let rest: [Double] = (0...733).reversed().map { Double($0) }
+      #expect(second.values == rest)
       #expect(second.limit == 1000)
       #expect(second.more == false)
       let edge = try await page("&offset=1233&limit=1")
