@@ -81,6 +81,7 @@ struct SampleReader: ~Copyable {
     context.report.utcOffset = context.report.utcOffset ?? context.keys.dates.offset.map { Int($0) }
     try ElectrocardiogramHandler.read(progress, &context)
     try TrackHandler.read(progress, &entities.routes.parts, &context)
+    if isComplete { context.remarkUnread() }
     context.report.equalKeys = try context.delivery.finish()
   }
 

@@ -36,6 +36,22 @@ final class SideFiles {
       .filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
   }
 
+  /// Files that nobody has read, by folder and ending, such as `electrocardiograms/*.pdf`; one alone by its name.
+  ///
+  /// Other XML beside the export's own is told of elsewhere, and hidden files are the system's.
+  var unread: [String: Int] {
+    var groups: [String: [String]] = [:]
+    for member in folder.members where !used.contains(member.name) {
+      let parts = member.name.parts(separatedBy: "/")
+      guard let name = parts.last, !parts.contains(where: { $0.hasPrefix(".") }),
+        parts.count > 1 || !name.lowercased().hasSuffix(".xml")
+      else { continue }
+      let ending = name.split(separator: ".").dropFirst().last.map { ".\($0)" } ?? ""
+      groups[parts.dropLast().map { $0 + "/" }.joined() + "*" + ending, default: []].append(member.name)
+    }
+    return Dictionary(uniqueKeysWithValues: groups.map { ($1.count == 1 ? $1[0] : $0, $1.count) })
+  }
+
   /// Files whose name has `text` in it, in any case.
   func members(containing text: String) -> [ExportMember] {
     let wanted = text.lowercased()

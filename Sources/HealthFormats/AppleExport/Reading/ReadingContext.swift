@@ -100,6 +100,19 @@ struct ReadingContext: ~Copyable {
     }
   }
 
+  /// Folders and endings of files that are told apart; of more, the number is given.
+  private static let mostUnread = 20
+
+  /// Names the files of the export that nothing in it has led to.
+  mutating func remarkUnread() {
+    let unread = sideFiles.unread.sorted { $0.key < $1.key }
+    for (name, count) in unread.prefix(Self.mostUnread) {
+      report.remarks.add("\(name): not read, since nothing refers to it", ImportReport.Finding(count: count))
+    }
+    let rest = unread.dropFirst(Self.mostUnread).reduce(0) { $0 + $1.value }
+    if rest > 0 { report.remarks.add("other files: not read, since nothing refers to them", .init(count: rest)) }
+  }
+
   // MARK: Unknown elements
 
   /// In bytes: of one element, and of all that one sample keeps.
