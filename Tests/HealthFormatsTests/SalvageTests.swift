@@ -37,6 +37,21 @@ import Testing
     #expect(!whole.report.isComplete)
   }
 
+  @Test("a table of contents at an offset that needs more than 32 bits is no end in the middle")
+  func tableBeyondFourGigabytes() throws {
+    var zip = ZipBytes(descriptor: .signed)
+    zip.add("apple_health_export/", [])
+    zip.add("apple_health_export/export.xml", Array(xml.utf8))
+    let bytes = zip.withDirectory(saidToBeAt: 7)
+    let reading = try read(bytes)
+    #expect(try reading.uuids == Reading(xml).uuids)
+    #expect(reading.report.isComplete && reading.survey.isComplete)
+    #expect(reading.report.remarks.isEmpty, "\(reading.report.remarks)")
+    for cut in 1..<bytes.count - zip.bytes.count {
+      #expect(try !read(Array(bytes.dropLast(cut))).report.isComplete, "\(cut)")
+    }
+  }
+
   @Test func aCutBeforeTheXMLIsDamage() throws {
     var zip = ZipBytes()
     zip.add("export.xml", Array(xml.utf8))

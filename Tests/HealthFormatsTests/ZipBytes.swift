@@ -15,17 +15,26 @@ struct ZipBytes {
   private(set) var count: UInt64 = 0
 
   /// With the central directory and its end (APPNOTE.TXT 4.3.12, 4.3.16), as a file that was not cut off has them.
-  var withDirectory: [UInt8] {
+  var withDirectory: [UInt8] { withDirectory(saidToBeAt: UInt64(bytes.count)) }
+
+  /// The same with an offset that may be wrong, as one that needs more than 32 bits is.
+  func withDirectory(saidToBeAt offset: UInt64) -> [UInt8] {
     bytes + directory
       + Self.fields(
-        (0x0605_4B50, 4), (0, 4), (count, 2), (count, 2), (UInt64(directory.count), 4), (UInt64(bytes.count), 4), (0, 2)
-      )
+        (0x0605_4B50, 4), (0, 4), (count, 2), (count, 2), (UInt64(directory.count), 4), (offset, 4), (0, 2))
   }
 
   mutating func add(_ name: String, _ content: [UInt8]) {
-    let offset = UInt64(bytes.count)
-    let stored = isDeflated ? Self.deflated(content) : content
     let checksum = content.withUnsafeBufferPointer { crc32_gzip_refl(0, $0.baseAddress, UInt64($0.count)) }
+    add(name, isDeflated ? Self.deflated(content) : content, checksum, size: UInt64(content.count))
+  }
+
+  /// - Parameters:
+  ///   - stored: as it is in the archive.
+  ///   - checksum: of what it is uncompressed.
+  ///   - size: of that; headers have its lowest 32 bits.
+  mutating func add(_ name: String, _ stored: [UInt8], _ checksum: UInt32, size: UInt64) {
+    let offset = UInt64(bytes.count)
     let isKnown = descriptor == .none
     append(0x0403_4B50, 4)
     append(20, 2)
@@ -34,7 +43,7 @@ struct ZipBytes {
     append(0, 4)
     append(isKnown ? UInt64(checksum) : 0, 4)
     append(isKnown ? UInt64(stored.count) : 0, 4)
-    append(isKnown ? UInt64(content.count) : 0, 4)
+    append(isKnown ? size : 0, 4)
     append(UInt64(name.utf8.count), 2)
     append(0, 2)
     bytes += Array(name.utf8) + stored
@@ -42,14 +51,14 @@ struct ZipBytes {
     directory += Self.fields(
       (0x0201_4B50, 4), (20, 2), (20, 2), ((isKnown ? 0 : 8) | (isEncrypted ? 1 : 0), 2),
       (claimedMethod ?? (isDeflated ? 8 : 0), 2), (0, 4), (UInt64(checksum), 4), (UInt64(stored.count), 4),
-      (UInt64(content.count), 4), (UInt64(name.utf8.count), 2), (0, 4), (0, 4), (0, 4), (offset, 4))
+      (size, 4), (UInt64(name.utf8.count), 2), (0, 4), (0, 4), (0, 4), (offset, 4))
     directory += Array(name.utf8)
     if isKnown { return }
     if descriptor != .plain { append(0x0807_4B50, 4) }
     append(UInt64(checksum), 4)
     let width = descriptor == .large ? 8 : 4
     append(UInt64(stored.count), width)
-    append(UInt64(content.count), width)
+    append(size, width)
   }
 
   private mutating func append(_ value: UInt64, _ count: Int) { bytes += Self.fields((value, count)) }

@@ -12,7 +12,7 @@ extension AppleHealthExport {
     var hasher = SHA256()
     hasher.update(data: Data("hpeer reader \(Self.readerVersion)\u{1F}".utf8))
     switch origin {
-    case .zip(let path, _), .salvaged(let path, _):
+    case .zip(let path, _), .salvaged(let path, _, _):
       try Self.add(try FileSource(path: path), to: &hasher, isCancelled)
       if isOneOfSeveral { hasher.update(data: Data("\u{1F}\(location)".utf8)) }
     case .memory(let bytes): hasher.update(data: bytes)

@@ -12,8 +12,8 @@ public struct AppleHealthExport: Sendable {
   enum Origin: Sendable {
     case file(path: String)
     case zip(path: String, index: UInt64)
-    /// In a zip file without a table of contents.
-    case salvaged(path: String, entry: ZipSalvage.Entry)
+    /// In a zip file without a table of contents that is of use.
+    case salvaged(path: String, entry: ZipSalvage.Entry, isCutOff: Bool)
     case memory([UInt8])
   }
 
@@ -136,19 +136,19 @@ public struct AppleHealthExport: Sendable {
     case .memory: EmptyFolder()
     case .file(let path): try DirectoryFolder(beside: path)
     case .zip(let path, let index): try ZipFolder(path: path, beside: index)
-    case .salvaged(let path, let entry): try SalvagedFolder(path: path, beside: entry)
+    case .salvaged(let path, let entry, _): try SalvagedFolder(path: path, beside: entry)
     }
   }
 
   /// Whether the zip file ends in the middle, be the XML in it whole or not.
   private var isCutOff: Bool {
-    if case .salvaged = origin { true } else { false }
+    if case .salvaged(_, _, let isCutOff) = origin { isCutOff } else { false }
   }
 
   private static let chunkSize = 512 << 10
 
   private var noRoot: ImportError {
-    if case .salvaged(let path, _) = origin {
+    if case .salvaged(let path, _, true) = origin {
       return .damagedZip(path: path, detail: "it ends before the first sample", someKept: false)
     }
     return .notAnExport(path: location, looksLike: "an XML file without HealthData")
@@ -157,11 +157,12 @@ public struct AppleHealthExport: Sendable {
   private func source() throws(ImportError) -> any ByteSource {
     switch origin {
     case .memory(let bytes): return MemorySource(bytes)
-    case .salvaged(let path, let entry): return ReadAhead(try ZipSalvage.source(of: entry, path: path))
+    case .salvaged(let path, let entry, _): return ReadAhead(try ZipSalvage.source(of: entry, path: path))
     case .file(let path): return SizedSource(try FileSource(path: path), path: path, size: totalBytes)
     case .zip(let path, let index):
       let archive = try ZipArchive(path: path)
-      guard let entry = try archive.entries().first(where: { $0.index == index }), entry.size == totalBytes else {
+      guard let entry = try archive.entries().first(where: { $0.index == index }), entry.size.bytes == totalBytes
+      else {
         throw .changedWhileReading(path: path)
       }
       return ReadAhead(try archive.source(of: entry))

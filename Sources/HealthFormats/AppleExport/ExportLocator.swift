@@ -42,19 +42,19 @@ enum ExportLocator {
       return try inDamagedZip(path, error)
     }
     var search = XMLSearch<ZipArchive.Entry>()
-    for entry in entries where isCandidate(entry.name) && entry.size > 0 {
-      if entry.isEncrypted { search.hasEncrypted = true } else { search.files.append((entry.size, entry)) }
+    for entry in entries where isCandidate(entry.name) && (entry.size.bytes > 0 || entry.size.mayWrap) {
+      if entry.isEncrypted { search.hasEncrypted = true } else { search.files.append((entry.size.bytes, entry)) }
     }
     let found = search.exports { entry throws(ImportError) in try archive.source(of: entry) }
     if found.isEmpty { throw search.failure(path) }
     return found.map { entry in
       AppleHealthExport(
-        origin: .zip(path: path, index: entry.index), totalBytes: entry.size, location: "\(path): \(entry.name)",
+        origin: .zip(path: path, index: entry.index), totalBytes: entry.size.bytes, location: "\(path): \(entry.name)",
         remarks: search.remarks, isOneOfSeveral: found.count > 1)
     }
   }
 
-  /// A zip file that was cut off: its files are found one after the other.
+  /// A zip file whose table of contents is of no use: its files are found one after the other.
   private static func inDamagedZip(_ path: String, _ damage: ImportError) throws(ImportError) -> [AppleHealthExport] {
     let contents = try ZipSalvage.contents(of: path)
     var search = XMLSearch<ZipSalvage.Entry>()
@@ -68,8 +68,10 @@ enum ExportLocator {
     }
     return found.map { entry in
       AppleHealthExport(
-        origin: .salvaged(path: path, entry: entry), totalBytes: entry.size, location: "\(path): \(entry.name)",
-        remarks: search.remarks + ["zip file that ends in the middle: only what is whole was read"],
+        origin: .salvaged(path: path, entry: entry, isCutOff: !contents.hasTable), totalBytes: entry.size,
+        location: "\(path): \(entry.name)",
+        remarks: search.remarks
+          + (contents.hasTable ? [] : ["zip file that ends in the middle: only what is whole was read"]),
         isOneOfSeveral: found.count > 1)
     }
   }

@@ -3,13 +3,13 @@ final class DeflatedSource: ByteSource {
   private static let inputSize = 64 << 10
 
   private let path: String
-  private let size: Int64
+  private let size: DeclaredSize
   private let checksum: UInt32
   private let inflater = Inflater()
   private let input: InputBuffer
 
   /// - Parameter source: the raw DEFLATE data.
-  init(_ source: any ByteSource, path: String, size: Int64, checksum: UInt32) {
+  init(_ source: any ByteSource, path: String, size: DeclaredSize, checksum: UInt32) {
     self.path = path
     self.size = size
     self.checksum = checksum
@@ -27,12 +27,11 @@ final class DeflatedSource: ByteSource {
       } catch {
         throw damage("its compressed data makes no sense")
       }
-      // A size that lies is how a decompression bomb gets past a check of sizes.
-      if inflater.produced > size { throw damage("a file in it is larger than it declares") }
+      if !size.allows(inflater.produced) { throw damage("a file in it is larger than it declares") }
       if written > 0 { return written }
       if isAtEnd, !inflater.isFinished { throw damage("its compressed data ends in the middle") }
     }
-    if inflater.produced < size { throw damage("a file in it is shorter than it declares") }
+    if !size.isThat(inflater.produced) { throw damage("a file in it is not as long as it declares") }
     if inflater.checksum != checksum { throw damage("CRC error") }
     return 0
   }

@@ -31,6 +31,8 @@ final class DirectoryFolder: ExportFolder {
 
   private let path: String
   let members: [ExportMember]
+  /// What members are called in the folder, where that is another name.
+  private var flat: [String: String] = [:]
 
   /// - Parameter xml: the path of the XML.
   init(beside xml: String) throws(ImportError) {
@@ -44,12 +46,29 @@ final class DirectoryFolder: ExportFolder {
         members.append(ExportMember(name: "\(folder)/\(name)", size: size, index: members.count))
       }
     }
+    // Where a zip file with backslashes was unpacked, they have become a part of the names.
+    if let prefix = Self.flatPrefix(xml) {
+      for name in try DirectoryListing.names(in: path).sorted() where name.hasPrefix(prefix) {
+        let rest = String(name.dropFirst(prefix.count)).replacing("\\", with: "/")
+        guard Self.folders.contains(where: { rest.hasPrefix($0 + "/") }),
+          case .file(let size) = DirectoryListing.kind(of: "\(path)/\(name)")
+        else { continue }
+        flat[rest] = name
+        members.append(ExportMember(name: rest, size: size, index: members.count))
+      }
+    }
     self.members = members
+  }
+
+  /// `apple_health_export\` for `apple_health_export\export.xml`; `nil` for a name without backslashes.
+  private static func flatPrefix(_ xml: String) -> String? {
+    let name = (xml as NSString).lastPathComponent
+    return name.lastIndex(of: "\\").map { String(name[...$0]) }
   }
 
   func source(of member: ExportMember) throws(ImportError) -> any ByteSource {
     guard members.contains(member) else { throw .noSuchFile(path: "\(path)/\(member.name)") }
-    let file = "\(path)/\(member.name)"
+    let file = "\(path)/\(flat[member.name] ?? member.name)"
     return SizedSource(try FileSource(path: file, followsLinks: false), path: file, size: member.size)
   }
 }

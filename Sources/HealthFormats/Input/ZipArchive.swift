@@ -8,7 +8,7 @@ final class ZipArchive {
     /// As the archive has it, invalid UTF-8 repaired.
     var name: String
     /// Uncompressed, as the central directory declares it.
-    var size: Int64
+    var size: DeclaredSize
     var isEncrypted: Bool
     var method: ZipMethod
     /// `nil` where the central directory does not say it.
@@ -51,16 +51,26 @@ final class ZipArchive {
       guard zip_stat_index(handle, index, zip_flags_t(ZIP_FL_ENC_RAW), &stat) == 0 else {
         throw .damagedZip(path: path, detail: lastError, someKept: false)
       }
-      let name = stat.name.map { String(cString: $0) } ?? ""
-      if name.hasSuffix("/") { continue }
       entries.append(
         Entry(
-          index: index, name: name, size: Int64(clamping: stat.size),
+          index: index, name: stat.name.map { String(cString: $0) } ?? "",
+          size: DeclaredSize(Int64(clamping: stat.size), storedSize: Int64(clamping: stat.comp_size)),
           isEncrypted: stat.encryption_method != UInt16(ZIP_EM_NONE),
           method: ZipMethod(rawValue: stat.comp_method),
           checksum: stat.valid & UInt64(ZIP_STAT_CRC) != 0 ? stat.crc : nil))
     }
-    return entries
+    return Self.withSlashes(entries, \.name).filter { !$0.name.hasSuffix("/") }
+  }
+
+  /// .NET before 4.6.1, and so Windows PowerShell 5.1, separates folders with backslashes: so it is read where no name of an
+  /// archive has a slash.
+  static func withSlashes<Entry>(_ entries: [Entry], _ name: WritableKeyPath<Entry, String>) -> [Entry] {
+    if entries.contains(where: { $0[keyPath: name].contains("/") }) { return entries }
+    return entries.map {
+      var entry = $0
+      entry[keyPath: name] = entry[keyPath: name].replacing("\\", with: "/")
+      return entry
+    }
   }
 
   /// Opens one entry. The source keeps the archive open and checks size and CRC at the end.
@@ -94,11 +104,11 @@ final class ZipArchive {
   private final class EntrySource: ByteSource {
     private let archive: ZipArchive
     private var file: OpaquePointer?
-    private let size: Int64?
+    private let size: DeclaredSize?
     private var total: Int64 = 0
 
     /// - Parameter size: what must come out; `nil` if someone else checks that.
-    init(archive: ZipArchive, file: OpaquePointer, size: Int64?) {
+    init(archive: ZipArchive, file: OpaquePointer, size: DeclaredSize?) {
       self.archive = archive
       self.file = file
       self.size = size
@@ -114,12 +124,11 @@ final class ZipArchive {
       }
       total += result
       guard let size else { return Int(result) }
-      // A size that lies is how a decompression bomb gets past a check of sizes.
-      guard total <= size else {
+      guard size.allows(total) else {
         throw .damagedZip(path: archive.path, detail: "a file in it is larger than it declares", someKept: false)
       }
-      if result == 0, total < size {
-        throw .damagedZip(path: archive.path, detail: "a file in it is shorter than it declares", someKept: false)
+      if result == 0, !size.isThat(total) {
+        throw .damagedZip(path: archive.path, detail: "a file in it is not as long as it declares", someKept: false)
       }
       return Int(result)
     }

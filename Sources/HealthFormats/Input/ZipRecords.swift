@@ -13,7 +13,7 @@ struct LocalHeader {
   /// `nil` where it follows the content.
   var storedSize: Int64?
   /// Uncompressed; `nil` where it follows the content.
-  var size: Int64?
+  var size: DeclaredSize?
 
   /// `nil` when there is none, or not all of it.
   init?(path: String, at position: Int64, fileSize: Int64) throws(ImportError) {
@@ -34,15 +34,15 @@ struct LocalHeader {
     checksum = UInt32(truncatingIfNeeded: fixed[4, at: 14])
     let (stored, plain) = (fixed[4, at: 18], fixed[4, at: 22])
     storedSize = Int64(stored)
-    size = Int64(plain)
+    size = DeclaredSize(Int64(plain), storedSize: fileSize - content)
     if stored == 0xFFFF_FFFF || plain == 0xFFFF_FFFF {
       let sizes = Self.largeSizes(Array(rest[nameLength..<nameLength + extraLength]))
-      (size, storedSize) = (sizes?.size, sizes?.storedSize)
+      (size, storedSize) = (sizes.map { DeclaredSize(exactly: $0.size) }, sizes?.storedSize)
     }
     if hasDescriptor {
       // iOS writes the size here too; whoever writes zeros does not know it yet.
       storedSize = nil
-      if size == 0 { size = nil }
+      if size?.bytes == 0 { size = nil }
     }
   }
 
@@ -68,15 +68,17 @@ struct DataDescriptor {
   /// The offset of the next header in the archive.
   var end: Int64
 
-  /// The sizes are what was found, by which the forms are told apart. `nil` when they fit none.
+  /// The sizes are what was found, by which the forms are told apart; of those of 32 bits, some programs write no more than
+  /// these bits. `nil` when they fit none.
   init?(path: String, at position: Int64, storedSize: Int64, size: Int64) throws(ImportError) {
     let file = try FileRange(path: path, from: position)
     defer { file.close() }
     let fields = LittleEndian(try file.prefix(24))
     for start in fields.bytes.count >= 4 && fields[4, at: 0] == 0x0807_4B50 ? [4, 0] : [0] {
       for width in [8, 4] where fields.bytes.count >= start + 4 + 2 * width {
-        guard fields[width, at: start + 4] == UInt64(storedSize),
-          fields[width, at: start + 4 + width] == UInt64(size)
+        let bits: UInt64 = width == 8 ? .max : 0xFFFF_FFFF
+        guard fields[width, at: start + 4] == UInt64(storedSize) & bits,
+          fields[width, at: start + 4 + width] == UInt64(size) & bits
         else { continue }
         checksum = UInt32(truncatingIfNeeded: fields[4, at: start])
         end = position + Int64(start + 4 + 2 * width)
@@ -84,6 +86,31 @@ struct DataDescriptor {
       }
     }
     return nil
+  }
+}
+
+/// The headers of all files at the end of an archive, and the record that ends it (APPNOTE.TXT 4.3.12, 4.3.16). Where they are
+/// comes from what is before them, not from the record: offsets in it have 32 bits.
+struct CentralDirectory {
+  private(set) var count = 0
+
+  /// `nil` when it is not there, or not all of it.
+  init?(path: String, at position: Int64, fileSize: Int64) throws(ImportError) {
+    let file = try FileRange(path: path, from: position)
+    defer { file.close() }
+    while true {
+      let start = file.position
+      let fields = LittleEndian(try file.prefix(46))
+      guard fields.bytes.count >= 22 else { return nil }
+      switch fields[4, at: 0] {
+      case 0x0201_4B50 where fields.bytes.count == 46:
+        // Its name, extra fields and comment.
+        _ = try file.prefix(max(1, Int(fields[2, at: 28] + fields[2, at: 30] + fields[2, at: 32])))
+        count += 1
+      case 0x0605_4B50 where start + 22 + Int64(fields[2, at: 20]) == fileSize: return
+      default: return nil
+      }
+    }
   }
 }
 

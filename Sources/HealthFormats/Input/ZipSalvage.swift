@@ -1,7 +1,7 @@
 import Foundation
 
-/// What can be had of a zip file that was cut off, and so has no table of contents: its files one after the other, by
-/// their local headers (APPNOTE.TXT 4.3.7).
+/// What can be had of a zip file without a table of contents, since it was cut off, or with one of offsets beyond 4 GiB in 32
+/// bits: its files one after the other, by their local headers (APPNOTE.TXT 4.3.7).
 enum ZipSalvage {
   struct Entry: Sendable, Equatable {
     /// As the archive has it, invalid UTF-8 repaired.
@@ -19,6 +19,8 @@ enum ZipSalvage {
   struct Contents {
     var entries: [Entry] = []
     var hasEncrypted = false
+    /// Whether the table of contents comes after the last of them, whole: nothing was cut off.
+    var hasTable = false
     /// Of the first file that is compressed in a way that is not supported, behind which nothing is looked for.
     var unsupported: ZipMethod?
   }
@@ -31,10 +33,11 @@ enum ZipSalvage {
     var status = stat()
     guard stat(path, &status) == 0 else { throw ImportError(errno: errno, path: path) }
     var contents = Contents()
-    var position: Int64 = 0
+    var (position, count): (Int64, Int) = (0, 0)
     while contents.entries.count < maximumEntries,
       let header = try LocalHeader(path: path, at: position, fileSize: Int64(status.st_size))
     {
+      count += 1
       if header.isEncrypted {
         contents.hasEncrypted = true
         // Without a size there is no telling where the next begins.
@@ -47,11 +50,13 @@ enum ZipSalvage {
         break
       }
       guard let (entry, next) = try measure(header, path: path, fileSize: Int64(status.st_size)) else { break }
-      // Folders have no content.
-      if !entry.name.hasSuffix("/") { contents.entries.append(entry) }
+      contents.entries.append(entry)
       guard entry.isWhole else { break }
       position = next
     }
+    // Folders have no content.
+    contents.entries = ZipArchive.withSlashes(contents.entries, \.name).filter { !$0.name.hasSuffix("/") }
+    contents.hasTable = try CentralDirectory(path: path, at: position, fileSize: Int64(status.st_size))?.count == count
     return contents
   }
 
@@ -78,7 +83,7 @@ enum ZipSalvage {
       let count = try source.read(into: buffer, count: 256 << 10)
       if count == 0 { break }
       size += Int64(count)
-      if let declared = header.size, size > declared {
+      if header.size?.allows(size) == false {
         throw .damagedZip(path: path, detail: "a file in it is larger than it declares", someKept: false)
       }
     }
@@ -94,7 +99,7 @@ enum ZipSalvage {
       entry.isWhole = descriptor.checksum == source.checksum
     } else {
       let isFinished = isStored ? source.used == header.storedSize : source.isFinished
-      if isFinished, source.checksum == header.checksum { entry.isWhole = size == header.size }
+      if isFinished, source.checksum == header.checksum { entry.isWhole = header.size?.isThat(size) == true }
       next = header.end(storedSize: header.storedSize ?? source.used, fileSize: fileSize)
       if isFinished, !entry.isWhole { throw .damagedZip(path: path, detail: "CRC error", someKept: false) }
     }
