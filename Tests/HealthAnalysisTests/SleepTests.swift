@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// The vectors S1 to S9.
+/// The vectors S1 to S11.
 @Suite struct SleepTests {
   private enum From: Int {
     case watch, phone, app
@@ -127,11 +127,33 @@ import Testing
   }
 
   @Test func S8() throws {
+    let night = try #require(
+      Self.nights([
+        Self.sleep(.watch, .asleepCore, "23:00", "02:00"), Self.sleep(.watch, .asleepCore, "03:01", "06:00"),
+      ]).first)
+    #expect(night.main.asleep == 359 * 60 && night.main.unknown == 61 * 60 && night.naps.isEmpty)
+  }
+
+  @Test func S10() throws {
     let nights = try Self.nights([
-      Self.sleep(.watch, .asleepCore, "23:00", "02:00"), Self.sleep(.watch, .asleepCore, "03:01", "06:00"),
+      Self.sleep(.watch, .asleepCore, "22:00", "00:20"), Self.sleep(.watch, .asleepCore, "01:30", "04:00"),
+      Self.sleep(.watch, .asleepCore, "05:10", "07:40"),
     ])
-    #expect(nights.map(\.main.asleep) == [180.0 * 60])
-    #expect(nights[0].naps.map(\.asleep) == [179.0 * 60])
+    let main = try #require(nights.first).main
+    #expect(nights.count == 1 && nights[0].naps.isEmpty)
+    #expect(main.asleep == 440 * 60 && main.unknown == 140 * 60)
+    #expect(main.onset == Timestamp(iso8601: "2024-06-14T22:00:00+02:00"))
+    #expect(main.wake == Timestamp(iso8601: "2024-06-15T07:40:00+02:00"))
+    #expect(main.segments.count == 3 && main.source == "watch")
+  }
+
+  @Test func S11() throws {
+    let night = try #require(
+      Self.nights([
+        Self.sleep(.watch, .asleepCore, "19:30", "20:10"), Self.sleep(.watch, .asleepCore, "23:15", "06:45"),
+      ]).first)
+    #expect(night.main.asleep == 450 * 60 && night.asleep == 490 * 60)
+    #expect(night.naps.map(\.asleep) == [Double(40 * 60)])
   }
 
   @Test func S9() throws {

@@ -7,7 +7,7 @@ import HealthStore
 /// func nights(in store: HealthStore) async throws {
 ///   let query = SleepQuery(in: try ZoneRules(named: "Europe/Berlin"))
 ///   for night in try await query.run(on: store) {
-///     print(night.day, (night.main.asleep ?? 0) / 3600, "hours and", night.naps.count, "naps")
+///     print(night.day, (night.asleep ?? 0) / 3600, "hours, of them in", night.naps.count, "naps")
 ///   }
 /// }
 /// ```
@@ -18,9 +18,9 @@ public struct SleepQuery: Sendable {
 
   /// Whose dates nights have.
   public var zone: ZoneRules
-  /// Nights that ended on or after this date, in days since 1970-01-01; `nil` for all.
+  /// Nights of sleep days that ended on or after this date, in days since 1970-01-01; `nil` for all.
   public var firstDay: Int?
-  /// Nights that ended on or before this date; `nil` for all.
+  /// Nights of sleep days that ended on or before this date; `nil` for all.
   public var lastDay: Int?
   /// The names of sources whose samples count; `nil` for all. Their ranking is that of the whole store.
   public var sources: Set<String>?
@@ -38,7 +38,9 @@ public struct SleepQuery: Sendable {
   private func sessions(_ reader: NumberReader) throws -> [SleepSession] {
     let ranking = try SourceRanking(of: Self.type, reader)
     var sessions = SleepSessions(names: ranking.sources.map(\.name))
-    try reader.forEach(Self.type, overlapping: .min..<Int64.max, from: sources) { sample in
+    try reader.forEach(Self.type, overlapping: range, from: sources, noLongerThan: Self.longest) { sample in
+      let (length, isTooLong) = sample.end.subtractingReportingOverflow(sample.start)
+      if isTooLong || length > Self.longest { return }
       guard let stage = Int(exactly: sample.value).flatMap(SleepStage.init(rawValue:)) else { return }
       sessions.add(
         start: sample.start, end: sample.end, stage: stage,
@@ -47,20 +49,28 @@ public struct SleepQuery: Sendable {
     return sessions.finish()
   }
 
-  /// By the date on which the last sleep of a session ended; of one without sleep, on which it ended.
+  /// A sample of more says nothing, in microseconds: nobody sleeps so long.
+  private static let longest: Int64 = 48 * 3600 * 1_000_000
+  /// Days that are read before the first and after the last one: a night may begin on the day before, and where sleep days end
+  /// is said by those before (``SleepDays``).
+  private static let margins = (before: SleepDays.window + 3, after: 2)
+
+  /// In microseconds: what must be read for the nights in question.
+  private var range: Range<Int64> {
+    let first = firstDay.map { instant($0.subtractingReportingOverflow(Self.margins.before), or: .min) } ?? .min
+    let last = lastDay.map { instant($0.addingReportingOverflow(Self.margins.after), or: .max) } ?? .max
+    return first..<max(first, last)
+  }
+
+  private func instant(_ day: (partialValue: Int, overflow: Bool), or limit: Int64) -> Int64 {
+    // A hundred thousand years.
+    guard !day.overflow, (-36_500_000...36_500_000).contains(day.partialValue) else { return limit }
+    return zone.start(ofDay: day.partialValue) * 1_000_000
+  }
+
   func nights(of sessions: [SleepSession]) -> [Night] {
-    let days = Dictionary(grouping: sessions) { zone.dayNumber(at: ($0.wake ?? $0.end).seconds) }
-    return days.sorted { $0.key < $1.key }.compactMap { day, sessions in
-      if let firstDay, day < firstDay { return nil }
-      if let lastDay, day > lastDay { return nil }
-      // Of equal ones the longer in bed, and then the first.
-      let main = sessions.indices.max { one, other in
-        let (a, b) = (sessions[one], sessions[other])
-        return (a.asleep ?? -1, a.duration(of: .inBed), -one) < (b.asleep ?? -1, b.duration(of: .inBed), -other)
-      }
-      guard let main else { return nil }
-      var naps = sessions
-      return Night(day: day, main: naps.remove(at: main), naps: naps)
+    SleepDays(of: sessions, in: zone).nights(of: sessions).filter { night in
+      firstDay.map { night.day >= $0 } ?? true && lastDay.map { night.day <= $0 } ?? true
     }
   }
 }

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// A stretch of time of which sleep samples were recorded with no gap longer than an hour, told by one source wherever it
-/// says something.
+/// says something. That of a night may be several, see ``Night``.
 public struct SleepSession: Hashable, Sendable {
   /// A part of the session in one stage.
   public struct Segment: Hashable, Sendable {
@@ -31,6 +31,15 @@ public struct SleepSession: Hashable, Sendable {
   /// The sum of all asleep stages in seconds; `nil` without any, which is not 0.
   public var asleep: Double? {
     onset == nil ? nil : segments.reduce(0) { $1.stage.isAsleep ? $0 + Self.seconds($1.start, $1.end) : $0 }
+  }
+
+  /// Seconds between ``onset`` and ``wake`` of which nothing is said; `nil` without sleep.
+  public var unknown: Double? {
+    guard let onset, let wake else { return nil }
+    let told = segments.reduce(0) {
+      $0 + ($1.start < wake && $1.end > onset ? Self.seconds(max($1.start, onset), min($1.end, wake)) : 0)
+    }
+    return Self.seconds(onset, wake) - told
   }
 
   /// When sleep began.
@@ -63,12 +72,20 @@ public struct SleepSession: Hashable, Sendable {
   }
 }
 
-/// The sleep that ended on one date.
+/// The sleep of one sleep day: of the 24 hours that end in the afternoon of a date, or when somebody who sleeps at other times
+/// is awake.
 public struct Night: Hashable, Sendable {
-  /// Days since 1970-01-01 of the date on which it ended.
+  /// Days since 1970-01-01 of the date on which the sleep day ended.
   public var day: Int
-  /// The session with the most sleep.
+  /// The session with the most sleep, and those that are no more than three hours from it, or from another of them. Of what lies
+  /// between them nothing is said.
   public var main: SleepSession
-  /// All others, in order of time; never added to the night.
+  /// All others, in order of time.
   public var naps: [SleepSession]
+
+  /// All that was slept, naps included, in seconds; `nil` without any sleep, which is not 0.
+  public var asleep: Double? {
+    let all = ([main] + naps).compactMap(\.asleep)
+    return all.isEmpty ? nil : all.reduce(0, +)
+  }
 }

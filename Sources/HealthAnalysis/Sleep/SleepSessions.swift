@@ -6,8 +6,8 @@ import HealthModel
 struct SleepSessions {
   /// What lies no further apart belongs together, in microseconds.
   static let longestGap: Int64 = 3600 * 1_000_000
-  /// What another source says before the first or after the last label of the one that tells the stages counts where it
-  /// spans this, in microseconds: a battery was empty. Less is only another opinion of when sleep began.
+  /// What another source says where the one that tells the stages says nothing, before its first label, after its last one or
+  /// between them, counts where it spans this, in microseconds: a battery was empty. Less is only another opinion.
   static let shortestAddition: Int64 = 3600 * 1_000_000
 
   private struct Sample {
@@ -58,12 +58,13 @@ struct SleepSessions {
         inBed: Self.union(inBed + line.segments), saysInBed: !inBed.isEmpty))
   }
 
-  /// - Parameter teller: the rank of the source that alone tells the stages between its first and its last label.
+  /// - Parameter teller: the rank of the source that alone tells the stages wherever it says something.
   private func stages(_ labels: [Int: StageLine], toldBy teller: Int?) -> StageLine {
     guard let teller, var line = labels[teller] else { return StageLine([]) }
     for rank in labels.keys.sorted() where rank != teller {
-      guard let other = labels[rank], let span = line.span else { continue }
-      for addition in [other.before(span.lowerBound), other.after(span.upperBound)] {
+      guard let other = labels[rank] else { continue }
+      for stretch in line.silence {
+        let addition = other.part(in: stretch)
         guard let span = addition.span else { continue }
         let (length, isTooLong) = span.upperBound.subtractingReportingOverflow(span.lowerBound)
         if isTooLong || length >= Self.shortestAddition { line.add(addition) }

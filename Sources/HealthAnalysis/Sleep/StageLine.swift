@@ -53,27 +53,29 @@ struct StageLine {
     return first.start..<last.end
   }
 
-  /// What of it lies before a time.
-  func before(_ time: Int64) -> StageLine {
+  /// The times of which it says nothing, from the beginning of time to its end, in order.
+  var silence: [Range<Int64>] {
+    var (stretches, end): ([Range<Int64>], Int64) = ([], .min)
+    for segment in segments {
+      if end < segment.start { stretches.append(end..<segment.start) }
+      end = segment.end
+    }
+    return end < .max ? stretches + [end..<Int64.max] : stretches
+  }
+
+  /// What of it lies in a time.
+  func part(in range: Range<Int64>) -> StageLine {
     var line = self
-    line.segments = segments.filter { $0.start < time }
-    if let last = line.segments.last { line.segments[line.segments.count - 1].end = min(last.end, time) }
+    line.segments = segments.compactMap { segment in
+      let times = (start: max(segment.start, range.lowerBound), end: min(segment.end, range.upperBound))
+      return times.start < times.end ? Entry(start: times.start, end: times.end, stage: segment.stage) : nil
+    }
     return line
   }
 
-  /// What of it lies after a time.
-  func after(_ time: Int64) -> StageLine {
-    var line = self
-    line.segments = segments.filter { $0.end > time }
-    if let first = line.segments.first { line.segments[0].start = max(first.start, time) }
-    return line
-  }
-
-  /// Puts another, all of which lies before or after this one, where it belongs.
+  /// Puts another, none of which lies over this one, where it belongs.
   mutating func add(_ other: StageLine) {
-    guard let span = other.span else { return }
-    let isBefore = self.span.map { span.upperBound <= $0.lowerBound } ?? true
-    let all = isBefore ? other.segments + segments : segments + other.segments
+    let all = (segments + other.segments).sorted { $0.start < $1.start }
     segments = []
     for entry in all { append(entry) }
   }

@@ -8,6 +8,8 @@ struct SleepObject: Encodable {
 
   struct NightObject: Encodable {
     var date: String
+    /// Naps included.
+    var asleep: Double?
     var night: Session
     var naps: [Session]
   }
@@ -27,6 +29,7 @@ struct SleepObject: Encodable {
     var deep: Double?
     var rem: Double?
     var unspecified: Double?
+    var unknown: Double?
     var latency: Double?
     var efficiency: Double?
     var segments: [Segment]
@@ -42,7 +45,8 @@ struct SleepObject: Encodable {
     self.zone = zone.name
     self.nights = nights.map { night in
       NightObject(
-        date: zone.date(night), night: Self.session(night.main, zone), naps: night.naps.map { Self.session($0, zone) })
+        date: zone.date(night), asleep: night.asleep, night: Self.session(night.main, zone),
+        naps: night.naps.map { Self.session($0, zone) })
     }
   }
 
@@ -53,6 +57,7 @@ struct SleepObject: Encodable {
       onset: session.onset.map(zone.text), wake: session.wake.map(zone.text), midpoint: session.midpoint.map(zone.text),
       asleep: session.asleep, inBed: session.duration(of: .inBed), awake: duration(.awake), core: duration(.asleepCore),
       deep: duration(.asleepDeep), rem: duration(.asleepREM), unspecified: duration(.asleepUnspecified),
+      unknown: session.unknown,
       latency: session.latency, efficiency: session.efficiency,
       segments: session.segments.map {
         Segment(start: zone.text($0.start), end: zone.text($0.end), stage: name(of: $0.stage))
@@ -72,6 +77,6 @@ struct SleepObject: Encodable {
 }
 
 extension ZoneRules {
-  /// The date on which a night ended.
+  /// The date on which the sleep day of a night ended.
   func date(_ night: Night) -> String { date(Timestamp(seconds: start(ofDay: night.day))) }
 }

@@ -5,7 +5,7 @@ import HealthModel
 struct SleepTable {
   private(set) var rows = CSVRows(columns: [
     "date", "kind", "start", "end", "source", "onset", "wake", "asleep", "inBed", "awake", "core", "deep", "rem",
-    "unspecified", "latency", "efficiency",
+    "unspecified", "latency", "efficiency", "unknown",
   ])
 
   init(_ nights: [Night], _ zone: ZoneRules) {
@@ -20,7 +20,7 @@ struct SleepTable {
     let times = [zone.text(session.start), zone.text(session.end), session.source, session.onset.map(zone.text)]
     let sums = [session.wake.map(zone.text), session.asleep.map { "\($0)" }, "\(session.duration(of: .inBed))"]
     let stages = [SleepStage.awake, .asleepCore, .asleepDeep, .asleepREM, .asleepUnspecified].map(stage)
-    let shares = [session.latency, session.efficiency].map { $0.map { "\($0)" } }
+    let shares = [session.latency, session.efficiency, session.unknown].map { $0.map { "\($0)" } }
     rows.append([zone.date(night), kind] + times + sums + stages + shares)
   }
 }

@@ -9,8 +9,9 @@ struct SleepCommand: AsyncParsableCommand {
     abstract: "Print nights and naps.",
     discussion: """
       A night has the date on which it ended. Where several devices and apps have recorded it, one of them tells the \
-      stages: what two say of the same time is not added up. The longest sleep of a date is its night, others are naps, \
-      and never part of it. docs/reference/statistics.md says what each number means.
+      stages: what two say of the same time is not added up. The longest sleep until the afternoon of a date is its \
+      night, with all that lies no more than three hours from it; what is further away is a nap. \
+      docs/reference/statistics.md says what each number means.
 
       Examples:
         hpeer sleep --from 2024-06-01 --to 2024-06-30
