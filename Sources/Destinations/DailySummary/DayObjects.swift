@@ -17,9 +17,9 @@ struct DayObjects: Sendable {
     for type in metrics.types.union([.workout]) {
       for run in times.days(of: type, in: record.zone) { days.formUnion(run) }
     }
-    // What begins in the evening may be part of a night that ends the day after.
+    // What begins in the evening may be part of a night that ends the day after, and says where later sleep days end.
     for run in times.days(of: SleepQuery.type, in: record.zone) {
-      days.formUnion(run.lowerBound - 1...run.upperBound + 1)
+      days.formUnion(run.lowerBound - 1...run.upperBound + SleepQuery.reach)
     }
     return days
   }

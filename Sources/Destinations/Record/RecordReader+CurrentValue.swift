@@ -80,7 +80,11 @@ extension RecordReader {
   /// The newest night up to the day of `now`, in hours asleep.
   public func lastNight(now: Timestamp = .now) async throws -> CurrentValue? {
     let today = zone.dayNumber(at: now.seconds)
-    let night = try await nights(upTo: today).last { $0.main.asleep != nil }
+    // Mostly within days; all that there is are read where it is not.
+    var night: Night?
+    for first in [today - 14, nil] where night == nil {
+      night = try await nights(from: first, upTo: today).last { $0.main.asleep != nil }
+    }
     guard let night, let asleep = night.main.asleep else { return nil }
     let main = night.main
     var value = CurrentValue(

@@ -15,6 +15,8 @@ import HealthStore
 /// What counts as a night is written down in `docs/reference/statistics.md`. It is computed from the samples each time.
 public struct SleepQuery: Sendable {
   public static let type = SampleType("HKCategoryTypeIdentifierSleepAnalysis")
+  /// Days after a sample's date whose nights may change with it.
+  public static let reach = SleepDays.window + 1
 
   /// Whose dates nights have.
   public var zone: ZoneRules
