@@ -35,7 +35,9 @@ struct ExportFilesTests {
     #expect(try await other.deepDigest() == home.deepDigest())
     let listed = try await home.sh("unzip -Z1 '\(path)' | sed 's|[^/]*$||' | sort -u")
     if listed.status == 0, !listed.output.isEmpty {
-      let folders = ["", "clinical-records/", "electrocardiograms/", "workout-routes/"].map { "apple_health_export/" + $0 }
+      let folders = ["", "clinical-records/", "electrocardiograms/", "workout-routes/"].map {
+        "apple_health_export/" + $0
+      }
       #expect(listed.output == folders.joined(separator: "\n") + "\n")
     }
   }
