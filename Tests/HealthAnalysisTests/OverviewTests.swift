@@ -79,6 +79,54 @@ import Testing
     #expect(try await BloodPressure.all(in: range, from: ["Cuff"], in: store).isEmpty)
   }
 
+  @Test func pressuresOfEqualInstantsAreMeasurements() async throws {
+    let kinds = [true: "Systolic", false: "Diastolic"].mapValues {
+      SampleType("HKQuantityTypeIdentifierBloodPressure" + $0)
+    }
+    func value(_ isSystolic: Bool, _ value: Double, _ day: Int, hour: Int64 = 9, _ source: String = "Cuff") -> Sample {
+      var sample = sample(
+        kinds[isSystolic] ?? Self.steps, day, hour: hour, seconds: 0, .quantity(Quantity(value, "mmHg")))
+      sample.source = Source(name: source)
+      return sample
+    }
+    let pair = [value(true, 130, Self.day - 2), value(false, 85, Self.day - 2)]
+    let correlation = sample(
+      BloodPressure.type, Self.day - 2, seconds: 0, .correlation(Correlation(members: pair.map(\.reference))))
+    let alone = [
+      value(true, 120, Self.day - 1), value(false, 80, Self.day - 1), value(false, 70, Self.day - 1, "Other"),
+    ]
+    // Of two that do not belong together nothing is made.
+    let apart = [value(true, 110, Self.day, hour: 8), value(false, 75, Self.day, hour: 9)]
+    try await store.apply(ChangeBatch(additions: pair + [correlation] + alone + apart))
+    let range = Timestamp(seconds: 0)..<Timestamp(seconds: zone.start(ofDay: Self.day + 1))
+    let all = try await BloodPressure.all(in: range, in: store)
+    #expect(all.map(\.systolic) == [130, 120] && all.map(\.diastolic) == [85, 80])
+    #expect(try await BloodPressure.newest(before: range.upperBound, in: store)?.systolic == 120)
+    #expect(try await BloodPressure.all(in: range, from: ["Other"], in: store).isEmpty)
+  }
+
+  @Test func whatARecordHasFillsASummary() async throws {
+    let glucose = SampleType("HKQuantityTypeIdentifierBloodGlucose")
+    let iron = SampleType("HKQuantityTypeIdentifierDietaryIron")
+    try await store.apply(
+      ChangeBatch(additions: [
+        sample(glucose, Self.day, .quantity(Quantity(95, "mg/dL"))),
+        sample(iron, Self.day, .quantity(Quantity(8, "mg"))),
+      ]))
+    var query = DaySummaryQuery(day: Self.day, in: zone)
+    #expect(try await query.run(on: store).types.isEmpty)
+    query.leastTypes = 10
+    #expect(try await query.run(on: store).types.map(\.type.shortName) == ["bloodGlucose", "dietaryIron"])
+    query.leastTypes = 1
+    #expect(try await query.run(on: store).types.count == 1)
+    // Of a day with nothing, what there is.
+    query.day += 400
+    let newest = try #require(try await query.run(on: store).newest)
+    #expect(newest.samples == 2 && zone.dayNumber(at: newest.start.seconds) == Self.day)
+    query.day -= 800
+    #expect(try await query.run(on: store).newest == nil)
+  }
+
   @Test func coverageHasDaysAndGaps() async throws {
     let days = [0, 1, 2, 5, 6, 12]
     // Just before midnight belongs to the day.

@@ -8,7 +8,8 @@ public struct DaySummary: Sendable {
   public var isPartial: Bool
   /// `nil` where nothing says any of them.
   public var rings: ActivityRings?
-  /// Of the types that were asked for, those that have a value on the day or in its week, or something that is usual.
+  /// Of the types that were asked for, and others where these say little, those that have a value on the day or in its week, or
+  /// something that is usual.
   public var types: [TypeSummary]
   /// The sleep that ended on the day.
   public var night: Night?
@@ -18,6 +19,21 @@ public struct DaySummary: Sendable {
   public var bloodPressure: BloodPressure?
   /// Of the week up to the end of the day, those that count.
   public var workouts: [WorkoutSummary]
+  /// What the record has instead, where there is nothing of all that.
+  public var newest: NewestSample?
+
+  /// Whether the day has nothing to say, nor the weeks before it.
+  public var isEmpty: Bool {
+    rings == nil && types.isEmpty && night == nil && bloodPressure == nil && workouts.isEmpty
+  }
+
+  /// The newest of all samples up to the end of a day.
+  public struct NewestSample: Hashable, Sendable {
+    public var type: SampleType
+    public var start: Timestamp
+    /// Of the whole record.
+    public var samples: Int
+  }
 
   /// One type on a day.
   public struct TypeSummary: Hashable, Sendable {

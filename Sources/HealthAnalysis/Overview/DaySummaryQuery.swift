@@ -17,6 +17,8 @@ public struct DaySummaryQuery: Sendable {
   public var zone: ZoneRules
   /// Those with numbers.
   public var types: [SampleType]
+  /// Where ``types`` say less than that many have something, others of the record fill it up.
+  public var leastTypes = 0
   /// The names of sources; `nil` for all. Rings are computed from all sources, whatever this says.
   public var sources: Set<String>?
   public var now: Timestamp
@@ -46,6 +48,9 @@ public struct DaySummaryQuery: Sendable {
     for type in types {
       if let entry = try await entry(type, rollups) { summary.types.append(entry) }
     }
+    for type in try await others(summary.types, store) where summary.types.count < leastTypes {
+      if let entry = try await entry(type, rollups) { summary.types.append(entry) }
+    }
     var sleep = SleepQuery(in: zone)
     (sleep.firstDay, sleep.lastDay, sleep.sources) = (day - Baseline.window, day, sources)
     let nights = Dictionary(try await sleep.run(on: store).map { ($0.day, $0) }, uniquingKeysWith: { $1 })
@@ -59,7 +64,38 @@ public struct DaySummaryQuery: Sendable {
     if !(workouts.range?.isEmpty ?? true) {
       summary.workouts = try await workouts.run(on: store).filter(\.isCounted)
     }
+    if summary.isEmpty { summary.newest = try await newest(before: end, store) }
     return summary
+  }
+
+  /// Types with numbers that nobody has asked for and that the weeks have, in the order of the catalogue.
+  private func others(_ found: [DaySummary.TypeSummary], _ store: HealthStore) async throws -> [SampleType] {
+    guard found.count < leastTypes else { return [] }
+    let range =
+      Timestamp(
+        seconds: zone.start(ofDay: min(monday, day) - Baseline.window))..<Timestamp(
+        seconds: zone.start(ofDay: day + 1))
+    let held = Set(try await store.samples.typeCounts().map(\.type)).subtracting(types)
+    var others: [SampleType] = []
+    for entry in SampleTypeCatalogue.healthKit.entries
+    where entry.aggregation != nil && held.contains(entry.type) && !BloodPressure.values.contains(entry.type) {
+      if try await store.samples.extent(of: entry.type, in: range) != nil { others.append(entry.type) }
+    }
+    return others
+  }
+
+  private func newest(before end: Timestamp, _ store: HealthStore) async throws -> DaySummary.NewestSample? {
+    let counts = try await store.samples.typeCounts()
+    let all = counts.reduce(0) { $0 + $1.samples }
+    var newest: DaySummary.NewestSample?
+    for count in counts {
+      let range = Timestamp(microseconds: .min)..<end
+      guard let last = try await store.samples.extent(of: count.type, in: range)?.upperBound,
+        newest.map({ $0.start < last }) ?? true
+      else { continue }
+      newest = DaySummary.NewestSample(type: count.type, start: last, samples: all)
+    }
+    return newest
   }
 
   /// The first day of the week; 1970-01-01 was a Thursday.

@@ -16,6 +16,8 @@ struct ReportContent {
   var workouts: [WorkoutSummary]
   /// Newest first.
   var electrocardiograms: [(instant: Timestamp, source: String, value: Electrocardiogram)]
+  /// When the record has samples, where there is nothing to say of the days.
+  var recorded: ClosedRange<Timestamp>?
 
   /// The numbers of one type.
   struct Measure {
@@ -25,6 +27,8 @@ struct ReportContent {
     /// Of all numbers.
     var unit: String
     var isSum: Bool
+    /// Whether reports have no part of their own for it.
+    var isOther = false
     /// What each day has, by days since 1970-01-01.
     var days: [Int: Value]
     /// How many samples there are.
@@ -40,6 +44,9 @@ struct ReportContent {
       var last: Double
     }
   }
+
+  /// Those that no other part of a report is about.
+  var others: [Measure] { measures.filter(\.isOther) }
 
   func measure(_ name: String) -> Measure? {
     measures.first { $0.type.rawValue == "HKQuantityTypeIdentifier" + name }

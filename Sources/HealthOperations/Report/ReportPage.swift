@@ -29,7 +29,7 @@ struct ReportPage {
     <body>
     <section class="page">
     \(header)
-    \(content.isEmpty ? "<p>There is no sample of this time.</p>" : [overview, pressure, course(of: "RestingHeartRate")].joined())
+    \(content.isEmpty ? nothing : [overview, pressure, course(of: "RestingHeartRate")].joined())
     </section>
     <section class="page">
     \([course(of: "BodyMass"), sleep, activity, workouts, electrocardiograms].joined())
@@ -70,6 +70,13 @@ struct ReportPage {
     """
   }
 
+  private var nothing: String {
+    guard let recorded = content.recorded else { return "<p>The record is empty.</p>" }
+    let dates = [recorded.lowerBound, recorded.upperBound].map { HTMLText.escaped(content.zone.date($0)) }
+    return
+      "<p>Nothing that a report shows was recorded in this time; the record has samples from \(dates[0]) to \(dates[1]).</p>"
+  }
+
   // MARK: Sections
 
   /// Every number with how many there are, and who measured.
@@ -78,7 +85,10 @@ struct ReportPage {
       "RestingHeartRate", "HeartRate", "HeartRateVariabilitySDNN", "OxygenSaturation", "RespiratoryRate",
       "BodyTemperature", "BloodGlucose", "BodyMass", "BodyMassIndex", "BodyFatPercentage", "VO2Max",
     ]
-    let measures = names.compactMap(content.measure)
+    return section("Measurements", names.compactMap(content.measure)) + section("Other measurements", content.others)
+  }
+
+  private func section(_ title: String, _ measures: [ReportContent.Measure]) -> String {
     guard !measures.isEmpty else { return "" }
     let rows = measures.map { measure in
       let days = measure.days.sorted { $0.key < $1.key }
@@ -96,7 +106,7 @@ struct ReportPage {
       ])
     }
     let head = ["", "Mean of days", "Range", "Last", "on", "Days", "Samples", "Source"]
-    return section("Measurements", table(head, rows))
+    return section(title, table(head, rows))
   }
 
   private var pressure: String {

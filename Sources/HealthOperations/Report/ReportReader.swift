@@ -21,6 +21,11 @@ struct ReportReader {
     "BodyTemperature", "BloodGlucose", "BodyMass", "BodyMassIndex", "BodyFatPercentage", "VO2Max", "StepCount",
     "DistanceWalkingRunning", "AppleExerciseTime", "ActiveEnergyBurned",
   ].map { SampleType("HKQuantityTypeIdentifier" + $0) }
+  /// Others are in a table of their own, these apart: a blood pressure has both.
+  private static let mostOthers = 20
+  private static let pressures = ["Systolic", "Diastolic"].map {
+    SampleType("HKQuantityTypeIdentifierBloodPressure" + $0)
+  }
 
   private var range: Range<Timestamp> {
     Timestamp(seconds: zone.start(ofDay: days.lowerBound))..<Timestamp(seconds: zone.start(ofDay: days.upperBound + 1))
@@ -32,15 +37,45 @@ struct ReportReader {
     for type in Self.types {
       if let measure = try await measure(type, rollups, now: made) { measures.append(measure) }
     }
+    for type in try await others() where measures.count < Self.types.count + Self.mostOthers {
+      guard var measure = try await measure(type, rollups, now: made) else { continue }
+      measure.isOther = true
+      measures.append(measure)
+    }
     var sleep = SleepQuery(in: zone)
     (sleep.firstDay, sleep.lastDay, sleep.sources) = (days.lowerBound, days.upperBound, sources)
     var workouts = WorkoutQuery()
     (workouts.range, workouts.sources) = (range, sources)
-    return ReportContent(
+    var content = ReportContent(
       days: days, zone: zone, person: try await store.person(), made: made, measures: measures,
       pressures: try await BloodPressure.all(in: range, from: sources, in: store),
       nights: try await sleep.run(on: store), workouts: try await workouts.run(on: store).filter(\.isCounted),
       electrocardiograms: try await electrocardiograms())
+    if content.isEmpty { content.recorded = try await recorded() }
+    return content
+  }
+
+  /// Other types with numbers that the record has, in the order of the catalogue.
+  private func others() async throws -> [SampleType] {
+    let held = Set(try await store.samples.typeCounts().map(\.type)).subtracting(Self.types + Self.pressures)
+    var others: [SampleType] = []
+    for entry in SampleTypeCatalogue.healthKit.entries where entry.aggregation != nil && held.contains(entry.type) {
+      if try await store.samples.extent(of: entry.type, in: range) != nil { others.append(entry.type) }
+    }
+    return others
+  }
+
+  /// From the first to the last of all samples; `nil` where there is none.
+  private func recorded() async throws -> ClosedRange<Timestamp>? {
+    var recorded: ClosedRange<Timestamp>?
+    for count in try await store.samples.typeCounts() {
+      guard let extent = try await store.samples.extent(of: count.type) else { continue }
+      recorded =
+        recorded.map {
+          min($0.lowerBound, extent.lowerBound)...max($0.upperBound, extent.upperBound)
+        } ?? extent
+    }
+    return recorded
   }
 
   private func measure(_ type: SampleType, _ rollups: Rollups, now: Timestamp) async throws -> ReportContent.Measure? {
@@ -66,8 +101,17 @@ struct ReportReader {
     let samples = try await samples(of: type)
     return ReportContent.Measure(
       type: type, name: SampleTypeCatalogue.healthKit[type]?.displayName ?? type.shortName,
-      unit: statistics.unit ?? "", isSum: statistics.aggregation == .cumulative, days: days, count: samples.count,
+      unit: MolarUnit.short(statistics.unit ?? ""), isSum: statistics.aggregation == .cumulative, days: days,
+      count: numbers(in: statistics) ?? samples.count,
       sources: samples.sources)
+  }
+
+  /// Of how many samples the means are; `nil` of sums.
+  private func numbers(in statistics: Statistics) -> Int? {
+    statistics.values.reduce(0) { count, bucket in
+      guard case .discrete(let numbers) = bucket.number else { return nil }
+      return count.map { $0 + numbers.count }
+    }
   }
 
   private func samples(of type: SampleType) async throws -> (count: Int, sources: [String]) {

@@ -23,6 +23,9 @@ struct SummaryCommand: AsyncParsableCommand {
   @OptionGroup var options: QuestionOptions
   @OptionGroup var output: JSONOption
 
+  /// As many as the usual ones are.
+  private static let leastTypes = DaySummaryQuery.usualTypes.count
+
   func validate() throws {
     let isOneDay = options.dates.on != nil || options.dates.start == nil && options.dates.end == nil
     guard isOneDay else { throw ValidationError("A summary is of one day: name it with --on.") }
@@ -34,7 +37,7 @@ struct SummaryCommand: AsyncParsableCommand {
     try await NumbersUpdate.run(on: store)
     let day = question.days.first ?? question.today
     var query = DaySummaryQuery(day: day, in: question.zone, now: question.now)
-    if !selection.types.isEmpty { query.types = selection.types }
+    if selection.types.isEmpty { query.leastTypes = Self.leastTypes } else { query.types = selection.types }
     query.sources = question.sources
     let summary = try await query.run(on: store)
     if output.json { return try Console.print(json: SummaryObject(summary, question)) }
