@@ -69,6 +69,35 @@ struct ShowTests {
     #expect(table.contains(",3,HKCategoryValueSleepAnalysisAsleepCore,"), "\(table)")
   }
 
+  @Test("small amounts are not nothing: what labels say in tables, and all digits for programs")
+  func amounts() async throws {
+    func quantity(_ name: String, _ value: Double, _ unit: String) -> Sample {
+      sample("HKQuantityTypeIdentifier" + name, .quantity(Quantity(value, unit)))
+    }
+    try await fill([
+      quantity("DietaryIron", 8, "mg"), quantity("DietaryCaffeine", 95, "mg"),
+      quantity("DietaryVitaminB12", 2.4, "mcg"),
+      quantity("InsulinDelivery", 0.025, "IU"), quantity("BloodGlucose", 99.1, "mg/dL"),
+    ])
+    for (type, text) in [
+      ("dietaryIron", "dietaryIron, mg,"), ("dietaryCaffeine", " 95"), ("dietaryVitaminB12", " 2.4"),
+      ("insulinDelivery", " 0.025"),
+    ] {
+      let outcome = try await home.run("stats", type)
+      #expect(outcome.output.contains(text), "\(outcome.output)")
+    }
+    #expect(try await home.run("stats", "dietaryVitaminB12", "--json").output.contains("\"unit\":\"g\""))
+    let glucose = try await home.run("stats", "bloodGlucose", "--units", "mmol/L")
+    #expect(glucose.output.contains("bloodGlucose, mmol/L,") && glucose.output.contains(" 5.5"), "\(glucose.output)")
+    #expect(try await shown("bloodGlucose").contains("99.1 mg/dL"))
+    let summary = try await home.run("summary", "--on", "2024-06-15")
+    for text in ["bloodGlucose", "dietaryIron, mg", "insulinDelivery"] {
+      #expect(summary.output.contains(text), "\(summary.output)")
+    }
+    let later = try await home.run("summary", "--on", "2025-06-15")
+    #expect(later.errors.contains("The record has 5 samples"), "\(later.errors)")
+  }
+
   @Test(
     "a workout that says no duration, or none that is one, is shown without", arguments: [.nan, .infinity, -1, 1e300])
   func durations(_ duration: Double) async throws {

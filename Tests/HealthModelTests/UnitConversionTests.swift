@@ -9,7 +9,8 @@ import Testing
     (60, "count/min", "count/s", 1), (90, "mg/dL", "mmol<180.1558800000541>/L", 4.99567),
     (36, "km/hr", "m/s", 10), (45, "mL/min·kg", "L/min·kg", 0.045), (120, "mmHg", "kPa", 15.99868),
     (1, "%", "count", 1),
-    (5, "mcg", "µg", 5),
+    (5, "mcg", "µg", 5), (5, "mcg", "\u{3BC}g", 5), (2, "\u{3BC}mol<10>/L", "mcg/L", 20), (2, "Hz", "count/min", 120),
+    (90, "count/min", "Hz", 1.5),
   ])
   func converts(value: Double, from: String, to: String, expected: Double) throws {
     let result = try #require(UnitConversion.convert(value, from: from, to: to))
@@ -19,6 +20,25 @@ import Testing
   @Test(arguments: [("kg", "m"), ("fathom", "m"), ("m", "fathom"), ("count/min", "m/min"), ("degC", "m"), ("IU", "mg")])
   func refusesOtherDimensions(from: String, to: String) {
     #expect(UnitConversion.convert(1, from: from, to: to) == nil)
+  }
+
+  @Test func molarUnitsArePeoples() {
+    let glucose = SampleType("HKQuantityTypeIdentifierBloodGlucose")
+    let unit = MolarUnit.long("mmol/L", of: glucose)
+    #expect(unit == "mmol<180.1558800000541>/L" && MolarUnit.short(unit) == "mmol/L")
+    #expect(MolarUnit.long("mg/dL", of: glucose) == "mg/dL" && MolarUnit.short("mg/dL") == "mg/dL")
+    #expect(MolarUnit.long("mmol/L", of: SampleType("HKQuantityTypeIdentifierStepCount")) == "mmol/L")
+    #expect(MolarUnit.short("a<b") == "a<b" && MolarUnit.short("") == "")
+  }
+
+  @Test func labelsSayNutrientsInUnitsThatConvert() throws {
+    let catalogue = SampleTypeCatalogue.healthKit
+    let labelled = catalogue.entries.filter { LabelUnit.of($0.type) != nil }
+    #expect(labelled.count == 29)
+    for entry in labelled {
+      let (unit, own) = (try #require(LabelUnit.of(entry.type)), try #require(entry.canonicalUnit))
+      #expect(UnitConversion.convert(1, from: own, to: unit) ?? 0 > 1, "\(entry.shortName)")
+    }
   }
 
   @Test func unknownUnitsConvertToThemselves() {

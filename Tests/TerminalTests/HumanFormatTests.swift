@@ -58,10 +58,13 @@ import Testing
     #expect(HumanFormat.countdown(value) == text)
   }
 
-  @Test(arguments: [
-    (72.0, "72"), (5.23, "5.23"), (0.283 * 100, "28.3"), (0.98 * 100, "98"), (-1.5, "-1.5"), (0, "0"), (-0.0, "0"),
-    (1e300, "1e+300"), (1e-300, "1e-300"), (.infinity, "inf"), (.nan, "nan"), (123_456_789.125, "123456789.125"),
-  ])
+  private static let texts: [(Double, String)] = [
+    (72, "72"), (5.23, "5.23"), (28.299999999999997, "28.3"), (98.00000000000001, "98"), (-1.5, "-1.5"), (0, "0"),
+    (-0.0, "0"), (2.4e-6, "0.0000024"), (-0.00004, "-0.00004"), (1e-9, "0.000000001"), (1e300, "1e+300"),
+    (1e-300, "1e-300"), (.infinity, "inf"), (.nan, "nan"), (123_456_789.125, "123456789.125"),
+  ]
+
+  @Test(arguments: texts)
   func numbers(_ value: Double, _ text: String) {
     #expect(HumanFormat.number(value) == text)
   }

@@ -97,7 +97,7 @@ struct HomeAssistantStates: Sendable {
   private func attributes(
     _ value: CurrentValue, _ entity: HomeAssistantEntity, _ key: DeliveryKey
   ) -> [String: JSONValue] {
-    var members = value.details.mapValues { JSONValue.number(($0 * 1e6).rounded() / 1e6) }
+    var members = value.details.mapValues { JSONValue.number(HomeAssistantEntity.withoutBinaryNoise($0)) }
     members["friendly_name"] = .string("\(entity.name) (\(person))")
     members["unit_of_measurement"] = entity.unit.map(JSONValue.string)
     members["device_class"] = entity.deviceClass.map(JSONValue.string)

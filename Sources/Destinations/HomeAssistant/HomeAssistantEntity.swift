@@ -1,3 +1,4 @@
+import Foundation
 import HealthAnalysis
 import HealthModel
 
@@ -38,15 +39,22 @@ struct HomeAssistantEntity: Hashable, Sendable {
       return
     }
     let isSum = entry?.aggregation == .cumulative
-    let shown = Self.unit(isSleep ? "hr" : entry?.canonicalUnit, type.shortName, isSum: isSum)
+    var shown = Self.unit(isSleep ? "hr" : entry?.canonicalUnit, type.shortName, isSum: isSum)
+    // Of a gram, what labels say in milligrams is nothing.
+    if LabelUnit.of(type) != nil { shown.precision = nil }
     (unit, deviceClass, precision, factor) = (shown.name, shown.deviceClass, shown.precision, shown.factor)
     stateClass = isSum ? .totalIncreasing : .measurement
   }
 
-  /// A number of the record in ``unit``, to what a display can tell apart.
-  func value(_ number: Double) -> Double {
-    let value = number * factor
-    return abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value
+  /// A number of the record in ``unit``, however small.
+  func value(_ number: Double) -> Double { Self.withoutBinaryNoise(number * factor) }
+
+  /// To twelve significant digits: 28.3 for 28.299999999999997.
+  static func withoutBinaryNoise(_ value: Double) -> Double {
+    guard value.isFinite, value != 0, abs(value) < 1e9 else { return value }
+    let scale = pow(10, 11 - log10(abs(value)).rounded(.down))
+    let rounded = (value * scale).rounded() / scale
+    return rounded.isFinite && scale.isFinite ? rounded : value
   }
 
   /// `stepCount` as `step_count`; what is no ASCII letter or digit is `_`.

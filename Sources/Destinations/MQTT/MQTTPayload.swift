@@ -20,7 +20,7 @@ enum MQTTPayload {
   }
 
   private static func number(_ value: Double) -> JSONValue {
-    let rounded = abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value
+    let rounded = HomeAssistantEntity.withoutBinaryNoise(value)
     return Int64(exactly: rounded).map(JSONValue.integer) ?? .number(rounded)
   }
 }

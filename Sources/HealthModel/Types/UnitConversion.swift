@@ -35,6 +35,10 @@ public enum UnitConversion {
     for (index, part) in unit.split(separator: "/", omittingEmptySubsequences: false).enumerated() {
       if index > 0 { sign = -1 }
       for factor in factors(of: part) {
+        if factor == "Hz" {
+          result.dimension["time", default: 0] -= sign
+          continue
+        }
         guard let (scale, dimension) = simple(factor) else { return nil }
         result.scale *= sign > 0 ? scale : 1 / scale
         // A count is a pure number: 60 count/min is 1 Hz.
@@ -56,6 +60,8 @@ public enum UnitConversion {
 
   private static func simple(_ unit: String) -> (scale: Double, dimension: String)? {
     if let known = table[unit] { return known }
+    // The Greek letter for the sign of micro.
+    if unit.unicodeScalars.contains("\u{3BC}") { return simple(unit.replacing("\u{3BC}", with: "\u{B5}")) }
     if unit.hasSuffix(">"), let open = unit.firstIndex(of: "<"),
       let grams = Double(unit[unit.index(after: open)...].dropLast()), let prefix = molar[String(unit[..<open])]
     {
@@ -93,7 +99,6 @@ public enum UnitConversion {
     "S": (1, "conductance"), "mcS": (1e-6, "conductance"), "µS": (1e-6, "conductance"),
     "W": (1, "power"), "kW": (1000, "power"), "V": (1, "potential"), "mV": (1e-3, "potential"),
     "mcV": (1e-6, "potential"), "µV": (1e-6, "potential"), "IU": (1, "IU"), "dBASPL": (1, "dBASPL"),
-    "Hz": (1, "frequency"),
   ]
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// Text for HTML and SVG: nothing that came from elsewhere can end what it stands in, or turn a line around.
@@ -29,10 +30,13 @@ enum HTMLText {
   /// A name that somebody gave, whatever its direction.
   static func name(_ text: String) -> String { "<bdi>\(escaped(text))</bdi>" }
 
-  /// `1 234.5`: groups of three with a narrow space, and no more digits than asked for.
+  /// `1 234.5`: groups of three with a narrow space, and no more digits than asked for; of less than 1, three that count.
   static func number(_ value: Double, digits: Int = 1) -> String {
     guard value.isFinite, value.magnitude < 1e12 else { return "–" }
-    let scale = [1.0, 10, 100, 1000][min(max(digits, 0), 3)]
+    let small =
+      digits > 0 && value.magnitude < 1 && value != 0 ? 2 - Int(max(-10, log10(value.magnitude).rounded(.down))) : 0
+    let digits = max(min(max(digits, 0), 3), small)
+    let scale = pow(10, Double(digits))
     let rounded = Int((value.magnitude * scale).rounded())
     let (whole, rest) = rounded.quotientAndRemainder(dividingBy: Int(scale))
     var text = ""
@@ -42,7 +46,7 @@ enum HTMLText {
     }
     if rest > 0 {
       let fraction = String(rest)
-      let zeros = String(repeating: "0", count: min(max(digits, 0), 3) - fraction.count)
+      let zeros = String(repeating: "0", count: digits - fraction.count)
       text += "." + String((zeros + fraction).reversed().drop { $0 == "0" }.reversed())
     }
     return value < 0 && rounded > 0 ? "−" + text : text

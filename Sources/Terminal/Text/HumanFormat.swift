@@ -64,12 +64,20 @@ public enum HumanFormat {
     return "\(total / 3600):\(twoDigits(total / 60 % 60)):\(seconds)"
   }
 
-  /// `72`, `5.23`: a value to twelve significant digits, which hides what binary fractions add (`28.299999999999997`).
+  /// `72`, `5.23`, `0.0000024`: a value to twelve significant digits, which hides what binary fractions add
+  /// (`28.299999999999997`).
   public static func number(_ value: Double) -> String {
     if value.rounded() == value, abs(value) < 1e15 { return String(Int(value)) }
     let scale = pow(10, 11 - log10(abs(value)).rounded(.down))
     let rounded = (value * scale).rounded() / scale
-    return rounded.isFinite && scale.isFinite && scale > 0 ? "\(rounded)" : "\(value)"
+    guard rounded.isFinite, scale.isFinite, scale > 0 else { return "\(value)" }
+    if rounded.rounded() == rounded, abs(rounded) < 1e15 { return String(Int(rounded)) }
+    guard abs(rounded) < 1e-4, abs(rounded) >= 1e-9 else { return "\(rounded)" }
+    // Without an exponent, which few people read.
+    var digits = String(Int((abs(value) * scale).rounded()))
+    digits = String(repeating: "0", count: max(0, Int(log10(scale).rounded()) - digits.utf8.count)) + digits
+    while digits.last == "0" { digits.removeLast() }
+    return (value < 0 ? "-0." : "0.") + digits
   }
 
   // MARK: Digits

@@ -25,8 +25,15 @@ struct NumberText {
     return "\(number(value)) \(PlainText.escaped(unit, limit: 40))"
   }
 
+  /// Less than 1 keeps three significant digits, whatever `digits` says: 0.025 IU and 2.4 µg are not nothing.
   static func rounded(_ value: Double, digits: Int) -> Double {
-    let scale = pow(10, Double(digits))
+    let small = value.magnitude < 1 && value != 0 ? 2 - Int(max(-15, log10(value.magnitude).rounded(.down))) : 0
+    return rounded(value, places: max(digits, small))
+  }
+
+  /// To so many places, and no more.
+  static func rounded(_ value: Double, places: Int) -> Double {
+    let scale = pow(10, Double(places))
     return value.magnitude < 1e12 ? (value * scale).rounded() / scale : value
   }
 }

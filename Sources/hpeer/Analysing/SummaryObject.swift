@@ -99,7 +99,8 @@ struct SummaryObject: Encodable {
       PeriodObject(days: period.days, mean: period.mean.map { JSONNumber(value: convert($0)) })
     }
     return Entry(
-      type: entry.type.shortName, unit: unit, value: entry.number.map { JSONNumber(value: convert($0.representative)) },
+      type: entry.type.shortName, unit: unit.map(MolarUnit.short),
+      value: entry.number.map { JSONNumber(value: convert($0.representative)) },
       unusual: entry.isUnusual, usual: entry.baseline.map { BaselineObject($0, convert) },
       week: period(entry.week.now), before: period(entry.week.before), change: entry.week.share.map(JSONNumber.init))
   }

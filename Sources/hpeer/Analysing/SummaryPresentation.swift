@@ -16,12 +16,22 @@ struct SummaryPresentation {
     try Console.print(
       phrases: ["\(weekday), \(date)", zone] + (summary.isPartial ? ["up to now"] : []), separator: ", ")
     let parts = [rings, night, pressure, workouts].filter { !$0.isEmpty }
-    if parts.isEmpty, summary.types.isEmpty { return Console.say("No sample of this day, or of the weeks before it.") }
+    if parts.isEmpty, summary.types.isEmpty { return sayNothing() }
     if !parts.isEmpty { try Console.print("") }
     for part in parts { try Console.print(phrases: part) }
     guard !summary.types.isEmpty else { return }
     try Console.print("")
     try Console.print(table)
+  }
+
+  private func sayNothing() {
+    Console.say("Nothing to show of this day, or of the weeks before it.")
+    guard let newest = summary.newest else { return }
+    let date = question.zone.date(newest.start)
+    let name = PlainText.escaped(newest.type.shortName, limit: 100)
+    Console.say(
+      "The record has \(HumanFormat.count(newest.samples, "sample")), the newest before that of \(date), of \(name): "
+        + "`hpeer summary --on \(date)` shows that day, `hpeer types` all there is.")
   }
 
   // MARK: Parts
@@ -35,11 +45,11 @@ struct SummaryPresentation {
       let unit = isEnergy ? question.units.energy : ring.unit
       func text(_ value: Double) -> String {
         let shown = isEnergy ? UnitConversion.convert(value, from: "kcal", to: unit) ?? value : value
-        return HumanFormat.number(NumberText.rounded(shown, digits: 0))
+        return HumanFormat.number(NumberText.rounded(shown, places: 0))
       }
       guard let goal = ring.goal, let share = ring.share else { return "\(name) \(text(ring.value)) \(unit)" }
       return "\(name) \(text(ring.value))/\(text(goal)) \(unit) "
-        + "(\(HumanFormat.number(NumberText.rounded(share * 100, digits: 0))) %)"
+        + "(\(HumanFormat.number(NumberText.rounded(share * 100, places: 0))) %)"
     }
     return ["Rings:"] + words + (rings.isComputed ? ["(added up)"] : [])
   }
@@ -106,11 +116,12 @@ struct SummaryPresentation {
 
   private func row(_ entry: DaySummary.TypeSummary, _ columns: [Column], hasUnit: Bool) -> [Table.Cell] {
     let own = entry.unit ?? ""
-    let unit = question.units.unit(for: entry.type, in: own)
-    let text = NumberText(unit: unit, aggregation: entry.aggregation)
+    let unit = question.units.forPeople.unit(for: entry.type, in: own)
+    let shown = MolarUnit.short(unit)
+    let text = NumberText(unit: shown, aggregation: entry.aggregation)
     func number(_ value: Double) -> String { text.number(UnitConversion.convert(value, from: own, to: unit) ?? value) }
     let isPlain = !hasUnit || ["", "count", "%"].contains(unit)
-    return [.init(isPlain ? entry.type.shortName : "\(entry.type.shortName), \(unit)")]
+    return [.init(isPlain ? entry.type.shortName : "\(entry.type.shortName), \(shown)")]
       + columns.map { column in
         switch column {
         case .today:
@@ -128,7 +139,7 @@ struct SummaryPresentation {
   }
 
   private static func change(_ share: Double) -> String {
-    let percent = NumberText.rounded(share * 100, digits: 0)
+    let percent = NumberText.rounded(share * 100, places: 0)
     return (percent > 0 ? "+" : "") + "\(HumanFormat.number(percent)) %"
   }
 }

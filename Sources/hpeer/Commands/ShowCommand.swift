@@ -62,7 +62,9 @@ struct Show: AsyncParsableCommand {
     var times = [sample.start, sample.end].map(question.text)
     if case .characteristic = sample.payload { times = ["-", "-"] }
     let words =
-      times + [SampleText(units: question.units).of(sample, members: members), PlainText.escaped(sample.source.name)]
+      times + [
+        SampleText(units: question.units.forPeople).of(sample, members: members), PlainText.escaped(sample.source.name),
+      ]
     try Console.print(words.joined(separator: "  "))
   }
 }

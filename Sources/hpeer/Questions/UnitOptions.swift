@@ -18,6 +18,8 @@ struct UnitOptions: ParsableArguments {
 struct UnitChoice: ExpressibleByArgument, Hashable {
   private var byType: [SampleType: String] = [:]
   private var general: [String] = []
+  /// Whether nutrients are in what labels say where nothing was chosen.
+  private var hasLabelUnits = false
 
   /// Every type in its own.
   init() {}
@@ -35,10 +37,11 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
         let parts = word.parts(separatedBy: "=")
         if parts.count == 2 {
           guard let type = SampleTypeCatalogue.healthKit.type(named: String(parts[0])),
-            let own = SampleTypeCatalogue.healthKit[type]?.canonicalUnit,
-            UnitConversion.convert(1, from: own, to: String(parts[1])) != nil
+            let own = SampleTypeCatalogue.healthKit[type]?.canonicalUnit
           else { return nil }
-          byType[type] = String(parts[1])
+          let unit = MolarUnit.long(String(parts[1]), of: type)
+          guard UnitConversion.convert(1, from: own, to: unit) != nil else { return nil }
+          byType[type] = unit
         } else {
           guard Self.isUnit(word) else { return nil }
           general.append(word)
@@ -52,14 +55,26 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
   private static func isUnit(_ text: String) -> Bool {
     UnitConversion.convert(1, from: text, to: "count") == nil
       && SampleTypeCatalogue.healthKit.entries.contains { entry in
-        entry.canonicalUnit.map { UnitConversion.convert(1, from: $0, to: text) != nil } ?? false
+        entry.canonicalUnit.map { UnitConversion.convert(1, from: $0, to: MolarUnit.long(text, of: entry.type)) != nil }
+          ?? false
       }
   }
 
-  /// The unit for a number of a type that comes in another.
+  /// For tables and charts: where nothing was chosen, nutrients are in what labels say. What other programs read does not
+  /// change.
+  var forPeople: UnitChoice {
+    var choice = self
+    choice.hasLabelUnits = true
+    return choice
+  }
+
+  /// The unit for a number of a type that comes in another, as HealthKit writes it; see ``MolarUnit/short(_:)``.
   func unit(for type: SampleType, in own: String) -> String {
-    if let unit = byType[type], UnitConversion.convert(1, from: own, to: unit) != nil { return unit }
-    return general.first { Self.fits($0, type) && UnitConversion.convert(1, from: own, to: $0) != nil } ?? own
+    func converts(_ unit: String) -> Bool { UnitConversion.convert(1, from: own, to: unit) != nil }
+    if let unit = byType[type], converts(unit) { return unit }
+    let chosen = general.lazy.filter { Self.fits($0, type) }.map { MolarUnit.long($0, of: type) }.first(where: converts)
+    if let chosen { return chosen }
+    return hasLabelUnits ? LabelUnit.of(type).flatMap { converts($0) ? $0 : nil } ?? own : own
   }
 
   /// Whether people use a unit for what a type measures: heights are no miles, and proteins are no pounds.
@@ -90,12 +105,14 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
       return quantity
     }
     // What was converted has more digits than were measured.
-    return Quantity(NumberText.rounded(value, digits: 2), unit)
+    return Quantity(NumberText.rounded(value, digits: 2), MolarUnit.short(unit))
   }
 
   /// The numbers of a type in the unit for it.
   func statistics(_ statistics: Statistics) -> Statistics {
     guard let own = statistics.unit else { return statistics }
-    return statistics.converted(to: unit(for: statistics.type, in: own)) ?? statistics
+    var converted = statistics.converted(to: unit(for: statistics.type, in: own)) ?? statistics
+    converted.unit = converted.unit.map(MolarUnit.short)
+    return converted
   }
 }

@@ -34,7 +34,7 @@ struct SampleText {
   private func text(_ quantity: Quantity) -> String {
     quantity.unit == "%"
       ? "\(HumanFormat.number(quantity.value * 100)) %"
-      : "\(HumanFormat.number(quantity.value)) \(PlainText.escaped(quantity.unit))"
+      : "\(HumanFormat.number(quantity.value)) \(PlainText.escaped(MolarUnit.short(quantity.unit)))"
   }
 
   private func text(_ workout: Workout) -> String {

@@ -32,6 +32,8 @@ struct MQTTDestinationTests {
     }
   }
 
+  private static let vitamin = SampleType("HKQuantityTypeIdentifierDietaryVitaminB12")
+
   private func json(_ text: String?) throws -> [String: JSONValue] {
     guard case .object(let members) = try CanonicalJSON.decode(JSONValue.self, try #require(text)) else { return [:] }
     return members
@@ -53,6 +55,7 @@ struct MQTTDestinationTests {
         fixture.quantity(RecordFixture.steps, 500, "count", ago: 7_200),
         fixture.quantity(RecordFixture.steps, 300, "count", ago: 3_600),
         fixture.quantity(RecordFixture.oxygen, 0.97, "%", ago: 3_600), fixture.stage(.asleepCore, hours: 5...12),
+        fixture.quantity(Self.vitamin, 0.4, "mcg", ago: 3_600),
       ])
     try await fixture.deliver(to: place)
     var found = try broker.retained()
@@ -65,6 +68,8 @@ struct MQTTDestinationTests {
     #expect(try json(found["hpeer/ada/bodyMass"])["value"] == .number(81.5))
     #expect(try json(found["hpeer/ada/oxygenSaturation"])["value"] == .integer(97))
     #expect(try json(found["hpeer/ada/sleepAnalysis"])["value"] == .integer(7))
+    // All of its digits: of a gram it is little, and not nothing.
+    #expect(try json(found["hpeer/ada/dietaryVitaminB12"])["value"] == .number(0.0000004))
     let sensor = try json(found["homeassistant/sensor/hpeer_ada/body_mass/config"])
     #expect(sensor["state_topic"] == .string("hpeer/ada/bodyMass"))
     #expect(sensor["device_class"] == .string("weight"))

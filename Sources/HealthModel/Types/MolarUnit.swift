@@ -1,0 +1,56 @@
+/// Units of an amount of substance, which convert to a mass by what is measured.
+///
+/// HealthKit writes them with the molar mass, `mmol<180.1558800000541>/L`; people write `mmol/L`.
+///
+/// ```swift
+/// let glucose = SampleType("HKQuantityTypeIdentifierBloodGlucose")
+/// let unit = MolarUnit.long("mmol/L", of: glucose)
+/// print(UnitConversion.convert(99.1, from: "mg/dL", to: unit) ?? .nan)  // about 5.5
+/// print(MolarUnit.short(unit))                                          // mmol/L
+/// ```
+public enum MolarUnit {
+  /// In g/mol: HKUnitMolarMassBloodGlucose, and cholesterol's.
+  private static let masses = [
+    "HKQuantityTypeIdentifierBloodGlucose": "180.1558800000541",
+    "HKQuantityTypeIdentifierDietaryCholesterol": "386.654",
+  ]
+
+  /// With the molar mass of what a type measures; as it is where it needs none, or none is known.
+  public static func long(_ unit: String, of type: SampleType) -> String {
+    guard let mass = masses[type.rawValue] else { return unit }
+    let parts = unit.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard ["mol", "mmol", "µmol", "μmol", "mcmol"].contains(parts[0]) else { return unit }
+    return ([parts[0] + "<\(mass)>"] + parts.dropFirst()).joined(separator: "/")
+  }
+
+  /// Without molar masses.
+  public static func short(_ unit: String) -> String {
+    guard let open = unit.firstIndex(of: "<"), let close = unit[open...].firstIndex(of: ">") else { return unit }
+    return String(unit[..<open] + unit[unit.index(after: close)...])
+  }
+}
+
+/// The unit in which labels of food say how much of something is in it.
+///
+/// ```swift
+/// print(LabelUnit.of(SampleType("HKQuantityTypeIdentifierDietaryIron")) ?? "")  // mg
+/// ```
+public enum LabelUnit {
+  private static let milligrams: Set = [
+    "Cholesterol", "Sodium", "Calcium", "Iron", "Potassium", "VitaminB6", "VitaminC", "VitaminE", "Thiamin",
+    "Riboflavin", "Niacin", "PantothenicAcid", "Magnesium", "Zinc", "Copper", "Manganese", "Chloride", "Caffeine",
+    "Phosphorus",
+  ]
+  private static let micrograms: Set = [
+    "VitaminA", "VitaminB12", "VitaminD", "VitaminK", "Biotin", "Folate", "Iodine", "Selenium", "Chromium",
+    "Molybdenum",
+  ]
+
+  /// `mg` or `mcg`; `nil` for what is in grams, or no nutrient.
+  public static func of(_ type: SampleType) -> String? {
+    let prefix = "HKQuantityTypeIdentifierDietary"
+    guard type.rawValue.hasPrefix(prefix) else { return nil }
+    let name = String(type.rawValue.dropFirst(prefix.count))
+    return milligrams.contains(name) ? "mg" : micrograms.contains(name) ? "mcg" : nil
+  }
+}
