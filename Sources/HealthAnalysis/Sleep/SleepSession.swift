@@ -39,7 +39,7 @@ public struct SleepSession: Hashable, Sendable {
     let told = segments.reduce(0) {
       $0 + ($1.start < wake && $1.end > onset ? Self.seconds(max($1.start, onset), min($1.end, wake)) : 0)
     }
-    return Self.seconds(onset, wake) - told
+    return max(0, Self.seconds(onset, wake) - told)
   }
 
   /// When sleep began.
