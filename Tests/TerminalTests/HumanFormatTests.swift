@@ -64,6 +64,11 @@ import Testing
     (1e-300, "1e-300"), (.infinity, "inf"), (.nan, "nan"), (123_456_789.125, "123456789.125"),
   ]
 
+  @Test(arguments: [(71_178.8, "71,178.8"), (-1_234_567, "-1,234,567"), (999.5, "999.5"), (1e300, "1e+300")])
+  func groups(_ value: Double, _ text: String) {
+    #expect(HumanFormat.grouped(value) == text)
+  }
+
   @Test(arguments: texts)
   func numbers(_ value: Double, _ text: String) {
     #expect(HumanFormat.number(value) == text)

@@ -41,7 +41,7 @@ struct HomeAssistantEntity: Hashable, Sendable {
     let isSum = entry?.aggregation == .cumulative
     var shown = Self.unit(isSleep ? "hr" : entry?.canonicalUnit, type.shortName, isSum: isSum)
     // Of a gram, what labels say in milligrams is nothing.
-    if LabelUnit.of(type) != nil { shown.precision = nil }
+    if entry?.canonicalUnit == "g", EverydayUnit.of(type) != nil { shown.precision = nil }
     (unit, deviceClass, precision, factor) = (shown.name, shown.deviceClass, shown.precision, shown.factor)
     stateClass = isSum ? .totalIncreasing : .measurement
   }

@@ -29,28 +29,3 @@ public enum MolarUnit {
     return String(unit[..<open] + unit[unit.index(after: close)...])
   }
 }
-
-/// The unit in which labels of food say how much of something is in it.
-///
-/// ```swift
-/// print(LabelUnit.of(SampleType("HKQuantityTypeIdentifierDietaryIron")) ?? "")  // mg
-/// ```
-public enum LabelUnit {
-  private static let milligrams: Set = [
-    "Cholesterol", "Sodium", "Calcium", "Iron", "Potassium", "VitaminB6", "VitaminC", "VitaminE", "Thiamin",
-    "Riboflavin", "Niacin", "PantothenicAcid", "Magnesium", "Zinc", "Copper", "Manganese", "Chloride", "Caffeine",
-    "Phosphorus",
-  ]
-  private static let micrograms: Set = [
-    "VitaminA", "VitaminB12", "VitaminD", "VitaminK", "Biotin", "Folate", "Iodine", "Selenium", "Chromium",
-    "Molybdenum",
-  ]
-
-  /// `mg` or `mcg`; `nil` for what is in grams, or no nutrient.
-  public static func of(_ type: SampleType) -> String? {
-    let prefix = "HKQuantityTypeIdentifierDietary"
-    guard type.rawValue.hasPrefix(prefix) else { return nil }
-    let name = String(type.rawValue.dropFirst(prefix.count))
-    return milligrams.contains(name) ? "mg" : micrograms.contains(name) ? "mcg" : nil
-  }
-}

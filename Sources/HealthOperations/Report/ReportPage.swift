@@ -190,12 +190,14 @@ struct ReportPage {
     let rows = measures.map { measure in
       let values = measure.days.values.map(\.middle)
       let quartiles = Quartiles(Array(values))
+      let digits = ["km", "mi"].contains(measure.unit) ? 1 : 0
       return row([
         "<th scope=\"row\">\(HTMLText.escaped(measure.name))\(unit(measure))</th>",
-        cell(HTMLText.number(values.reduce(0, +) / Double(values.count), digits: 0)),
+        cell(HTMLText.number(values.reduce(0, +) / Double(values.count), digits: digits)),
         cell(
           quartiles.map {
-            "\(HTMLText.number($0.band.lowerBound, digits: 0)) – \(HTMLText.number($0.band.upperBound, digits: 0))"
+            [$0.band.lowerBound, $0.band.upperBound].map { HTMLText.number($0, digits: digits) }.joined(
+              separator: " – ")
           } ?? ""),
         cell("\(values.count) of \(content.days.count)"),
         cell(HTMLText.number(Double(measure.count), digits: 0)), "<td>\(sources(measure.sources))</td>",

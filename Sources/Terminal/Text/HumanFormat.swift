@@ -80,6 +80,14 @@ public enum HumanFormat {
     return (value < 0 ? "-0." : "0.") + digits
   }
 
+  /// `71,178.8`: the same with the digits of the whole part in groups of three.
+  public static func grouped(_ value: Double) -> String {
+    let text = number(value)
+    let whole = text.prefix { $0 != "." }
+    guard whole.utf8.count > 3, let number = Int(whole) else { return text }
+    return count(number) + text.dropFirst(whole.count)
+  }
+
   // MARK: Digits
 
   private static func perSecond(_ value: Double) -> String {

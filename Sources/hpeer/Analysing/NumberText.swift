@@ -10,13 +10,13 @@ struct NumberText {
 
   /// Percent as percent; counts of cumulative types are rounded down, as the Health app shows them.
   func number(_ value: Double) -> String {
-    if unit == "%" { return "\(HumanFormat.number(Self.rounded(value * 100, digits: 1))) %" }
-    guard aggregation == .cumulative, value.magnitude < 1e15 else {
-      return HumanFormat.number(Self.rounded(value, digits: 2))
+    if unit == "%" { return "\(HumanFormat.grouped(Self.rounded(value * 100, digits: 1))) %" }
+    guard aggregation == .cumulative, value.magnitude < 1e15, !["km", "mi"].contains(unit) else {
+      return HumanFormat.grouped(Self.rounded(value, digits: 2))
     }
     // 289.99999999999994 is 290 steps.
     if unit == "count" { return HumanFormat.count(Int((value + value.magnitude * 1e-9).rounded(.down))) }
-    return HumanFormat.number(Self.rounded(value, digits: 1))
+    return HumanFormat.grouped(Self.rounded(value, digits: 1))
   }
 
   /// The same with its unit: `6,700`, `72.4 kg`, `98 %`.

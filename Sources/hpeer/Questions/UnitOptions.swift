@@ -18,8 +18,8 @@ struct UnitOptions: ParsableArguments {
 struct UnitChoice: ExpressibleByArgument, Hashable {
   private var byType: [SampleType: String] = [:]
   private var general: [String] = []
-  /// Whether nutrients are in what labels say where nothing was chosen.
-  private var hasLabelUnits = false
+  /// Whether types are in what people say where nothing was chosen.
+  private var hasEverydayUnits = false
 
   /// Every type in its own.
   init() {}
@@ -60,11 +60,11 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
       }
   }
 
-  /// For tables and charts: where nothing was chosen, nutrients are in what labels say. What other programs read does not
+  /// For tables and charts: where nothing was chosen, types are in what people say. What other programs read does not
   /// change.
   var forPeople: UnitChoice {
     var choice = self
-    choice.hasLabelUnits = true
+    choice.hasEverydayUnits = true
     return choice
   }
 
@@ -74,7 +74,7 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
     if let unit = byType[type], converts(unit) { return unit }
     let chosen = general.lazy.filter { Self.fits($0, type) }.map { MolarUnit.long($0, of: type) }.first(where: converts)
     if let chosen { return chosen }
-    return hasLabelUnits ? LabelUnit.of(type).flatMap { converts($0) ? $0 : nil } ?? own : own
+    return hasEverydayUnits ? EverydayUnit.of(type).flatMap { converts($0) ? $0 : nil } ?? own : own
   }
 
   /// Whether people use a unit for what a type measures: heights are no miles, and proteins are no pounds.
