@@ -69,7 +69,7 @@ extension PeerRegistry {
     let queue = try DatabaseQueue(path: source, configuration: configuration)
     defer { try? queue.close() }
     return try queue.read { db in
-      if try PeerSchema.migrator.hasBeenSuperseded(db) { throw PeerRegistryError.newerSchema(path: path) }
+      try PeerSchema.requireKnown(db, path: path)
       guard try db.tableExists("client"), try db.tableExists("server") else {
         return Inspection(clients: [], servers: [])
       }

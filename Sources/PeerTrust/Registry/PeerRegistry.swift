@@ -36,7 +36,7 @@ public struct PeerRegistry: Sendable {
           // SQLite gives the -wal and -shm files the mode of the database.
           if PrivateFile.mode(path) != nil {
             if let open = SQLiteFile(path).openToOthers.first { throw PeerRegistryError.permissionsTooOpen(path: open) }
-            try refuseNewerSchema(path)
+            try requireKnownSchema(path)
           } else {
             try PrivateFile.create(path, [])
           }
@@ -54,7 +54,7 @@ public struct PeerRegistry: Sendable {
     if PrivateFile.exists(path) { return try await open(in: directory) }
     do {
       let queue = try DatabaseQueue()
-      try PeerSchema.migrator.migrate(queue)
+      try PeerSchema.migrate(queue)
       return PeerRegistry(pool: queue)
     } catch {
       throw PeerRegistryError(error, path: path)
@@ -69,19 +69,19 @@ public struct PeerRegistry: Sendable {
     // A token must survive a power failure: its client believes that it is paired. Not in the configuration, because
     // the pool sets NORMAL after that.
     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-    try PeerSchema.migrator.migrate(pool)
+    try PeerSchema.migrate(pool)
     return pool
   }
 
   /// Looks through a connection that cannot write, because a pool would change the file's journal even as it closes.
-  private static func refuseNewerSchema(_ path: String) throws {
+  private static func requireKnownSchema(_ path: String) throws {
     try finishRollback(path)
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     defer { try? queue.close() }
-    if try queue.read(PeerSchema.migrator.hasBeenSuperseded) { throw PeerRegistryError.newerSchema(path: path) }
+    try queue.read { db in try PeerSchema.requireKnown(db, path: path) }
   }
 
   /// A first run that was killed before the file had its write-ahead log leaves a rollback journal, and a connection that

@@ -29,9 +29,6 @@ extension Row {
     try (optional(column) as Int64?).map { Timestamp(microseconds: $0) }
   }
 
-  /// Nil also where an older version wrote the file, and it is only looked at.
-  func optionalTimestamp(_ column: String) throws -> Timestamp? { hasColumn(column) ? try timestamp(column) : nil }
-
   /// A JSON array of distinct values; nil for NULL.
   func set<Value: Hashable & Decodable>(_ column: String) throws -> Set<Value>? {
     guard let json: String = try optional(column) else { return nil }
@@ -54,10 +51,8 @@ extension Row {
     return id
   }
 
-  /// Nil also where an older version wrote the file, and it is only looked at.
   func optionalPeerID(_ column: String) throws -> PeerID? {
-    guard hasColumn(column), (self[column] as DatabaseValue).isNull == false else { return nil }
-    return try peerID(column)
+    (self[column] as DatabaseValue).isNull ? nil : try peerID(column)
   }
 }
 
@@ -82,7 +77,7 @@ extension ClientRecord {
     self.init(
       id: try row.peerID(), formerID: try row.optionalPeerID("formerID"), name: try row.required("name"),
       tokenHash: hash, method: method, scope: try SampleFilter(row),
-      isOnlyDaily: row.hasColumn("onlyDaily") ? try row.required("onlyDaily") : false,
+      isOnlyDaily: try row.required("onlyDaily"),
       created: try row.requiredDate("created"), lastSeen: try row.date("lastSeen"),
       expires: try row.requiredDate("expires"), tokenLifetime: TimeInterval(try row.required("lifetime") as Int64),
       revoked: try row.date("revoked"),
@@ -94,7 +89,7 @@ extension SampleFilter {
   init(_ row: Row) throws {
     self.init(
       types: try row.set("types"), earliest: try row.timestamp("earliest"),
-      end: try row.optionalTimestamp("scopeEnd"), sources: row.hasColumn("sources") ? try row.set("sources") : nil)
+      end: try row.timestamp("scopeEnd"), sources: try row.set("sources"))
   }
 
   /// The column `types`.

@@ -357,6 +357,37 @@ import Testing
     #expect(try await open().servers().count == 8)
   }
 
+  private static let earlierMigrations = [
+    "1", "2", "persons", "certificates", "scopeEnd", "scopeSources", "onlyDaily", "serving", "restoration", "machines",
+    "inbox",
+  ]
+
+  /// As the last development version wrote it, of which the tables are the same.
+  private func makeEarlier(_ migrations: [String]) async throws {
+    let registry = try await open()
+    try await addServer(1, to: registry)
+    try await registry.write { db in
+      try db.execute(sql: "DELETE FROM grdb_migrations")
+      for name in migrations { try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [name]) }
+    }
+    try registry.pool.close()
+  }
+
+  @Test func theLastDevelopmentVersionsFileIsTaken() async throws {
+    try await makeEarlier(Self.earlierMigrations)
+    #expect(try await PeerRegistry.inspect(in: directory.url)?.servers.count == 1)
+    for _ in 0..<2 { #expect(try await open().servers().count == 1) }
+    let applied = try await open().read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations") }
+    #expect(applied == ["0.9.0"])
+  }
+
+  @Test func anOlderOneIsRefusedAndLeftAlone() async throws {
+    try await makeEarlier(Array(Self.earlierMigrations.dropLast()))
+    let error = await #expect(throws: PeerRegistryError.self) { try await open() }
+    #expect(error?.description.contains("too old") == true)
+    await #expect(throws: PeerRegistryError.self) { try await PeerRegistry.inspect(in: directory.url) }
+  }
+
   @Test func aNewerSchemaIsRefusedAndLeftAlone() async throws {
     let path = directory.path("peers.sqlite")
     do {
