@@ -296,8 +296,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "BenchData", "HealthStore", "PeerClient", "PeerTrust",
-        "Terminal", "TestSupport",
+        "BenchData", "HealthModel", "HealthStore", "PeerClient", "PeerProtocol", "PeerServer", "PeerTrust", "Terminal",
+        "TestSupport",
       ],
       exclude: ["Faults/Support/faulty_writes.c"]),
     .target(name: "TestSupport", dependencies: ["HealthModel"], path: "Tests/TestSupport"),
