@@ -44,6 +44,7 @@ import Testing
   @Test func unknownUnitsConvertToThemselves() {
     #expect(UnitConversion.convert(3, from: "fathom", to: "fathom") == 3)
     #expect(UnitConversion.convert(3, from: "", to: "") == 3)
+    #expect(UnitConversion.convert(3, from: "\u{3BC}\u{301}g", to: "g") == nil)
   }
 
   @Test func readingsInOtherUnitsAreEquivalent() {

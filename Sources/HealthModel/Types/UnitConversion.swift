@@ -59,9 +59,11 @@ public enum UnitConversion {
   }
 
   private static func simple(_ unit: String) -> (scale: Double, dimension: String)? {
+    var unit = unit
+    if unit.unicodeScalars.contains(greekMu) {
+      unit = String(String.UnicodeScalarView(unit.unicodeScalars.map { $0 == greekMu ? micro : $0 }))
+    }
     if let known = table[unit] { return known }
-    // The Greek letter for the sign of micro.
-    if unit.unicodeScalars.contains("\u{3BC}") { return simple(unit.replacing("\u{3BC}", with: "\u{B5}")) }
     if unit.hasSuffix(">"), let open = unit.firstIndex(of: "<"),
       let grams = Double(unit[unit.index(after: open)...].dropLast()), let prefix = molar[String(unit[..<open])]
     {
@@ -78,6 +80,10 @@ public enum UnitConversion {
     default: nil
     }
   }
+
+  /// Some write the Greek letter for the sign of micro.
+  private static let greekMu: Unicode.Scalar = "\u{3BC}"
+  private static let micro: Unicode.Scalar = "\u{B5}"
 
   private static let molar = ["mol": 1.0, "mmol": 1e-3, "µmol": 1e-6, "mcmol": 1e-6]
 
