@@ -68,7 +68,9 @@ import Testing
     #expect(abs(told - Double(slept)) < 0.01)
   }
 
-  @Test("somebody who sleeps by day has whole sleeps, once there are seven", arguments: [0, 4, 9, 13, 17, 22])
+  @Test(
+    "somebody who sleeps by day has whole sleeps of the dates on which they end, once there are seven",
+    arguments: [0, 4, 6, 8, 9, 13, 17, 22])
   func habits(hour: Int) {
     let nights = Self.nights(
       (0..<40).map { day in
@@ -78,8 +80,66 @@ import Testing
     let whole = nights.dropFirst(10)
     #expect(whole.count >= 28)
     #expect(whole.allSatisfy { $0.main.asleep == 28_800 && $0.naps.isEmpty })
+    #expect(whole.allSatisfy { night in night.main.wake.map { Self.zone.dayNumber(at: $0.seconds) } == night.day })
     let days = whole.map(\.day)
     #expect(zip(days, days.dropFirst()).allSatisfy { $0 + 1 == $1 })
+  }
+
+  @Test("the pieces of a night are in order, whichever is the longest", arguments: 0..<3)
+  func pieces(longest: Int) throws {
+    let lengths = (0..<3).map { Int64($0 == longest ? 180 : 140) }
+    let starts: [Int64] = [1320, 1530, 1780]
+    let nights = Self.nights(zip(starts, lengths).map { Stretch(start: $0, end: $0 + $1) })
+    let main = try #require(nights.first).main
+    #expect(nights.count == 1 && main.segments.map(\.start.microseconds) == starts.map(Self.instant))
+    #expect(main.onset?.microseconds == Self.instant(1320))
+    #expect(main.wake?.microseconds == Self.instant(1780 + lengths[2]))
+    #expect(main.unknown == Double((1780 + lengths[2] - 1320) * 60) - Double((460) * 60))
+  }
+
+  @Test("how long it took to fall asleep is said by what leads to sleep")
+  func latency() throws {
+    var sessions = SleepSessions(names: ["watch"])
+    for (start, end, stage) in [(1200, 1230, .inBed), (1340, 1800, .inBed), (1350, 1790, .asleepCore)]
+      as [(Int64, Int64, SleepStage)]
+    {
+      sessions.add(start: Self.instant(start), end: Self.instant(end), stage: stage, rank: 0)
+    }
+    let nights = SleepQuery(in: Self.zone).nights(of: sessions.finish())
+    #expect(nights.count == 1 && nights[0].naps.isEmpty && nights[0].main.latency == 600)
+  }
+
+  @Test("where clocks leave out midnight, or a date, nothing is lost")
+  func missingMidnights() throws {
+    let zones = [
+      ("America/Sao_Paulo", "2018-11-04"), ("Africa/Cairo", "2024-04-26"), ("Pacific/Apia", "2011-12-30"),
+      ("Asia/Beirut", "2024-03-31"),
+    ]
+    for (name, date) in zones {
+      let rules = try ZoneRules(named: name)
+      let day = try ZoneRulesTests.number(of: date)
+      for middle in stride(from: 0, to: 24, by: 1) {
+        var sessions = SleepSessions(names: ["watch"])
+        var slept: Int64 = 0
+        for number in day - 12...day + 4 {
+          let start = (rules.start(ofDay: number) + Int64(middle) * 3600 + Int64(number % 5) * 600) * 1_000_000
+          sessions.add(start: start, end: start + 18_000_000_000, stage: .asleepCore, rank: 0)
+          slept += 18_000
+        }
+        let all = sessions.finish()
+        let told = SleepQuery(in: rules).nights(of: all).compactMap(\.asleep).reduce(0, +)
+        let counted = all.compactMap(\.asleep).reduce(0, +)
+        #expect(abs(told - counted) < 0.01, "\(name), \(middle)")
+        #expect(counted <= Double(slept))
+      }
+    }
+  }
+
+  @Test("a bed that says so for weeks has a night each day")
+  func endless() {
+    let nights = Self.nights((0..<480).map { Stretch(start: Int64($0) * 60, end: Int64($0) * 60 + 50) })
+    #expect(nights.count >= 20)
+    #expect(nights.allSatisfy { ($0.asleep ?? 0) <= 86_400 })
   }
 
   @Test("the median of clocks goes round")

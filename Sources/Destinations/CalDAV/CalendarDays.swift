@@ -67,10 +67,10 @@ struct CalendarDays: Sendable {
     // The years 1 to 9999, and no sample that lasts longer than what anybody sleeps or walks.
     let years: Range<Int64> = -62_135_510_400..<253_402_214_400
     guard years.contains(start.seconds), years.contains(end.seconds) else { return }
-    // A session is of the day on which it ends, perhaps with other samples than this one.
+    // A session is of the day on which it ends, perhaps with other samples than this one, and says where later sleep days end.
     let first = record.zone.dayNumber(at: start.seconds) - (isSleep ? 1 : 0)
-    let last = record.zone.dayNumber(at: max(start, end).seconds) + (isSleep ? 1 : 0)
-    days[type, default: []].formUnion(first...min(last, first + 31))
+    let last = min(record.zone.dayNumber(at: max(start, end).seconds), first + 31)
+    days[type, default: []].formUnion(first...last + (isSleep ? SleepQuery.reach : 0))
   }
 
   // MARK: Nights

@@ -26,10 +26,13 @@ struct HistorySeries: Sendable {
   private static let daysAtOnce = 100
 
   private let record: RecordReader
+  /// In the days of the person: of a night only the hour is one of UTC.
+  private let home: RecordReader
   let type: SampleType
   private let now: Timestamp
 
   init(of type: SampleType, in record: RecordReader, now: Timestamp = .now) {
+    home = record
     self.record = RecordReader(record.store, filter: record.filter, zone: Self.utc)
     (self.type, self.now) = (type, now)
   }
@@ -103,7 +106,7 @@ struct HistorySeries: Sendable {
   /// A night is the hour in which it ended.
   private func nights() async throws -> [HistoryHour] {
     var hours: [Int64: HistoryHour] = [:]
-    for night in try await record.nights(upTo: lastDay) {
+    for night in try await home.nights(upTo: home.zone.dayNumber(at: now.seconds) + 1) {
       guard let asleep = night.main.asleep, let wake = night.main.wake, wake.seconds >= 0 else { continue }
       let number = wake.seconds / 3_600
       hours[number] = HistoryHour(

@@ -80,9 +80,12 @@ extension RecordReader {
   /// The newest night up to the day of `now`, in hours asleep.
   public func lastNight(now: Timestamp = .now) async throws -> CurrentValue? {
     let today = zone.dayNumber(at: now.seconds)
-    // Mostly within days; all that there is are read where it is not.
+    let end = Timestamp(seconds: zone.start(ofDay: today + 1))
+    let range = Timestamp(microseconds: .min)..<max(end, Timestamp(microseconds: .min + 1))
+    guard let last = try await store.samples.extent(of: SleepQuery.type, in: range)?.upperBound else { return nil }
+    // Mostly the last one; all that there are are read where it is not.
     var night: Night?
-    for first in [today - 14, nil] where night == nil {
+    for first in [zone.dayNumber(at: last.seconds) - 14, nil] where night == nil {
       night = try await nights(from: first, upTo: today).last { $0.main.asleep != nil }
     }
     guard let night, let asleep = night.main.asleep else { return nil }

@@ -11,7 +11,7 @@ public struct DaySummary: Sendable {
   /// Of the types that were asked for, and others where these say little, those that have a value on the day or in its week, or
   /// something that is usual.
   public var types: [TypeSummary]
-  /// The sleep that ended on the day.
+  /// The sleep of the sleep day with that date.
   public var night: Night?
   /// Of the seconds asleep.
   public var usualSleep: Baseline?

@@ -2,8 +2,9 @@ import HealthModel
 
 /// Divides sleep into sleep days, each of which has a night, and perhaps naps.
 ///
-/// A sleep day of a date is the 24 hours that end on it, twelve hours from the middle of what is usual: at 15:00, or by the
-/// median of the middles of the longest sessions of the 28 days before, so that the night of any habit lies whole in one.
+/// A sleep day of a date is the 24 hours that end at 15:00 of it, or twelve hours from the median of the middles of the longest
+/// sessions of the 28 days before, so that the night of any habit lies whole in one. Of somebody who sleeps by day it ends after
+/// midnight: sleep has the date on which it ends.
 struct SleepDays {
   /// Days before, whose longest sessions say when a sleep day ends.
   static let window = 28
@@ -12,10 +13,11 @@ struct SleepDays {
   /// Seconds of a clock.
   private static let usualEnd = 15 * 3600
   private static let halfDay = 43_200
+  /// Middles from then on are of the next date, where hardly anybody is in the middle of sleep: from one day to the next, the end
+  /// of a sleep day moves little.
+  private static let turn = 18 * 3600
   /// Sessions no further apart are of one night, in microseconds.
   private static let longestPause: Int64 = 3 * 3600 * 1_000_000
-  /// No session of more is divided, in microseconds: nobody sleeps so long.
-  private static let mostDivided: Int64 = 48 * 3600 * 1_000_000
 
   private let zone: ZoneRules
   /// What clocks showed in the middle of the longest session of a date, in seconds; by the date on which it ended.
@@ -34,7 +36,7 @@ struct SleepDays {
   func nights(of sessions: [SleepSession]) -> [Night] {
     var days: [Int: [SleepSession]] = [:]
     for session in sessions {
-      for (day, part) in parts(of: session) { days[day, default: []].append(part) }
+      for (day, part) in parts(of: session) where !part.isEmpty { days[day, default: []].append(part) }
     }
     return days.sorted { $0.key < $1.key }.compactMap { Self.night($0, $1) }
   }
@@ -46,8 +48,7 @@ struct SleepDays {
     var (first, last) = (longest, longest)
     while first > 0, isPause(sessions[first - 1].end, sessions[first].start) { first -= 1 }
     while last + 1 < sessions.count, isPause(sessions[last].end, sessions[last + 1].start) { last += 1 }
-    var main = sessions[longest]
-    for index in first...last where index != longest { main.add(sessions[index]) }
+    let main = SleepSession(joining: sessions[first...last], toldBy: sessions[longest].source)
     return Night(day: day, main: main, naps: Array(sessions[..<first] + sessions[(last + 1)...]))
   }
 
@@ -69,27 +70,29 @@ struct SleepDays {
   /// What of a session lies in which sleep day: nearly always all in one. A sum that is divided where a sleep day ends changes
   /// by no more than what is slept, wherever the session lies.
   private func parts(of session: SleepSession) -> [(day: Int, part: SleepSession)] {
-    let last = day(at: Timestamp(microseconds: max(session.start.microseconds, session.end.microseconds - 1)))
-    let (length, isTooLong) = session.end.microseconds.subtractingReportingOverflow(session.start.microseconds)
-    if isTooLong || length > Self.mostDivided { return [(last, session)] }
-    return (day(at: session.start)...last).compactMap { day in
-      session.part(in: end(of: day - 1)..<end(of: day)).map { (day, $0) }
+    var (day, begin, parts) = (day(at: session.start), session.start, [(day: Int, part: SleepSession)]())
+    while true {
+      let end = end(of: day)
+      if session.end <= end { return parts + [(day, session.part(in: begin..<max(begin, session.end)))] }
+      if begin < end { parts.append((day, session.part(in: begin..<end))) }
+      (day, begin) = (day + 1, max(begin, end))
     }
   }
 
   /// The sleep day in which an instant lies.
   private func day(at instant: Timestamp) -> Int {
-    let date = zone.dayNumber(at: instant.seconds)
-    return instant < end(of: date) ? date : date + 1
+    var day = zone.dayNumber(at: instant.seconds) - 1
+    while instant >= end(of: day) { day += 1 }
+    return day
   }
 
+  /// No earlier than that of the day before.
   private func end(of day: Int) -> Timestamp {
-    let start = zone.start(ofDay: day)
     let before = (1...Self.window).compactMap { middles[day - $0] }
-    let clock = before.count < Self.fewest ? Self.usualEnd : (Self.median(before) + Self.halfDay) % 86_400
-    // Where clocks are changed on that day, they show the same.
-    let instant = start + Int64(clock)
-    return Timestamp(seconds: instant + Int64(zone.offset(at: start) - zone.offset(at: instant)))
+    if before.count < Self.fewest { return zone.instant(Self.usualEnd, ofDay: day) }
+    let median = Self.median(before)
+    let end = (median < Self.turn ? median : median - 2 * Self.halfDay) + Self.halfDay
+    return zone.instant(end % (2 * Self.halfDay), ofDay: day + end / (2 * Self.halfDay))
   }
 
   /// The median of times of the day, in seconds; the day begins in the longest stretch without any.
@@ -111,6 +114,15 @@ extension ZoneRules {
     let local = (Int(seconds % 86_400) + offset(at: seconds)) % 86_400
     return local < 0 ? local + 86_400 : local
   }
+
+  /// When clocks of a date show that, or the nearest that they do: of a date without midnight, or of one that was left out.
+  fileprivate func instant(_ clock: Int, ofDay number: Int) -> Timestamp {
+    let day = day(number)
+    let local = Int64(number) * 86_400 + Int64(clock)
+    let guess = local - Int64(offset(at: local))
+    let instant = local - Int64(offset(at: guess))
+    return Timestamp(seconds: min(max(instant, day.lowerBound), day.upperBound))
+  }
 }
 
 extension SleepSession {
@@ -119,30 +131,49 @@ extension SleepSession {
     midpoint ?? Timestamp(microseconds: start.microseconds / 2 + end.microseconds / 2)
   }
 
-  /// What of it lies in a time; `nil` where nothing does.
-  fileprivate func part(in range: Range<Timestamp>) -> SleepSession? {
+  /// What of it lies in a time.
+  fileprivate func part(in range: Range<Timestamp>) -> SleepSession {
     if range.lowerBound <= start, end <= range.upperBound { return self }
     var part = self
     (part.start, part.end) = (max(start, range.lowerBound), min(end, range.upperBound))
-    guard part.start < part.end else { return nil }
-    part.segments = segments.compactMap { segment in
-      let times = (start: max(segment.start, range.lowerBound), end: min(segment.end, range.upperBound))
-      return times.start < times.end ? Segment(start: times.start, end: times.end, stage: segment.stage) : nil
+    part.segments = segments.overlapping(range, \.start, \.end).map { segment in
+      Segment(
+        start: max(segment.start, range.lowerBound), end: min(segment.end, range.upperBound), stage: segment.stage)
     }
-    part.inBed = inBed.map { $0.clamped(to: range) }.filter { !$0.isEmpty }
-    // Of when somebody lay down, the later part says nothing.
-    part.saysInBed = saysInBed && range.lowerBound <= start
+    part.inBed = inBed.overlapping(range, \.lowerBound, \.upperBound).map { $0.clamped(to: range) }
+    // Of when somebody lay down, a later part says nothing.
+    if range.lowerBound > start { part.layDown = nil }
     if part.segments.isEmpty { part.source = nil }
     return part
   }
 
-  /// Takes another session in, which lies before it or after it.
-  fileprivate mutating func add(_ other: SleepSession) {
-    let isLater = other.start >= end
-    segments = isLater ? segments + other.segments : other.segments + segments
-    inBed = isLater ? inBed + other.inBed : other.inBed + inBed
-    (start, end) = (min(start, other.start), max(end, other.end))
-    source = source ?? other.source
-    if !isLater || other.saysInBed && onset == nil { saysInBed = other.saysInBed }
+  /// Whether it says anything: of what another source says at its edges, less than an hour is left out.
+  fileprivate var isEmpty: Bool { segments.isEmpty && inBed.isEmpty }
+
+  /// Several in the order of time, one after the other.
+  fileprivate init(joining sessions: ArraySlice<SleepSession>, toldBy source: String?) {
+    self = sessions[sessions.startIndex]
+    for other in sessions.dropFirst() {
+      // What leads to sleep says how long that took.
+      if onset == nil { layDown = other.layDown }
+      segments += other.segments
+      inBed += other.inBed
+      end = max(end, other.end)
+    }
+    self.source = source
+  }
+}
+
+extension Array {
+  /// Those that overlap a time, of such as are in order and none over another.
+  fileprivate func overlapping(
+    _ range: Range<Timestamp>, _ start: KeyPath<Element, Timestamp>, _ end: KeyPath<Element, Timestamp>
+  ) -> ArraySlice<Element> {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle][keyPath: end] <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    return self[low...].prefix { $0[keyPath: start] < range.upperBound }
   }
 }

@@ -16,13 +16,13 @@ import HealthStore
 public struct SleepQuery: Sendable {
   public static let type = SampleType("HKCategoryTypeIdentifierSleepAnalysis")
   /// Days after a sample's date whose nights may change with it.
-  public static let reach = SleepDays.window + 1
+  public static let reach = SleepDays.window + 2
 
   /// Whose dates nights have.
   public var zone: ZoneRules
-  /// Nights of sleep days that ended on or after this date, in days since 1970-01-01; `nil` for all.
+  /// Nights of this date or later, in days since 1970-01-01; `nil` for all.
   public var firstDay: Int?
-  /// Nights of sleep days that ended on or before this date; `nil` for all.
+  /// Nights of this date or earlier; `nil` for all.
   public var lastDay: Int?
   /// The names of sources whose samples count; `nil` for all. Their ranking is that of the whole store.
   public var sources: Set<String>?
@@ -40,9 +40,7 @@ public struct SleepQuery: Sendable {
   private func sessions(_ reader: NumberReader) throws -> [SleepSession] {
     let ranking = try SourceRanking(of: Self.type, reader)
     var sessions = SleepSessions(names: ranking.sources.map(\.name))
-    try reader.forEach(Self.type, overlapping: range, from: sources, noLongerThan: Self.longest) { sample in
-      let (length, isTooLong) = sample.end.subtractingReportingOverflow(sample.start)
-      if isTooLong || length > Self.longest { return }
+    try reader.forEach(Self.type, overlapping: range, from: sources, noLongerThan: SleepSessions.longest) { sample in
       guard let stage = Int(exactly: sample.value).flatMap(SleepStage.init(rawValue:)) else { return }
       sessions.add(
         start: sample.start, end: sample.end, stage: stage,
@@ -51,11 +49,9 @@ public struct SleepQuery: Sendable {
     return sessions.finish()
   }
 
-  /// A sample of more says nothing, in microseconds: nobody sleeps so long.
-  private static let longest: Int64 = 48 * 3600 * 1_000_000
   /// Days that are read before the first and after the last one: a night may begin on the day before, and where sleep days end
   /// is said by those before (``SleepDays``).
-  private static let margins = (before: SleepDays.window + 3, after: 2)
+  private static let margins = (before: SleepDays.window + 3, after: 3)
 
   /// In microseconds: what must be read for the nights in question.
   private var range: Range<Int64> {

@@ -19,8 +19,8 @@ public struct SleepSession: Hashable, Sendable {
   public var segments: [Segment]
   /// The union of all sources' in-bed intervals and of ``segments``: sorted, disjoint.
   public var inBed: [Range<Timestamp>]
-  /// Whether there is an in-bed sample, without which ``latency`` is not known.
-  public var saysInBed: Bool
+  /// The beginning of ``inBed`` before sleep, where an in-bed sample says it; without one ``latency`` is not known.
+  public var layDown: Timestamp?
 
   /// In seconds of elapsed time.
   public func duration(of stage: SleepStage) -> Double {
@@ -48,10 +48,10 @@ public struct SleepSession: Hashable, Sendable {
   /// When it ended for the last time.
   public var wake: Timestamp? { segments.last { $0.stage.isAsleep }?.end }
 
-  /// Sleep onset latency: seconds from the first in-bed interval to ``onset``; `nil` without an in-bed sample or sleep.
+  /// Sleep onset latency: seconds from ``layDown`` to ``onset``; `nil` without an in-bed sample or sleep.
   public var latency: Double? {
-    guard saysInBed, let onset, let first = inBed.first?.lowerBound else { return nil }
-    return Self.seconds(first, onset)
+    guard let layDown, let onset else { return nil }
+    return Self.seconds(layDown, onset)
   }
 
   /// The share of the time in bed that was slept, from 0 to 1.
@@ -72,10 +72,10 @@ public struct SleepSession: Hashable, Sendable {
   }
 }
 
-/// The sleep of one sleep day: of the 24 hours that end in the afternoon of a date, or when somebody who sleeps at other times
-/// is awake.
+/// The sleep of one sleep day: of the 24 hours that end in the afternoon of a date, or whenever somebody with other habits is
+/// awake.
 public struct Night: Hashable, Sendable {
-  /// Days since 1970-01-01 of the date on which the sleep day ended.
+  /// Days since 1970-01-01 of the date of the sleep day, on which nearly all sleep of it ended.
   public var day: Int
   /// The session with the most sleep, and those that are no more than three hours from it, or from another of them. Of what lies
   /// between them nothing is said.

@@ -10,6 +10,9 @@ struct SleepSessions {
   /// between them, counts where it spans this, in microseconds: a battery was empty. Less is only another opinion.
   static let shortestAddition: Int64 = 3600 * 1_000_000
 
+  /// A sample of more says nothing, in microseconds: nobody sleeps so long.
+  static let longest: Int64 = 48 * 3600 * 1_000_000
+
   private struct Sample {
     var entry: StageLine.Entry
     var rank: Int
@@ -27,6 +30,8 @@ struct SleepSessions {
 
   /// - Parameter start: in microseconds; no earlier than that of the sample before.
   mutating func add(start: Int64, end: Int64, stage: SleepStage, rank: Int) {
+    let (length, isEndless) = end.subtractingReportingOverflow(start)
+    if isEndless || length > Self.longest { return }
     let (gap, isTooLong) = start.subtractingReportingOverflow(self.end)
     if !samples.isEmpty, start > self.end, isTooLong || gap > Self.longestGap { close() }
     self.end = samples.isEmpty ? end : max(self.end, end)
@@ -47,6 +52,7 @@ struct SleepSessions {
       labels.filter { $0.value.segments.contains { $0.stage.isDetailed } }.keys.min() ?? labels.keys.min()
     let line = stages(labels, toldBy: teller)
     let inBed = samples.filter { !$0.entry.stage.isLabel }.map(\.entry)
+    let all = Self.union(inBed + line.segments)
     sessions.append(
       SleepSession(
         start: Timestamp(microseconds: first.entry.start), end: Timestamp(microseconds: end),
@@ -55,7 +61,7 @@ struct SleepSessions {
           SleepSession.Segment(
             start: Timestamp(microseconds: $0.start), end: Timestamp(microseconds: $0.end), stage: $0.stage)
         },
-        inBed: Self.union(inBed + line.segments), saysInBed: !inBed.isEmpty))
+        inBed: all, layDown: inBed.isEmpty ? nil : all.first?.lowerBound))
   }
 
   /// - Parameter teller: the rank of the source that alone tells the stages wherever it says something.
@@ -63,14 +69,15 @@ struct SleepSessions {
     guard let teller, var line = labels[teller] else { return StageLine([]) }
     for rank in labels.keys.sorted() where rank != teller {
       guard let other = labels[rank] else { continue }
-      for stretch in line.silence {
-        let addition = other.part(in: stretch)
-        guard let span = addition.span else { continue }
-        let (length, isTooLong) = span.upperBound.subtractingReportingOverflow(span.lowerBound)
-        if isTooLong || length >= Self.shortestAddition { line.add(addition) }
-      }
+      let additions = line.silence.filter(Self.isLong).map(other.part).filter { $0.span.map(Self.isLong) ?? false }
+      line.add(additions)
     }
     return line
+  }
+
+  private static func isLong(_ time: Range<Int64>) -> Bool {
+    let (length, isTooLong) = time.upperBound.subtractingReportingOverflow(time.lowerBound)
+    return isTooLong || length >= shortestAddition
   }
 
   private static func union(_ entries: [StageLine.Entry]) -> [Range<Timestamp>] {

@@ -73,9 +73,10 @@ struct StageLine {
     return line
   }
 
-  /// Puts another, none of which lies over this one, where it belongs.
-  mutating func add(_ other: StageLine) {
-    let all = (segments + other.segments).sorted { $0.start < $1.start }
+  /// Puts others, none of which lies over this one or another, where they belong.
+  mutating func add(_ others: [StageLine]) {
+    if others.isEmpty { return }
+    let all = (segments + others.flatMap(\.segments)).sorted { $0.start < $1.start }
     segments = []
     for entry in all { append(entry) }
   }

@@ -8,7 +8,7 @@ struct SleepCommand: AsyncParsableCommand {
     commandName: "sleep",
     abstract: "Print nights and naps.",
     discussion: """
-      A night has the date on which it ended. Where several devices and apps have recorded it, one of them tells the \
+      A night has the date on which its sleep day ends. Where several devices and apps have recorded it, one of them tells the \
       stages: what two say of the same time is not added up. The longest sleep until the afternoon of a date is its \
       night, with all that lies no more than three hours from it; what is further away is a nap. \
       docs/reference/statistics.md says what each number means.
