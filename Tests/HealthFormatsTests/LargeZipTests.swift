@@ -20,6 +20,10 @@ import Testing
       #expect(size.allows(50) && !size.allows(51))
       #expect(size.isThat(50) && !size.isThat(50 + Self.wrap))
     }
+    // Of 10 MB that say 5 MB, most likely 4 GiB have gone; of 100 MB, nothing.
+    #expect(DeclaredSize(5 << 20, storedSize: 10 << 20).likely == 5 << 20 + Self.wrap)
+    #expect(DeclaredSize(100 << 20, storedSize: 10 << 20).likely == 100 << 20)
+    #expect(DeclaredSize(5, storedSize: .max).likely > 0 && DeclaredSize(.max, storedSize: .max).likely == .max)
     #expect(!DeclaredSize(Self.wrap, storedSize: .max).allows(Self.wrap + 1))
   }
 

@@ -161,11 +161,11 @@ public struct AppleHealthExport: Sendable {
     case .file(let path): return SizedSource(try FileSource(path: path), path: path, size: totalBytes)
     case .zip(let path, let index):
       let archive = try ZipArchive(path: path)
-      guard let entry = try archive.entries().first(where: { $0.index == index }), entry.size.bytes == totalBytes
+      guard let entry = try archive.entries().first(where: { $0.index == index }), entry.largeSize.likely == totalBytes
       else {
         throw .changedWhileReading(path: path)
       }
-      return ReadAhead(try archive.source(of: entry))
+      return ReadAhead(try archive.source(of: entry, size: entry.largeSize))
     }
   }
 }

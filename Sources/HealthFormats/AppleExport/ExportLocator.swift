@@ -42,14 +42,17 @@ enum ExportLocator {
       return try inDamagedZip(path, error)
     }
     var search = XMLSearch<ZipArchive.Entry>()
-    for entry in entries where isCandidate(entry.name) && (entry.size.bytes > 0 || entry.size.mayWrap) {
-      if entry.isEncrypted { search.hasEncrypted = true } else { search.files.append((entry.size.bytes, entry)) }
+    for entry in entries where isCandidate(entry.name) && entry.largeSize.likely > 0 {
+      if entry.isEncrypted { search.hasEncrypted = true } else { search.files.append((entry.largeSize.likely, entry)) }
     }
-    let found = search.exports { entry throws(ImportError) in try archive.source(of: entry) }
+    let found = search.exports { entry throws(ImportError) in
+      try archive.source(of: entry, size: entry.largeSize)
+    }
     if found.isEmpty { throw search.failure(path) }
     return found.map { entry in
       AppleHealthExport(
-        origin: .zip(path: path, index: entry.index), totalBytes: entry.size.bytes, location: "\(path): \(entry.name)",
+        origin: .zip(path: path, index: entry.index), totalBytes: entry.largeSize.likely,
+        location: "\(path): \(entry.name)",
         remarks: search.remarks, isOneOfSeveral: found.count > 1)
     }
   }

@@ -5,6 +5,8 @@ struct DeclaredSize: Hashable, Sendable {
   let bytes: Int64
   /// Whether it may be any number of times 4 GiB more.
   let mayWrap: Bool
+  /// What it most likely is, for what depends on about how much there is: an export's XML is compressed to less than a quarter.
+  let likely: Int64
 
   private static let wrap: Int64 = 1 << 32
   /// DEFLATE makes no more of a byte (zlib's documentation, "Maximum Compression Factor").
@@ -14,11 +16,13 @@ struct DeclaredSize: Hashable, Sendable {
   init(_ bytes: Int64, storedSize: Int64) {
     self.bytes = bytes
     mayWrap = bytes >= 0 && bytes < Self.wrap && storedSize >= (Self.wrap + bytes) / Self.mostExpansion
+    let least = 4 * min(storedSize, 1 << 40)
+    likely = mayWrap && bytes < least ? bytes + (least - bytes + Self.wrap - 1) / Self.wrap * Self.wrap : bytes
   }
 
   /// - Parameter exactly: as records of zip64 have it (APPNOTE.TXT 4.5.3).
   init(exactly bytes: Int64) {
-    self.bytes = bytes
+    (self.bytes, likely) = (bytes, bytes)
     mayWrap = false
   }
 

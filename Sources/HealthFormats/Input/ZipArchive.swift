@@ -8,11 +8,16 @@ final class ZipArchive {
     /// As the archive has it, invalid UTF-8 repaired.
     var name: String
     /// Uncompressed, as the central directory declares it.
-    var size: DeclaredSize
+    var size: Int64
+    /// Of the content as it is in the archive, as that declares it.
+    var storedSize: Int64
     var isEncrypted: Bool
     var method: ZipMethod
     /// `nil` where the central directory does not say it.
     var checksum: UInt32?
+
+    /// The same of what may be 4 GiB or more: of an export, that is the XML only.
+    var largeSize: DeclaredSize { DeclaredSize(size, storedSize: storedSize) }
   }
 
   let path: String
@@ -54,7 +59,7 @@ final class ZipArchive {
       entries.append(
         Entry(
           index: index, name: stat.name.map { String(cString: $0) } ?? "",
-          size: DeclaredSize(Int64(clamping: stat.size), storedSize: Int64(clamping: stat.comp_size)),
+          size: Int64(clamping: stat.size), storedSize: Int64(clamping: stat.comp_size),
           isEncrypted: stat.encryption_method != UInt16(ZIP_EM_NONE),
           method: ZipMethod(rawValue: stat.comp_method),
           checksum: stat.valid & UInt64(ZIP_STAT_CRC) != 0 ? stat.crc : nil))
@@ -74,7 +79,10 @@ final class ZipArchive {
   }
 
   /// Opens one entry. The source keeps the archive open and checks size and CRC at the end.
-  func source(of entry: Entry) throws(ImportError) -> any ByteSource {
+  ///
+  /// - Parameter size: what it must be; `nil` for what is declared, exactly.
+  func source(of entry: Entry, size: DeclaredSize? = nil) throws(ImportError) -> any ByteSource {
+    let size = size ?? DeclaredSize(exactly: entry.size)
     // ISA-L inflates three times as fast as zlib, with which libzip does it.
     let rawChecksum = entry.method == .deflated && !entry.isEncrypted ? entry.checksum : nil
     let flags = zip_flags_t(rawChecksum == nil ? 0 : ZIP_FL_COMPRESSED)
@@ -87,9 +95,9 @@ final class ZipArchive {
     }
     if let rawChecksum {
       let raw = EntrySource(archive: self, file: file, size: nil)
-      return DeflatedSource(raw, path: path, size: entry.size, checksum: rawChecksum)
+      return DeflatedSource(raw, path: path, size: size, checksum: rawChecksum)
     }
-    return EntrySource(archive: self, file: file, size: entry.size)
+    return EntrySource(archive: self, file: file, size: size)
   }
 
   private var lastError: String { String(cString: zip_strerror(handle)) }

@@ -14,7 +14,7 @@ final class ZipFolder: ExportFolder {
     members = Self.members(
       beside: name,
       among: entries.enumerated().compactMap { position, entry in
-        entry.index == index ? nil : (entry.name, entry.size.bytes, position)
+        entry.index == index ? nil : (entry.name, entry.size, position)
       })
   }
 

@@ -38,10 +38,15 @@ final class SideFiles {
 
   /// Files that nobody has read, by folder and ending, such as `electrocardiograms/*.pdf`; one alone by its name.
   ///
-  /// Other XML beside the export's own is told of elsewhere, and hidden files are the system's.
+  /// Folders with XML of their own are perhaps other exports, of which it is told elsewhere, and hidden files are the system's.
   var unread: [String: Int] {
     var groups: [String: [String]] = [:]
-    for member in folder.members where !used.contains(member.name) {
+    let others = folder.members.compactMap { member -> String? in
+      guard member.name.lowercased().hasSuffix(".xml"), let end = member.name.lastIndex(of: "/") else { return nil }
+      return String(member.name[...end])
+    }.prefix(100)
+    for member in folder.members
+    where !used.contains(member.name) && !others.contains(where: { member.name.hasPrefix($0) }) {
       let parts = member.name.parts(separatedBy: "/")
       guard let name = parts.last, !parts.contains(where: { $0.hasPrefix(".") }),
         parts.count > 1 || !name.lowercased().hasSuffix(".xml")

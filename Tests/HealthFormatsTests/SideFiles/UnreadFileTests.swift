@@ -62,6 +62,12 @@ import Testing
     #expect(try read(Self.files, as: .salvaged).report.remarks.keys.allSatisfy { !$0.contains("not read") })
   }
 
+  @Test("what another export in the same zip refers to is not said to be unread")
+  func otherExports() throws {
+    let files = ["old/export.xml": ExportText(ExportText.record()).text, "old/workout-routes/b.gpx": "<gpx/>"]
+    #expect(try read(files).report.remarks.isEmpty)
+  }
+
   @Test("of very many kinds some are named, and the rest counted")
   func many() throws {
     let files = Dictionary(uniqueKeysWithValues: (0..<50).map { ("folder-\($0)/a.bin", "x") })
