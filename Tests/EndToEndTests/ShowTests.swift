@@ -90,6 +90,8 @@ struct ShowTests {
     let glucose = try await home.run("stats", "bloodGlucose", "--units", "mmol/L")
     #expect(glucose.output.contains("bloodGlucose, mmol/L,") && glucose.output.contains(" 5.5"), "\(glucose.output)")
     #expect(try await shown("bloodGlucose").contains("99.1 mg/dL"))
+    let latest = try await home.run("latest", "dietaryIron", "--csv")
+    #expect(latest.output.contains("8 mg"), "\(latest.output)")
     let summary = try await home.run("summary", "--on", "2024-06-15")
     for text in ["bloodGlucose", "dietaryIron, mg", "insulinDelivery"] {
       #expect(summary.output.contains(text), "\(summary.output)")

@@ -95,8 +95,10 @@ import Testing
     let alone = [
       value(true, 120, Self.day - 1), value(false, 80, Self.day - 1), value(false, 70, Self.day - 1, "Other"),
     ]
-    // Of two that do not belong together nothing is made.
-    let apart = [value(true, 110, Self.day, hour: 8), value(false, 75, Self.day, hour: 9)]
+    // Of two that do not belong together nothing is made, nor of four in one instant.
+    let apart =
+      [value(true, 110, Self.day, hour: 8), value(false, 75, Self.day, hour: 9)]
+      + [150, 160].map { value(true, $0, Self.day, hour: 7) } + [90, 95].map { value(false, $0, Self.day, hour: 7) }
     try await store.apply(ChangeBatch(additions: pair + [correlation] + alone + apart))
     let range = Timestamp(seconds: 0)..<Timestamp(seconds: zone.start(ofDay: Self.day + 1))
     let all = try await BloodPressure.all(in: range, in: store)

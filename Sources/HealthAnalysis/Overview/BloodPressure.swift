@@ -25,26 +25,32 @@ public struct BloodPressure: Hashable, Sendable {
   public static func all(
     in range: Range<Timestamp>, from sources: Set<String>? = nil, in store: HealthStore
   ) async throws(StoreError) -> [BloodPressure] {
-    var found: [Key: BloodPressure] = [:]
-    var members: Set<UUID> = []
+    var (found, keys, members): ([BloodPressure], Set<Key>, Set<UUID>) = ([], [], [])
     try await forEach(of: type, range, sources, store) { sample throws(StoreError) in
       guard let one = try await BloodPressure(sample, store) else { return }
-      found[Key(sample)] = one
+      found.append(one)
+      keys.insert(Key(sample))
       if case .correlation(let correlation) = sample.payload { members.formUnion(correlation.members.map(\.uuid)) }
     }
     // Some apps write the two numbers, and nothing that says that they are one measurement.
-    var systolic: [Key: Double] = [:]
+    // Of two in one instant nobody knows which belong together.
+    var loose: [Key: (systolic: [Double], diastolic: [Double])] = [:]
     try await forEach(of: systolicType, range, sources, store) { sample throws(StoreError) in
-      if found[Key(sample)] == nil, !members.contains(sample.uuid) { systolic[Key(sample)] = pressure(sample) }
+      guard !keys.contains(Key(sample)), !members.contains(sample.uuid), let value = pressure(sample) else { return }
+      loose[Key(sample), default: ([], [])].systolic.append(value)
     }
-    if !systolic.isEmpty {
+    if !loose.isEmpty {
       try await forEach(of: diastolicType, range, sources, store) { sample throws(StoreError) in
-        let key = Key(sample)
-        guard let high = systolic.removeValue(forKey: key), let low = pressure(sample) else { return }
-        found[key] = BloodPressure(instant: sample.start, systolic: high, diastolic: low, source: sample.source.name)
+        guard !members.contains(sample.uuid), let value = pressure(sample) else { return }
+        loose[Key(sample)]?.diastolic.append(value)
       }
     }
-    return found.values.sorted { ($0.instant, $0.source) < ($1.instant, $1.source) }
+    for (key, values) in loose where values.systolic.count == 1 && values.diastolic.count == 1 {
+      found.append(
+        BloodPressure(
+          instant: key.instant, systolic: values.systolic[0], diastolic: values.diastolic[0], source: key.source))
+    }
+    return found.sorted { ($0.instant, $0.source) < ($1.instant, $1.source) }
   }
 
   /// The last one before an instant. Throws ``StoreError``.

@@ -40,7 +40,8 @@ struct Latest: AsyncParsableCommand {
         try Console.print(json: sample)
         continue
       }
-      let value = SampleText(units: question.units.forPeople).of(sample, members: try await store.members(of: sample))
+      let value = SampleText(units: csv ? question.units : question.units.forPeople).of(
+        sample, members: try await store.members(of: sample))
       if csv {
         rows.append([
           type.shortName, value, question.text(sample.start), question.text(sample.end), sample.source.name,
