@@ -70,7 +70,7 @@ import Testing
 
   @Test(
     "somebody who sleeps by day has whole sleeps of the dates on which they end, once there are seven",
-    arguments: [0, 4, 6, 8, 9, 13, 17, 22])
+    arguments: [0, 4, 6, 8, 9, 13, 14, 15, 17, 22])
   func habits(hour: Int) {
     let nights = Self.nights(
       (0..<40).map { day in

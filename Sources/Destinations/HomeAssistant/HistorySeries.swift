@@ -109,6 +109,8 @@ struct HistorySeries: Sendable {
     for night in try await home.nights(upTo: home.zone.dayNumber(at: now.seconds) + 1) {
       guard let asleep = night.main.asleep, let wake = night.main.wake, wake.seconds >= 0 else { continue }
       let number = wake.seconds / 3_600
+      // What goes on where a sleep day ends is of the next one, and may end in the same hour.
+      if case .mean(let other, _, _)? = hours[number]?.value, other >= asleep / 3_600 { continue }
       hours[number] = HistoryHour(
         number: number, value: .mean(asleep / 3_600, minimum: asleep / 3_600, maximum: asleep / 3_600))
     }

@@ -45,7 +45,7 @@ public struct BloodPressure: Hashable, Sendable {
         loose[Key(sample)]?.diastolic.append(value)
       }
     }
-    for (key, values) in loose where values.systolic.count == 1 && values.diastolic.count == 1 {
+    for (key, values) in loose where Set(values.systolic).count == 1 && Set(values.diastolic).count == 1 {
       found.append(
         BloodPressure(
           instant: key.instant, systolic: values.systolic[0], diastolic: values.diastolic[0], source: key.source))

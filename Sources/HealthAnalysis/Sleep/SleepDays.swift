@@ -15,7 +15,7 @@ struct SleepDays {
   private static let halfDay = 43_200
   /// Middles from then on are of the next date, where hardly anybody is in the middle of sleep: from one day to the next, the end
   /// of a sleep day moves little.
-  private static let turn = 18 * 3600
+  private static let turn = 20 * 3600
   /// Sessions no further apart are of one night, in microseconds.
   private static let longestPause: Int64 = 3 * 3600 * 1_000_000
 
@@ -26,7 +26,8 @@ struct SleepDays {
   /// - Parameter sessions: in order of time.
   init(of sessions: [SleepSession], in zone: ZoneRules) {
     self.zone = zone
-    let dates = Dictionary(grouping: sessions) { zone.dayNumber(at: ($0.wake ?? $0.end).seconds) }
+    // Of a bed that says so for days there is no middle.
+    let dates = Dictionary(grouping: sessions.filter(\.isShort)) { zone.dayNumber(at: ($0.wake ?? $0.end).seconds) }
     middles = dates.compactMapValues { sessions in
       Self.longest(sessions).map { zone.clock(at: sessions[$0].middle.seconds) }
     }
@@ -147,6 +148,12 @@ extension SleepSession {
     return part
   }
 
+  /// Whether it is no longer than one sample may be.
+  fileprivate var isShort: Bool {
+    let (length, isTooLong) = end.microseconds.subtractingReportingOverflow(start.microseconds)
+    return !isTooLong && length < SleepSessions.longest
+  }
+
   /// Whether it says anything: of what another source says at its edges, less than an hour is left out.
   fileprivate var isEmpty: Bool { segments.isEmpty && inBed.isEmpty }
 
@@ -161,19 +168,5 @@ extension SleepSession {
       end = max(end, other.end)
     }
     self.source = source
-  }
-}
-
-extension Array {
-  /// Those that overlap a time, of such as are in order and none over another.
-  fileprivate func overlapping(
-    _ range: Range<Timestamp>, _ start: KeyPath<Element, Timestamp>, _ end: KeyPath<Element, Timestamp>
-  ) -> ArraySlice<Element> {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle][keyPath: end] <= range.lowerBound { low = middle + 1 } else { high = middle }
-    }
-    return self[low...].prefix { $0[keyPath: start] < range.upperBound }
   }
 }

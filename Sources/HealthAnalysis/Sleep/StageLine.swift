@@ -66,9 +66,9 @@ struct StageLine {
   /// What of it lies in a time.
   func part(in range: Range<Int64>) -> StageLine {
     var line = self
-    line.segments = segments.compactMap { segment in
-      let times = (start: max(segment.start, range.lowerBound), end: min(segment.end, range.upperBound))
-      return times.start < times.end ? Entry(start: times.start, end: times.end, stage: segment.stage) : nil
+    line.segments = segments.overlapping(range, \.start, \.end).map { segment in
+      Entry(
+        start: max(segment.start, range.lowerBound), end: min(segment.end, range.upperBound), stage: segment.stage)
     }
     return line
   }
@@ -79,5 +79,19 @@ struct StageLine {
     let all = (segments + others.flatMap(\.segments)).sorted { $0.start < $1.start }
     segments = []
     for entry in all { append(entry) }
+  }
+}
+
+extension Array {
+  /// Those that overlap a time, of such as are in order, none empty or over another.
+  func overlapping<Time: Comparable>(
+    _ range: Range<Time>, _ start: KeyPath<Element, Time>, _ end: KeyPath<Element, Time>
+  ) -> ArraySlice<Element> {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle][keyPath: end] <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    return self[low...].prefix { $0[keyPath: start] < range.upperBound }
   }
 }
