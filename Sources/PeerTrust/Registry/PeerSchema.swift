@@ -18,10 +18,12 @@ enum PeerSchema {
       if try migrator.hasBeenSuperseded(db) { throw PeerRegistryError.newerSchema(path: path) }
       return
     }
-    throw PeerRegistryError.failed(path: path, reason: "a development version of hpeer wrote it that is too old")
+    throw PeerRegistryError.failed(path: path, reason: "a development version of hpeer wrote it that is too old; open it with commit 2853c503 once")
   }
 
   static func migrate(_ writer: any DatabaseWriter) throws {
+    // Most often there is nothing to do, for which nobody has to wait.
+    guard try !writer.read(migrator.hasCompletedMigrations) else { return }
     try writer.write { db in
       guard try applied(db) == earlier else { return }
       try db.execute(sql: "DELETE FROM grdb_migrations")
