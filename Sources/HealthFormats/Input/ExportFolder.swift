@@ -27,7 +27,7 @@ final class EmptyFolder: ExportFolder {
 /// The files beside the XML in an unpacked export.
 final class DirectoryFolder: ExportFolder {
   /// The folders of an export that have files of their own. Whatever else lies beside an XML is none of ours.
-  private static let folders = ["clinical-records", "electrocardiograms", "workout-routes"]
+  static let folders = ["clinical-records", "electrocardiograms", "workout-routes"]
 
   private let path: String
   let members: [ExportMember]

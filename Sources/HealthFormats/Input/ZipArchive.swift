@@ -17,7 +17,9 @@ final class ZipArchive {
     var checksum: UInt32?
 
     /// The same of what may be 4 GiB or more: of an export, that is the XML only.
-    var largeSize: DeclaredSize { DeclaredSize(size, storedSize: storedSize) }
+    var largeSize: DeclaredSize {
+      method == .stored ? DeclaredSize(exactly: size) : DeclaredSize(size, storedSize: storedSize)
+    }
   }
 
   let path: String

@@ -41,10 +41,11 @@ final class SideFiles {
   /// Folders with XML of their own are perhaps other exports, of which it is told elsewhere, and hidden files are the system's.
   var unread: [String: Int] {
     var groups: [String: [String]] = [:]
-    let others = folder.members.compactMap { member -> String? in
+    let folders = folder.members.compactMap { member -> String? in
       guard member.name.lowercased().hasSuffix(".xml"), let end = member.name.lastIndex(of: "/") else { return nil }
       return String(member.name[...end])
-    }.prefix(100)
+    }
+    let others = Set(folders).subtracting(DirectoryFolder.folders.map { $0 + "/" }).sorted().prefix(100)
     for member in folder.members
     where !used.contains(member.name) && !others.contains(where: { member.name.hasPrefix($0) }) {
       let parts = member.name.parts(separatedBy: "/")

@@ -98,8 +98,12 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
   var elevation: String { ["mi", "ft", "yd"].contains(distance) ? "ft" : "m" }
 
   /// A quantity in the unit for its type.
-  func quantity(_ quantity: Quantity, of type: SampleType) -> Quantity {
-    let unit = unit(for: type, in: quantity.unit)
+  ///
+  /// - Parameter isSaidSo: whether it stays in its own unit where none was chosen.
+  func quantity(_ quantity: Quantity, of type: SampleType, isSaidSo: Bool = false) -> Quantity {
+    var choice = self
+    if isSaidSo { choice.hasEverydayUnits = false }
+    let unit = choice.unit(for: type, in: quantity.unit)
     guard unit != quantity.unit, let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit)
     else {
       return quantity

@@ -38,16 +38,19 @@ struct SampleText {
   }
 
   private func text(_ workout: Workout) -> String {
+    let ways = workout.statistics.lazy.filter { $0.type.rawValue.contains("Distance") }
+    let type = ways.first?.type ?? SampleType("HKQuantityTypeIdentifierDistanceWalkingRunning")
     let distance =
       workout.totals["totalDistance"]
-      ?? workout.statistics.lazy.compactMap { statistics in
-        guard statistics.type.rawValue.contains("Distance"), let sum = statistics.sum else { return nil }
-        return statistics.unit.map { Quantity(sum, $0) }
+      ?? ways.compactMap { statistics in
+        statistics.sum.flatMap { sum in statistics.unit.map { Quantity(sum, $0) } }
       }.first
+    // Swimmers count metres, and whoever says it in a total only, in its own unit.
+    let isPlain = workout.totals["totalDistance"] != nil && ways.isEmpty
     return [
       PlainText.escaped(workout.activityType.displayName, limit: 100),
       workout.duration.flatMap(duration),
-      distance.map { text(units.quantity($0, of: SampleType("HKQuantityTypeIdentifierDistanceWalkingRunning"))) },
+      distance.map { text(units.quantity($0, of: type, isSaidSo: isPlain)) },
     ].compactMap(\.self).joined(separator: " ")
   }
 
