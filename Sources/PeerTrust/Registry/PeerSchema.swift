@@ -18,7 +18,8 @@ enum PeerSchema {
       if try migrator.hasBeenSuperseded(db) { throw PeerRegistryError.newerSchema(path: path) }
       return
     }
-    throw PeerRegistryError.failed(path: path, reason: "a development version of hpeer wrote it that is too old; open it with commit 2853c503 once")
+    throw PeerRegistryError.failed(
+      path: path, reason: "a development version of hpeer wrote it that is too old; open it with commit 2853c503 once")
   }
 
   static func migrate(_ writer: any DatabaseWriter) throws {
