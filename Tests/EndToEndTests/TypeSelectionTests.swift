@@ -58,8 +58,8 @@ struct TypeSelectionTests {
     let (studio, laptop) = (scratch.host("studio"), scratch.host("laptop"))
     try await fill(studio)
     let chosen = ["--types", "bloodPressure"]
-    let (_, port) = try await studio.serve(PairedHomes.serveArguments + (isChosenThere ? chosen : []))
-    let (code, _) = try await studio.openWindow()
+    let (_, port) = try await studio.serve(PairedHomes.serveArguments)
+    let (code, _) = try await studio.openWindow(isChosenThere ? chosen : [])
     let arguments = ["pull", "--host", "127.0.0.1:\(port)", "--code-stdin"] + (isChosenThere ? [] : chosen)
     let pulled = try await laptop.start(arguments, input: code).outcome()
     #expect(pulled.status == 0, "\(pulled.errors)")
