@@ -136,9 +136,9 @@ struct HomeZoneTests {
         steps(12_000, try time("2024-06-15T20:00:00Z")),
         // On the 18th in both.
         steps(11_000, try time("2024-06-18T01:00:00Z")),
-        // Ends on the 20th in UTC, and on the 21st in Japan.
+        // Before 15:00 of the 20th in UTC, and after it in Japan.
         sample(
-          RecordFixture.sleep, try time("2024-06-20T15:00:00Z"), for: 7 * 3_600,
+          RecordFixture.sleep, try time("2024-06-20T06:00:00Z"), for: 7 * 3_600,
           .category(CategoryValue(value: Int64(SleepStage.asleepCore.rawValue)))),
       ]))
     try await store.settings.setHomeZone("Etc/UTC")
