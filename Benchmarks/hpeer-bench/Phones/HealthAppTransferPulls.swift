@@ -58,8 +58,10 @@ struct HealthAppTransferPulls {
     return row
   }
 
-  /// Of a first pull of so many rows of one type: pages that overlap by a row, and after more than one of them a second look at
-  /// the newest, at the number of all and at some ends of pages.
+  /// The number of requests for a first pull of one type.
+  ///
+  /// Pages overlap by a row. After several pages, requests follow for the newest rows, for the total, and for the ends of some
+  /// pages, at most 32.
   private static func requests(for rows: Int) -> Int {
     let pages = (rows + 998) / 999
     return pages == 1 ? 1 : pages + 2 + min(pages - 1, max(2, pages / 4), 32)

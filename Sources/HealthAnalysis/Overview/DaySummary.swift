@@ -8,8 +8,8 @@ public struct DaySummary: Sendable {
   public var isPartial: Bool
   /// `nil` where nothing says any of them.
   public var rings: ActivityRings?
-  /// Of the types that were asked for, and others where these say little, those that have a value on the day or in its week, or
-  /// something that is usual.
+  /// The numbers of the requested types, filled up with other types of the record; see ``DaySummaryQuery/leastTypes``. A type
+  /// without a value on the day, a value in its week or a baseline is left out.
   public var types: [TypeSummary]
   /// The sleep of the sleep day with that date.
   public var night: Night?
@@ -19,7 +19,7 @@ public struct DaySummary: Sendable {
   public var bloodPressure: BloodPressure?
   /// Of the week up to the end of the day, those that count.
   public var workouts: [WorkoutSummary]
-  /// What the record has instead, where there is nothing of all that.
+  /// The newest sample of the record if the summary is empty; otherwise `nil`.
   public var newest: NewestSample?
 
   /// Whether the day has nothing to say, nor the weeks before it.
@@ -31,7 +31,7 @@ public struct DaySummary: Sendable {
   public struct NewestSample: Hashable, Sendable {
     public var type: SampleType
     public var start: Timestamp
-    /// Of the whole record.
+    /// The number of samples in the whole record.
     public var samples: Int
   }
 

@@ -17,7 +17,7 @@ public struct DaySummaryQuery: Sendable {
   public var zone: ZoneRules
   /// Those with numbers.
   public var types: [SampleType]
-  /// Where ``types`` say less than that many have something, others of the record fill it up.
+  /// The number of types up to which other types of the record are added to ``types``; 0 for none.
   public var leastTypes = 0
   /// The names of sources; `nil` for all. Rings are computed from all sources, whatever this says.
   public var sources: Set<String>?
@@ -68,7 +68,7 @@ public struct DaySummaryQuery: Sendable {
     return summary
   }
 
-  /// Types with numbers that nobody has asked for and that the weeks have, in the order of the catalogue.
+  /// The other quantity types with samples in the compared weeks, in the order of the catalogue.
   private func others(_ found: [DaySummary.TypeSummary], _ store: HealthStore) async throws -> [SampleType] {
     guard found.count < leastTypes else { return [] }
     let range =

@@ -1,26 +1,26 @@
 import HealthModel
 
-/// Divides sleep into sleep days, each of which has a night, and perhaps naps.
+/// The division of sleep sessions into sleep days, each with a night and its naps.
 ///
-/// A sleep day of a date is the 24 hours that end at 15:00 of it, or twelve hours from the median of the middles of the longest
-/// sessions of the 28 days before, so that the night of any habit lies whole in one. Of somebody who sleeps by day it ends after
-/// midnight: sleep has the date on which it ends.
+/// The sleep day of a date is the 24 hours that end at 15:00 on it. If at least seven of the 28 days before have sleep, it ends
+/// twelve hours after the median midpoint of their longest sessions instead, so that a night of any habit lies whole in one
+/// sleep day. For people who sleep by day it ends after midnight: sleep has the date on which it ends.
 struct SleepDays {
-  /// Days before, whose longest sessions say when a sleep day ends.
+  /// The number of days before a sleep day whose longest sessions determine its end.
   static let window = 28
-  /// Fewer of them say nothing.
+  /// The least number of those days with sleep for a median.
   private static let fewest = 7
-  /// Seconds of a clock.
+  /// The default end of a sleep day, in seconds since midnight.
   private static let usualEnd = 15 * 3600
   private static let halfDay = 43_200
-  /// Middles from then on are of the next date, where hardly anybody is in the middle of sleep: from one day to the next, the end
-  /// of a sleep day moves little.
+  /// The time of day, in seconds since midnight, from which a midpoint belongs to the next date. Few people have one near it,
+  /// so that the end of a sleep day rarely moves from one side to the other.
   private static let turn = 20 * 3600
   /// Sessions no further apart are of one night, in microseconds.
   private static let longestPause: Int64 = 3 * 3600 * 1_000_000
 
   private let zone: ZoneRules
-  /// What clocks showed in the middle of the longest session of a date, in seconds; by the date on which it ended.
+  /// The local time of day of the midpoint of the longest session, in seconds since midnight, by the date of its end.
   private let middles: [Int: Int]
 
   /// - Parameter sessions: in order of time.
