@@ -39,6 +39,9 @@ public struct SampleKey: Hashable, Sendable {
       created: created.map(Timestamp.init(seconds:)), ordinal: ordinal)
   }
 
+  /// The rank of the record that has an identity; `nil` if none of the first 64 records of the key has it.
+  public func ordinal(of uuid: UUID) -> Int? { (0..<64).first { self.uuid(ordinal: $0) == uuid } }
+
   /// One line of fields with U+001F between them; ``init(text:)`` reads it.
   public var text: String {
     [kind, type.rawValue, source, String(start), String(end), created.map { String($0) } ?? ""]

@@ -144,6 +144,7 @@ struct SampleWriter {
     of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws {
     if run.waiting.isEmpty { return }
+    states.forget()
     var present = try presentAround(of: changes, run)
     let waiting = present.isEmpty ? run.waiting : run.waiting.filter { !present.contains($0) }
     let numbers = try insertion.insert(waiting, of: changes, type: run.type, first: counter + 1, &ids)
@@ -232,6 +233,7 @@ struct SampleWriter {
     let merging = coder.changes
     var mergedIDs = DictionaryIDs(merging)
     let numbers = try insertion.insert([0], of: merging, type: run.type, first: counter + 1, &mergedIDs)
+    states.forget()
     if merged.sample.uuid.isDerived { run.tally.meet(insertion.roadOf(merging.samples[0])) }
     if merge.isReplacement { run.tally.replace(merged.sample.uuid) }
     if let number = numbers[0] {
@@ -289,7 +291,7 @@ struct SampleWriter {
       trail?.met.contains(deletion.change) != true,
       // What made way for the one with its file was not deleted, and what was brought back is not.
       try !other.isBare
-        || !deletion.isBare && deletions.restored(other.uuid, start: start, type: run.type) == nil
+        || deletion.details != nil && deletions.restored(other.uuid, start: start, type: run.type) == nil
     {
       var deleted = sample
       deleted.uuid = other.uuid
@@ -358,11 +360,15 @@ struct SampleWriter {
     var tally = try tallies[type] ?? TypeTally(type, db)
     let removed = tally.removed
     var tombstone = tombstone
-    let statement =
+    var statement =
       try tombstone.statement.map { changes.statements[Int($0)] } ?? statedRecord(tombstone, type: type, tally)
-    if let statement {
-      tombstone.uuid = statement.content
-      try bury(statement, start: tombstone.start.microseconds, type: type, &tally)
+    if let named = statement {
+      if tombstone.statement == nil {
+        // As others have it, who do not know of the key.
+        try insertTombstone(tombstone, type: type, source: source, removesSample: false, replacedBy: nil, &tally)
+      }
+      tombstone.uuid = named.content
+      statement = try bury(named, start: tombstone.start.microseconds, type: type, &tally)
     }
     // What was alone with its key, or one of several records.
     let key = statement == nil ? try keyOfRecords(tombstone, type: type, tally) : nil
@@ -399,7 +405,7 @@ struct SampleWriter {
     }
     let removed = removesSample ? try removeSample(of: tombstone, type: type, told: start, &tally) : nil
     tally.hasTombstones = true
-    let details = (source == nil ? nil : tombstone.end).map {
+    var details = (source == nil ? nil : tombstone.end).map {
       TombstoneInsertion.Details(duration: $0.microseconds &- start, road: tombstone.road, hint: tombstone.hint)
     }
     let source = source ?? removed
@@ -415,12 +421,13 @@ struct SampleWriter {
     let isFiner = Timestamp(microseconds: start).isFiner(than: Timestamp(microseconds: stored.start))
     // Not within an import, whose numbers go when it is undone.
     let isNewer = stored.stamp.map { stamp in statement.map { stamp < $0.stamp } ?? false } ?? false
-    guard undo == nil, isFiner || stored.isBare && details != nil || tombstone.deleted < stored.deleted || isNewer
-    else { return }
+    if !isFiner { details?.duration &+= start &- stored.start }
+    let isBetter = details.map { details in stored.details.map(details.precedes) ?? true } ?? false
+    guard undo == nil, isFiner || isBetter || tombstone.deleted < stored.deleted || isNewer else { return }
     counter += 1
     try tombstones.complete(
       stored, start: isFiner ? start : stored.start, deleted: tombstone.deleted, number: counter, source: source,
-      details, isNewer ? statement : nil)
+      isBetter ? details : nil, isNewer ? statement : nil)
     touched.touch(Timestamp(microseconds: stored.start), type)
   }
 

@@ -18,10 +18,10 @@ struct TombstoneInsertion {
       sql: "INSERT INTO tombstone(\(StoredChanges.tombstoneColumns), replaced) VALUES (?,?,?,?,?,?,?,?,?,?,?)")
     completion = try db.cachedStatement(
       sql: """
-        UPDATE tombstone SET change = ?, start = ?, deleted = MIN(deleted, ?), duration = COALESCE(duration, ?), source = COALESCE(source, ?),
-          road = CASE WHEN duration IS NULL THEN ? ELSE road END,
-          hint = CASE WHEN duration IS NULL THEN ? ELSE hint END, statement = COALESCE(?, statement)
-        WHERE change = ?
+        UPDATE tombstone SET change = ?1, start = ?2, deleted = MIN(deleted, ?3), duration = COALESCE(?4, duration),
+          source = COALESCE(source, ?5), road = IIF(?4 IS NULL, road, ?6), hint = IIF(?4 IS NULL, hint, ?7),
+          statement = COALESCE(?8, statement)
+        WHERE change = ?9
         """)
     byChange = try db.cachedStatement(sql: "SELECT \(Self.columns) FROM tombstone WHERE change = ?")
     crowds = CrowdedSeconds(db, .tombstone)
@@ -30,7 +30,7 @@ struct TombstoneInsertion {
   }
 
   /// Of ``Stored``.
-  private static let columns = "change, start, duration IS NULL, deleted, statement"
+  private static let columns = "change, start, deleted, statement, duration, road, hint"
 
   /// What a tombstone tells of a sample that was really deleted, and did not only make way for another.
   struct Details {
@@ -39,25 +39,34 @@ struct TombstoneInsertion {
     var road: SampleRoad
     /// See ``Tombstone/hint``.
     var hint: UInt8?
+
+    /// Whether of two deletions of one sample, each of a copy that came by another road, this one is told.
+    func precedes(_ other: Self) -> Bool {
+      (road.rank, hint ?? .max) < (other.road.rank, other.hint ?? .max)
+    }
   }
 
   struct Stored {
     var change: Int64
     var start: Int64
-    /// Whether it lacks ``Details``.
-    var isBare: Bool
     /// When the sample was deleted.
     var deleted: Timestamp
     /// Of one of several records of a key.
     var stamp: KeyStatement.Stamp?
+    var details: Details?
   }
 
   /// The tombstone of a sample; see `UUID.range(ofStart:)`.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Stored? {
     try crowds.row(uuid, start: start, type: type, lookup, byChange) { row in
       Stored(
-        change: row.integer(0), start: row.integer(1), isBare: row.integer(2) != 0,
-        deleted: Timestamp(microseconds: row.integer(3)), stamp: try row.statement(4)?.stamp)
+        change: row.integer(0), start: row.integer(1), deleted: Timestamp(microseconds: row.integer(2)),
+        stamp: try row.statement(3)?.stamp,
+        details: row.optionalInteger(4).map {
+          Details(
+            duration: $0, road: SampleRoad(stored: row.integer(5)),
+            hint: row.optionalInteger(6).flatMap(UInt8.init(exactly:)))
+        })
     }
   }
 
@@ -87,7 +96,7 @@ struct TombstoneInsertion {
     if crowds.isInUse { crowds.inserted(tombstone.uuid, start: start, change: number, type: type) }
   }
 
-  /// Gives a tombstone what it lacks of details, a finer start, the time of the first of several deletions, and the newest statement
+  /// Gives a tombstone other details, a finer start, the time of the first of several deletions, and the newest statement
   /// that it is of, under a number of its own: others learn of it, too.
   func complete(
     _ stored: Stored, start: Int64, deleted: Timestamp, number: Int64, source: Int64?, _ details: Details?,

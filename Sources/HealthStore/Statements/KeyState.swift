@@ -61,6 +61,12 @@ struct KeyState {
   mutating func said(again time: Timestamp) { again = again.map { max($0, time) } ?? time }
 }
 
+/// A sample that no statement is known of.
+struct UnstatedSample {
+  var change: Int64
+  var copy: SampleCopy
+}
+
 /// The keys with several records that start at one instant; kept from one sample to the next, which mostly starts there too.
 struct KeyStates {
   /// Of more starts of a type than this, each is looked up by itself.
@@ -69,6 +75,10 @@ struct KeyStates {
   private let db: Database
   private var place: (type: Int64, start: Int64)?
   private var states: [UUID: KeyState] = [:]
+  /// The samples at the place without statements, by the keys that they are of; `nil` before one was asked for.
+  private var unstated: [UUID: [UnstatedSample]]?
+  /// So many of them are looked at.
+  private static let unstatedLimit = 1_000
   /// The starts of all such keys of the types that were asked for; `nil` for too many.
   private var starts: [Int64: Set<Int64>?] = [:]
 
@@ -148,11 +158,54 @@ struct KeyStates {
     if let place { starts[place.type]??.insert(place.start) }
   }
 
-  /// To be called when samples or tombstones with statements were written in another way.
+  /// The samples of a key without statements, as files have them, and exports in which the key has one record.
+  mutating func unstated(_ key: UUID, type: Int64, start: Int64) throws -> [UnstatedSample] {
+    if place?.type != type || place?.start != start { try read(type, start) }
+    if let unstated { return unstated[key] ?? [] }
+    let found = try readUnstated(type, start)
+    unstated = found
+    return found[key] ?? []
+  }
+
+  private func readUnstated(_ type: Int64, _ start: Int64) throws -> [UUID: [UnstatedSample]] {
+    let stored = try StoredSamples.read(db, where: "type = ? AND start = ? AND statement IS NULL LIMIT ?") {
+      $0.bind(type)
+      $0.bind(start)
+      $0.bind(Int64(Self.unstatedLimit))
+    }
+    var found: [UUID: [UnstatedSample]] = [:]
+    try stored.expanded { _, expander in
+      for (row, change) in zip(stored.samples, stored.sampleNumbers)
+      where row.uuid.isDerived && !row.uuid.isOfReading {
+        let copy = SampleCopy(try expander.sample(row), road: row.road)
+        guard let key = try key(of: copy.sample) else { continue }
+        found[key, default: []].append(UnstatedSample(change: change, copy: copy))
+      }
+    }
+    return found
+  }
+
+  /// The key that a sample has a rank of, by its source's own name or by that which identities have instead.
+  private func key(of sample: Sample) throws -> UUID? {
+    let kind =
+      switch sample.payload {
+      case .quantity, .category: "record"
+      default: sample.payload.kind
+      }
+    let alias = try String.fetchOne(
+      db, sql: "SELECT identity FROM sourceAlias WHERE name = ?", arguments: [sample.source.name])
+    for name in [sample.source.name, alias].compactMap(\.self) {
+      let key = SampleKey(kind: kind, sample: sample, source: name)
+      if key.ordinal(of: sample.uuid) != nil { return key.uuid(ordinal: 0) }
+    }
+    return nil
+  }
+
+  /// To be called when samples or tombstones were written in another way.
   mutating func forget() { place = nil }
 
   private mutating func read(_ type: Int64, _ start: Int64) throws {
-    states = [:]
+    (states, unstated) = ([:], nil)
     var times: [UUID: [(stamp: KeyStatement.Stamp, said: Int64)]] = [:]
     var samples = try Binding(
       db,

@@ -20,7 +20,10 @@ extension SampleWriter {
     var ids = DictionaryIDs(changes)
     let type = try ids.type(changes.samples[0].type, db)
     let state = try states.state(first.uuid, type: type, start: first.start.microseconds)
-    if samples.count == 1, state.isEmpty { return try write(changes) }
+    let others = try states.unstated(first.uuid, type: type, start: first.start.microseconds)
+    if samples.count == 1, state.isEmpty, !others.contains(where: { $0.copy.sample.uuid != first.uuid }) {
+      return try write(changes)
+    }
     var tally = try tallies[type] ?? TypeTally(type, db)
     try say(samples, of: first.uuid, rest: { group.key.uuid(ordinal: $0) }, type: type, &tally)
     tallies[type] = tally
@@ -33,14 +36,14 @@ extension SampleWriter {
   ) throws {
     guard let start = samples.first?.start.microseconds else { return }
     let state = try states.state(key, type: type, start: start)
-    let unstated = try unstated(key, state, rest: rest, type: type, start: start)
-    let known = state.known ?? unstated.first?.stamp
+    let unstated = try unstated(key, state, type: type, start: start)
+    let known = state.known ?? unstated.stamp
     let statements = KeyStatement.all(of: samples, key: key, said: time(after: known))
     guard let stamp = statements.first?.stamp else { return }
     var standing = Standing(stamp, top: state.top, known: known)
     // A file that ends early may have some of the records only.
     if standing == .newer, !isWhole, let known, known.count > stamp.count { standing = .older }
-    let before = Set(state.records.keys).union(unstated.map(\.content))
+    let before = Set(state.records.keys).union(unstated.records.map(\.content))
     switch standing {
     case .same: try note(stamp, key, type: type, start: start)
     case .newer:
@@ -149,7 +152,7 @@ extension SampleWriter {
     let key = statement.key
     let state = try states.state(key, type: type, start: start)
     let unstated = try unstated(key, state, type: type, start: start)
-    let known = state.known ?? unstated.first?.stamp
+    let known = state.known ?? unstated.stamp
     var wasImported = state.wasImported ?? false
     switch Standing(statement.stamp, top: state.top, known: known) {
     case .same:
@@ -177,6 +180,7 @@ extension SampleWriter {
     let sample = try changes.sample(coded)
     let now = try states.state(key, type: type, start: start)
     if try isBuried(statement, sample, now, type: type, &run.tally) {
+      try raise(statement, start: start, type: type)
       run.tally.refused += 1
       return true
     }
@@ -202,21 +206,22 @@ extension SampleWriter {
     let key = SampleKey(
       kind: kind, type: changes.types[Int(sample.type)], source: changes.sources[Int(sample.source)].name,
       start: sample.start.seconds, end: sample.end.seconds, created: sample.created?.seconds)
-    let isOther = (1..<Self.mostRanks).contains { key.uuid(ordinal: $0) == sample.uuid }
-    return isOther ? [key.uuid(ordinal: 0)] : []
+    return key.ordinal(of: sample.uuid) == nil ? [] : [key.uuid(ordinal: 0)]
   }
-
-  /// So many ranks are tried.
-  private static let mostRanks = 64
 
   // MARK: Deletions
 
   /// Removes the record that a tombstone names by what it says, before the tombstone is inserted.
-  mutating func bury(_ statement: KeyStatement, start: Int64, type: Int64, _ tally: inout TypeTally) throws {
+  ///
+  /// - Returns: the statement for the tombstone. A record of a newer statement leaves its stamp there: else, where it was the last
+  ///   of its key, an older statement would come back.
+  mutating func bury(
+    _ statement: KeyStatement, start: Int64, type: Int64, _ tally: inout TypeTally
+  ) throws -> KeyStatement {
     let key = statement.key
     let state = try states.state(key, type: type, start: start)
     let unstated = try unstated(key, state, type: type, start: start)
-    let known = state.known ?? unstated.first?.stamp
+    let known = state.known ?? unstated.stamp
     switch Standing(statement.stamp, top: state.top, known: known) {
     case .same:
       try note(statement.stamp, key, type: type, start: start)
@@ -225,15 +230,32 @@ extension SampleWriter {
     case .newer: _ = try clear(key, state, unstated, type: type, start: start, &tally)
     case .older: try contest(key, state, unstated, known, type: type, start: start, &tally)
     }
+    var buried = statement
     if let record = try states.state(key, type: type, start: start).records[statement.content] {
       try remove(record.uuid, start: start, type: type, &tally)
+      buried.stamp = max(buried.stamp, record.stamp)
     }
     states.change(key) { state in
       _ = state.remove(content: statement.content)
-      state.delete(content: statement.content, statement.stamp)
+      state.delete(content: statement.content, buried.stamp)
     }
     tally.hasTombstones = true
     tally.hasStatements = true
+    return buried
+  }
+
+  /// A newer statement says what was deleted. The tombstone takes its stamp: nothing else of that statement may be here.
+  private mutating func raise(_ statement: KeyStatement, start: Int64, type: Int64) throws {
+    // Not within an import, whose numbers go when it is undone.
+    guard undo == nil, let stored = try tombstones.find(statement.content, start: start, type: type),
+      let stamp = stored.stamp, stamp < statement.stamp
+    else { return }
+    counter += 1
+    try tombstones.complete(
+      stored, start: stored.start, deleted: stored.deleted, number: counter, source: nil, nil, statement)
+    touched.touch(Timestamp(microseconds: stored.start), type)
+    _ = try states.state(statement.key, type: type, start: start)
+    states.change(statement.key) { $0.delete(content: statement.content, statement.stamp) }
   }
 
   /// What was said of the record that a tombstone without a statement names, where it is not the first of its key and the tombstone
@@ -320,13 +342,26 @@ extension SampleWriter {
   ) throws -> Bool {
     if state.deletions[statement.content] != nil { return true }
     let start = sample.start.microseconds
-    // One that was alone with its key when it was deleted. Of what it said is known what its tombstone tells.
-    guard case .quantity = sample.payload, let grave = try grave(statement.key, type: type, start: start),
-      let hint = grave.hint, Self.accepts(sample, hint),
-      statement.content == KeyStatement.content(sample.canonicalValue, rank: 0, of: statement.key)
-    else { return false }
+    // One that was deleted before its key was known to have several. Of what it said is known what its tombstone tells; the first of
+    // a key may have been alone, and another now.
+    var identities: [UUID] = []
+    if statement.content == KeyStatement.content(sample.canonicalValue, rank: 0, of: statement.key) {
+      identities.append(statement.key)
+    }
+    if sample.uuid != statement.key { identities.append(sample.uuid) }
+    guard let grave = try hintedGrave(identities, of: sample, type: type, start: start) else { return false }
     try bury(statement, as: grave, type: type, start: start, &tally)
     return true
+  }
+
+  /// A tombstone without a statement of one of some identities, if it tells that it may be of what a sample says.
+  private func hintedGrave(_ identities: [UUID], of sample: Sample, type: Int64, start: Int64) throws -> Grave? {
+    for uuid in identities {
+      if let grave = try grave(uuid, type: type, start: start), let hint = grave.hint, Self.accepts(sample, hint) {
+        return grave
+      }
+    }
+    return nil
   }
 
   /// Whether a deletion with this hint may be of what a sample says.
@@ -366,38 +401,38 @@ extension SampleWriter {
     return grave
   }
 
-  /// A record without a statement: it was alone with its key when it came, or came from a file that has none.
+  /// The records of a key that have no statement.
   private struct Unstated {
-    var copy: SampleCopy
-    var change: Int64
-    var content: UUID
-    var stamp: KeyStatement.Stamp
+    /// Those that count: of an export, where one brought any; else all of them.
+    var records: [(sample: UnstatedSample, content: UUID)] = []
+    /// Those that a file brought beside what an export says.
+    var leftovers: [UnstatedSample] = []
+    /// What ``records`` say together; `nil` without any.
+    var stamp: KeyStatement.Stamp?
   }
 
-  /// The records of a key that have no statement: that with its own identity, and those of other ranks as far as they are known.
-  ///
-  /// - Parameter rest: the identities of the other ranks.
-  private func unstated(
-    _ key: UUID, _ state: KeyState, rest: ((Int) -> UUID)? = nil, type: Int64, start: Int64
-  ) throws -> [Unstated] {
-    // Of a key with many records this is asked for each.
-    if rest == nil, state.identities.contains(key) { return [] }
-    var found: [(copy: SampleCopy, change: Int64)] = []
-    var rank = 0
-    while true {
-      let uuid = rank == 0 ? key : rest?(rank)
-      guard let uuid, let present = try rows.find(uuid, start: start, type: type) else { break }
-      if !state.identities.contains(uuid), let copy = try stored(present.change) {
-        found.append((copy, present.change))
-      }
-      rank += 1
+  private mutating func unstated(_ key: UUID, _ state: KeyState, type: Int64, start: Int64) throws -> Unstated {
+    var found = try states.unstated(key, type: type, start: start)
+    // Under a name that its source has no more.
+    if !state.identities.contains(key), !found.contains(where: { $0.copy.sample.uuid == key }),
+      let present = try rows.find(key, start: start, type: type), let copy = try stored(present.change)
+    {
+      found.append(UnstatedSample(change: present.change, copy: copy))
     }
-    found.sort { $0.copy.sample.canonicalValue < $1.copy.sample.canonicalValue }
-    let said = try found.compactMap { try StatedRanges.said($0.change, db) }.max() ?? Timestamp(microseconds: .min)
-    let statements = KeyStatement.all(of: found.map(\.copy.sample), key: key, said: said)
-    return zip(found, statements).map {
-      Unstated(copy: $0.copy, change: $0.change, content: $1.content, stamp: $1.stamp)
+    if found.isEmpty { return Unstated() }
+    let times = try found.map { try StatedRanges.said($0.change, db) }
+    let isExported = times.contains { $0 != nil }
+    var unstated = Unstated()
+    var counted: [UnstatedSample] = []
+    for (sample, time) in zip(found, times) {
+      if isExported, time == nil { unstated.leftovers.append(sample) } else { counted.append(sample) }
     }
+    counted.sort { $0.copy.sample.canonicalValue < $1.copy.sample.canonicalValue }
+    let said = times.compactMap(\.self).max() ?? Timestamp(microseconds: .min)
+    let statements = KeyStatement.all(of: counted.map(\.copy.sample), key: key, said: said)
+    unstated.records = zip(counted, statements).map { ($0, $1.content) }
+    unstated.stamp = statements.first?.stamp
+    return unstated
   }
 
   private func stored(_ change: Int64) throws -> SampleCopy? {
@@ -413,9 +448,10 @@ extension SampleWriter {
   ///
   /// - Returns: whether an export held any of them.
   private mutating func clear(
-    _ key: UUID, _ state: KeyState, _ unstated: [Unstated], type: Int64, start: Int64, _ tally: inout TypeTally
+    _ key: UUID, _ state: KeyState, _ unstated: Unstated, type: Int64, start: Int64, _ tally: inout TypeTally
   ) throws -> Bool {
-    let going = state.records.values.map { ($0.uuid, $0.change) } + unstated.map { ($0.copy.sample.uuid, $0.change) }
+    let loose = unstated.records.map(\.sample) + unstated.leftovers
+    let going = state.records.values.map { ($0.uuid, $0.change) } + loose.map { ($0.copy.sample.uuid, $0.change) }
     var wasImported = false
     for (uuid, change) in going {
       if try ImportTrail.contains(change, db) { wasImported = true }
@@ -470,13 +506,16 @@ extension SampleWriter {
 
   /// An older statement was met, of which others may not know that it is older: what was only remembered is said.
   private mutating func contest(
-    _ key: UUID, _ state: KeyState, _ unstated: [Unstated], _ known: KeyStatement.Stamp?, type: Int64, start: Int64,
+    _ key: UUID, _ state: KeyState, _ unstated: Unstated, _ known: KeyStatement.Stamp?, type: Int64, start: Int64,
     _ tally: inout TypeTally
   ) throws {
     guard let known else { return }
     if state.isEmpty {
-      let records = unstated.map {
-        (KeyState.Record(change: $0.change, uuid: $0.copy.sample.uuid, stamp: $0.stamp), $0.content, $0.copy)
+      for leftover in unstated.leftovers {
+        try remove(leftover.copy.sample.uuid, start: start, type: type, &tally)
+      }
+      let records = unstated.records.map { sample, content in
+        (KeyState.Record(change: sample.change, uuid: sample.copy.sample.uuid, stamp: known), content, sample.copy)
       }
       return try restate(records, of: key, known, type: type, start: start, &tally)
     }

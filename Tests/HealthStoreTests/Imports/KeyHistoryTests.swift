@@ -5,7 +5,8 @@ import Testing
 @testable import HealthModel
 @testable import HealthStore
 
-/// Random histories of three machines that hear exports of one key with several records, delete, take back and pull by parts.
+/// Random histories of three machines that hear exports of one key with several records, delete, import files that know of no
+/// statements, and pull by parts.
 /// In the end all hold what the newest export says of it, whole, less what was deleted.
 ///
 /// `HPEER_KEY_HISTORIES` says how many, `HPEER_HISTORY_SEED` with which they begin.
@@ -56,6 +57,8 @@ private final class KeyHistory {
   private var heard: [Statement] = []
   /// What was deleted, as tombstones name it.
   private var gone: Set<UUID> = []
+  /// Whether one of equal values was deleted on a machine that did not know which of them it was.
+  private var isUncertain = false
 
   init(seed: UInt64) {
     self.seed = seed
@@ -110,6 +113,10 @@ private final class KeyHistory {
       switch Int.random(in: 0..<20, using: &random) {
       case 0..<9: try hear(random.pick(statements), index, machines[index])
       case 9: try await delete(index, machines[index])
+      case 10:
+        let (into, from) = random.pick(ways)
+        try await copy(machines[from], into: machines[into])
+        log.append("\(into) imports a file of \(from)")
       default:
         let (into, from) = random.pick(ways)
         log.append("\(into) pulls from \(from)")
@@ -123,7 +130,7 @@ private final class KeyHistory {
     guard let newest = heard.max(by: { $0.said[0].stamp < $1.said[0].stamp }) else { return }
     let expected = zip(newest.values, newest.said).filter { !gone.contains($1.content) }.map(\.0)
     // Of a key that never had several records, the first is kept.
-    if heard.contains(where: { $0.values.count > 1 }), newest.values.count > 1 {
+    if heard.contains(where: { $0.values.count > 1 }), newest.values.count > 1, !isUncertain {
       let shown = try await machines[0].store.values()
       try require(shown == expected, "\(shown) is shown, \(newest.values) was said, \(gone.count) deleted")
     }
@@ -154,15 +161,26 @@ private final class KeyHistory {
     guard let coded = page.samples.randomElement(using: &random) else { return }
     let sample = try page.sample(coded)
     var tombstone = Tombstone(of: sample, deleted: .now)
-    var content = KeyStatement.content(sample.canonicalValue, rank: 0, of: sample.uuid)
+    var content = KeyStatement.content(
+      sample.canonicalValue, rank: 0, of: ExportedSample().key.uuid(ordinal: 0))
     if let statement = coded.statement.map({ page.statements[Int($0)] }) {
       tombstone.sample.uuid = statement.content
       tombstone.statement = statement
       content = statement.content
     }
+    if coded.statement == nil, heard.contains(where: { Set($0.values).count < $0.values.count }) { isUncertain = true }
     log.append("\(index) deletes \(sample.canonicalValue)")
     gone.insert(content)
     try await machine.store.apply(ChangeBatch(deletions: [tombstone]))
+  }
+
+  /// Writes the samples of a machine into a file, and imports it on another.
+  private func copy(_ from: Machine, into: Machine) async throws {
+    let page = try await from.store.feed.codedChanges(since: .zero, limit: 100).changes
+    var coder = ChangeCoder()
+    for sample in page.samples { try coder.add(try page.sample(sample)) }
+    let writer = try ImportWriter(into.store, named: "copy.json")
+    try writer.write(coder.changes)
   }
 
   private func pull(_ into: Int, _ from: Int, _ machines: inout [Machine]) async throws -> Bool {
