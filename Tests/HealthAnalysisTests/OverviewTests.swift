@@ -45,7 +45,7 @@ import Testing
   @Test func aDayStandsBesideWhatIsUsual() async throws {
     // The week begins on 10 June; before it are 28 days with 1000 to 1027 steps.
     let before = (0..<28).map { steps(Self.day - 5 - 28 + $0, 1000 + Double($0)) }
-    let week = [steps(Self.day - 5, 2000), steps(Self.day - 1, 4000), steps(Self.day, 9000)]
+    let week = [steps(Self.day - 5, 2000), steps(Self.day - 1, 4000), steps(Self.day, 9000), steps(Self.day + 1, 1)]
     try await store.apply(ChangeBatch(additions: before + week))
     let over = try await summary()
     let entry = try #require(over.types.first)

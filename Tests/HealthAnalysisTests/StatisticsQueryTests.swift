@@ -139,6 +139,8 @@ import Testing
     (query.start, query.end) = (nil, nil)
     #expect(try await query.run(on: store).values.map(\.isPartial) == [true])
     query.now = try #require(Timestamp(iso8601: "2024-06-16T00:00:00+02:00"))
+    #expect(try await query.run(on: store).values.map(\.isPartial) == [true], "the record ends in it")
+    query.marksRecordEnd = false
     #expect(try await query.run(on: store).values.map(\.isPartial) == [false])
   }
 

@@ -4,8 +4,10 @@ import HealthModel
 public struct DaySummary: Sendable {
   /// Days since 1970-01-01.
   public var day: Int
-  /// Whether the day is not over.
+  /// Whether the day is not over, or the record ends in it.
   public var isPartial: Bool
+  /// The instant up to which the record is known (``RecordEnd/ofAll()``); `nil` of a record without samples.
+  public var knownUntil: Timestamp?
   /// `nil` where nothing says any of them.
   public var rings: ActivityRings?
   /// The numbers of the requested types, filled up with other types of the record; see ``DaySummaryQuery/leastTypes``. A type

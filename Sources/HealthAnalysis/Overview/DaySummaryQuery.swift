@@ -42,8 +42,10 @@ public struct DaySummaryQuery: Sendable {
   public func run(on store: HealthStore) async throws -> DaySummary {
     let time = zone.day(day)
     let rollups = Rollups(of: store)
+    let known = try await store.samples.numbers { [now] in try RecordEnd($0, now: now).ofAll() }
     var summary = DaySummary(
-      day: day, isPartial: time.contains(now.seconds),
+      day: day, isPartial: time.contains(now.seconds) || known.map { time.contains($0.seconds) } ?? false,
+      knownUntil: known,
       rings: try await RingsQuery(days: day...day, in: zone).run(on: store, rollups).first, types: [], workouts: [])
     for type in types {
       if let entry = try await entry(type, rollups) { summary.types.append(entry) }

@@ -60,7 +60,7 @@ struct RollupReader {
       }
     }
     found.sort { $0.index < $1.index }
-    statistics.values = found.map { query.bucket(buckets[$0.index], $0.number) }
+    statistics.values = try query.values(found, buckets, reader)
     return statistics
   }
 

@@ -32,7 +32,7 @@ public struct BucketStatistics: Hashable, Sendable {
 
   public var bucket: Bucket
   public var number: Number
-  /// Whether the bucket is not over, or the question cut something off.
+  /// Whether the bucket is not over, ends after the record does, or was cut by the question.
   public var isPartial: Bool
 }
 

@@ -37,6 +37,9 @@ public struct StatisticsQuery: Sendable {
   public var weekStartsOnSunday = false
   /// Whether, where ``start`` or ``end`` is `nil`, what lies there beyond ``PlausibleTime/limits(from:to:now:)`` is left out.
   public var isPlausibleOnly = false
+  /// Whether buckets are partial that end after the record does (``RecordEnd``). Not for an asker who may not know of other
+  /// types: from their samples it is told.
+  public var marksRecordEnd = true
   /// A bucket that it lies in is partial.
   public var now: Timestamp
 
@@ -86,7 +89,7 @@ public struct StatisticsQuery: Sendable {
     } else {
       found = try discrete(reader, buckets.edges, aggregation, &numbers)
     }
-    statistics.values = found.map { bucket(buckets[$0.index], $0.number) }
+    statistics.values = try values(found, buckets, reader)
     statistics.unit = numbers.unit
     (statistics.withoutNumber, statistics.withoutUnit) = (numbers.withoutNumber, numbers.withoutUnit)
     return statistics
@@ -179,8 +182,16 @@ public struct StatisticsQuery: Sendable {
     return sweep.finish().map { index, found in (index, .discrete(DiscreteValues(found))) }
   }
 
-  func bucket(_ bucket: Bucket, _ number: BucketStatistics.Number) -> BucketStatistics {
-    BucketStatistics(
-      bucket: bucket, number: number, isPartial: bucket.isCut || bucket.start <= now && now < bucket.end)
+  /// The numbers that were found, with their buckets.
+  func values(
+    _ found: [(index: Int, number: BucketStatistics.Number)], _ buckets: CalendarBuckets, _ reader: NumberReader
+  ) throws -> [BucketStatistics] {
+    var values = found.map { index, number in
+      let bucket = buckets[index]
+      return BucketStatistics(
+        bucket: bucket, number: number, isPartial: bucket.isCut || bucket.start <= now && now < bucket.end)
+    }
+    if marksRecordEnd { try RecordEnd(reader, now: now).mark(&values, of: type) }
+    return values
   }
 }

@@ -160,6 +160,21 @@ public final class NumberReader {
     return extent
   }
 
+  /// The start of the newest of a type's samples that start before an instant.
+  public func newestStart(of type: SampleType, before end: Timestamp) throws -> Timestamp? {
+    guard let id = try type.id(in: db) else { return nil }
+    var query = try Binding(
+      db, "SELECT start FROM sample WHERE type = ? AND start < ?\(shown) ORDER BY start DESC LIMIT 1")
+    query.bind(id)
+    query.bind(end.microseconds)
+    return try query.integer(db).map(Timestamp.init(microseconds:))
+  }
+
+  /// The types that the store has ever had samples of, in any order.
+  public func knownTypes() throws -> [SampleType] {
+    try String.fetchAll(db, sql: "SELECT identifier FROM type").map(SampleType.init(rawValue:))
+  }
+
   /// How many of a type's samples start outside of a range.
   ///
   /// - Parameter sources: the names of sources; `nil` for all.

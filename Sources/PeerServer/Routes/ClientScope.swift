@@ -59,6 +59,7 @@ struct ClientScope: Hashable, Sendable {
     var query = query
     query.sources = SampleFilter(sources: query.sources).intersection(granted).sources
     query.startingIn = granted.range
+    query.marksRecordEnd = granted == .everything && !isOnlyDaily
     return query
   }
 

@@ -16,6 +16,10 @@ struct StatisticsPresentation {
     guard !statistics.values.isEmpty else { return }
     try Console.print(text.heading)
     try Console.print(statistics.aggregation == .cumulative ? sums() : values())
+    if statistics.values.contains(where: \.isPartial) {
+      let size = statistics.size.rawValue
+      Console.say("* is not a whole \(size): it is not over, cut by --from or --to, or the record ends in it.")
+    }
   }
 
   private func sums() -> Table {

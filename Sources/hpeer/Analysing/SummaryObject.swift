@@ -6,6 +6,7 @@ struct SummaryObject: Encodable {
   var date: String
   var zone: String
   var partial: Bool
+  var knownUntil: String?
   var rings: Rings?
   var types: [Entry]
   var night: SleepObject.NightObject?
@@ -74,6 +75,7 @@ struct SummaryObject: Encodable {
     date = zone.date(Timestamp(seconds: zone.start(ofDay: summary.day)))
     self.zone = zone.name
     partial = summary.isPartial
+    knownUntil = summary.knownUntil.map(zone.text)
     rings = summary.rings.map {
       Rings(
         computed: $0.isComputed, move: $0.move.map(Ring.init), exercise: $0.exercise.map(Ring.init),

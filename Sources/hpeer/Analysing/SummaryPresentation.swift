@@ -14,7 +14,8 @@ struct SummaryPresentation {
     let date = question.zone.date(Timestamp(seconds: question.zone.start(ofDay: summary.day)))
     let zone = PlainText.escaped(question.zone.name, limit: 60)
     try Console.print(
-      phrases: ["\(weekday), \(date)", zone] + (summary.isPartial ? ["up to now"] : []), separator: ", ")
+      phrases: ["\(weekday), \(date)", zone] + (summary.isPartial ? [extent] : []), separator: ", ")
+    defer { sayWhereRecordEnds() }
     let parts = [rings, night, pressure, workouts].filter { !$0.isEmpty }
     if parts.isEmpty, summary.types.isEmpty { return sayNothing() }
     if !parts.isEmpty { try Console.print("") }
@@ -22,6 +23,21 @@ struct SummaryPresentation {
     guard !summary.types.isEmpty else { return }
     try Console.print("")
     try Console.print(table)
+  }
+
+  /// How much of a day is known that is not whole.
+  private var extent: String {
+    guard let known = summary.knownUntil, question.zone.dayNumber(at: known.seconds) == summary.day else {
+      return "up to now"
+    }
+    return "up to \(RecordEndText.time(known, question.zone))"
+  }
+
+  private func sayWhereRecordEnds() {
+    guard let known = summary.knownUntil, question.zone.dayNumber(at: known.seconds) < summary.day else { return }
+    Console.say(
+      "The record ends before this day, on \(question.zone.date(known)) at \(RecordEndText.time(known, question.zone)). "
+        + "For what came later, `hpeer import` a newer export, or `hpeer pull`.")
   }
 
   private func sayNothing() {
@@ -141,6 +157,14 @@ struct SummaryPresentation {
   private static func change(_ share: Double) -> String {
     let percent = NumberText.rounded(share * 100, places: 0)
     return (percent > 0 ? "+" : "") + "\(HumanFormat.number(percent)) %"
+  }
+}
+
+/// The instant up to which a record is known, as people say it.
+enum RecordEndText {
+  /// `07:30`
+  static func time(_ instant: Timestamp, _ zone: ZoneRules) -> String {
+    String(zone.text(instant).dropFirst(11).prefix(5))
   }
 }
 
