@@ -35,7 +35,7 @@ struct Hpeer: AsyncParsableCommand {
           SummaryCommand.self, Stats.self, Chart.self, SleepCommand.self, Workouts.self, WorkoutCommand.self,
           Latest.self, Sources.self,
           CoverageCommand.self, ReportCommand.self,
-          ZoneCommand.self,
+          ZoneCommand.self, UnitsCommand.self,
         ]),
       CommandGroup(
         name: "Peers",

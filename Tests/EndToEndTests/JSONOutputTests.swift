@@ -17,6 +17,7 @@ struct JSONOutputTests {
     "undelete": ("undelete.json", false), "stats": ("statistics.json", true),
     "sleep": ("sleep.json", false), "latest": ("sample.json", true), "sources": ("sources.json", false),
     "workouts": ("workouts.json", false), "workout": ("workout.json", false), "zone": ("zone.json", false),
+    "units": ("units.json", false),
     "summary": ("summary.json", false), "coverage": ("coverage.json", false),
     "destination list": ("destinations.json", false), "destination status": ("destinations.json", false),
     "destination kinds": ("destination-kinds.json", false), "destination history": ("audit.json", true),
@@ -164,6 +165,8 @@ struct JSONOutputTests {
     try expect(try await home.run("zone", "--json"), "zone.json")
     try expect(try await home.run("zone", "Europe/Berlin", "--json"), "zone.json")
     try expectError(try await home.run("zone", "Europe/Nowhere", "--json"), "usage", 2)
+    try expect(try await home.run("units", "--json"), "units.json")
+    try expectError(try await home.run("units", "cubits", "--json"), "usage", 2)
     let listed = try await home.run("workouts", "--json")
     try expect(listed, "workouts.json")
     let workouts = try #require(try listed.json()["workouts"] as? [[String: Any]])

@@ -63,7 +63,7 @@ public struct AppleExportWriter {
   /// - Parameters:
   ///   - exportDate: when the export was made.
   ///   - offset: seconds east of UTC, in whole minutes, that all dates are printed with.
-  public init(exportDate: Timestamp, offset: Int, locale: String = "en_US") {
+  public init(exportDate: Timestamp, offset: Int, locale: String = "en") {
     self.exportDate = exportDate
     self.locale = locale
     text = AppleText(offset: offset)

@@ -1,12 +1,16 @@
 import GRDB
 import HealthModel
 
-/// What the person of a record has decided about how its numbers are made. It belongs to this machine: no peer is told.
+/// What the person of a record has decided about how its numbers are made and shown. It belongs to this machine: no peer is told.
 public struct AnalysisSettings: Hashable, Sendable {
   /// The zone whose days count, by its IANA name; `nil` for that of the machine.
   public var homeZone: String?
   /// By type, the name of the source that counts before all others.
   public var firstSources: [SampleType: String] = [:]
+  /// The units of tables for people, such as `imperial` or `mi,lb`; `nil` where none were chosen.
+  public var units: String?
+  /// The locale of the newest export, such as `en_US`; `nil` where no export said one.
+  public var exportLocale: String?
 
   /// Nothing is decided.
   public init() {}
@@ -17,6 +21,8 @@ public struct AnalysisSettings: Hashable, Sendable {
       switch Name(rawValue: row[0]) {
       case .homeZone: homeZone = row[2]
       case .firstSource: firstSources[SampleType(row[1])] = row[2]
+      case .units: units = row[2]
+      case .exportLocale: exportLocale = row[2]
       case nil: continue
       }
     }
@@ -27,6 +33,8 @@ public struct AnalysisSettings: Hashable, Sendable {
     case homeZone
     /// Of a type.
     case firstSource
+    case units
+    case exportLocale
   }
 }
 
@@ -63,6 +71,22 @@ extension HealthStore.Settings {
   /// - Parameter source: a name; `nil` takes back what was decided.
   public func setFirstSource(_ source: String?, of type: SampleType) async throws(StoreError) {
     try await set(.firstSource, of: type, to: source)
+  }
+
+  /// Sets the units of tables for people, and writes it into the audit log.
+  ///
+  /// - Parameter units: such as `imperial`; `nil` takes back what was chosen.
+  public func setUnits(_ units: String?) async throws(StoreError) {
+    try await set(.units, of: nil, to: units)
+  }
+
+  /// Keeps the locale of an export, which says the units of its person. Not a person's decision, and not in the audit log.
+  public func keepExportLocale(_ locale: String) async throws(StoreError) {
+    try await store.write { db in
+      try db.execute(
+        sql: "INSERT OR REPLACE INTO analysisSetting(name, type, value) VALUES (?, '', ?)",
+        arguments: [AnalysisSettings.Name.exportLocale.rawValue, locale])
+    }
   }
 
   private func set(

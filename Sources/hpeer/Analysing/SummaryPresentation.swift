@@ -58,7 +58,7 @@ struct SummaryPresentation {
     let words = named.compactMap { name, ring -> String? in
       guard let ring else { return nil }
       let isEnergy = ring.unit == "kcal"
-      let unit = isEnergy ? question.units.energy : ring.unit
+      let unit = isEnergy ? question.unitsForPeople.energy : ring.unit
       func text(_ value: Double) -> String {
         let shown = isEnergy ? UnitConversion.convert(value, from: "kcal", to: unit) ?? value : value
         return HumanFormat.number(NumberText.rounded(shown, places: 0))
@@ -95,7 +95,7 @@ struct SummaryPresentation {
 
   private var workouts: [String] {
     guard !summary.workouts.isEmpty else { return [] }
-    let text = WorkoutPresentation(zone: question.zone, units: question.units)
+    let text = WorkoutPresentation(zone: question.zone, units: question.unitsForPeople)
     return ["Workouts of the week:"] + text.total(summary.workouts)
   }
 
@@ -132,7 +132,7 @@ struct SummaryPresentation {
 
   private func row(_ entry: DaySummary.TypeSummary, _ columns: [Column], hasUnit: Bool) -> [Table.Cell] {
     let own = entry.unit ?? ""
-    let unit = question.units.forPeople.unit(for: entry.type, in: own)
+    let unit = question.unitsForPeople.unit(for: entry.type, in: own)
     let shown = MolarUnit.short(unit)
     let text = NumberText(unit: shown, aggregation: entry.aggregation)
     func number(_ value: Double) -> String { text.number(UnitConversion.convert(value, from: own, to: unit) ?? value) }

@@ -62,7 +62,7 @@ struct Chart: AsyncParsableCommand {
     {
       query.start = try CalendarBuckets.start(ofLast: count, by, in: question.zone, to: last)
     }
-    let statistics = question.units.forPeople.statistics(try await query.run(on: store))
+    let statistics = question.unitsForPeople.statistics(try await query.run(on: store))
     var chart = StatisticsChart(statistics: statistics, zone: question.zone)
     guard compare == .previous, let first = statistics.values.first, let last = statistics.values.last else {
       return try chart.print()
@@ -73,7 +73,7 @@ struct Chart: AsyncParsableCommand {
       ofLast: buckets.count, by, in: question.zone, to: Timestamp(microseconds: buckets[0].start.microseconds - 1))
     query.start = earlier
     query.end = buckets[0].start
-    chart.before = question.units.forPeople.statistics(try await query.run(on: store))
+    chart.before = question.unitsForPeople.statistics(try await query.run(on: store))
     try chart.print()
     try await say(type, (earlier..<buckets[0].start, start..<end), store, question)
   }
@@ -87,7 +87,7 @@ struct Chart: AsyncParsableCommand {
     var text = NumberText(unit: nil, aggregation: .discrete)
     for time in [times.now, times.before] {
       let query = question.statistics(of: type, by: .day, from: time.lowerBound, to: time.upperBound)
-      let statistics = question.units.forPeople.statistics(try await query.run(on: store))
+      let statistics = question.unitsForPeople.statistics(try await query.run(on: store))
       text = NumberText(unit: statistics.unit, aggregation: statistics.aggregation)
       days.append(statistics.dailyValues(in: question.zone).sorted { $0.key < $1.key }.map(\.value))
     }

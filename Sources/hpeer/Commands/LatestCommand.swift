@@ -40,7 +40,7 @@ struct Latest: AsyncParsableCommand {
         try Console.print(json: sample)
         continue
       }
-      let value = SampleText(units: csv ? question.units : question.units.forPeople).of(
+      let value = SampleText(units: csv ? question.units : question.unitsForPeople).of(
         sample, members: try await store.members(of: sample))
       if csv {
         rows.append([

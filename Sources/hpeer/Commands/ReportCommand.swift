@@ -52,7 +52,7 @@ struct ReportCommand: AsyncParsableCommand {
     let operation = ReportOperation(
       days: first...last, in: question.zone,
       to: isFile ? .file(path: output, replaces: force) : .stream(ReportOutput()), from: question.sources,
-      unit: question.units.forPeople.unit)
+      unit: question.unitsForPeople.unit)
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited { Console.warn("this store cannot be written, so its audit log does not have this report.") }
     if summary.isEmpty { Console.warn("there is no sample of this time, so the report is empty.") }

@@ -63,7 +63,7 @@ struct Show: AsyncParsableCommand {
     if case .characteristic = sample.payload { times = ["-", "-"] }
     let words =
       times + [
-        SampleText(units: question.units.forPeople).of(sample, members: members), PlainText.escaped(sample.source.name),
+        SampleText(units: question.unitsForPeople).of(sample, members: members), PlainText.escaped(sample.source.name),
       ]
     try Console.print(words.joined(separator: "  "))
   }

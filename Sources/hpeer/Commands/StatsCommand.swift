@@ -54,7 +54,7 @@ struct Stats: AsyncParsableCommand {
     for (index, type) in try selection.types.enumerated() {
       let query = question.statistics(
         of: type, by: by, from: question.start, to: question.end, weekStartsOnSunday: weekStart == .sunday)
-      let units = json || csv ? question.units : question.units.forPeople
+      let units = json || csv ? question.units : question.unitsForPeople
       let statistics = units.statistics(try await query.run(on: rollups))
       let entries = try query.entries(of: statistics, filling: fill != nil)
       if json {

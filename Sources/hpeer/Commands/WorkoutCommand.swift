@@ -56,7 +56,7 @@ struct WorkoutCommand: AsyncParsableCommand {
     if zones == nil { zones = try await zonesOfAge(store, on: workout.sample.start, zone) }
     let details = try await WorkoutQuery.details(of: workout, zones: zones, in: store)
     if output.json { return try Console.print(json: WorkoutObject(details, zones, zone)) }
-    try WorkoutPresentation(zone: zone, units: question.units).print(details, zones)
+    try WorkoutPresentation(zone: zone, units: question.unitsForPeople).print(details, zones)
   }
 
   /// The one that is meant.

@@ -32,6 +32,6 @@ struct Workouts: AsyncParsableCommand {
       return try Console.print(json: ["workouts": workouts.map { WorkoutObject($0, zone) }])
     }
     if output.csv { return try Console.print(WorkoutTable(workouts, question).rows) }
-    try WorkoutPresentation(zone: zone, units: question.units).print(workouts)
+    try WorkoutPresentation(zone: zone, units: question.unitsForPeople).print(workouts)
   }
 }

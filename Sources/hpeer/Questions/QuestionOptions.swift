@@ -31,7 +31,10 @@ struct Question {
   let end: Timestamp?
   /// Names; `nil` for all.
   let sources: Set<String>?
+  /// What was asked for, also for other programs.
   let units: UnitChoice
+  /// The same for tables and charts.
+  let unitsForPeople: UnitChoice
   let now: Timestamp
   /// As Foundation knows ``zone``; `nil` where that is several.
   private let timeZone: TimeZone?
@@ -40,7 +43,9 @@ struct Question {
     dates: DateOptions? = nil, zone options: QuestionZoneOptions, sources: Set<String>? = nil,
     units: UnitChoice = UnitChoice(), to store: HealthStore, now: Timestamp = .now
   ) async throws {
-    home = try HomeZone(try await store.settings.current())
+    let settings = try await store.settings.current()
+    home = try HomeZone(settings)
+    unitsForPeople = units.forPeople(usual: UsualUnits(settings).choice)
     let reading: TimeZone
     switch options.utc ? .named(.gmt) : options.zone {
     case .named(let named): (reading, zone) = (named, try ZoneRules(named))

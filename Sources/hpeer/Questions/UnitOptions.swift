@@ -18,8 +18,10 @@ struct UnitOptions: ParsableArguments {
 struct UnitChoice: ExpressibleByArgument, Hashable {
   private var byType: [SampleType: String] = [:]
   private var general: [String] = []
-  /// Whether types are in what people say where nothing was chosen.
-  private var hasEverydayUnits = false
+  /// What counts where nothing was chosen here; `nil` for the types' own units.
+  private var usual: [UnitChoice]?
+  /// Whether what is usual counts for nothing.
+  private var isMetric = false
 
   /// Every type in its own.
   init() {}
@@ -31,7 +33,7 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
   init?(argument: String) {
     for word in argument.parts(separatedBy: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) {
       switch word {
-      case "metric": general += []
+      case "metric": isMetric = true
       case "imperial": general += Self.imperial
       default:
         let parts = word.parts(separatedBy: "=")
@@ -60,21 +62,25 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
       }
   }
 
-  /// For tables and charts: where nothing was chosen, types are in what people say. What other programs read does not
-  /// change.
-  var forPeople: UnitChoice {
+  /// For tables and charts: where nothing was chosen, types are in what is usual, or in what people say. What other programs read
+  /// does not change.
+  ///
+  /// - Parameter usual: the choice for all that this machine shows.
+  func forPeople(usual: UnitChoice) -> UnitChoice {
     var choice = self
-    choice.hasEverydayUnits = true
+    choice.usual = isMetric ? [] : [usual]
     return choice
   }
 
   /// The unit for a number of a type that comes in another, as HealthKit writes it; see ``MolarUnit/short(_:)``.
   func unit(for type: SampleType, in own: String) -> String {
     func converts(_ unit: String) -> Bool { UnitConversion.convert(1, from: own, to: unit) != nil }
-    if let unit = byType[type], converts(unit) { return unit }
-    let chosen = general.lazy.filter { Self.fits($0, type) }.map { MolarUnit.long($0, of: type) }.first(where: converts)
-    if let chosen { return chosen }
-    return hasEverydayUnits ? EverydayUnit.of(type).flatMap { converts($0) ? $0 : nil } ?? own : own
+    for choice in [self] + (usual ?? []) {
+      if let unit = choice.byType[type], converts(unit) { return unit }
+      let general = choice.general.lazy.filter { Self.fits($0, type) }.map { MolarUnit.long($0, of: type) }
+      if let unit = general.first(where: converts) { return unit }
+    }
+    return usual == nil ? own : EverydayUnit.of(type).flatMap { converts($0) ? $0 : nil } ?? own
   }
 
   /// Whether people use a unit for what a type measures: heights are no miles, and proteins are no pounds.
@@ -102,7 +108,7 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
   /// - Parameter isSaidSo: whether it stays in its own unit where none was chosen.
   func quantity(_ quantity: Quantity, of type: SampleType, isSaidSo: Bool = false) -> Quantity {
     var choice = self
-    if isSaidSo { choice.hasEverydayUnits = false }
+    if isSaidSo { choice.usual = nil }
     let unit = choice.unit(for: type, in: quantity.unit)
     guard unit != quantity.unit, let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit)
     else {

@@ -24,7 +24,8 @@ struct Host: Sendable {
 
   func start(_ arguments: [String], input: String? = nil, environment: [String: String] = [:]) throws -> RunningCommand
   {
-    let variables = environment.map { "\($0.key)=\($0.value)" } + ["HPEER_HOME=\(home)"]
+    // Units follow the locale.
+    let variables = ["LC_ALL=C.UTF-8"] + environment.map { "\($0.key)=\($0.value)" } + ["HPEER_HOME=\(home)"]
     let command = try RunningCommand(prefix + ["env"] + variables + [Build.hpeer] + arguments, input: input)
     scratch.keep(command)
     return command

@@ -17,20 +17,47 @@ final class RecordFleet {
   private struct Machine {
     let home: TestHome
     let registry: PeerRegistry
-    let inbox: InboxReceiver
+    var store: HealthStore
+    var inbox: InboxReceiver
     /// Up to where each other machine has been read.
     var positions: [Int: (anchor: Anchor, epoch: Epoch)] = [:]
+    /// How it was when it was saved last.
+    var saved: Saved?
+
+    struct Saved {
+      let directory: TemporaryDirectory
+      let positions: [Int: (anchor: Anchor, epoch: Epoch)]
+    }
 
     init(senders: Set<String>) async throws {
       home = try TestHome()
       registry = try await home.home.openRegistry()
-      inbox = InboxReceiver(store: home.store, registry: registry)
+      store = home.store
+      inbox = InboxReceiver(store: store, registry: registry)
       for sender in senders {
         try await registry.addInboxSender(sender, secret: .random(), types: nil, person: Person())
       }
     }
 
-    var store: HealthStore { home.store }
+    mutating func save() throws {
+      let directory = try TemporaryDirectory(inMemory: true)
+      try store.copyBlocking(to: directory.path(HealthStore.fileName), withoutKey: false)
+      saved = Saved(directory: directory, positions: positions)
+    }
+
+    /// The copy that was saved stays as it is.
+    mutating func restore() throws {
+      guard let saved else { return }
+      let directory = try TemporaryDirectory(inMemory: true)
+      try FileManager.default.copyItem(
+        atPath: saved.directory.path(HealthStore.fileName), toPath: directory.path(HealthStore.fileName))
+      store = try HealthStore(directory: directory.path, create: false)
+      inbox = InboxReceiver(store: store, registry: registry)
+      positions = saved.positions
+      restored = directory
+    }
+
+    private var restored: TemporaryDirectory?
   }
 
   private let world: RecordWorld
@@ -66,6 +93,13 @@ final class RecordFleet {
     case .undoes(let machine): try await undo(machine)
     case .undeletes(let machine, let export): try await undelete(machine, export)
     case .copies(let from, let into, let format): try await copy(from, into, format)
+    case .saves(let machine): try machines[machine].save()
+    case .restores(let machine):
+      if machines[machine].saved == nil { return }
+      try machines[machine].restore()
+      // What only this machine had heard or deleted since is gone.
+      unknown.formUnion(said)
+      unknown.formUnion(deleted)
     }
   }
 
@@ -144,7 +178,8 @@ final class RecordFleet {
     let operation = DeleteOperation(filter)
     try await operation.run(try await operation.plan(in: store), in: store)
     let gone = before.subtracting(try await shown(machine))
-    deleted.formUnion(gone)
+    // Other exports may have other meals of that minute.
+    deleted.formUnion(gone.filter { $0.type != RecordWorld.meal })
     let inside = before.filter { key in
       type.map { key.type == $0 } ?? true
         && hours.contains((key.start - RecordWorld.start) / 3_600) && key.start >= RecordWorld.start
@@ -163,12 +198,12 @@ final class RecordFleet {
   }
 
   private func undelete(_ machine: Int, _ export: Int) async throws {
-    let home = machines[machine].home
+    let (home, store) = (machines[machine].home, machines[machine].store)
     let path = try home.file(world.exports[export].name, world.exports[export].text)
     let operation = RestoreOperation(
       .everything, from: try await ImportFile.recognised(at: path), named: world.exports[export].name)
     let before = try await shown(machine)
-    _ = try await operation.run(try await operation.plan(in: home.store), in: home.store)
+    _ = try await operation.run(try await operation.plan(in: store), in: store)
     unknown.formUnion(try await shown(machine).subtracting(before))
   }
 

@@ -14,6 +14,9 @@ struct RecordHistory: Sendable {
     case undeletes(machine: Int, export: Int)
     /// What one has goes to the other in a file.
     case copies(from: Int, into: Int, format: ExportFormat)
+    case saves(machine: Int)
+    /// It is again as it was when it was saved last; nothing, where it was not.
+    case restores(machine: Int)
 
     var description: String {
       switch self {
@@ -26,6 +29,8 @@ struct RecordHistory: Sendable {
       case .undoes(let machine): "\(machine) takes an import back"
       case .undeletes(let machine, let export): "\(machine) undeletes from export \(export)"
       case .copies(let from, let into, let format): "\(from) writes \(format.rawValue), \(into) imports it"
+      case .saves(let machine): "\(machine) is saved"
+      case .restores(let machine): "\(machine) is restored"
       }
     }
   }
@@ -46,7 +51,7 @@ struct RecordHistory: Sendable {
     let machine = Int.random(in: 0..<machines, using: &random)
     let other = (machine + Int.random(in: 1..<machines, using: &random)) % machines
     let export = Int.random(in: 0..<world.exports.count, using: &random)
-    switch Int.random(in: 0..<20, using: &random) {
+    switch Int.random(in: 0..<22, using: &random) {
     case 0..<6: return .imports(machine: machine, export: export, rescans: random.oneIn(4))
     case 6..<9: return .takes(machine: machine, body: Int.random(in: 0..<world.bodies.count, using: &random))
     case 9..<13:
@@ -64,6 +69,8 @@ struct RecordHistory: Sendable {
         hours: first..<first + random.pick([1, 6, 24, 100]))
     case 15: return .undoes(machine: machine)
     case 16: return .undeletes(machine: machine, export: export)
+    case 17: return .saves(machine: machine)
+    case 18: return .restores(machine: machine)
     default: return .copies(from: machine, into: other, format: random.pick([.ndjson, .json, .csv, .appleXML]))
     }
   }

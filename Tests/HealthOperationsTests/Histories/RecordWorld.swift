@@ -37,6 +37,8 @@ struct RecordWorld: Sendable {
   /// Noon of 10 June 2024, in UTC.
   static let start: Int64 = 1_718_020_800
   static let days = 4
+  /// The type of which several begin at one time.
+  static let meal = "HKQuantityTypeIdentifierDietaryEnergyConsumed"
 
   var exports: [Export] = []
   var bodies: [Body] = []
@@ -152,7 +154,7 @@ struct RecordWorld: Sendable {
   private static func meals(_ random: inout SeededGenerator) -> [String] {
     (0..<Int.random(in: 0...3, using: &random)).map { _ in
       element(
-        "HKQuantityTypeIdentifierDietaryEnergyConsumed", "Food", start + 300, start + 300,
+        meal, "Food", start + 300, start + 300,
         #"unit="kcal" value="\#(random.pick([77, 250, 410]))""#)
     }
   }
