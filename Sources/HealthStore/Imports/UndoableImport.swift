@@ -148,6 +148,7 @@ struct UndoableImport {
         DELETE FROM sourceAlias WHERE name IN (SELECT name FROM undoAlias WHERE NOT isPending);
         INSERT INTO sourceAlias(name, identity)
           SELECT name, identity FROM undoAlias WHERE NOT isPending AND identity IS NOT NULL;
+        DELETE FROM analysisSetting WHERE name = '\(AnalysisSettings.Name.exportLocale.rawValue)';
         """)
     // Of several exports that were imported as one, this is the first. Those after it have changed nothing.
     if let record { try db.execute(sql: "DELETE FROM import WHERE id >= ?", arguments: [record]) }

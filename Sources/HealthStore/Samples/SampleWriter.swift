@@ -144,7 +144,7 @@ struct SampleWriter {
     of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws {
     if run.waiting.isEmpty { return }
-    states.forget()
+    states.forgetUnstated()
     var present = try presentAround(of: changes, run)
     let waiting = present.isEmpty ? run.waiting : run.waiting.filter { !present.contains($0) }
     let numbers = try insertion.insert(waiting, of: changes, type: run.type, first: counter + 1, &ids)
@@ -233,7 +233,7 @@ struct SampleWriter {
     let merging = coder.changes
     var mergedIDs = DictionaryIDs(merging)
     let numbers = try insertion.insert([0], of: merging, type: run.type, first: counter + 1, &mergedIDs)
-    states.forget()
+    states.forgetUnstated()
     if merged.sample.uuid.isDerived { run.tally.meet(insertion.roadOf(merging.samples[0])) }
     if merge.isReplacement { run.tally.replace(merged.sample.uuid) }
     if let number = numbers[0] {
@@ -421,8 +421,10 @@ struct SampleWriter {
     let isFiner = Timestamp(microseconds: start).isFiner(than: Timestamp(microseconds: stored.start))
     // Not within an import, whose numbers go when it is undone.
     let isNewer = stored.stamp.map { stamp in statement.map { stamp < $0.stamp } ?? false } ?? false
-    if !isFiner { details?.duration &+= start &- stored.start }
-    let isBetter = details.map { details in stored.details.map(details.precedes) ?? true } ?? false
+    var known = stored.details
+    // Both from one start.
+    if isFiner { known?.duration &+= stored.start &- start } else { details?.duration &+= start &- stored.start }
+    let isBetter = details.map { details in known.map(details.precedes) ?? true } ?? false
     guard undo == nil, isFiner || isBetter || tombstone.deleted < stored.deleted || isNewer else { return }
     counter += 1
     try tombstones.complete(
@@ -440,6 +442,7 @@ struct SampleWriter {
     // A store that did not look around took two starts for two samples.
     while let start = try rows.find(tombstone.uuid, start: tombstone.start.microseconds, type: type)?.start {
       source = try rows.remove(tombstone.uuid, start: start, type: type)
+      states.forgetUnstated()
       tally.removed += 1
       if tombstone.uuid.isDerived { tally.removedDerived += 1 }
       if tally.isMixed { touched.touch(Timestamp(microseconds: start), type) }

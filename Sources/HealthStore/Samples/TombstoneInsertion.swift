@@ -19,7 +19,7 @@ struct TombstoneInsertion {
     completion = try db.cachedStatement(
       sql: """
         UPDATE tombstone SET change = ?1, start = ?2, deleted = MIN(deleted, ?3), duration = COALESCE(?4, duration),
-          source = COALESCE(source, ?5), road = IIF(?4 IS NULL, road, ?6), hint = IIF(?4 IS NULL, hint, ?7),
+          source = COALESCE(IIF(?4 IS NULL, source, ?5), source, ?5), road = IIF(?4 IS NULL, road, ?6), hint = IIF(?4 IS NULL, hint, ?7),
           statement = COALESCE(?8, statement)
         WHERE change = ?9
         """)
@@ -42,7 +42,7 @@ struct TombstoneInsertion {
 
     /// Whether of two deletions of one sample, each of a copy that came by another road, this one is told.
     func precedes(_ other: Self) -> Bool {
-      (road.rank, hint ?? .max) < (other.road.rank, other.hint ?? .max)
+      (road.rank, hint ?? .max, duration) < (other.road.rank, other.hint ?? .max, other.duration)
     }
   }
 
@@ -96,7 +96,7 @@ struct TombstoneInsertion {
     if crowds.isInUse { crowds.inserted(tombstone.uuid, start: start, change: number, type: type) }
   }
 
-  /// Gives a tombstone other details, a finer start, the time of the first of several deletions, and the newest statement
+  /// Gives a tombstone other details with their source, a finer start, the time of the first of several deletions, and the newest statement
   /// that it is of, under a number of its own: others learn of it, too.
   func complete(
     _ stored: Stored, start: Int64, deleted: Timestamp, number: Int64, source: Int64?, _ details: Details?,

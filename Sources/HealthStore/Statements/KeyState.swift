@@ -67,6 +67,16 @@ struct UnstatedSample {
   var copy: SampleCopy
 }
 
+/// A sample without a statement, with what its key may be: by its source's own name, and by that which identities have instead.
+private struct UnstatedPlace {
+  var sample: UnstatedSample
+  var keys: [(key: SampleKey, first: UUID)]
+
+  func isOf(_ key: UUID) -> Bool {
+    keys.contains { $0.first == key && $0.key.ordinal(of: sample.copy.sample.uuid) != nil }
+  }
+}
+
 /// The keys with several records that start at one instant; kept from one sample to the next, which mostly starts there too.
 struct KeyStates {
   /// Of more starts of a type than this, each is looked up by itself.
@@ -75,10 +85,14 @@ struct KeyStates {
   private let db: Database
   private var place: (type: Int64, start: Int64)?
   private var states: [UUID: KeyState] = [:]
-  /// The samples at the place without statements, by the keys that they are of; `nil` before one was asked for.
-  private var unstated: [UUID: [UnstatedSample]]?
-  /// So many of them are looked at.
+  /// The derived samples at the place that have no statement; `nil` before they were asked for.
+  private var unstated: [UnstatedPlace]?
+  /// At most so many of a place are read.
   private static let unstatedLimit = 1_000
+  /// How many more are read in this transaction: what comes in turns with what has statements is read again and again.
+  private var unstatedBudget = 200_000
+  /// By the names of sources, those that identities have instead, as far as they were asked for.
+  private var aliases: [String: String?] = [:]
   /// The starts of all such keys of the types that were asked for; `nil` for too many.
   private var starts: [Int64: Set<Int64>?] = [:]
 
@@ -161,45 +175,53 @@ struct KeyStates {
   /// The samples of a key without statements, as files have them, and exports in which the key has one record.
   mutating func unstated(_ key: UUID, type: Int64, start: Int64) throws -> [UnstatedSample] {
     if place?.type != type || place?.start != start { try read(type, start) }
-    if let unstated { return unstated[key] ?? [] }
-    let found = try readUnstated(type, start)
+    let found = try unstated ?? readUnstated(type, start)
     unstated = found
-    return found[key] ?? []
+    return found.filter { $0.isOf(key) }.map(\.sample)
   }
 
-  private func readUnstated(_ type: Int64, _ start: Int64) throws -> [UUID: [UnstatedSample]] {
-    let stored = try StoredSamples.read(db, where: "type = ? AND start = ? AND statement IS NULL LIMIT ?") {
+  private mutating func readUnstated(_ type: Int64, _ start: Int64) throws -> [UnstatedPlace] {
+    guard unstatedBudget > 0 else { return [] }
+    let stored = try StoredSamples.read(
+      db,
+      where: "type = ? AND start = ? AND statement IS NULL AND substr(uuid, 7, 1) BETWEEN x'50' AND x'5F' LIMIT ?"
+    ) {
       $0.bind(type)
       $0.bind(start)
       $0.bind(Int64(Self.unstatedLimit))
     }
-    var found: [UUID: [UnstatedSample]] = [:]
-    try stored.expanded { _, expander in
-      for (row, change) in zip(stored.samples, stored.sampleNumbers)
-      where row.uuid.isDerived && !row.uuid.isOfReading {
-        let copy = SampleCopy(try expander.sample(row), road: row.road)
-        guard let key = try key(of: copy.sample) else { continue }
-        found[key, default: []].append(UnstatedSample(change: change, copy: copy))
+    unstatedBudget -= stored.samples.count
+    let samples = try stored.expanded { _, expander in
+      try zip(stored.samples, stored.sampleNumbers).map { row, change in
+        UnstatedSample(change: change, copy: SampleCopy(try expander.sample(row), road: row.road))
       }
     }
-    return found
+    return try samples.map { sample in
+      let kind = sample.copy.sample.payload.kind
+      let own = SampleKey(
+        kind: [Quantity.kind, CategoryValue.kind].contains(kind) ? "record" : kind, sample: sample.copy.sample)
+      return UnstatedPlace(sample: sample, keys: try keys(of: own).map { ($0, $0.uuid(ordinal: 0)) })
+    }
   }
 
-  /// The key that a sample has a rank of, by its source's own name or by that which identities have instead.
-  private func key(of sample: Sample) throws -> UUID? {
-    let kind =
-      switch sample.payload {
-      case .quantity, .category: "record"
-      default: sample.payload.kind
-      }
-    let alias = try String.fetchOne(
-      db, sql: "SELECT identity FROM sourceAlias WHERE name = ?", arguments: [sample.source.name])
-    for name in [sample.source.name, alias].compactMap(\.self) {
-      let key = SampleKey(kind: kind, sample: sample, source: name)
-      if key.ordinal(of: sample.uuid) != nil { return key.uuid(ordinal: 0) }
+  /// A key with its source's own name, and with that which identities have instead.
+  mutating func keys(of key: SampleKey) throws -> [SampleKey] {
+    let alias: String?
+    if let known = aliases[key.source] {
+      alias = known
+    } else {
+      alias = try String.fetchOne(
+        db, sql: "SELECT identity FROM sourceAlias WHERE name = ?", arguments: [key.source])
+      aliases[key.source] = .some(alias)
     }
-    return nil
+    guard let alias else { return [key] }
+    var other = key
+    other.source = alias
+    return [key, other]
   }
+
+  /// To be called when samples without statements were written or removed.
+  mutating func forgetUnstated() { unstated = nil }
 
   /// To be called when samples or tombstones were written in another way.
   mutating func forget() { place = nil }

@@ -136,8 +136,8 @@ extension SampleWriter {
     guard let statement = coded.statement.map({ changes.statements[Int($0)] }) else {
       guard try states.mayHold(type: type, start: start) else { return false }
       let isFirst = try states.has([coded.uuid], type: type, start: start)
-      let isOther =
-        try !isFirst && states.has(keys(ofOther: coded, in: changes), type: type, start: start)
+      let others = try isFirst ? [] : keys(ofOther: coded, in: changes)
+      let isOther = try states.has(others, type: type, start: start)
       guard isFirst || isOther else { return false }
       try insertWaiting(of: changes, &ids, &run)
       if isFirst, trail != nil {
@@ -180,7 +180,8 @@ extension SampleWriter {
     let sample = try changes.sample(coded)
     let now = try states.state(key, type: type, start: start)
     if try isBuried(statement, sample, now, type: type, &run.tally) {
-      try raise(statement, start: start, type: type)
+      // One tombstone of the key is enough.
+      if now.top.map({ $0 < statement.stamp }) ?? true { try raise(statement, start: start, type: type) }
       run.tally.refused += 1
       return true
     }
@@ -197,16 +198,21 @@ extension SampleWriter {
   }
 
   /// The keys of which a sample may be a record of another rank than the first, where it comes from a file that does not say so.
-  private func keys(ofOther sample: CodedSample, in changes: CodedChanges) -> [UUID] {
+  private mutating func keys(ofOther sample: CodedSample, in changes: CodedChanges) throws -> [UUID] {
+    try states.keys(of: Self.key(of: sample, in: changes)).filter { $0.ordinal(of: sample.uuid) != nil }
+      .map { $0.uuid(ordinal: 0) }
+  }
+
+  /// The key of a sample by the name that its source has now.
+  static func key(of sample: CodedSample, in changes: CodedChanges) -> SampleKey {
     let kind =
       switch changes.kinds[Int(sample.kind)] {
       case Quantity.kind, CategoryValue.kind: "record"
       case let kind: kind
       }
-    let key = SampleKey(
+    return SampleKey(
       kind: kind, type: changes.types[Int(sample.type)], source: changes.sources[Int(sample.source)].name,
       start: sample.start.seconds, end: sample.end.seconds, created: sample.created?.seconds)
-    return key.ordinal(of: sample.uuid) == nil ? [] : [key.uuid(ordinal: 0)]
   }
 
   // MARK: Deletions
@@ -244,7 +250,8 @@ extension SampleWriter {
     return buried
   }
 
-  /// A newer statement says what was deleted. The tombstone takes its stamp: nothing else of that statement may be here.
+  /// Gives the tombstone of a record the stamp of a newer statement that says the record again: nothing else of that statement may
+  /// be here.
   private mutating func raise(_ statement: KeyStatement, start: Int64, type: Int64) throws {
     // Not within an import, whose numbers go when it is undone.
     guard undo == nil, let stored = try tombstones.find(statement.content, start: start, type: type),

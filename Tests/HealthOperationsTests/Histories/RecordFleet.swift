@@ -95,12 +95,20 @@ final class RecordFleet {
     case .copies(let from, let into, let format): try await copy(from, into, format)
     case .saves(let machine): try machines[machine].save()
     case .restores(let machine):
-      if machines[machine].saved == nil { return }
-      try machines[machine].restore()
-      // What only this machine had heard or deleted since is gone.
-      unknown.formUnion(said)
-      unknown.formUnion(deleted)
+      try await restore(machine)
     }
+  }
+
+  private func restore(_ machine: Int) async throws {
+    if machines[machine].saved == nil { return }
+    let before = try await shown(machine)
+    try machines[machine].restore()
+    let after = try await shown(machine)
+    // What only this machine had heard since is gone, and what it had deleted may be known to no other.
+    var elsewhere: Set<RecordWorld.Key> = []
+    for other in machines.indices where other != machine { elsewhere.formUnion(try await shown(other)) }
+    unknown.formUnion(before.subtracting(after).subtracting(elsewhere))
+    unknown.formUnion(deleted.intersection(after))
   }
 
   /// What a machine shows of what can be told apart.
