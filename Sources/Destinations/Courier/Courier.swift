@@ -179,9 +179,13 @@ public struct Courier<Place: Destination>: Sendable {
   private func deliver(_ page: ConsumerPage, _ run: inout Run, follows: Bool) async throws {
     var batch = DeliveryBatch(changes: page.changes, startsOver: page.startsOver)
     if !sendsNames { batch = try batch.withoutNames() }
-    if let shape { batch = try await shape.applied(to: batch) }
-    if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     let key = "\(store.id.uuidString.lowercased())-\(String(page.key, radix: 16))"
+    if let shape {
+      let shaped = try await shape.applied(to: batch)
+      try await setAside(shaped.refused, DeliveryKey(description: key), &run)
+      batch = shaped.batch
+    }
+    if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     // Of a page that is refused as a whole, parts and parts of those: the next is the last.
     var parts = [(batch: batch, suffix: "")]
     var budget = RefusalBudget()

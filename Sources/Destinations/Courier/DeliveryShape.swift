@@ -12,10 +12,10 @@ import HealthModel
 public struct DeliveryShape: Sendable {
   /// The source of such samples, which has no person's name.
   static let source = Source(name: "hpeer", bundleIdentifier: "hpeer.statistics")
-  /// The years 1 to 9999, in days since 1970-01-01.
-  private static let years = -719_162...2_932_896
-  /// No sample of any sense changes more days.
-  private static let mostDays = 3_660
+  /// So many days are read at once.
+  private static let daysAtOnce = 3_660
+  /// One sample changes no more hours or days: of days it may be as long as a life, of hours five years.
+  private static let mostBuckets: Int64 = 50_000
 
   private let record: RecordReader
   /// `nil` for samples.
@@ -46,25 +46,66 @@ public struct DeliveryShape: Sendable {
     return shape
   }
 
-  /// What travels of a batch, which may be more than that has. Throws `StoreError`, `DecodingError`, `StatisticsError`.
-  func applied(to batch: DeliveryBatch) async throws -> DeliveryBatch {
-    guard let size else { return try converted(batch) }
+  /// A batch in the shape in which it travels.
+  struct Shaped {
+    /// Perhaps of more changes than the record's batch.
+    var batch: DeliveryBatch
+    /// Samples of the record whose hours and days do not travel, and why.
+    var refused: [RefusedSample] = []
+  }
+
+  /// What travels of a batch. Throws `StoreError`, `DecodingError`, `StatisticsError`.
+  func applied(to batch: DeliveryBatch) async throws -> Shaped {
+    guard let size else { return Shaped(batch: try converted(batch)) }
+    let plausible = PlausibleTime.limits(from: nil, to: nil, now: .now)
+    let (sensible, refused) = divided(batch, size, plausible)
     var coder = ChangeCoder()
-    let times = ChangedTimes(batch)
+    let times = ChangedTimes(sensible)
+    let zone = record.zone
+    let years = zone.dayNumber(at: plausible.lowerBound.seconds)...zone.dayNumber(at: plausible.upperBound.seconds)
     for type in times.types.sorted(by: { $0.rawValue < $1.rawValue }) {
       guard let entry = SampleTypeCatalogue.healthKit[type], entry.aggregation != nil, record.filter.passes(type) else {
         continue
       }
-      for days in times.days(of: type, in: record.zone) where days.overlaps(Self.years) {
-        let days = days.clamped(to: Self.years)
-        let last = min(days.upperBound, days.lowerBound + Self.mostDays)
-        try await add(size, of: type, days.lowerBound...last, times.ranges(of: type), to: &coder)
+      for days in times.days(of: type, in: zone) where days.overlaps(years) {
+        let days = days.clamped(to: years)
+        for first in stride(from: days.lowerBound, through: days.upperBound, by: Self.daysAtOnce) {
+          let last = min(days.upperBound, first + Self.daysAtOnce - 1)
+          try await add(size, of: type, first...last, times.ranges(of: type), to: &coder)
+        }
       }
     }
-    return DeliveryBatch(changes: coder.changes, startsOver: batch.startsOver)
+    return Shaped(batch: DeliveryBatch(changes: coder.changes, startsOver: batch.startsOver), refused: refused)
+  }
+
+  /// A batch without samples whose time cannot be right, and those that would change too many hours or days.
+  private func divided(
+    _ batch: DeliveryBatch, _ size: BucketSize, _ plausible: Range<Timestamp>
+  ) -> (sensible: DeliveryBatch, refused: [RefusedSample]) {
+    let longest = Self.mostBuckets * (size == .hour ? 3_600 : 86_400)
+    func reason(_ start: Timestamp, _ end: Timestamp) -> String? {
+      if !plausible.contains(start) { return "its time cannot be right: its \(size.rawValue)s are not sent" }
+      let (length, isTooLong) = end.seconds.subtractingReportingOverflow(start.seconds)
+      return isTooLong || length > longest ? "it is too long to be sent as \(size.rawValue)s" : nil
+    }
+    var changes = batch.changes
+    var refused: [RefusedSample] = []
+    changes.samples.removeAll { sample in
+      guard let reason = reason(sample.start, sample.end) else { return false }
+      let type = changes.types[Int(sample.type)]
+      guard SampleTypeCatalogue.healthKit[type]?.aggregation != nil, record.filter.passes(type) else { return true }
+      let reference = SampleReference(type: type, start: sample.start, uuid: sample.uuid)
+      refused.append(RefusedSample(reference, reason: reason))
+      return true
+    }
+    // None of its hours or days was sent.
+    changes.tombstones.removeAll { reason($0.start, $0.end ?? $0.start) != nil }
+    return (DeliveryBatch(changes: changes, startsOver: batch.startsOver), refused)
   }
 
   /// Adds the buckets of some days that any of the ranges touches.
+  ///
+  /// - Parameter ranges: in order of time, none overlapping another.
   private func add(
     _ size: BucketSize, of type: SampleType, _ days: ClosedRange<Int>, _ ranges: [Range<Timestamp>],
     to coder: inout ChangeCoder
@@ -78,9 +119,8 @@ public struct DeliveryShape: Sendable {
     // A bucket that the selection cuts begins within the whole one.
     let found = Dictionary(
       statistics.values.map { (buckets.index(of: $0.bucket.start) ?? -1, $0) }, uniquingKeysWith: { $1 })
-    for index in 0..<buckets.count {
+    for index in buckets.indices(touchedBy: ranges) {
       let bucket = buckets[index]
-      guard ranges.contains(where: { $0.lowerBound < bucket.end && bucket.start < $0.upperBound }) else { continue }
       let uuid = uuid(type, size, bucket.start)
       if let value = found[index].flatMap({ Self.value($0.number) }), let unit = statistics.unit {
         let quantity = converted(Quantity(value.number, unit), of: type)
@@ -99,9 +139,8 @@ public struct DeliveryShape: Sendable {
     _ buckets: CalendarBuckets, _ size: BucketSize, of type: SampleType, _ ranges: [Range<Timestamp>],
     butThoseOf zone: ZoneRules, to coder: inout ChangeCoder
   ) {
-    for index in 0..<buckets.count {
+    for index in buckets.indices(touchedBy: ranges) {
       let bucket = buckets[index]
-      guard ranges.contains(where: { $0.lowerBound < bucket.end && bucket.start < $0.upperBound }) else { continue }
       let seconds = bucket.start.seconds - zone.start(ofDay: zone.dayNumber(at: bucket.start.seconds))
       if size == .hour ? seconds % 3_600 == 0 : seconds == 0 { continue }
       let reference = SampleReference(type: type, start: bucket.start, uuid: uuid(type, size, bucket.start))
@@ -149,5 +188,22 @@ public struct DeliveryShape: Sendable {
     guard let unit = units[type], let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit)
     else { return quantity }
     return Quantity(value, unit)
+  }
+}
+
+extension CalendarBuckets {
+  /// The buckets that any of some ranges touches.
+  ///
+  /// - Parameter ranges: in order of time, none overlapping another.
+  fileprivate func indices(touchedBy ranges: [Range<Timestamp>]) -> [Int] {
+    var touched: [Int] = []
+    var next = ranges[...]
+    for index in 0..<count {
+      let bucket = self[index]
+      next = next.drop { $0.upperBound <= bucket.start }
+      guard let range = next.first else { break }
+      if range.lowerBound < bucket.end { touched.append(index) }
+    }
+    return touched
   }
 }

@@ -82,10 +82,14 @@ public struct Redelivery<Place: Destination>: Sendable {
     }
     var batch = DeliveryBatch(changes: coder.changes, startsOver: false)
     if !sendsNames { batch = try batch.withoutNames() }
-    if let shape { batch = try await shape.applied(to: batch) }
+    var refused: [RefusedSample] = []
+    if let shape {
+      let shaped = try await shape.applied(to: batch)
+      (batch, refused) = (shaped.batch, shaped.refused)
+    }
     if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     var budget = RefusalBudget()
-    return try await deliver(batch, of: members.key, "", &budget)
+    return try await refused + deliver(batch, of: members.key, "", &budget)
   }
 
   /// - Parameter path: the bits of the part's UUIDs, from the last on.

@@ -102,6 +102,79 @@ import Testing
     #expect(Set(place.seen.samples.keys) == [steps.uuid])
   }
 
+  /// The days of a place and those of the record, by their starts.
+  private func expectDays(of type: SampleType, at place: ScriptedDestination, _ comment: Comment) async throws {
+    var query = StatisticsQuery(type, by: .day, in: fixture.zone)
+    query.isPlausibleOnly = true
+    let record = try await query.run(on: fixture.store).values.map { ($0.bucket.start, $0.number.representative) }
+    let delivered = place.seen.samples.values.filter { $0.type == type }.map { sample in
+      guard case .quantity(let quantity) = sample.payload else { return (sample.start, Double.nan) }
+      return (sample.start, quantity.value)
+    }.sorted { $0.0 < $1.0 }
+    #expect(delivered.map(\.0) == record.map(\.0), comment)
+    for (one, other) in zip(delivered, record) { #expect(abs(one.1 - other.1) <= 1e-9 * max(1, other.1), comment) }
+  }
+
+  @Test("of twelve years, each day arrives")
+  func twelveYears() async throws {
+    let place = ScriptedDestination()
+    try await fixture.add(
+      (0..<4_380).map { fixture.quantity(RecordFixture.heartRate, 50, "count/min", ago: 86_400 * $0 + 600, for: 0) })
+    let report = try await courier(place, ["data": .text("day")]).run()
+    #expect(report.refused == 0 && place.seen.samples.count == 4_380)
+    try await expectDays(of: RecordFixture.heartRate, at: place, "heart rates")
+  }
+
+  @Test("days that arrive are those of the record, whatever its samples are like", arguments: 0..<12)
+  func days(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let place = ScriptedDestination(
+      DestinationCapabilities(maximumChanges: random.pick([3, 50, 5_000]), deadline: .seconds(1_000_000)))
+    let courier = try courier(place, ["data": .text("day")])
+    var held: [Sample] = []
+    for round in 0..<3 {
+      let new = (0..<Int.random(in: 1...60, using: &random)).map { _ in
+        let length = random.pick([0, 60, 7_200, 86_400, 40 * 86_400, 3_000 * 86_400] as [Int64])
+        return fixture.quantity(
+          RecordFixture.steps, Double(Int.random(in: 1...9_000, using: &random)), "count",
+          ago: Int64.random(in: length..<12 * 365 * 86_400, using: &random), for: length)
+      }
+      try await fixture.add(new)
+      held += new
+      let gone = held.filter { _ in random.oneIn(5) }
+      try await fixture.store.apply(ChangeBatch(deletions: gone.map { Tombstone(of: $0, deleted: .now) }))
+      held.removeAll { sample in gone.contains { $0.uuid == sample.uuid } }
+      _ = try await courier.run()
+      try await expectDays(of: RecordFixture.steps, at: place, "round \(round)")
+    }
+  }
+
+  @Test("a sample as long as a life keeps no other day away, and one of no sense is refused by name")
+  func longSample() async throws {
+    let place = ScriptedDestination()
+    let century: Int64 = 125 * 365 * 86_400
+    try await fixture.add(
+      (0..<100).map { fixture.quantity(RecordFixture.steps, 500, "count", ago: 86_400 * $0 + 600) })
+    try await fixture.add([fixture.quantity(RecordFixture.steps, 1, "count", ago: century, for: century)])
+    let days = try await courier(place, ["data": .text("day")]).run()
+    #expect(days.refused == 0)
+    try await expectDays(of: RecordFixture.steps, at: place, "with a long one")
+
+    let other = ScriptedDestination()
+    let ahead = fixture.quantity(RecordFixture.steps, 7, "count", ago: -7_000 * 365 * 86_400)
+    try await fixture.add([ahead])
+    let hours = Courier(
+      to: other, named: "test:hours", from: fixture.store, policy: RetryPolicy(tolerance: 1),
+      deadLetters: DeadLetters(path: fixture.directory.path("hours.jsonl")),
+      shape: DeliveryShape(try settings(["data": .text("hour")]), fixture.reader()))
+    #expect(try await hours.run().refused == 2)
+    #expect(other.seen.samples.count == 100)
+    let letters = try await DeadLetters(path: fixture.directory.path("hours.jsonl")).read()
+    let reasons = ["it is too long to be sent as hours", "its time cannot be right: its hours are not sent"]
+    #expect(letters.map(\.reason).sorted() == reasons)
+    #expect(letters.contains { $0.sample == ahead.reference })
+  }
+
   @Test("an hour that was refused is made anew when it is delivered again")
   func refused() async throws {
     let isStrict = Mutex(true)
