@@ -80,11 +80,23 @@ struct MQTTDestination: Destination {
     if batch.startsOver || connection.isEmpty { types.formUnion(try await record.types()) }
     if batch.startsOver { types.formUnion(SampleTypeCatalogue.healthKit.entries.map(\.type)) }
     let ordered = types.sorted { $0.rawValue < $1.rawValue }
-    var messages: [MQTTMessage] = []
-    for type in ordered { messages += try await self.messages(of: type, key, announced: connection.announced) }
-    try await connection.client.publish(messages)
-    await session.published(types, over: connection)
-    return Delivery()
+    var messages: [SampleType: [MQTTMessage]] = [:]
+    for type in ordered { messages[type] = try await self.messages(of: type, key, announced: connection.announced) }
+    var refused: [SampleType: String] = [:]
+    do {
+      try await connection.client.publish(ordered.flatMap { messages[$0] ?? [] })
+    } catch DeliveryError.refused {
+      // One type that cannot go keeps no other away.
+      for type in ordered {
+        do {
+          try await connection.client.publish(messages[type] ?? [])
+        } catch DeliveryError.refused(let reason) {
+          refused[type] = reason
+        }
+      }
+    }
+    await session.published(types.subtracting(refused.keys), over: connection)
+    return Delivery(refused: refused.flatMap { type, reason in batch.parts(of: type).these.refused(reason) })
   }
 
   /// What is to be published of a type now: a message that is empty where nothing is left.

@@ -34,8 +34,6 @@ struct MQTTFailure {
     case MOSQ_ERR_EAI, MOSQ_ERR_LOOKUP: return .temporary(reason: "the name \(host) is not known")
     case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE: return .temporary(reason: "the TLS handshake with \(host) failed")
     case MOSQ_ERR_ERRNO: return .temporary(reason: "\(host) \(Self.unreachable(number))")
-    case MOSQ_ERR_OVERSIZE_PACKET, MOSQ_ERR_PAYLOAD_SIZE:
-      return .unusable(reason: "\(host) takes no messages of this size")
     case MOSQ_ERR_KEEPALIVE: return .temporary(reason: "\(host) does not answer any more")
     default:
       let text = mosquitto_strerror(code).map { String(cString: $0) } ?? "error \(code)"
@@ -95,6 +93,17 @@ struct MQTTFailure {
     case 0x9A: .unusable(reason: "\(host) keeps no messages: it does not support retain")
     case 0x9B: .unusable(reason: "\(host) does not support this qos")
     default: .temporary(reason: "\(host) did not take a message (code \(code))")
+    }
+  }
+
+  /// What libmosquitto says of a message that it does not send, whatever the broker is like; `nil` where it cannot send any.
+  func unpublishable(_ topic: String, _ code: Int32) -> DeliveryError? {
+    let name = topic.utf8.prefix(200).map { 0x21...0x7E ~= $0 ? String(UnicodeScalar($0)) : "?" }.joined()
+    return switch mosq_err_t(code) {
+    case MOSQ_ERR_INVAL, MOSQ_ERR_MALFORMED_UTF8: .refused(reason: "MQTT has no topic called \(name)")
+    case MOSQ_ERR_OVERSIZE_PACKET, MOSQ_ERR_PAYLOAD_SIZE:
+      .refused(reason: "\(host) takes no message as long as that of \(name)")
+    default: nil
     }
   }
 

@@ -180,7 +180,16 @@ final class MQTTLoop {
           client, &number, message.topic, Int32($0.count), $0.baseAddress, message.quality.rawValue,
           message.isRetained, nil)
       }
-      guard code == success else { return failure.connection(code, errno: errno, log: log) }
+      guard code == success else {
+        let number = errno
+        if let refusal = failure.unpublishable(message.topic, code) {
+          settle(outgoing.publication, refusal)
+          continue
+        }
+        // It is not on its way, and is answered with those that wait.
+        next -= 1
+        return failure.connection(code, errno: number, log: log)
+      }
       inFlight[number] = outgoing
       if let answer = early.removeValue(forKey: number) { acknowledged(number, answer) }
     }
@@ -205,9 +214,13 @@ final class MQTTLoop {
       early[number] = code
       return
     }
-    let publication = outgoing.publication
     // 16 says that nobody has subscribed, and is none.
-    if code >= 0x80, publication.error == nil { publication.error = failure.publishing(outgoing.message.topic, code) }
+    settle(outgoing.publication, code >= 0x80 ? failure.publishing(outgoing.message.topic, code) : nil)
+  }
+
+  /// One message of a publication was taken or not; the last one answers.
+  private func settle(_ publication: Publication, _ error: DeliveryError?) {
+    if publication.error == nil { publication.error = error }
     publication.remaining -= 1
     guard publication.remaining == 0 else { return }
     publication.reply.answer(publication.error.map { .failure($0) } ?? .success(()))

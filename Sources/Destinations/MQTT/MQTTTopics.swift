@@ -13,12 +13,15 @@ struct MQTTTopics: Sendable {
 
   func values(of type: SampleType) -> String { "\(base)/\(Self.level(type.shortName))" }
 
-  /// A text as one level of a topic: `/`, the wildcards and what no topic may have are `_` (MQTT 5, section 4.7).
+  /// A text as one level of a topic: `/`, the wildcards and what no topic may have are `_` (MQTT 5, sections 1.5.4 and 4.7).
   static func level(_ text: String) -> String {
     let level = String(
       String.UnicodeScalarView(
-        text.unicodeScalars.map { "/+#".unicodeScalars.contains($0) || $0.value < 0x20 || $0.value == 0x7F ? "_" : $0 })
-    )
+        text.unicodeScalars.map { scalar in
+          let isControl = scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value
+          let isOther = "/+#".unicodeScalars.contains(scalar) || scalar.properties.isNoncharacterCodePoint
+          return isControl || isOther ? "_" : scalar
+        }))
     return level.isEmpty || ["status", "probe"].contains(level) ? "_\(level)" : level
   }
 

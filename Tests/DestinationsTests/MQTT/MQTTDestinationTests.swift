@@ -87,6 +87,25 @@ struct MQTTDestinationTests {
     #expect(found["hpeer/ada/status"] == "online")
   }
 
+  @Test("types with names that no topic can have are refused by name, and keep no other away")
+  func foreignNames() async throws {
+    let broker = try MosquittoBroker()
+    try broker.start()
+    let place = try destination(broker, ["discovery": .boolean(true)])
+    let long = SampleType(String(repeating: "x", count: 70_000))
+    try await fixture.add([
+      fixture.quantity(SampleType("a\u{85}b"), 1, "count", ago: 600), fixture.quantity(long, 2, "count", ago: 600),
+      fixture.quantity(RecordFixture.steps, 500, "count", ago: 7_200),
+    ])
+    let report = try await fixture.deliver(to: place)
+    #expect(report.refused == 1 && report.delivered == 2, "\(report)")
+    let found = try broker.retained(below: "hpeer/#")
+    #expect(try json(found["hpeer/ada/stepCount"])["value"] == .integer(500))
+    #expect(try json(found["hpeer/ada/a_b"])["value"] == .integer(1))
+    #expect(try await fixture.deliver(to: place) == CourierReport())
+    await place.close()
+  }
+
   @Test("a broker that is killed and has lost everything has all of it again")
   func restart() async throws {
     let broker = try MosquittoBroker()
@@ -354,6 +373,7 @@ struct MQTTDestinationTests {
     "a type's name is one level of a topic",
     arguments: [
       ("stepCount", "stepCount"), ("a/b+c#", "a_b_c_"), ("", "_"), ("status", "_status"), ("x\0y", "x_y"), ("健康", "健康"),
+      ("a\u{85}b\u{9F}", "a_b_"),
     ])
   func levels(name: String, level: String) { #expect(MQTTTopics.level(name) == level) }
 }
